@@ -1,0 +1,27 @@
+// Installs the locked dependencies when they are missing or older than the lock file. Runs before
+// `npm start`, `npm test` and `npm run check`, on whatever Node the machine has, so it is plain JavaScript.
+import { spawnSync } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modifiedMs = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+
+if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.json')) {
+  process.stderr.write('Installing dependencies (first run, or the lock file changed) ...\n');
+  // npm writes its progress to stdout, which belongs to the command the user asked for.
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  // `install` keeps to the lock file like `ci`, but neither fails where the file lacks another platform's optional
+  // packages nor empties node_modules under an instance that is running.
+  const args = ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'];
+  const { status } = spawnSync(npm, args, {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+    shell: process.platform === 'win32',
+  });
+  if (status !== 0) {
+    process.stderr.write('npm install failed; see above. Fix it and run the command again.\n');
+    process.exit(1);
+  }
+}
