@@ -1,0 +1,156 @@
+/** Documents and the response that holds them: the response structure of the API, field for field. */
+import { z } from 'zod';
+import { ConversationId, DocumentId, ResponseId } from './ids.ts';
+import { Mode } from './modes.ts';
+
+export const DocumentType = z.enum([
+  'text',
+  'code_reference',
+  'code_block',
+  'file_edit',
+  'tool_call',
+  'terminal_command',
+  'plan',
+  'clarification',
+  'error',
+  'todo_update',
+]);
+export type DocumentType = z.infer<typeof DocumentType>;
+
+/** Metadata grows while a document streams, so here it is a bag; {@link DocumentMetadata} has the final shapes. */
+export const Metadata = z.record(z.string(), z.unknown());
+export type Metadata = z.infer<typeof Metadata>;
+
+export const Document = z.object({
+  id: DocumentId,
+  type: DocumentType,
+  sequence: z.int().positive(),
+  content: z.string().nullable(),
+  metadata: Metadata,
+});
+export type Document = z.infer<typeof Document>;
+
+/** What a tool came to: `data` is what the model reads, or for an error what went wrong and what to do. */
+export const ToolOutcome = z.object({ status: z.enum(['success', 'error']), data: z.unknown() });
+export type ToolOutcome = z.infer<typeof ToolOutcome>;
+
+export const Diff = z.object({
+  oldString: z.string(),
+  newString: z.string(),
+  /** Lines of the old text that the change replaces, counted from 1, both included. */
+  startLine: z.int(),
+  endLine: z.int(),
+});
+export type Diff = z.infer<typeof Diff>;
+
+export const FileEditMetadata = z.object({
+  filePath: z.string(),
+  operation: z.enum(['create', 'edit', 'delete', 'rename']),
+  language: z.string(),
+  diff: Diff.nullable().optional(),
+  /** Present only when the edit was not applied. */
+  result: ToolOutcome.optional(),
+});
+export type FileEditMetadata = z.infer<typeof FileEditMetadata>;
+
+export const TerminalCommandMetadata = z.object({
+  command: z.string(),
+  workingDirectory: z.string().optional(),
+  /** -1 when the command was ended by a signal or never started. */
+  exitCode: z.int(),
+  output: z.string(),
+  duration_ms: z.number().nonnegative(),
+  permissions: z.array(z.string()),
+  /** Present only when the command was not run to its end. */
+  result: ToolOutcome.optional(),
+});
+export type TerminalCommandMetadata = z.infer<typeof TerminalCommandMetadata>;
+
+export const ToolCallMetadata = z.object({
+  toolName: z.string(),
+  toolCallId: z.string(),
+  arguments: Metadata,
+  result: ToolOutcome,
+  duration_ms: z.number().nonnegative(),
+});
+
+/** The metadata of a finished document, by type. A document cut off by a crash carries `interrupted: true` as well. */
+export const DocumentMetadata = {
+  text: z.object({ format: z.enum(['markdown', 'plain']) }),
+  code_reference: z.object({
+    filePath: z.string(),
+    startLine: z.int(),
+    endLine: z.int(),
+    language: z.string(),
+  }),
+  code_block: z.object({
+    language: z.string(),
+    purpose: z.enum(['new_code', 'example', 'suggestion']),
+  }),
+  file_edit: FileEditMetadata,
+  tool_call: ToolCallMetadata,
+  terminal_command: TerminalCommandMetadata,
+  error: z.object({ errorCode: z.string(), source: z.string(), details: z.string() }),
+} as const;
+
+/** Tokens of a response, summed over its turns. */
+export const Usage = z.object({
+  promptTokens: z.int().nonnegative(),
+  completionTokens: z.int().nonnegative(),
+  totalTokens: z.int().nonnegative(),
+  cachedPromptTokens: z.int().nonnegative().optional(),
+  reasoningTokens: z.int().nonnegative().optional(),
+});
+export type Usage = z.infer<typeof Usage>;
+
+/** `streaming` is the run at work, `waiting` the run waiting for a person, `error` a run that failed. */
+export const ResponseStatus = z.enum([
+  'queued',
+  'streaming',
+  'waiting',
+  'completed',
+  'error',
+  'cancelled',
+]);
+export type ResponseStatus = z.infer<typeof ResponseStatus>;
+
+export const ResponseMetadata = z.object({
+  duration_ms: z.number().nonnegative(),
+  toolCallCount: z.int().nonnegative(),
+  turnCount: z.int().nonnegative(),
+});
+export type ResponseMetadata = z.infer<typeof ResponseMetadata>;
+
+export const ChatResponse = z.object({
+  id: ResponseId,
+  conversationId: ConversationId,
+  model: z.string(),
+  mode: Mode,
+  created: z.iso.datetime(),
+  status: ResponseStatus,
+  documents: z.array(Document),
+  /** Null until the response has ended, and for an upstream that reports no usage. */
+  usage: Usage.nullable(),
+  metadata: ResponseMetadata,
+});
+export type ChatResponse = z.infer<typeof ChatResponse>;
+
+/** A message of the user, with the response it asked for. */
+export const UserMessage = z.object({
+  responseId: ResponseId,
+  content: z.string(),
+  created: z.iso.datetime(),
+  /** The label of the device it was sent from, where the client gave one. */
+  device: z.string().optional(),
+});
+export type UserMessage = z.infer<typeof UserMessage>;
+
+/** Everything a client shows of a conversation: each message stands before the response with its `responseId`. */
+export const ConversationView = z.object({
+  id: ConversationId,
+  created: z.iso.datetime(),
+  bridgeId: z.string().nullable(),
+  messages: z.array(UserMessage),
+  responses: z.array(ChatResponse),
+});
+export type ConversationView = z.infer<typeof ConversationView>;

@@ -1,0 +1,86 @@
+/** The one error that crosses rooms: rich inside the process, poor on the wire. */
+import type { z } from 'zod';
+
+/** Every code a client can meet, with the HTTP status it travels under. */
+const STATUS = {
+  INVALID_JSON: 400,
+  INVALID_REQUEST: 400,
+  INVALID_CURSOR: 400,
+  UNKNOWN_MODEL: 400,
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  APPROVAL_NOT_SIGNED: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONVERSATION_BUSY: 409,
+  ALREADY_ANSWERED: 409,
+  CONVERSATION_FULL: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  PROTOCOL_MISMATCH: 426,
+  INTERNAL: 500,
+  NOT_CONFIGURED: 500,
+  UPSTREAM_ERROR: 502,
+  BRIDGE_OFFLINE: 503,
+} as const;
+
+export type ErrorCode = keyof typeof STATUS;
+
+/** What a client sees of an error. `details` never holds a stack, a path of the server or an upstream's body. */
+export interface WireError {
+  error: { code: ErrorCode; message: string; details?: unknown };
+}
+
+/** An expected failure. `message` and `details` are shown to the caller; `cause` stays in the process. */
+export class DrawbridgeError extends Error {
+  override readonly name = 'DrawbridgeError';
+  readonly code: ErrorCode;
+  readonly details: unknown;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { details?: unknown; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.code = code;
+    this.details = options.details;
+  }
+}
+
+/** Turns anything thrown into what may leave the process. A bug becomes `INTERNAL` and says nothing of itself. */
+export function toWireError(thrown: unknown): { status: number; body: WireError } {
+  const error =
+    thrown instanceof DrawbridgeError
+      ? thrown
+      : new DrawbridgeError(
+          'INTERNAL',
+          'Something went wrong on our side. The request can be sent again.',
+        );
+  const { code, message, details } = error;
+  return {
+    status: STATUS[code],
+    body: { error: { code, message, ...(details !== undefined && { details }) } },
+  };
+}
+
+/** A schema's refusal as `INVALID_REQUEST`: the message names the first field, `details.issues` lists them all. */
+export function invalidRequest(error: z.ZodError): DrawbridgeError {
+  const issues = error.issues.map((issue) => ({
+    path: formatPath(issue.path),
+    message: issue.message,
+  }));
+  const first = issues[0];
+  const where = first?.path ? `${first.path}: ` : '';
+  return new DrawbridgeError('INVALID_REQUEST', `${where}${first?.message ?? 'Invalid request'}`, {
+    details: { issues },
+  });
+}
+
+/** `messages[0].content` for `['messages', 0, 'content']`. */
+function formatPath(path: readonly PropertyKey[]): string {
+  let text = '';
+  for (const key of path) {
+    text += typeof key === 'number' ? `[${key}]` : `${text === '' ? '' : '.'}${String(key)}`;
+  }
+  return text;
+}

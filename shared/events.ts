@@ -1,0 +1,171 @@
+/** The events of a tape: what happened in a conversation, in the order it happened. */
+import { z } from 'zod';
+import {
+  ChatResponse,
+  ConversationView,
+  DocumentType,
+  Metadata,
+  ResponseMetadata,
+  ResponseStatus,
+  ToolOutcome,
+  Usage,
+  UserMessage,
+} from './documents.ts';
+import { CallId, ConversationId, DocumentId, ResponseId } from './ids.ts';
+import { Mode } from './modes.ts';
+
+const Message = z.object({ type: z.literal('message'), message: UserMessage });
+
+const ResponseStart = z.object({
+  type: z.literal('response_start'),
+  response: z.object({
+    id: ResponseId,
+    conversationId: ConversationId,
+    model: z.string(),
+    mode: Mode,
+    created: z.iso.datetime(),
+  }),
+});
+
+const DocumentStart = z.object({
+  type: z.literal('document_start'),
+  document: z.object({
+    id: DocumentId,
+    type: DocumentType,
+    sequence: z.int().positive(),
+    /** What is known of the metadata at the start. */
+    metadata: Metadata.optional(),
+  }),
+});
+
+const ContentDelta = z.object({
+  type: z.literal('content_delta'),
+  documentId: DocumentId,
+  delta: z.string(),
+});
+
+const ToolCallStart = z.object({
+  type: z.literal('tool_call_start'),
+  documentId: DocumentId,
+  toolName: z.string(),
+  toolCallId: CallId,
+});
+
+const ToolCallArguments = z.object({
+  type: z.literal('tool_call_arguments'),
+  documentId: DocumentId,
+  arguments: Metadata,
+});
+
+const ToolOutput = z.object({
+  type: z.literal('tool_output'),
+  documentId: DocumentId,
+  delta: z.string(),
+});
+
+const ToolResult = z.object({
+  type: z.literal('tool_result'),
+  documentId: DocumentId,
+  result: ToolOutcome,
+});
+
+const DocumentEnd = z.object({
+  type: z.literal('document_end'),
+  documentId: DocumentId,
+  /** The whole content. Put in when the event is sent; the tape does not store it twice. */
+  finalContent: z.string().optional(),
+  /** What became known since `document_start`; laid over the metadata so far. */
+  metadata: Metadata.optional(),
+});
+
+const ApprovalRequest = z.object({
+  type: z.literal('approval_request'),
+  documentId: DocumentId,
+  callId: CallId,
+  toolName: z.string(),
+  /** What is to be allowed: with the tool's name exactly what a device signs (shared/approvals.ts). */
+  arguments: Metadata,
+  /** Why the bridge asks, in one sentence. */
+  reason: z.string(),
+});
+
+const ApprovalResolved = z.object({
+  type: z.literal('approval_resolved'),
+  documentId: DocumentId,
+  callId: CallId,
+  decision: z.enum(['once', 'reject', 'expired']),
+  /** Where it was answered. */
+  by: z.enum(['device', 'terminal', 'drawbridge']),
+  message: z.string().optional(),
+});
+
+const Done = z.object({
+  type: z.literal('done'),
+  responseId: ResponseId,
+  status: ResponseStatus,
+  usage: Usage.nullable(),
+  metadata: ResponseMetadata,
+});
+
+/** What the tape stores. Document events belong to the response of the last `response_start` before them. */
+export const TapeEvent = z.discriminatedUnion('type', [
+  Message,
+  ResponseStart,
+  DocumentStart,
+  ContentDelta,
+  ToolCallStart,
+  ToolCallArguments,
+  ToolOutput,
+  ToolResult,
+  DocumentEnd,
+  ApprovalRequest,
+  ApprovalResolved,
+  Done,
+]);
+export type TapeEvent = z.infer<typeof TapeEvent>;
+
+/** Replaces the reader's copy of the response or of the whole conversation. */
+const Snapshot = z.object({
+  type: z.literal('snapshot'),
+  snapshot: z.discriminatedUnion('scope', [
+    z.object({ scope: z.literal('response'), response: ChatResponse }),
+    z.object({ scope: z.literal('conversation'), conversation: ConversationView }),
+  ]),
+});
+
+/** Every 15 s, without an id: a client that hears nothing for 35 s reconnects. */
+const Heartbeat = z.object({ type: z.literal('heartbeat') });
+
+/** Everything a reader of a stream can meet; only tape events take part in positions. */
+export const StreamEvent = z.discriminatedUnion('type', [
+  ...TapeEvent.options,
+  Snapshot,
+  Heartbeat,
+]);
+export type StreamEvent = z.infer<typeof StreamEvent>;
+
+/** A delta can be cut and merged; every other event is one thing. */
+export type DeltaEvent = Extract<TapeEvent, { delta: string }>;
+
+export function isDelta(event: StreamEvent): event is DeltaEvent {
+  return event.type === 'content_delta' || event.type === 'tool_output';
+}
+
+/** How far an event moves the tape: a delta by its UTF-16 units, any other event by one. */
+export function widthOf(event: TapeEvent): number {
+  return isDelta(event) ? event.delta.length : 1;
+}
+
+/** The response that an event belongs to, where it stands after the `response_start` of `current`. */
+export function responseOf(event: StreamEvent, current: string | null): string | null {
+  switch (event.type) {
+    case 'message':
+      return event.message.responseId;
+    case 'response_start':
+      return event.response.id;
+    case 'done':
+      return event.responseId;
+    default:
+      return current;
+  }
+}

@@ -1,0 +1,141 @@
+/** Events in, documents out: the one place that says what a response looks like after a list of events. */
+import type { ChatResponse, ConversationView, Document, ResponseStatus } from './documents.ts';
+import type { StreamEvent, TapeEvent } from './events.ts';
+
+type ResponseStart = Extract<TapeEvent, { type: 'response_start' }>;
+
+/** A response at the moment it starts. */
+export function newResponse(start: ResponseStart['response']): ChatResponse {
+  return {
+    ...start,
+    status: 'streaming',
+    documents: [],
+    usage: null,
+    metadata: { duration_ms: 0, toolCallCount: 0, turnCount: 0 },
+  };
+}
+
+/** Applies an event to the response it belongs to, in place. Events for documents that it lacks are ignored. */
+export function foldEvent(response: ChatResponse, event: StreamEvent): void {
+  switch (event.type) {
+    case 'document_start':
+      response.documents.push(newDocument(event.document));
+      return;
+    case 'done':
+      if (event.responseId !== response.id) return;
+      response.status = event.status;
+      response.usage = event.usage;
+      response.metadata = event.metadata;
+      return;
+    case 'snapshot':
+      if (event.snapshot.scope === 'response') Object.assign(response, event.snapshot.response);
+      return;
+    case 'message':
+    case 'response_start':
+    case 'heartbeat':
+      return;
+    default: {
+      const document = findDocument(response, event.documentId);
+      if (!document) return;
+      foldDocument(document, event);
+      if (event.type === 'approval_request' || event.type === 'approval_resolved') {
+        response.status = statusAtWork(response);
+      }
+    }
+  }
+}
+
+/** Applies an event to a whole conversation, in place. */
+export function foldConversation(view: ConversationView, event: StreamEvent): void {
+  switch (event.type) {
+    case 'message':
+      view.messages.push(event.message);
+      return;
+    case 'response_start':
+      view.responses.push(newResponse(event.response));
+      return;
+    case 'snapshot':
+      if (event.snapshot.scope === 'conversation') Object.assign(view, event.snapshot.conversation);
+      return;
+    default: {
+      const current = view.responses.at(-1);
+      if (current) foldEvent(current, event);
+    }
+  }
+}
+
+/** The response as the JSON answer gives it: without documents that a crash cut off. */
+export function answerOf(response: ChatResponse): ChatResponse {
+  return {
+    ...response,
+    documents: response.documents.filter((document) => document.metadata['interrupted'] !== true),
+  };
+}
+
+function newDocument(start: Extract<TapeEvent, { type: 'document_start' }>['document']): Document {
+  const { id, type, sequence } = start;
+  return {
+    id,
+    type,
+    sequence,
+    content: hasText(type) ? '' : null,
+    metadata: { ...start.metadata },
+  };
+}
+
+function hasText(type: Document['type']): boolean {
+  return type === 'text' || type === 'code_block' || type === 'code_reference' || type === 'error';
+}
+
+/** Documents are numbered from 1 without gaps, so the id says where it stands. */
+function findDocument(response: ChatResponse, id: string): Document | undefined {
+  const document = response.documents[Number(id.slice('doc_'.length)) - 1];
+  return document?.id === id ? document : response.documents.find((other) => other.id === id);
+}
+
+type DocumentEvent = Extract<TapeEvent, { documentId: string }>;
+
+function foldDocument(document: Document, event: DocumentEvent): void {
+  const { metadata } = document;
+  switch (event.type) {
+    case 'content_delta':
+      document.content = (document.content ?? '') + event.delta;
+      return;
+    case 'tool_output':
+      metadata['output'] = String(metadata['output'] ?? '') + event.delta;
+      return;
+    case 'tool_call_start':
+      if (document.type !== 'tool_call') return;
+      metadata['toolName'] = event.toolName;
+      metadata['toolCallId'] = event.toolCallId;
+      return;
+    case 'tool_call_arguments':
+      if (document.type === 'tool_call') metadata['arguments'] = event.arguments;
+      return;
+    case 'tool_result':
+      if (document.type === 'tool_call' || event.result.status === 'error') {
+        metadata['result'] = event.result;
+      }
+      return;
+    case 'approval_request': {
+      const { callId, toolName, arguments: args, reason } = event;
+      metadata['approval'] = { callId, toolName, arguments: args, reason };
+      return;
+    }
+    case 'approval_resolved':
+      delete metadata['approval'];
+      return;
+    case 'document_end':
+      if (event.finalContent !== undefined) document.content = event.finalContent;
+      Object.assign(metadata, event.metadata);
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+/** A run waits for a person exactly while one of its documents holds an unanswered approval. */
+function statusAtWork(response: ChatResponse): ResponseStatus {
+  const waits = response.documents.some((document) => document.metadata['approval'] !== undefined);
+  return waits ? 'waiting' : 'streaming';
+}

@@ -1,0 +1,56 @@
+/**
+ * The ids of Drawbridge. A UUID comes from the caller (`crypto.randomUUID()`), so that this folder needs no runtime.
+ *
+ * A response's id names its conversation and its number in it: a conversation's UUID ends in four zeros, and the
+ * response's UUID is the same with its number there instead. So a response is found without any index.
+ */
+import { z } from 'zod';
+
+const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]';
+const HEX = 16;
+const ORDINAL_DIGITS = 4;
+
+/** The most responses one conversation can hold: the number has four hexadecimal digits in the response's id. */
+export const MAX_RESPONSES = HEX ** ORDINAL_DIGITS - 1;
+
+export const ConversationId = z.string().regex(new RegExp(`^conv_${UUID}{8}0000$`));
+export const ResponseId = z.string().regex(new RegExp(`^chat_${UUID}{8}(?!0000)[0-9a-f]{4}$`));
+export const CallId = z.string().regex(new RegExp(`^call_${UUID}{12}$`));
+export const BridgeId = z.string().regex(new RegExp(`^bridge_${UUID}{12}$`));
+export const DeviceId = z.string().regex(new RegExp(`^device_${UUID}{12}$`));
+export const DocumentId = z.string().regex(/^doc_\d{3,}$/);
+
+export function newConversationId(uuid: string): string {
+  return `conv_${uuid.slice(0, -ORDINAL_DIGITS)}0000`;
+}
+
+/** The id of a conversation's `ordinal`-th response, counted from 1 to {@link MAX_RESPONSES}. */
+export function responseIdOf(conversationId: string, ordinal: number): string {
+  const digits = ordinal.toString(HEX).padStart(ORDINAL_DIGITS, '0');
+  return `chat_${conversationId.slice('conv_'.length, -ORDINAL_DIGITS)}${digits}`;
+}
+
+/** The inverse of {@link responseIdOf}, for an id that {@link ResponseId} has parsed. */
+export function parseResponseId(responseId: string): { conversationId: string; ordinal: number } {
+  return {
+    conversationId: newConversationId(responseId.slice('chat_'.length)),
+    ordinal: Number.parseInt(responseId.slice(-ORDINAL_DIGITS), HEX),
+  };
+}
+
+export function newCallId(uuid: string): string {
+  return `call_${uuid}`;
+}
+
+export function newBridgeId(uuid: string): string {
+  return `bridge_${uuid}`;
+}
+
+export function newDeviceId(uuid: string): string {
+  return `device_${uuid}`;
+}
+
+/** `doc_001` for 1; numbers past 999 simply get longer. */
+export function documentIdOf(sequence: number): string {
+  return `doc_${String(sequence).padStart(3, '0')}`;
+}

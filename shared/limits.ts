@@ -1,0 +1,269 @@
+/** Every limit of Drawbridge: what it bounds, in which unit, and why this number. No such number stands in code. */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+/** What a client may send. */
+export const REQUEST_LIMITS = {
+  /** Of a request's body, in bytes: a long prompt with pasted files. It is stored as one row, and a row holds 2 MB. */
+  maxBodyBytes: 1.5 * MIB,
+  /** Messages in one request; a conversation keeps its own history, so few are ever needed. */
+  maxMessages: 200,
+  /** UTF-16 units of one message. */
+  maxMessageChars: 500_000,
+  /** UTF-16 units of a short text such as a model's name or a device's label. */
+  maxNameChars: 200,
+  /** UTF-16 units of the reason given with a rejected approval. */
+  maxReasonChars: 2_000,
+  /** UTF-16 units of one context field: a file tree of some 10,000 entries. */
+  maxContextChars: 400_000,
+  /** Entries of a context list: open files, rules. */
+  maxContextEntries: 200,
+} as const;
+
+/** The tape and its readers. */
+export const TAPE_LIMITS = {
+  /** Positions a new instance leaves free before its first append: more than one commit can ever hold unwritten. */
+  jump: 2 ** 20,
+  /** UTF-16 units of uncommitted deltas that force a commit. */
+  commitChars: 32 * KIB,
+  /** The longest a shown delta stays uncommitted: what a crash can take back. Each commit is one billed row. */
+  commitMs: 2 * SECOND,
+  /** Sends closer together than this are merged into one frame; below what a person can see. */
+  coalesceMs: 2,
+  /** UTF-16 units of one stored row, below the platform's 2 MB per row with room for 3-byte characters. */
+  maxRowChars: 500_000,
+} as const;
+
+/** The adapter between an object's socket and an SSE response. */
+export const FOLLOW_LIMITS = {
+  heartbeatMs: 15 * SECOND,
+  /** A reader that takes nothing for this long is gone. */
+  stalledMs: 30 * SECOND,
+  /** A response ends by then and the client returns with its cursor: bounds leaks and the CPU of one request. */
+  maxLifeMs: 10 * MINUTE,
+  /** The client's delay before it returns, as SSE `retry:`. */
+  retryMs: 100,
+  /** Bytes waiting for a slow reader before the adapter lets go of its socket; the tape keeps the rest. */
+  maxBufferedBytes: 256 * KIB,
+  /** Between two attempts to attach again after the object's socket closed, and how many of them. */
+  reattachMs: 200,
+  maxReattaches: 150,
+} as const;
+
+/** The run of one response. */
+export const RUN_LIMITS = {
+  /** Requests to the model in one run; a task that needs more is asked to go on by its user. */
+  maxTurns: 100,
+  /** Takeovers after crashes without a turn completed in between. */
+  maxTakeovers: 3,
+  /** How soon the alarm looks after a run that nobody follows. */
+  watchdogMs: MINUTE,
+  /** A bridged call with no result by then is given up: longer than the longest command. */
+  callDeadlineMs: 15 * MINUTE,
+  /** How long a call waits for a bridge that is offline: a restart takes seconds, a closed lid is an answer too. */
+  bridgeGraceMs: 30 * SECOND,
+  /** Before calls are handed to a tunnel object again that was reset under them. */
+  dispatchRetryMs: SECOND,
+  /** How long a person has to answer an approval. */
+  approvalMs: 24 * 60 * MINUTE,
+  /** UTF-16 units of a tool's result as the model reads it. */
+  maxResultChars: 100_000,
+} as const;
+
+/** Talking to the model. */
+export const UPSTREAM_LIMITS = {
+  /** Attempts of one turn before its first byte was shown. */
+  maxAttempts: 3,
+  /** The longest wait that an upstream's Retry-After is obeyed. */
+  maxRetryAfterMs: 60 * SECOND,
+  /** First back-off; doubled for each attempt, with jitter. */
+  backoffMs: 500,
+  /** From the request to the first data event. */
+  firstByteMs: 60 * SECOND,
+  /** Between two data events; comments do not count. */
+  stallMs: 45 * SECOND,
+  /** Of one event of the stream, in UTF-16 units; more is not an answer. */
+  maxEventChars: 8 * MIB,
+  /** UTF-16 units of a body that is no stream: an error, or a whole completion. */
+  maxBodyChars: 4 * MIB,
+  /** UTF-16 units of an upstream's error message that are passed on. */
+  maxErrorChars: 500,
+  /** How deep in an error's JSON its message is looked for: the deepest seen is three. */
+  maxErrorDepth: 4,
+} as const;
+
+/** The socket between a bridge and its tunnel object. */
+export const TUNNEL_LIMITS = {
+  /** Of one frame, in bytes; the platform takes 32 MiB. */
+  maxFrameBytes: 4 * MIB,
+  /** Between two pings; the runtime answers them without waking the object. */
+  pingMs: 25 * SECOND,
+  /** Without any answer for this long the connection is dead: two pings missed. */
+  deadMs: 60 * SECOND,
+  /** First wait before a new connection, and the longest; doubled with jitter. */
+  backoffMinMs: 250,
+  backoffMaxMs: 15 * SECOND,
+  /** Answered within, or the handshake has failed. */
+  welcomeMs: 10 * SECOND,
+  /** UTF-16 units of live output on the way at once; past that it is dropped, the result has the text. */
+  outputCredit: 256 * KIB,
+} as const;
+
+/** What a bridge tells of its machine. */
+export const CONTEXT_LIMITS = {
+  /** Entries of the file tree: enough to find one's way, a few thousand tokens. */
+  maxLayoutEntries: 400,
+  /** UTF-16 units of the file tree, and of git's status. */
+  maxLayoutChars: 12_000,
+  maxGitStatusChars: 4_000,
+  /** For one git command. */
+  gitTimeoutMs: 5 * SECOND,
+} as const;
+
+/** Live output of a command. */
+export const OUTPUT_LIMITS = {
+  /** Output is collected for this long, or up to this many UTF-16 units, before it is sent. */
+  coalesceMs: 250,
+  coalesceChars: 16 * KIB,
+  /** UTF-16 units of live output of one call; the result still has head and tail. */
+  maxLiveChars: 256 * KIB,
+} as const;
+
+/** The tools on the developer's machine. */
+export const TOOL_LIMITS = {
+  /** Bytes of a file that is read or edited as a whole. */
+  maxFileBytes: 20 * MIB,
+  /** Lines of a read without a limit, and UTF-16 units of one line before it is cut. */
+  maxReadLines: 2_000,
+  maxLineChars: 2_000,
+  /** UTF-16 units of one tool result. */
+  maxResultChars: 50_000,
+  /** Entries of a directory listing, and of a file search. */
+  maxEntries: 1_000,
+  /** Matching lines of a text search without a limit. */
+  maxMatches: 200,
+  /** Files listed for a file search or a count, before they are cut for show: what memory can hold with ease. */
+  maxListedFiles: 200_000,
+  /** For a search process. */
+  searchTimeoutMs: 30 * SECOND,
+  /** Bytes of one record of a search process's output; a longer one is a line nobody wants to read, and is dropped. */
+  maxSearchRecordBytes: 4 * MIB,
+  /** Bytes at the start of a file in which a NUL makes it binary, as git and grep do it. */
+  binaryProbeBytes: 8 * KIB,
+  /** Lines that an edit with markers may delete without naming them: no real commit measured needed more. */
+  maxDeletedLines: 200,
+  /** The same at an edge of the file that has no marker: there the marker is more often forgotten than meant. */
+  maxEdgeDeletedLines: 20,
+  /** For the fine diff of one edit; without it the change is shown as one piece. */
+  diffTimeoutMs: 200,
+  /** UTF-16 units of a shown diff, old and new text together: well below a tunnel frame. */
+  maxDiffChars: 400_000,
+  /** Lines quoted when an edit found no place, and UTF-16 units of each. */
+  maxHintLines: 12,
+  maxHintLineChars: 300,
+  /** Line ranges named when a file changed since it was read. */
+  maxStaleRanges: 5,
+  /** Files remembered as read, and UTF-16 units of their text; the oldest are forgotten, and then read again. */
+  maxLedgerFiles: 2_000,
+  maxLedgerChars: 32 * MIB,
+} as const;
+
+/** Commands on the developer's machine. */
+export const COMMAND_LIMITS = {
+  /** UTF-16 units of a command line. */
+  maxCommandChars: 32 * KIB,
+  defaultTimeoutMs: 2 * MINUTE,
+  maxTimeoutMs: 10 * MINUTE,
+  /** From SIGTERM to SIGKILL. */
+  killGraceMs: 2 * SECOND,
+  /** From a process's exit until its pipes are given up: a daemon may hold them open for ever. */
+  drainMs: 500,
+  /** UTF-16 units of output kept from the start and from the end. */
+  maxHeadChars: 16 * KIB,
+  maxTailChars: 16 * KIB,
+  /** How often an ending group of processes is looked at: no delay that a person sees. */
+  groupPollMs: 20,
+  /** A background command is up when it printed nothing for this long; a build step in between rarely pauses so. */
+  backgroundQuietMs: SECOND,
+  /** A background command that never stops printing is reported after this long. */
+  backgroundWaitMs: 5 * SECOND,
+  /** Background commands of one bridge: more are forgotten ones. */
+  maxBackground: 16,
+  /** The sandbox's self-test takes 0.1 s; a machine that needs longer than this cannot be relied on. */
+  probeTimeoutMs: 10 * SECOND,
+  /** Directory entries looked at for paths to protect, nearest first: about 100 ms, before and after each command. */
+  maxScanEntries: 20_000,
+  /** Paths of a workspace mounted over for one command: bubblewrap's time grows with their square, 0.2 s for so many. */
+  maxMounts: 300,
+  /** Answers of devices kept for questions that are not asked yet: all that one return of a tunnel may bring. */
+  maxEarlyAnswers: 100,
+  /** Size at which the journal of calls is rewritten without what was acked, in bytes: a write of some 20 ms. */
+  compactJournalBytes: 4 * MIB,
+} as const;
+
+/** The client's side of a stream. */
+export const CLIENT_LIMITS = {
+  /** No byte for this long and the connection is dead: two heartbeats missed, and some for the way. */
+  silentMs: 35 * SECOND,
+  /** First wait before a stream is opened again (unless the server names one), and the longest; doubled with jitter. */
+  backoffMinMs: 100,
+  backoffMaxMs: 10 * SECOND,
+} as const;
+
+/** What `drawbridge chat` shows of long things; the documents themselves stay whole. */
+export const RENDER_LIMITS = {
+  /** Changed lines of one edit, and unchanged ones around each change. */
+  maxDiffLines: 40,
+  diffContextLines: 2,
+  /** Steps of the search for a short diff; past that the texts have too little in common to compare. */
+  maxDiffSteps: 2_000,
+  /** UTF-16 units of a tool's arguments or of its result on its one line. */
+  maxSummaryChars: 100,
+  /** Lines of a command's output that was not seen live. */
+  maxOutputLines: 40,
+} as const;
+
+/** What the demo model quotes and pretends. */
+export const DEMO_LIMITS = {
+  /** Lines quoted of a file, and of a list of entries or matches. */
+  maxQuotedLines: 12,
+  maxQuotedEntries: 10,
+  /** UTF-16 units of a tool's error message that are repeated. */
+  maxErrorChars: 400,
+  /** Characters of one streamed piece of text or of arguments: about what upstreams send. */
+  pieceChars: 12,
+  /** Characters counted as one token: the usual estimate. */
+  charsPerToken: 4,
+} as const;
+
+/** Everything on one machine: what `npm start` runs. */
+export const LOCAL_LIMITS = {
+  /** A user's token is renewed with every command of its last day, so only an unused one ever expires. */
+  userTokenMs: 30 * 24 * 60 * MINUTE,
+  renewTokenMs: 24 * 60 * MINUTE,
+  /** A bridge gets a new token with every start of its process. */
+  bridgeTokenMs: 30 * 24 * 60 * MINUTE,
+  /** `findInstance` holds the lock of an idle state for a moment; a starting `up` waits that long for it. */
+  lockWaitMs: SECOND,
+  /** From the start of the Worker to its first healthy answer, and between two looks; usual is a tenth of a second. */
+  healthyMs: 15 * SECOND,
+  healthPollMs: 25,
+  /** From the start of the bridge to its welcome; it tests the sandbox before. */
+  bridgeReadyMs: 30 * SECOND,
+  /** This many deaths within the window are a crash loop, which restarting does not mend. */
+  crashWindowMs: 10 * SECOND,
+  maxCrashes: 5,
+  /** The wait before the second restart within the window, doubled for each further one; the first is at once. */
+  restartMs: 100,
+  /** From SIGTERM to SIGKILL. The Worker would wait for open streams, and loses nothing by SIGKILL. */
+  workerGraceMs: 500,
+  /** The bridge ends the commands it runs, see COMMAND_LIMITS.killGraceMs. */
+  bridgeGraceMs: 5 * SECOND,
+  /** Bytes of a log file before it becomes the old one; one old one is kept. */
+  maxLogBytes: 5 * MIB,
+  /** UTF-16 units of the log's end that are shown when the Worker keeps dying. */
+  maxLogTailChars: 4 * KIB,
+} as const;

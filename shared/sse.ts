@@ -1,0 +1,72 @@
+/** Events as Server-Sent Events (WHATWG HTML, section 9.2), in both framings, and back. */
+import { StreamEvent } from './events.ts';
+import type { Framing } from './requests.ts';
+
+/**
+ * One event as finished SSE text. `position` becomes the `id:`; null leaves the reader's cursor where it is.
+ * JSON holds no raw line end, so `data:` is always one line and `\nid: ` never occurs inside it.
+ */
+export function formatEvent(event: StreamEvent, position: number | null, framing: Framing): string {
+  const id = position === null ? '' : `id: ${position}\n`;
+  if (framing === 'named') {
+    return `event: ${event.type}\n${id}data: ${JSON.stringify(namedData(event))}\n\n`;
+  }
+  const end = event.type === 'done' ? 'data: [DONE]\n\n' : '';
+  return `${id}data: ${JSON.stringify(unnamedData(event))}\n\n${end}`;
+}
+
+/** The event of a named frame. Undefined for a type that this version does not know: readers skip those. */
+export function parseNamedEvent(name: string, data: string): StreamEvent | undefined {
+  const member = NESTED[name];
+  const content: unknown = JSON.parse(data);
+  const event = member ? { type: name, [member]: content } : { ...Object(content), type: name };
+  return StreamEvent.safeParse(event).data;
+}
+
+/** The last cursor in finished SSE text, or undefined where it has none. */
+export function lastCursorIn(text: string): number | undefined {
+  const start = text.lastIndexOf('\nid: ');
+  if (start >= 0) return Number.parseInt(text.slice(start + '\nid: '.length), 10);
+  return text.startsWith('id: ') ? Number.parseInt(text.slice('id: '.length), 10) : undefined;
+}
+
+/** Events that are one thing: a named frame's data is the thing itself, as the response structure shows it. */
+const NESTED: Readonly<Record<string, string>> = {
+  message: 'message',
+  response_start: 'response',
+  document_start: 'document',
+  snapshot: 'snapshot',
+};
+
+function namedData(event: StreamEvent): object {
+  switch (event.type) {
+    case 'message':
+      return event.message;
+    case 'response_start':
+      return event.response;
+    case 'document_start':
+      return event.document;
+    case 'snapshot':
+      return event.snapshot;
+    default: {
+      const { type: _, ...data } = event;
+      return data;
+    }
+  }
+}
+
+/** The flat documents of the second form: a document's metadata stands beside its id, a result is its text. */
+function unnamedData(event: StreamEvent): object {
+  switch (event.type) {
+    case 'document_start': {
+      const { metadata, ...document } = event.document;
+      return { type: event.type, document: { ...metadata, ...document } };
+    }
+    case 'tool_result': {
+      const { status, data } = event.result;
+      return { type: event.type, documentId: event.documentId, status, result: data };
+    }
+    default:
+      return event;
+  }
+}

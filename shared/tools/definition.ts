@@ -1,0 +1,67 @@
+/** What a tool is, for both sides: the model is offered it, the edge checks and shows its calls, the bridge runs them. */
+import { z } from 'zod';
+import type { Effect } from '../modes.ts';
+
+/** How a call of the tool is shown: as which document, and which argument streams as its content. */
+export type ToolDocument =
+  | { readonly type: 'tool_call' }
+  | {
+      readonly type: 'file_edit';
+      /** Name of the argument that holds the path. */
+      readonly path: string;
+      /** Name of the argument that is the document's content, or null where there is none. */
+      readonly content: string | null;
+      readonly operation: 'create' | 'edit' | 'delete';
+    }
+  | { readonly type: 'terminal_command'; readonly command: string };
+
+export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> {
+  /** The canonical name, as offered to the model. */
+  readonly name: string;
+  /** Other names that models were trained on; a call by one of them is the same call. */
+  readonly aliases: readonly string[];
+  /** For the model. */
+  readonly description: string;
+  readonly arguments: Schema;
+  /** Other argument names -> the canonical one; applied before the schema, never over a canonical argument. */
+  readonly renamed: Readonly<Record<string, string>>;
+  readonly effect: Effect;
+  /** Whether running it a second time is harmless; `read` tools are so by nature. */
+  readonly idempotent: boolean;
+  readonly document: ToolDocument;
+  /** What the bridge's rules match: a path, a pattern or a command line. */
+  readonly subject: (args: z.infer<Schema>) => string;
+}
+
+/** Keeps the schema's type for `subject` while the catalogue holds all tools as one type. */
+export function defineTool<Schema extends z.ZodObject>(
+  definition: ToolDefinition<Schema>,
+): ToolDefinition<Schema> {
+  return definition;
+}
+
+/** Arguments under their canonical names; what is not renamed stays as it is. */
+export function renameArguments(
+  tool: Pick<ToolDefinition, 'renamed'>,
+  args: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const renamed: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(args)) {
+    const canonical = Object.hasOwn(tool.renamed, name) ? tool.renamed[name] : undefined;
+    if (canonical === undefined) renamed[name] = value;
+    else if (!Object.hasOwn(args, canonical)) renamed[canonical] = value;
+  }
+  return renamed;
+}
+
+/** The tool's arguments as JSON Schema, in the form of OpenAI's function definitions. */
+export function toFunctionDefinition(tool: ToolDefinition): {
+  type: 'function';
+  function: { name: string; description: string; parameters: Record<string, unknown> };
+} {
+  const { $schema: _, ...parameters } = z.toJSONSchema(tool.arguments, { io: 'input' });
+  return {
+    type: 'function',
+    function: { name: tool.name, description: tool.description, parameters },
+  };
+}

@@ -1,0 +1,22 @@
+import { z } from 'zod';
+import { defineTool } from './definition.ts';
+
+/** Merges an edit that leaves unchanged parts out. */
+export const editFile = defineTool({
+  name: 'edit_file',
+  aliases: [],
+  description:
+    'Edit a file by giving only what changes. Stand a comment line `// ... existing code ...` (in the comment style of ' +
+    'the language) for every part that stays as it is, and give three to five unchanged lines on both sides of each change. ' +
+    'An edit that fits in more than one place is refused. Without any such comment the text becomes the whole file.',
+  arguments: z.object({
+    target_file: z.string().min(1).describe('Path of the file, relative to the workspace'),
+    instructions: z.string().optional().describe('One sentence on what the edit does'),
+    code_edit: z.string().describe('The edit'),
+  }),
+  renamed: { path: 'target_file', file_path: 'target_file' },
+  effect: 'write',
+  idempotent: false,
+  document: { type: 'file_edit', path: 'target_file', content: 'code_edit', operation: 'edit' },
+  subject: (args) => args.target_file,
+});

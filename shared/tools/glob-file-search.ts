@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { defineTool } from './definition.ts';
+
+/** Finds files by the form of their path. */
+export const globFileSearch = defineTool({
+  name: 'glob_file_search',
+  aliases: ['Glob'],
+  description:
+    'Find files by a glob such as `*.ts` or `src/**/*.test.ts`; a pattern without `**/` is looked for at any depth. ' +
+    'Newest first; the result says when it is cut.',
+  arguments: z.object({
+    glob_pattern: z.string().min(1).describe('The glob'),
+    target_directory: z.string().default('.').describe('Where to look, relative to the workspace'),
+  }),
+  renamed: { pattern: 'glob_pattern', path: 'target_directory' },
+  effect: 'read',
+  idempotent: true,
+  document: { type: 'tool_call' },
+  subject: (args) => args.target_directory,
+});

@@ -1,0 +1,38 @@
+import { z } from 'zod';
+import { COMMAND_LIMITS } from '../limits.ts';
+import { defineTool } from './definition.ts';
+
+/** What a command can ask for beyond the sandbox. */
+export const Permission = z.enum(['network', 'git_write', 'all']);
+export type Permission = z.infer<typeof Permission>;
+
+/** Runs a shell command. */
+export const runTerminalCmd = defineTool({
+  name: 'run_terminal_cmd',
+  aliases: ['Shell'],
+  description:
+    'Run a shell command in the workspace and wait for it to end. It runs without a terminal and, where the machine can, ' +
+    'in a sandbox: the workspace is writable, there is no network, .git is read-only. Ask for `permissions` ' +
+    '(network, git_write, all) only when the command needs them; the person may have to agree.',
+  arguments: z.object({
+    command: z.string().min(1).max(COMMAND_LIMITS.maxCommandChars).describe('The command line'),
+    working_directory: z.string().optional().describe('Where to run it, relative to the workspace'),
+    timeout: z
+      .int()
+      .positive()
+      .max(COMMAND_LIMITS.maxTimeoutMs)
+      .optional()
+      .describe('Milliseconds after which it is ended'),
+    permissions: z.array(Permission).optional().describe('What it needs beyond the sandbox'),
+    is_background: z
+      .boolean()
+      .optional()
+      .describe('For servers and watchers: return after its first output and let it run on'),
+    explanation: z.string().optional().describe('Why it is run'),
+  }),
+  renamed: { required_permissions: 'permissions', cwd: 'working_directory' },
+  effect: 'execute',
+  idempotent: false,
+  document: { type: 'terminal_command', command: 'command' },
+  subject: (args) => args.command,
+});

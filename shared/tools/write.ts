@@ -1,0 +1,20 @@
+import { z } from 'zod';
+import { defineTool } from './definition.ts';
+
+/** Writes a whole file. */
+export const write = defineTool({
+  name: 'write',
+  aliases: ['Write', 'write_file'],
+  description:
+    'Create a file, or replace the whole content of one. Folders are made as needed. ' +
+    'An existing file must have been read first.',
+  arguments: z.object({
+    path: z.string().min(1).describe('Path of the file, relative to the workspace'),
+    contents: z.string().describe('The whole content'),
+  }),
+  renamed: { file_path: 'path', target_file: 'path', content: 'contents', fileText: 'contents' },
+  effect: 'write',
+  idempotent: true,
+  document: { type: 'file_edit', path: 'path', content: 'contents', operation: 'create' },
+  subject: (args) => args.path,
+});

@@ -1,0 +1,155 @@
+/**
+ * The frames between a bridge and its tunnel object: one union per direction. One JSON text per WebSocket message.
+ * Unlike the readers of a stream, both ends refuse frames they do not know: the versions must agree.
+ */
+import { z } from 'zod';
+import { Metadata } from './documents.ts';
+import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
+import { REQUEST_LIMITS } from './limits.ts';
+import { Mode } from './modes.ts';
+
+/** Raised with every change of this file that an older peer would misread. */
+export const TUNNEL_PROTOCOL = 1;
+
+/** WebSocket close codes of the tunnel. After any of these the bridge does not come back by itself. */
+export const CLOSE = {
+  /** A newer connection of the same bridge took over. */
+  replaced: 4001,
+  /** The two ends speak different versions; the goodbye before it says which one to update. */
+  protocolMismatch: 4002,
+  /** A frame was not understood. */
+  badFrame: 4003,
+} as const;
+
+/** Answered by the runtime itself, without waking the object. */
+export const PING = 'ping';
+export const PONG = 'pong';
+
+/** What a tool came to, as the bridge reports it. `code` is for programs, `data` is for the model. */
+export const ToolResult = z.discriminatedUnion('status', [
+  z.object({ status: z.literal('success'), data: z.string(), metadata: Metadata.optional() }),
+  z.object({
+    status: z.literal('error'),
+    code: z.string(),
+    data: z.string(),
+    metadata: Metadata.optional(),
+  }),
+]);
+export type ToolResult = z.infer<typeof ToolResult>;
+
+/** One tool call on its way to the bridge. The arguments are canonical and already parsed once by the edge. */
+export const ToolCall = z.object({
+  callId: CallId,
+  conversationId: ConversationId,
+  tool: z.string(),
+  arguments: Metadata,
+  mode: Mode,
+});
+export type ToolCall = z.infer<typeof ToolCall>;
+
+/** A person's answer to an approval. An approval from a device counts only with a good signature (shared/approvals.ts). */
+export const ApprovalAnswer = z.object({
+  callId: CallId,
+  decision: z.enum(['once', 'reject']),
+  message: z.string().max(REQUEST_LIMITS.maxReasonChars).optional(),
+  signature: z.object({ deviceId: DeviceId, value: z.base64url() }).optional(),
+});
+export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
+
+/** How commands are confined on the machine. */
+export const Confinement = z.object({
+  kind: z.enum(['bubblewrap', 'none']),
+  /** One sentence: what it does, or why there is none. */
+  detail: z.string(),
+});
+export type Confinement = z.infer<typeof Confinement>;
+
+/** What the prompt says of the machine. Untrusted text: it is escaped and labelled as data. */
+export const MachineContext = z.object({
+  os: z.string().max(REQUEST_LIMITS.maxNameChars),
+  shell: z.string().max(REQUEST_LIMITS.maxNameChars),
+  workspacePath: z.string().max(REQUEST_LIMITS.maxMessageChars),
+  projectLayout: z.string().max(REQUEST_LIMITS.maxContextChars),
+  gitStatus: z.string().max(REQUEST_LIMITS.maxContextChars).optional(),
+});
+export type MachineContext = z.infer<typeof MachineContext>;
+
+const Hello = z.object({
+  type: z.literal('hello'),
+  protocol: z.int(),
+  bridgeId: BridgeId,
+  /** New with every start of the bridge process. */
+  bootId: z.uuid(),
+  tools: z.array(z.string()),
+  confinement: Confinement,
+  context: MachineContext,
+  /** Calls the journal still holds. Those the tunnel no longer knows are acked, so that the journal lets them go. */
+  calls: z.array(CallId),
+});
+
+const Result = z.object({ type: z.literal('result'), callId: CallId, result: ToolResult });
+
+/** Progress only: it may be dropped, the result has the bounded whole. */
+const Output = z.object({ type: z.literal('output'), callId: CallId, delta: z.string() });
+
+const ApprovalRequest = z.object({
+  type: z.literal('approval_request'),
+  callId: CallId,
+  reason: z.string(),
+});
+
+const ApprovalResolved = z.object({
+  type: z.literal('approval_resolved'),
+  callId: CallId,
+  decision: z.enum(['once', 'reject', 'expired']),
+  by: z.enum(['device', 'terminal', 'drawbridge']),
+  message: z.string().optional(),
+});
+
+const Context = z.object({ type: z.literal('context'), context: MachineContext });
+
+/** Bridge to tunnel. */
+export const BridgeFrame = z.discriminatedUnion('type', [
+  Hello,
+  Result,
+  Output,
+  ApprovalRequest,
+  ApprovalResolved,
+  Context,
+]);
+export type BridgeFrame = z.infer<typeof BridgeFrame>;
+
+/** Everything still open: calls to run or to answer from the journal, calls to end, answers given meanwhile. */
+const Welcome = z.object({
+  type: z.literal('welcome'),
+  protocol: z.int(),
+  calls: z.array(ToolCall),
+  cancels: z.array(CallId),
+  answers: z.array(ApprovalAnswer),
+});
+
+const Call = z.object({ type: z.literal('call'), call: ToolCall });
+
+/** The conversation has stored the result (or knows nothing of the call): the journal may let it go. */
+const Ack = z.object({ type: z.literal('ack'), callId: CallId });
+
+const Cancel = z.object({ type: z.literal('cancel'), callId: CallId });
+
+const Approval = z.object({ type: z.literal('approval'), answer: ApprovalAnswer });
+
+/** UTF-16 units of output that arrived and may be sent anew. */
+const Credit = z.object({ type: z.literal('credit'), chars: z.int().positive() });
+
+const Goodbye = z.object({ type: z.literal('goodbye'), code: z.string(), message: z.string() });
+
+/** Tunnel to bridge. */
+export const TunnelFrame = z.discriminatedUnion('type', [
+  Welcome,
+  Call,
+  Ack,
+  Cancel,
+  Approval,
+  Credit,
+  Goodbye,
+]);
+export type TunnelFrame = z.infer<typeof TunnelFrame>;
