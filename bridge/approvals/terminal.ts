@@ -1,0 +1,89 @@
+/** Asks the person at the bridge's own terminal, one question after another. */
+import { createInterface, type Interface } from 'node:readline/promises';
+import type { ApprovalSubject } from '../../shared/approvals.ts';
+import type { TerminalAnswer, TerminalPrompt } from './asking.ts';
+
+/** Undefined where there is no terminal: then nobody is asked here. */
+export function createTerminalPrompt(
+  input: NodeJS.ReadableStream & MaybeTerminal,
+  output: NodeJS.WritableStream & MaybeTerminal,
+): TerminalPrompt | undefined {
+  if (!input.isTTY || !output.isTTY) return undefined;
+  let previous: Promise<unknown> = Promise.resolve();
+  return {
+    ask: (subject, reason, signal) => {
+      const answer = previous.then(() => askOne({ subject, reason, signal, input, output }));
+      previous = answer;
+      return answer;
+    },
+  };
+}
+
+interface MaybeTerminal {
+  readonly isTTY?: boolean | undefined;
+}
+
+interface Prompt {
+  readonly subject: ApprovalSubject;
+  readonly reason: string;
+  readonly signal: AbortSignal;
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
+/** The interface lives only as long as the question, so that the terminal is free in between. */
+async function askOne(prompt: Prompt): Promise<TerminalAnswer | undefined> {
+  const { subject, reason, signal, input, output } = prompt;
+  if (signal.aborted) return undefined;
+  const lines = createInterface({ input, output, terminal: true });
+  const ended = new AbortController();
+  lines.once('close', () => ended.abort());
+  // Raw mode takes Ctrl-C from the terminal; it means the bridge, not the question.
+  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+  try {
+    output.write(describeQuestion(subject, reason));
+    return await readAnswer(lines, AbortSignal.any([signal, ended.signal]));
+  } catch {
+    // Taken back, or the terminal was closed: somebody else answers, or nobody.
+    output.write('\n(The question was withdrawn.)\n');
+    return undefined;
+  } finally {
+    lines.close();
+  }
+}
+
+async function readAnswer(lines: Interface, signal: AbortSignal): Promise<TerminalAnswer> {
+  for (;;) {
+    const answer = (await lines.question('Run it? [y/n] ', { signal })).trim().toLowerCase();
+    if (answer === 'y' || answer === 'yes') return { decision: 'once' };
+    if (answer === 'n' || answer === 'no') {
+      const message = (await lines.question('Why not (may stay empty)? ', { signal })).trim();
+      return { decision: 'reject', message };
+    }
+  }
+}
+
+/** Everything that is approved, and in plain sight. */
+export function describeQuestion(
+  { toolName, arguments: args }: ApprovalSubject,
+  reason: string,
+): string {
+  const lines = Object.entries(args).map(([name, value]) => {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    return `  ${inPlainSight(name)}: ${inPlainSight(text).replaceAll('\n', '\n    ')}`;
+  });
+  return [
+    '',
+    `Drawbridge asks: ${inPlainSight(toolName)}`,
+    ...lines,
+    `  (${inPlainSight(reason)})`,
+    '',
+  ].join('\n');
+}
+
+/** A model's text could move the cursor, clear the line or turn the direction, and so show another command. */
+function inPlainSight(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
+    character === '\n' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+}

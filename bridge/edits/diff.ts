@@ -1,0 +1,92 @@
+/** Says what an edit changed, as the `file_edit` document shows it. */
+import { diffArrays } from 'diff';
+import type { Diff } from '../../shared/documents.ts';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+
+/** The whole change as one diff, from its first to its last line; `hunks` only where unchanged lines lie in between. */
+export interface TextDiff {
+  readonly diff: Diff;
+  readonly hunks?: readonly Diff[];
+}
+
+/**
+ * The change between two texts, or null when there is none or it is too long to be shown. Putting `newString` in the
+ * place of lines `startLine` to `endLine` of the old text gives the new one: where lines are only added or only
+ * removed, a line beside them stands in both halves. Line ends other than `\n` belong to the lines.
+ */
+export function diffTexts(before: string, after: string): TextDiff | null {
+  if (before === after) return null;
+  const old = before.split('\n');
+  const fresh = after.split('\n');
+  const whole = findChange(old, fresh);
+  const diff = toDiff(old, fresh, whole);
+  if (diff.oldString.length + diff.newString.length > TOOL_LIMITS.maxDiffChars) return null;
+  const hunks = findHunks(old, fresh, whole).map((hunk) => toDiff(old, fresh, hunk));
+  return hunks.length > 1 && isInOrder(hunks) ? { diff, hunks } : { diff };
+}
+
+/** Half-open ranges of the old and the new lines. */
+interface Change {
+  readonly oldFrom: number;
+  readonly oldTo: number;
+  readonly newFrom: number;
+  readonly newTo: number;
+}
+
+/** What is left when the common lines at both ends are taken off. */
+function findChange(old: readonly string[], fresh: readonly string[]): Change {
+  const shorter = Math.min(old.length, fresh.length);
+  let start = 0;
+  while (start < shorter && old[start] === fresh[start]) start++;
+  let end = 0;
+  while (end < shorter - start && old.at(-1 - end) === fresh.at(-1 - end)) end++;
+  return { oldFrom: start, oldTo: old.length - end, newFrom: start, newTo: fresh.length - end };
+}
+
+/** The changes inside; one alone when finding them takes too long, which is true too, only less fine. */
+function findHunks(old: readonly string[], fresh: readonly string[], whole: Change): Change[] {
+  const changes = diffArrays(
+    old.slice(whole.oldFrom, whole.oldTo),
+    fresh.slice(whole.newFrom, whole.newTo),
+    { timeout: TOOL_LIMITS.diffTimeoutMs },
+  );
+  // Undefined when the time ran out, whatever the types of the package say.
+  if (changes === undefined) return [whole];
+  const hunks: Change[] = [];
+  let { oldFrom, newFrom } = whole;
+  let open: Change | null = null;
+  for (const { added, removed, count } of changes) {
+    const oldTo: number = added ? oldFrom : oldFrom + count;
+    const newTo: number = removed ? newFrom : newFrom + count;
+    if (added || removed) open = { ...(open ?? { oldFrom, newFrom }), oldTo, newTo };
+    else if (open !== null) {
+      hunks.push(open);
+      open = null;
+    }
+    [oldFrom, newFrom] = [oldTo, newTo];
+  }
+  return open === null ? hunks : [...hunks, open];
+}
+
+function toDiff(old: readonly string[], fresh: readonly string[], change: Change): Diff {
+  const { oldFrom, oldTo, newFrom, newTo } = withNeighbour(change);
+  return {
+    oldString: old.slice(oldFrom, oldTo).join('\n'),
+    newString: fresh.slice(newFrom, newTo).join('\n'),
+    startLine: oldFrom + 1,
+    endLine: oldTo,
+  };
+}
+
+function withNeighbour(change: Change): Change {
+  const { oldFrom, oldTo, newFrom, newTo } = change;
+  if (oldFrom < oldTo && newFrom < newTo) return change;
+  return oldFrom > 0
+    ? { oldFrom: oldFrom - 1, oldTo, newFrom: newFrom - 1, newTo }
+    : { oldFrom, oldTo: oldTo + 1, newFrom, newTo: newTo + 1 };
+}
+
+/** Two hunks can share their neighbour at the top of a file; they are then shown as one. */
+function isInOrder(hunks: readonly Diff[]): boolean {
+  return hunks.every((hunk, index) => hunk.startLine > (hunks[index - 1]?.endLine ?? 0));
+}

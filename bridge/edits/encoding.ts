@@ -1,0 +1,46 @@
+/** Bytes to text and back: only what comes back byte for byte may be edited. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+
+/** What the bytes of a file are. `text` never begins with the byte order mark; `bom` says that the file does. */
+export type Decoded =
+  | { readonly kind: 'utf8'; readonly text: string; readonly bom: boolean }
+  /** Readable, but not editable: writing it back could change bytes that nobody asked to change. */
+  | { readonly kind: 'other'; readonly text: string; readonly encoding: string }
+  | { readonly kind: 'binary' };
+
+/** Tells UTF-8 (strict), UTF-16 by its byte order mark, binary by a NUL near the start, and the rest. */
+export function decode(bytes: Uint8Array): Decoded {
+  if (startsWith(bytes, UTF8_BOM)) return decodeUtf8(bytes.subarray(UTF8_BOM.length), true);
+  if (startsWith(bytes, UTF16LE_BOM)) return decodeOther(bytes, 'utf-16le');
+  if (startsWith(bytes, UTF16BE_BOM)) return decodeOther(bytes, 'utf-16be');
+  if (bytes.subarray(0, TOOL_LIMITS.binaryProbeBytes).includes(0)) return { kind: 'binary' };
+  return decodeUtf8(bytes, false);
+}
+
+/** The bytes of a text, with the mark if the file had one. */
+export function encode(text: string, bom: boolean): Uint8Array {
+  const bytes = new TextEncoder().encode(text);
+  return bom ? Buffer.concat([UTF8_BOM, bytes]) : bytes;
+}
+
+const UTF8_BOM = Uint8Array.of(0xef, 0xbb, 0xbf);
+const UTF16LE_BOM = Uint8Array.of(0xff, 0xfe);
+const UTF16BE_BOM = Uint8Array.of(0xfe, 0xff);
+
+function startsWith(bytes: Uint8Array, prefix: Uint8Array): boolean {
+  return prefix.every((byte, index) => bytes[index] === byte);
+}
+
+function decodeUtf8(bytes: Uint8Array, bom: boolean): Decoded {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { kind: 'utf8', text, bom };
+  } catch {
+    // Only invalid bytes make a fatal decoder throw. Every byte means something in windows-1252.
+    return decodeOther(bytes, 'windows-1252');
+  }
+}
+
+function decodeOther(bytes: Uint8Array, encoding: string): Decoded {
+  return { kind: 'other', text: new TextDecoder(encoding).decode(bytes), encoding };
+}

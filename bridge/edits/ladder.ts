@@ -1,0 +1,163 @@
+/** Replaces a piece of a text, found by a ladder of equalities: never by likeness, never at one place of several. */
+
+import { hasLineNumbers } from './line-numbers.ts';
+import { LINE_RUNGS } from './line-rungs.ts';
+import {
+  eolOfLine,
+  INFORMATIVE_WEIGHT,
+  lineIndexAt,
+  lineTexts,
+  splitLines,
+  weighLine,
+  withEol,
+} from './lines.ts';
+import type { FindMatches, Haystack, Match, Rung } from './match.ts';
+import { describeNearest } from './nearest.ts';
+import { type EditRefusal, formatLineList, refuse } from './refusal.ts';
+import { applySplices } from './splice.ts';
+
+export type Replaced =
+  | {
+      readonly ok: true;
+      readonly text: string;
+      readonly rung: Rung;
+      readonly lines: readonly number[];
+    }
+  | EditRefusal;
+
+/**
+ * Replaces `search` by `replacement`, once, or with `all` wherever the first rung that finds anything finds it. The
+ * text is one without BOM. The replacement is literal and takes the line ends of the place it comes to. `lines` are
+ * the numbers, in the old text, of the lines where the places begin.
+ */
+export function replaceText(
+  text: string,
+  search: string,
+  replacement: string,
+  { all = false }: { all?: boolean } = {},
+): Replaced {
+  const asked = withEol(search, '\n');
+  const given = withEol(replacement, '\n');
+  if (asked === given) {
+    return refuse(
+      'NO_CHANGE',
+      'old_string and new_string are the same: give the text as it is to become.',
+    );
+  }
+  const there = { text, lines: splitLines(text) };
+  for (const { rung, find } of RUNGS) {
+    const matches = find(there, asked, given);
+    if (matches.length > 1 && !all) return ambiguous(there, rung, matches);
+    if (matches.length > 0) return apply(there, rung, withoutOverlaps(matches));
+  }
+  return explainMissing(there, asked, given);
+}
+
+const RUNGS: readonly { readonly rung: Rung; readonly find: FindMatches }[] = [
+  { rung: 'exact', find: findExact },
+  { rung: 'line_ends', find: findAcrossLineEnds },
+  ...LINE_RUNGS,
+];
+
+/** Overlapping places count: `aa` stands in `aaa` twice. */
+function findExact(there: Haystack, search: string, replacement: string): Match[] {
+  const { text } = there;
+  const matches: Match[] = [];
+  for (let start = text.indexOf(search); start !== -1; start = text.indexOf(search, start + 1)) {
+    matches.push(matchOf(there, start, start + search.length, replacement));
+  }
+  return matches;
+}
+
+function findAcrossLineEnds(there: Haystack, search: string, replacement: string): Match[] {
+  if (!search.includes('\n') || !there.text.includes('\r\n')) return [];
+  const pattern = search.split('\n').map(escapeRegExp).join('\\r?\\n');
+  return Array.from(there.text.matchAll(new RegExp(pattern, 'g')), ({ 0: found, index }) =>
+    matchOf(there, index, index + found.length, replacement),
+  );
+}
+
+function matchOf(
+  { text, lines }: Haystack,
+  start: number,
+  end: number,
+  replacement: string,
+): Match {
+  const eol = eolOfLine(text, lines, lineIndexAt(lines, start));
+  return { start, end, splice: { start, end, insert: withEol(replacement, eol) } };
+}
+
+function escapeRegExp(literal: string): string {
+  return literal.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+}
+
+function withoutOverlaps(matches: readonly Match[]): Match[] {
+  const kept: Match[] = [];
+  for (const match of matches) {
+    if (match.start >= (kept.at(-1)?.end ?? 0)) kept.push(match);
+  }
+  return kept;
+}
+
+function apply(there: Haystack, rung: Rung, matches: readonly Match[]): Replaced {
+  const splices = matches.flatMap((match) => match.splice ?? []);
+  if (splices.length < matches.length) {
+    return refuse(
+      'NOT_FOUND_IN_FILE',
+      `old_string stands at line ${numbersOf(there, matches.slice(0, 1))[0]} with another indentation, and new_string uses ` +
+        'indentations that cannot be told from it: repeat both with the indentation of the file.',
+    );
+  }
+  const replaced = applySplices(there.text, splices);
+  if (replaced === there.text) {
+    return refuse(
+      'NO_CHANGE',
+      'The file already reads as it would after this edit: nothing is left to change.',
+    );
+  }
+  return { ok: true, text: replaced, rung, lines: numbersOf(there, matches) };
+}
+
+function numbersOf({ lines }: Haystack, matches: readonly Match[]): number[] {
+  return matches.map((match) => lineIndexAt(lines, match.start) + 1);
+}
+
+function ambiguous(there: Haystack, rung: Rung, matches: readonly Match[]): EditRefusal {
+  const near =
+    rung === 'exact' || rung === 'line_ends' ? '' : ' (apart from white space or punctuation)';
+  return refuse(
+    'AMBIGUOUS',
+    `old_string must stand in the file once, but it stands there ${matches.length} times${near}, at lines ` +
+      `${formatLineList(numbersOf(there, matches))}: add lines around the place you mean, or set replace_all.`,
+  );
+}
+
+function explainMissing(there: Haystack, search: string, replacement: string): EditRefusal {
+  if (hasLineNumbers(search)) {
+    return refuse(
+      'LINE_NUMBERS_IN_TEXT',
+      'old_string carries the line numbers that read_file shows (`12|`), which are not part of the file: repeat it without them.',
+    );
+  }
+  const applied = placeOfReplacement(there, replacement);
+  if (applied !== null) {
+    return refuse(
+      'ALREADY_APPLIED',
+      `old_string is not in the file, but new_string stands there already, at line ${applied}: the edit seems to be done.`,
+    );
+  }
+  return refuse(
+    'NOT_FOUND_IN_FILE',
+    `old_string is not in the file: repeat the text exactly as it stands there. ${describeNearest(there.text, search)}`,
+  );
+}
+
+/** The one line where the new text already stands, if it says enough for that to mean anything. */
+function placeOfReplacement(there: Haystack, replacement: string): number | null {
+  const isTelling = lineTexts(replacement).some((line) => weighLine(line) === INFORMATIVE_WEIGHT);
+  if (!isTelling) return null;
+  const exact = findExact(there, replacement, '');
+  const [place, other] = exact.length > 0 ? exact : findAcrossLineEnds(there, replacement, '');
+  if (place === undefined || other !== undefined) return null;
+  return lineIndexAt(there.lines, place.start) + 1;
+}

@@ -1,0 +1,85 @@
+/** A text as lines that know where they stand in it, so that an edit splices and leaves every other byte alone. */
+
+/** One line without its line end. `start` and `end` are offsets into the text, in UTF-16 units. */
+export interface Line {
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+export type Eol = '\n' | '\r\n';
+
+/** Splits at `\n` and `\r\n`. As with `String.split`, a final line end is followed by one empty line. */
+export function splitLines(text: string): Line[] {
+  const lines: Line[] = [];
+  for (let start = 0; start <= text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const next = newline === -1 ? text.length + 1 : newline + 1;
+    const end = newline > start && text[newline - 1] === '\r' ? newline - 1 : next - 1;
+    lines.push({ text: text.slice(start, end), start, end });
+    start = next;
+  }
+  return lines;
+}
+
+/** The texts of all lines, without line ends. */
+export function lineTexts(text: string): string[] {
+  return splitLines(text).map((line) => line.text);
+}
+
+/** How many lines a person would count: a final line end starts no line of its own, an empty text has none. */
+export function countLines(text: string): number {
+  if (text === '') return 0;
+  const lines = splitLines(text);
+  return text.endsWith('\n') ? lines.length - 1 : lines.length;
+}
+
+/** The index of the line that holds this offset; its line end counts to it. */
+export function lineIndexAt(lines: readonly Line[], offset: number): number {
+  let low = 0;
+  let high = lines.length - 1;
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((lines[middle]?.start ?? 0) <= offset) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The line end for new text on this line: its own, for the last line that of the line before, else `\n`. */
+export function eolOfLine(text: string, lines: readonly Line[], index: number): Eol {
+  const line = lines[Math.max(0, Math.min(index, lines.length - 2))];
+  return line !== undefined && text[line.end] === '\r' ? '\r\n' : '\n';
+}
+
+/** The line end that all lines of the text have; null when they differ or there is none. */
+export function uniformEol(text: string): Eol | null {
+  const newlines = text.split('\n').length - 1;
+  if (newlines === 0) return null;
+  const crlf = text.split('\r\n').length - 1;
+  if (crlf === 0) return '\n';
+  return crlf === newlines ? '\r\n' : null;
+}
+
+/** The same text with every line end as given. */
+export function withEol(text: string, eol: Eol): string {
+  const plain = text.replaceAll('\r\n', '\n');
+  return eol === '\n' ? plain : plain.replaceAll('\n', () => eol);
+}
+
+/**
+ * How much a line tells about where it stands: blank lines nearly nothing, brackets and bare keywords little. The
+ * ratio is what the anchor merge was measured with: two weak lines are never worth one that says something.
+ */
+export function weighLine(text: string): number {
+  const trimmed = text.trim();
+  if (trimmed === '') return BLANK_WEIGHT;
+  return WEAK.test(trimmed) ? WEAK_WEIGHT : INFORMATIVE_WEIGHT;
+}
+
+/** The weight of a line that says something of its own. */
+export const INFORMATIVE_WEIGHT = 8;
+const WEAK_WEIGHT = 3;
+const BLANK_WEIGHT = 1;
+const WEAK =
+  /^(?:[\])}{(;,>]+|\}\s*else\s*\{|else:?|end|return;?|break;?|pass|\*\/|\/\*\*?|\*|\/\/|#)$/;

@@ -1,0 +1,52 @@
+/** Recognises the comment that stands for unchanged code, such as `// ... existing code ...`. */
+import { lineTexts } from './lines.ts';
+
+/**
+ * Whether the line, alone, says that code was left out: a comment that begins with an ellipsis and a word such as
+ * existing, rest or unchanged. Without comment signs a space must follow the ellipsis, for `...rest` is code.
+ */
+export function isMarker(line: string): boolean {
+  const comment = parseComment(line);
+  if (comment === null) return false;
+  return comment.isComment ? MARKER.test(comment.body) : BARE_MARKER.test(comment.body);
+}
+
+/**
+ * The first line of a new text that leaves code out and does not stand in the old one: text that would be written as
+ * it is, and with it a hole. Here comments that only end with the ellipsis count too (`// rest of the class ...`).
+ */
+export function findLeftMarker(newText: string, oldText: string): string | null {
+  const candidates = lineTexts(newText).filter(isPlaceholder);
+  if (candidates.length === 0) return null;
+  const known = new Set(lineTexts(oldText).map((line) => line.trim()));
+  return candidates.find((line) => !known.has(line.trim())) ?? null;
+}
+
+function isPlaceholder(line: string): boolean {
+  const comment = parseComment(line);
+  return isMarker(line) || (comment?.isComment === true && TRAILING_PLACEHOLDER.test(comment.body));
+}
+
+/** What a line says without its comment signs; null for a line too long to be a marker. */
+function parseComment(line: string): { isComment: boolean; body: string } | null {
+  const trimmed = line.trim();
+  if (trimmed.length > LONGEST_MARKER) return null;
+  const inner = trimmed.replace(COMMENT_START, '');
+  return { isComment: inner !== trimmed, body: inner.replace(COMMENT_END, '').trim() };
+}
+
+/** Longer comments say more than that something was left out. */
+const LONGEST_MARKER = 120;
+
+const COMMENT_START = /^(?:\/\/+|#+|--+|;+|%+|\/\*+|\*+|<!--|\{\/\*+|"""|'|REM\b)/i;
+const COMMENT_END = /(?:\*+\/\}?|-->|""")$/;
+
+const LEFT_OUT =
+  '(?:(?:the\\s+)?(?:rest|remainder)|(?:keep\\s+)?existing|unchanged|previous|remaining|other|same|more)\\b';
+const ELLIPSIS = '(?:\\.{3}|…)';
+const MARKER = new RegExp(`^${ELLIPSIS}\\s*\\(?\\s*${LEFT_OUT}[^.…]*${ELLIPSIS}?$`, 'i');
+const BARE_MARKER = new RegExp(`^${ELLIPSIS}\\s+\\(?\\s*${LEFT_OUT}[^.…]*${ELLIPSIS}?$`, 'i');
+const TRAILING_PLACEHOLDER = new RegExp(
+  `^\\(?(?:the\\s+)?(?:rest\\s+of|remaining|existing|unchanged)\\b[^.…]*${ELLIPSIS}\\)?$`,
+  'i',
+);

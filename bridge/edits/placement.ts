@@ -1,0 +1,178 @@
+/** Finds where the blocks of an edit go: only the two ends of each matter, for what lies between is the new text. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { bestChains, type Candidate, type Chain } from './chains.ts';
+import { INFORMATIVE_WEIGHT, weighLine } from './lines.ts';
+import { type EditRefusal, formatLineList, refuse } from './refusal.ts';
+
+/** A piece of an edit between two markers, or between a marker and the edge of the file. */
+export interface Block {
+  readonly lines: readonly string[];
+  /** Its first line in the edit, counted from 1. */
+  readonly number: number;
+  readonly startsFile: boolean;
+  readonly endsFile: boolean;
+}
+
+/** A block and the lines of the file it replaces, from index `from` up to but not including `to`. */
+export interface PlacedBlock {
+  readonly block: Block;
+  readonly from: number;
+  readonly to: number;
+}
+
+export type Placed = { readonly ok: true; readonly blocks: readonly PlacedBlock[] } | EditRefusal;
+
+/** Places all blocks, in order and without overlap, where their ends have the most context; or says why it cannot. */
+export function placeBlocks(file: readonly string[], blocks: readonly Block[]): Placed {
+  const ends: BlockEnds[] = [];
+  for (const block of blocks) {
+    const found = findEnds(file, block);
+    const missing = found.starts.length === 0 ? 'begin' : found.stops.length === 0 ? 'end' : null;
+    if (missing !== null) return noAnchor(block, missing);
+    ends.push(found);
+  }
+  const candidates = ends.map(candidatesOf);
+  const tooWide = ends.find((_, index) => candidates[index]?.length === 0);
+  if (tooWide !== undefined) return noSpan(tooWide.block);
+  const { best, rival } = bestChains(file.length, candidates);
+  if (best === null) {
+    return refuse(
+      'NO_ANCHOR',
+      'Each block of the edit fits the file, but not all of them in this order: give the blocks in the order of the file.',
+    );
+  }
+  const placed = best.spans.map((span, index) => ({ ...span, block: blocks[index] as Block }));
+  const doubt = findRival(best, rival, blocks) ?? findIdleBlock(file, placed, ends);
+  return doubt ?? { ok: true, blocks: placed };
+}
+
+/** Where a block may begin, and where it may stop; the weight says how much of the file around agrees. */
+interface BlockEnds {
+  readonly block: Block;
+  readonly starts: readonly End[];
+  readonly stops: readonly End[];
+}
+
+interface End {
+  /** The index of the line that is the block's first, or its last. */
+  readonly at: number;
+  readonly weight: number;
+}
+
+function findEnds(file: readonly string[], block: Block): BlockEnds {
+  const starts = block.startsFile ? [{ at: 0, weight: 0 }] : weighEnds(file, block.lines, 1);
+  const stops = block.endsFile
+    ? [{ at: file.length - 1, weight: 0 }]
+    : weighEnds(file, block.lines, -1);
+  return { block, starts, stops };
+}
+
+/** Every line equal to the block's first (`step` 1) or last (-1), weighed by the run of equal lines from there on. */
+function weighEnds(file: readonly string[], lines: readonly string[], step: 1 | -1): End[] {
+  const edge = step === 1 ? 0 : lines.length - 1;
+  const ends: End[] = [];
+  for (let at = 0; at < file.length; at++) {
+    let weight = 0;
+    for (let run = 0; run < lines.length; run++) {
+      const line = lines[edge + run * step];
+      if (line === undefined || !isSameLine(file[at + run * step], line)) break;
+      weight += weighLine(line);
+    }
+    if (weight > 0) ends.push({ at, weight });
+  }
+  return ends;
+}
+
+function isSameLine(there: string | undefined, line: string): boolean {
+  return there !== undefined && there.trimEnd() === line.trimEnd();
+}
+
+/** Every pair of ends as a span. A span much longer than its block would delete what nobody named: left out. */
+function candidatesOf({ block, starts, stops }: BlockEnds): Candidate[] {
+  const longest = TOOL_LIMITS.maxDeletedLines + block.lines.length * 3;
+  const candidates: Candidate[] = [];
+  for (const start of starts) {
+    for (const stop of stops) {
+      const length = stop.at - start.at + 1;
+      if (length < 1 || length > longest) continue;
+      const surplus = Math.max(0, length - block.lines.length);
+      const penalty = Math.min(MAX_SURPLUS_PENALTY, surplus * SURPLUS_PENALTY);
+      candidates.push({
+        from: start.at,
+        to: stop.at + 1,
+        weight: start.weight + stop.weight - penalty,
+      });
+    }
+  }
+  return candidates;
+}
+
+/** Among equal contexts the shorter span wins, but never against a line that says something. */
+const SURPLUS_PENALTY = 0.02;
+const MAX_SURPLUS_PENALTY = 6;
+
+function noAnchor(block: Block, edge: 'begin' | 'end'): EditRefusal {
+  const line = (edge === 'begin' ? block.lines[0] : block.lines.at(-1)) ?? '';
+  const side = edge === 'begin' ? 'after' : 'before';
+  return refuse(
+    'NO_ANCHOR',
+    `The block at line ${block.number} of the edit must ${edge} with an unchanged line of the file, but ` +
+      `\`${line.trim().slice(0, TOOL_LIMITS.maxHintLineChars)}\` with this indentation is not in it: give three to five ` +
+      `unchanged lines ${side} the marker, as they stand in the file, or use str_replace.`,
+  );
+}
+
+function noSpan(block: Block): EditRefusal {
+  return refuse(
+    'TOO_MUCH_DELETED',
+    `The block at line ${block.number} of the edit would replace far more lines than it has, or its end stands before its ` +
+      'beginning: stand a marker wherever code stays, also at the start and at the end of the edit.',
+  );
+}
+
+/** The runner-up must be worse by at least one line that says something. */
+function findRival(best: Chain, rival: Chain | null, blocks: readonly Block[]): EditRefusal | null {
+  if (rival === null || best.weight - rival.weight >= INFORMATIVE_WEIGHT) return null;
+  const index = best.spans.findIndex((span, at) => !isSameSpan(span, rival.spans[at]));
+  const [first, second] = [best.spans[index], rival.spans[index]];
+  return refuse(
+    'AMBIGUOUS',
+    `The block at line ${blocks[index]?.number} of the edit fits lines ${formatSpan(first)} as well as lines ` +
+      `${formatSpan(second)}: give more unchanged lines around the change, or use str_replace.`,
+  );
+}
+
+function isSameSpan(a: Span, b: Span | undefined): boolean {
+  return a.from === b?.from && a.to === b.to;
+}
+
+type Span = Pick<Candidate, 'from' | 'to'>;
+
+function formatSpan(span: Span | undefined): string {
+  return span === undefined ? '' : `${span.from + 1}-${span.to}`;
+}
+
+/** A block that would change nothing where it fits best, and fits elsewhere too, was most likely meant elsewhere. */
+function findIdleBlock(
+  file: readonly string[],
+  placed: readonly PlacedBlock[],
+  ends: readonly BlockEnds[],
+): EditRefusal | null {
+  for (const [index, { block, from, to }] of placed.entries()) {
+    const isIdle =
+      to - from === block.lines.length && block.lines.every((line, at) => file[from + at] === line);
+    if (!isIdle) continue;
+    const { starts, stops } = ends[index] as BlockEnds;
+    const elsewhere = [
+      ...starts.filter((end) => end.at !== from && end.weight >= INFORMATIVE_WEIGHT),
+      ...stops.filter((end) => end.at !== to - 1 && end.weight >= INFORMATIVE_WEIGHT),
+    ];
+    if (elsewhere.length === 0) continue;
+    return refuse(
+      'AMBIGUOUS',
+      `The block at line ${block.number} of the edit would change nothing at lines ${from + 1}-${to}, and it also fits ` +
+        `at lines ${formatLineList(elsewhere.map((end) => end.at + 1))}: give more unchanged lines around the change.`,
+    );
+  }
+  return null;
+}

@@ -1,0 +1,111 @@
+/** The one list of paths that may not be changed, or not even read: it binds file tools and sandbox alike. */
+
+/**
+ * Names of files and folders that nothing may change, at any depth of a workspace: what they hold is run, or decides
+ * what is run, by git, an editor, an agent or a shell outside the sandbox.
+ */
+export const PROTECTED_NAMES = [
+  '.git',
+  '.gitmodules',
+  '.vscode',
+  '.idea',
+  '.zed',
+  '.husky',
+  '.drawbridge',
+  '.cursor',
+  '.claude',
+  '.gemini',
+  '.qwen',
+  '.codex',
+  '.mcp.json',
+  '.envrc',
+  '.npmrc',
+  '.yarnrc',
+  '.yarnrc.yml',
+  '.bashrc',
+  '.bash_profile',
+  '.bash_login',
+  '.bash_logout',
+  '.bash_aliases',
+  '.profile',
+  '.zshrc',
+  '.zshenv',
+  '.zprofile',
+  '.zlogin',
+  '.zlogout',
+  '.gitconfig',
+  '.ripgreprc',
+] as const;
+
+/** Folders that no file tool reads, at any depth: keys and credentials. */
+export const SECRET_FOLDERS = ['.ssh', '.gnupg', '.aws', '.azure', '.kube'] as const;
+
+/** Files that no file tool reads, at any depth; `*` stands for any characters of the name. */
+export const SECRET_FILES = [
+  '.env',
+  '.env.*',
+  '.dev.vars',
+  '.dev.vars.*',
+  '.netrc',
+  '_netrc',
+  '.git-credentials',
+  '.pgpass',
+  '.pypirc',
+  '.htpasswd',
+  'id_rsa',
+  'id_dsa',
+  'id_ecdsa',
+  'id_ecdsa_sk',
+  'id_ed25519',
+  'id_ed25519_sk',
+  '*.pem',
+  '*.key',
+  '*.p12',
+  '*.pfx',
+  '*.ppk',
+  '*.jks',
+  '*.keystore',
+  '*.kdbx',
+] as const;
+
+/** Files that look like secrets and are none: they are there to be copied. */
+export const EXAMPLE_FILES = ['*.example', '*.sample', '*.template', '*.dist'] as const;
+
+/** Why a path is closed: `protected` may be read but not changed, `secret` neither. */
+export type Closure = 'protected' | 'secret';
+
+/** How a path inside a workspace is closed, if it is. `path` is relative, with `/` or the system's separator. */
+export function closureOf(path: string): Closure | null {
+  const names = path.split(/[/\\]/).map(foldName);
+  if (names.some((name) => SECRET_FOLDER_NAMES.has(name))) return 'secret';
+  if (isSecretFile(names.at(-1) ?? '')) return 'secret';
+  return names.some((name) => PROTECTED_FOLDED.has(name)) ? 'protected' : null;
+}
+
+/**
+ * The name as the most forgiving file system would take it: case, composition, invisible characters and trailing dots
+ * or spaces do not count. On a stricter one this refuses a few names that are only nearly the same.
+ */
+function foldName(name: string): string {
+  return name
+    .normalize('NFKC')
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '')
+    .replace(/(?<=[^. ])[. ]+$/, '')
+    .toLowerCase();
+}
+
+function isSecretFile(name: string): boolean {
+  return SECRET_FILE_NAMES.test(name) && !EXAMPLE_FILE_NAMES.test(name);
+}
+
+const SECRET_FOLDER_NAMES: ReadonlySet<string> = new Set(SECRET_FOLDERS);
+const PROTECTED_FOLDED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
+const SECRET_FILE_NAMES = anyOf(SECRET_FILES);
+const EXAMPLE_FILE_NAMES = anyOf(EXAMPLE_FILES);
+
+function anyOf(patterns: readonly string[]): RegExp {
+  const escaped = patterns.map((pattern) =>
+    pattern.replace(/[\\^$.+?()[\]{}|/-]/g, '\\$&').replaceAll('*', '.*'),
+  );
+  return new RegExp(`^(?:${escaped.join('|')})$`);
+}

@@ -1,0 +1,201 @@
+/**
+ * The filter of system calls that sandboxed commands run under, as a classic BPF program for bubblewrap's `--seccomp`.
+ * Everything is allowed but what leads to the host's sockets, out of the namespaces, or into seldom-tried kernel code.
+ */
+
+/** The program for this processor, or undefined where we have none: then there is no sandbox either. */
+export function seccompProgram(arch: string = process.arch): Uint8Array | undefined {
+  const abi = ABIS[arch];
+  if (abi === undefined) return undefined;
+  return assemble([
+    ...killOtherAbis(abi),
+    ...DENIED.flatMap((name) => refuse(abi.calls[name], EPERM)),
+    // Its flags lie in memory, where no filter sees them: without it the C library falls back to clone.
+    ...refuse(abi.calls.clone3, ENOSYS),
+    ...refuseWhenArgument(abi.calls.clone, { test: HAS_BITS, value: CLONE_NEWUSER }),
+    ...refuseWhenArgument(abi.calls.socket, { test: IS_EQUAL, value: AF_UNIX }),
+    [RETURN, 0, 0, ALLOW],
+  ]);
+}
+
+const DENIED = [
+  'add_key',
+  'request_key',
+  'keyctl',
+  'perf_event_open',
+  'bpf',
+  'userfaultfd',
+  'io_uring_setup',
+  'io_uring_enter',
+  'io_uring_register',
+  'kexec_load',
+  'init_module',
+  'finit_module',
+  'ptrace',
+  'process_vm_readv',
+  'process_vm_writev',
+  'pidfd_getfd',
+  'unshare',
+  'setns',
+  'mount',
+  'umount2',
+  'pivot_root',
+  'open_tree',
+  'move_mount',
+  'fsopen',
+  'fsconfig',
+  'fsmount',
+  'fspick',
+  'mount_setattr',
+] as const;
+
+type SystemCall = (typeof DENIED)[number] | 'clone3' | 'clone' | 'socket';
+
+/** How a processor's Linux numbers its system calls. */
+interface Abi {
+  /** AUDIT_ARCH_* of linux/audit.h. */
+  readonly audit: number;
+  /** First number of a second ABI under the same `audit` (x32), if there is one. */
+  readonly otherAbiFrom: number | undefined;
+  readonly calls: Readonly<Record<SystemCall, number>>;
+}
+
+/** Calls younger than 2019 have the same number everywhere. */
+const COMMON_CALLS = {
+  io_uring_setup: 425,
+  io_uring_enter: 426,
+  io_uring_register: 427,
+  open_tree: 428,
+  move_mount: 429,
+  fsopen: 430,
+  fsconfig: 431,
+  fsmount: 432,
+  fspick: 433,
+  clone3: 435,
+  pidfd_getfd: 438,
+  mount_setattr: 442,
+} as const;
+
+const ABIS: Readonly<Record<string, Abi>> = {
+  x64: {
+    audit: 0xc000003e,
+    otherAbiFrom: 0x40000000,
+    calls: {
+      ...COMMON_CALLS,
+      socket: 41,
+      clone: 56,
+      ptrace: 101,
+      pivot_root: 155,
+      mount: 165,
+      umount2: 166,
+      init_module: 175,
+      kexec_load: 246,
+      add_key: 248,
+      request_key: 249,
+      keyctl: 250,
+      unshare: 272,
+      perf_event_open: 298,
+      setns: 308,
+      process_vm_readv: 310,
+      process_vm_writev: 311,
+      finit_module: 313,
+      bpf: 321,
+      userfaultfd: 323,
+    },
+  },
+  arm64: {
+    audit: 0xc00000b7,
+    otherAbiFrom: undefined,
+    calls: {
+      ...COMMON_CALLS,
+      umount2: 39,
+      mount: 40,
+      pivot_root: 41,
+      unshare: 97,
+      kexec_load: 104,
+      init_module: 105,
+      ptrace: 117,
+      socket: 198,
+      add_key: 217,
+      request_key: 218,
+      keyctl: 219,
+      clone: 220,
+      perf_event_open: 241,
+      setns: 268,
+      process_vm_readv: 270,
+      process_vm_writev: 271,
+      finit_module: 273,
+      bpf: 280,
+      userfaultfd: 282,
+    },
+  },
+};
+
+/** Operation, jump when true, jump when false (both in instructions from the next one), operand. */
+type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
+
+/** Offsets in `struct seccomp_data`; the low half of the first argument, as all we look at is an `int`. */
+const CALL_NUMBER = 0;
+const ARCHITECTURE = 4;
+const FIRST_ARGUMENT = 16;
+
+const LOAD = 0x20;
+const IS_EQUAL = 0x15;
+const IS_AT_LEAST = 0x35;
+const HAS_BITS = 0x45;
+const RETURN = 0x06;
+
+const ALLOW = 0x7fff0000;
+const KILL_PROCESS = 0x80000000;
+const FAIL_WITH = 0x00050000;
+
+const EPERM = 1;
+const ENOSYS = 38;
+const AF_UNIX = 1;
+const CLONE_NEWUSER = 0x10000000;
+
+/** Under another ABI the numbers mean other calls. Leaves the call's number loaded, as all that follows expects. */
+function killOtherAbis({ audit, otherAbiFrom }: Abi): Instruction[] {
+  const sameArchitecture: Instruction[] = [
+    [LOAD, 0, 0, ARCHITECTURE],
+    [IS_EQUAL, 1, 0, audit],
+    [RETURN, 0, 0, KILL_PROCESS],
+    [LOAD, 0, 0, CALL_NUMBER],
+  ];
+  if (otherAbiFrom === undefined) return sameArchitecture;
+  return [...sameArchitecture, [IS_AT_LEAST, 0, 1, otherAbiFrom], [RETURN, 0, 0, KILL_PROCESS]];
+}
+
+function refuse(call: number, errno: number): Instruction[] {
+  return [
+    [IS_EQUAL, 0, 1, call],
+    [RETURN, 0, 0, FAIL_WITH | errno],
+  ];
+}
+
+function refuseWhenArgument(
+  call: number,
+  { test, value }: { test: number; value: number },
+): Instruction[] {
+  return [
+    [IS_EQUAL, 0, 4, call],
+    [LOAD, 0, 0, FIRST_ARGUMENT],
+    [test, 0, 1, value],
+    [RETURN, 0, 0, FAIL_WITH | EPERM],
+    [LOAD, 0, 0, CALL_NUMBER],
+  ];
+}
+
+/** `struct sock_filter`: 16 bits of code, 8 and 8 of jumps, 32 of operand. */
+function assemble(program: readonly Instruction[]): Uint8Array {
+  const size = 8;
+  const bytes = new DataView(new ArrayBuffer(program.length * size));
+  for (const [index, [code, whenTrue, whenFalse, operand]] of program.entries()) {
+    const at = index * size;
+    bytes.setUint16(at, code, true);
+    bytes.setUint8(at + 2, whenTrue);
+    bytes.setUint8(at + 3, whenFalse);
+    bytes.setUint32(at + 4, operand, true);
+  }
+  return new Uint8Array(bytes.buffer);
+}

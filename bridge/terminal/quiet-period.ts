@@ -1,0 +1,29 @@
+/** Tells when something that prints has come to rest. */
+import { COMMAND_LIMITS } from '../../shared/limits.ts';
+
+/** Begins with its construction. */
+export class QuietPeriod {
+  /** Resolves after `backgroundQuietMs` without an interruption, or after `backgroundWaitMs` in any case. */
+  readonly reached: Promise<void>;
+  readonly #limit: NodeJS.Timeout;
+  readonly #quiet: NodeJS.Timeout;
+  #isOver = false;
+
+  constructor() {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.reached = promise;
+    this.#limit = setTimeout(resolve, COMMAND_LIMITS.backgroundWaitMs);
+    this.#quiet = setTimeout(resolve, COMMAND_LIMITS.backgroundQuietMs);
+  }
+
+  interrupt(): void {
+    if (!this.#isOver) this.#quiet.refresh();
+  }
+
+  /** Lets go of the timers; without it they would hold the process. */
+  end(): void {
+    this.#isOver = true;
+    clearTimeout(this.#limit);
+    clearTimeout(this.#quiet);
+  }
+}

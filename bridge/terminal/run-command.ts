@@ -1,0 +1,54 @@
+/** Runs a command to its end, its time limit or its cancellation, whichever is first. */
+
+import type { Launch } from './launch.ts';
+import { LiveOutput } from './live-output.ts';
+import { BoundedOutput } from './output.ts';
+import { type CommandEnd, RunningCommand } from './running-command.ts';
+
+/** What a command came to. */
+export interface CommandOutcome {
+  readonly end: CommandEnd;
+  /** Both outputs in the order of writing, head and tail. */
+  readonly output: string;
+  readonly durationMs: number;
+}
+
+/**
+ * Settles when every process of the command is gone; never rejects for what the command does. `onOutput` gets the
+ * output while it comes, in few pieces and up to a bound. A signal that is aborted already starts nothing.
+ */
+export async function runCommand(
+  launch: Launch,
+  {
+    timeoutMs,
+    onOutput,
+    signal,
+  }: { timeoutMs: number; onOutput: (text: string) => void; signal: AbortSignal },
+): Promise<CommandOutcome> {
+  if (signal.aborted) return CANCELLED_BEFORE_START;
+  const startedAt = performance.now();
+  const kept = new BoundedOutput();
+  const live = new LiveOutput(onOutput);
+  const command = new RunningCommand(launch, (text) => {
+    kept.append(text);
+    live.append(text);
+  });
+  const cancel = () => command.stop('cancelled');
+  const limit = setTimeout(() => command.stop('timeout'), timeoutMs);
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    const end = await command.ended;
+    return { end, output: kept.toString(), durationMs: performance.now() - startedAt };
+  } finally {
+    clearTimeout(limit);
+    signal.removeEventListener('abort', cancel);
+    live.end();
+  }
+}
+
+/** For a call that was cancelled while it waited. */
+export const CANCELLED_BEFORE_START: CommandOutcome = {
+  end: { state: 'stopped', reason: 'cancelled' },
+  output: '',
+  durationMs: 0,
+};

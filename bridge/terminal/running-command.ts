@@ -1,0 +1,100 @@
+/** One command's processes, from the start of the first until the last is gone. */
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import type { Launch } from './launch.ts';
+import { endProcessGroup } from './process-group.ts';
+
+/** Why a command was ended before its time. */
+export type StopReason = 'timeout' | 'cancelled';
+
+/** How a command came to its end. */
+export type CommandEnd =
+  | { readonly state: 'exited'; readonly exitCode: number }
+  /** By a signal that was not ours. */
+  | { readonly state: 'killed'; readonly signal: string }
+  | { readonly state: 'stopped'; readonly reason: StopReason }
+  | { readonly state: 'not_started'; readonly message: string };
+
+/** Starts with its construction. Leads a process group of its own, reads nothing, and leaves nothing behind. */
+export class RunningCommand {
+  /** Undefined when it could not be started. */
+  readonly pid: number | undefined;
+  /** Never rejects. By then its group is gone, and all its output was handed on. */
+  readonly ended: Promise<CommandEnd>;
+  readonly #child: ChildProcess;
+  readonly #hasPidNamespace: boolean;
+  #stopReason: StopReason | undefined;
+  #ending: Promise<void> | undefined;
+
+  constructor(launch: Launch, onOutput: (text: string) => void) {
+    this.#child = spawnLaunch(launch);
+    this.#hasPidNamespace = launch.hasPidNamespace;
+    this.pid = this.#child.pid;
+    for (const stream of outputsOf(this.#child)) {
+      // Holds back a character whose bytes come in two pieces.
+      stream.setEncoding('utf8').on('data', onOutput);
+    }
+    this.ended = this.#watch();
+  }
+
+  /** Ends it, unless it has ended. The first reason counts. */
+  stop(reason: StopReason): void {
+    this.#stopReason ??= reason;
+    void this.#endGroup();
+  }
+
+  /** Waits for `exit`, not for `close`: who inherited the pipes may hold them open for ever. */
+  async #watch(): Promise<CommandEnd> {
+    const own = await ownEndOf(this.#child);
+    const reason = this.#stopReason;
+    await this.#endGroup();
+    await drain(this.#child);
+    return reason === undefined ? own : { state: 'stopped', reason };
+  }
+
+  #endGroup(): Promise<void> {
+    if (this.pid === undefined) return Promise.resolve();
+    this.#ending ??= endProcessGroup(this.pid, { hasPidNamespace: this.#hasPidNamespace });
+    return this.#ending;
+  }
+}
+
+function spawnLaunch({ file, args, cwd, env, inputs }: Launch): ChildProcess {
+  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', ...inputs.map(() => 'pipe' as const)];
+  const child = spawn(file, args, { cwd, env, detached: true, stdio });
+  for (const [index, bytes] of inputs.entries()) {
+    const stream = child.stdio[index + 3];
+    if (stream === null || stream === undefined || !('end' in stream)) continue;
+    // A program that ends before it has read its input says why by its exit.
+    stream.on('error', () => {}).end(bytes);
+  }
+  return child;
+}
+
+function outputsOf(child: ChildProcess): Readable[] {
+  return [child.stdout, child.stderr].filter((stream) => stream !== null);
+}
+
+function ownEndOf(child: ChildProcess): Promise<CommandEnd> {
+  const { promise, resolve } = Promise.withResolvers<CommandEnd>();
+  child.once('error', ({ message }) => resolve({ state: 'not_started', message }));
+  child.once('exit', (exitCode, signal) =>
+    resolve(
+      exitCode === null
+        ? { state: 'killed', signal: signal ?? 'unknown' }
+        : { state: 'exited', exitCode },
+    ),
+  );
+  return promise;
+}
+
+async function drain(child: ChildProcess): Promise<void> {
+  const signal = AbortSignal.timeout(COMMAND_LIMITS.drainMs);
+  for (const stream of outputsOf(child)) {
+    // Held open by somebody who left the group: what they still write is not this command's output.
+    await finished(stream, { signal }).catch(() => {});
+    stream.destroy();
+  }
+}

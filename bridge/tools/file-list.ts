@@ -1,0 +1,46 @@
+/** Lists the files below a folder as a search sees them: without what git ignores. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { runRipgrep } from './ripgrep.ts';
+
+export interface FileList {
+  /** Absolute and resolved. */
+  readonly folder: string;
+  /** Only files whose path below the folder matches; `!` before a glob leaves those out. */
+  readonly globs?: readonly string[];
+  /** Also files and folders whose name begins with a dot. */
+  readonly hidden?: boolean;
+  /** The most lately changed first; otherwise in no order. */
+  readonly newestFirst?: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** The paths of the files, relative to the folder and with `/`. */
+export async function listFiles(list: FileList): Promise<string[]> {
+  const { globs = [], newestFirst = false } = list;
+  const matching = await runList(list, globs, newestFirst);
+  const wanted = globs.some((glob) => !glob.startsWith('!'));
+  if (!wanted) return matching;
+  // To ripgrep a glob that names a file outweighs .gitignore; here it does not.
+  const visible = new Set(await runList(list, [], false));
+  return matching.filter((name) => visible.has(name));
+}
+
+async function runList(
+  { folder, hidden = false, signal }: FileList,
+  globs: readonly string[],
+  newestFirst: boolean,
+): Promise<string[]> {
+  const flags = [
+    '--files',
+    '--null',
+    ...(hidden ? ['--hidden'] : []),
+    ...(newestFirst ? ['--sortr=modified'] : []),
+    ...globs.map((glob) => `--glob=${glob}`),
+  ];
+  const names: string[] = [];
+  for await (const record of runRipgrep({ folder, flags, target: './', separator: '\0', signal })) {
+    if (record !== null) names.push(record.replace(/^\.\//, ''));
+    if (names.length >= TOOL_LIMITS.maxListedFiles) break;
+  }
+  return names;
+}

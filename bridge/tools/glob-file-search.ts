@@ -1,0 +1,42 @@
+/** Runs glob_file_search: files by the form of their path, newest first. */
+import { join } from 'node:path';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import type { globFileSearch } from '../../shared/tools/glob-file-search.ts';
+import { type ArgumentsOf, executor } from './executor.ts';
+import { listFiles } from './file-list.ts';
+import { linesThatFit } from './output.ts';
+
+export const executeGlobFileSearch = executor<ArgumentsOf<typeof globFileSearch>>(
+  async (args, { workspace, signal }) => {
+    const place = await workspace.resolve(args.target_directory, 'read');
+    const found = await listFiles({
+      folder: place.path,
+      globs: [atAnyDepth(args.glob_pattern)],
+      hidden: true,
+      newestFirst: true,
+      signal,
+    });
+    const shown = linesThatFit(
+      found.map((name) => workspace.nameOf(join(place.path, name))),
+      TOOL_LIMITS.maxEntries,
+    );
+    return {
+      status: 'success',
+      data: [...shown, summarize(shown.length, found.length)].join('\n'),
+    };
+  },
+);
+
+/** `**` in front of a pattern that has none; ripgrep reads a lone name like that anyway, but not `src/*.ts`. */
+function atAnyDepth(pattern: string): string {
+  const relative = pattern.replace(/^(?:\.?\/)+/, '');
+  return relative.startsWith('**/') ? relative : `**/${relative}`;
+}
+
+function summarize(shown: number, found: number): string {
+  if (found === 0) return '(No file matches. Ignored files are not looked at.)';
+  if (shown < found) {
+    return `(The newest ${shown} of ${found} files: narrow the pattern or the directory to see others.)`;
+  }
+  return `(${found} ${found === 1 ? 'file' : 'files'}, newest first.)`;
+}

@@ -1,0 +1,149 @@
+/** What ripgrep found, as text for the model: bounded, and without files that may not be shown. */
+import { z } from 'zod';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { lineTexts } from '../edits/lines.ts';
+import { cutLine } from './output.ts';
+import { type Ripgrep, runRipgrep } from './ripgrep.ts';
+
+export interface View {
+  readonly search: Ripgrep;
+  /** At most this many matches, files or counts are shown. */
+  readonly limit: number;
+  /** Makes a name relative to the searched folder one relative to the workspace. */
+  readonly nameOf: (name: string) => string;
+  /** Asked with names relative to the searched folder. */
+  readonly mayShow: (name: string) => boolean;
+}
+
+/** Matching lines (`12:text`) and lines around them (`12-text`) below the name of their file. */
+export async function showMatches({ search, limit, nameOf, mayShow }: View): Promise<string> {
+  const page = new Page(limit, 'match', 'matches');
+  let file = '';
+  let next = 0;
+  for await (const record of runRipgrep(search)) {
+    const found = parseRecord(record);
+    if (found === null || !mayShow(found.name)) continue;
+    if (found.isMatch && !page.admit()) break;
+    const isGap = found.name === file && search.flags.some(asksContext) && found.number !== next;
+    if (found.name !== file) page.add(`${file === '' ? '' : '\n'}${nameOf(found.name)}`);
+    else if (isGap) page.add('--');
+    const sign = found.isMatch ? ':' : '-';
+    found.lines.forEach((line, index) => {
+      page.add(`${found.number + index}${sign}${cutLine(line)}`);
+    });
+    [file, next] = [found.name, found.number + found.lines.length];
+    if (page.isFull) break;
+  }
+  return page.toString();
+}
+
+/** The names of files with a match. */
+export async function showFiles({ search, limit, nameOf, mayShow }: View): Promise<string> {
+  const page = new Page(limit, 'file', 'files');
+  for await (const record of runRipgrep(search)) {
+    const name = toName(record ?? '');
+    if (!mayShow(name)) continue;
+    if (!page.admit()) break;
+    page.add(nameOf(name));
+    if (page.isFull) break;
+  }
+  return page.toString();
+}
+
+/** `name:count` for each file with a match: how many of its lines match. */
+export async function showCounts({ search, limit, nameOf, mayShow }: View): Promise<string> {
+  const page = new Page(limit, 'file', 'files');
+  for await (const record of runRipgrep(search)) {
+    const [path = '', count = ''] = (record ?? '').split('\0');
+    const name = toName(path);
+    if (!mayShow(name)) continue;
+    if (!page.admit()) break;
+    page.add(`${nameOf(name)}:${count}`);
+    if (page.isFull) break;
+  }
+  return page.toString();
+}
+
+/** Lines up to a bound, and the sentence that says whether there are more. */
+class Page {
+  readonly #lines: string[] = [];
+  readonly #limit: number;
+  readonly #one: string;
+  readonly #many: string;
+  #admitted = 0;
+  #chars = 0;
+  #isCut = false;
+
+  constructor(limit: number, one: string, many: string) {
+    this.#limit = limit;
+    this.#one = one;
+    this.#many = many;
+  }
+
+  get isFull(): boolean {
+    return this.#chars > TOOL_LIMITS.maxResultChars;
+  }
+
+  /** Counts one more thing in; false when there is no room for it. */
+  admit(): boolean {
+    if (this.#admitted === this.#limit || this.isFull) this.#isCut = true;
+    else this.#admitted++;
+    return !this.#isCut;
+  }
+
+  add(line: string): void {
+    this.#chars += line.length + 1;
+    if (this.isFull) this.#isCut = true;
+    else this.#lines.push(line);
+  }
+
+  toString(): string {
+    if (this.#admitted === 0) return '(No matches. Ignored files are not searched.)';
+    const things = this.#admitted === 1 ? this.#one : this.#many;
+    const summary = this.#isCut
+      ? `(At least ${this.#admitted} ${things}, not all are shown: narrow the search by path, glob, type or pattern.)`
+      : `(${this.#admitted} ${things}.)`;
+    return [...this.#lines, summary].join('\n');
+  }
+}
+
+/** A matching line (or lines that match together), or one shown for context. */
+interface Found {
+  readonly isMatch: boolean;
+  readonly name: string;
+  readonly number: number;
+  readonly lines: readonly string[];
+}
+
+/** ripgrep gives what is not UTF-8 as base64. */
+const Text = z.union([
+  z.object({ text: z.string() }).transform(({ text }) => text),
+  z.object({ bytes: z.base64() }).transform(({ bytes }) => Buffer.from(bytes, 'base64').toString()),
+]);
+
+const FoundRecord = z.object({
+  type: z.enum(['match', 'context']),
+  data: z.object({ path: Text, lines: Text, line_number: z.int() }),
+});
+
+/** Null for records that show nothing: begin, end, summary, and those too long to be read. */
+function parseRecord(record: string | null): Found | null {
+  if (record === null) return null;
+  const parsed = FoundRecord.safeParse(JSON.parse(record));
+  if (!parsed.success) return null;
+  const { type, data } = parsed.data;
+  return {
+    isMatch: type === 'match',
+    name: toName(data.path),
+    number: data.line_number,
+    lines: lineTexts(data.lines.replace(/\r?\n$/, '')),
+  };
+}
+
+function toName(path: string): string {
+  return path.replace(/^\.[/\\]/, '');
+}
+
+function asksContext(flag: string): boolean {
+  return /^--(?:after-|before-)?context=/.test(flag);
+}

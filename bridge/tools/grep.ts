@@ -1,0 +1,96 @@
+/** Runs grep: a regular expression over the files of the workspace. */
+
+import { lstat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import type { grep } from '../../shared/tools/grep.ts';
+import { ToolFailure, toFileFailure } from '../sandbox/failure.ts';
+import type { Place } from '../sandbox/workspace.ts';
+import { type ArgumentsOf, executor, type ToolContext } from './executor.ts';
+import { listFiles } from './file-list.ts';
+import { showCounts, showFiles, showMatches } from './grep-output.ts';
+import type { Ripgrep } from './ripgrep.ts';
+
+type GrepArguments = ArgumentsOf<typeof grep>;
+
+/** Secret files are searched by ripgrep, but nothing of them leaves this process. */
+export const executeGrep = executor<GrepArguments>(async (args, context) => {
+  const place = await context.workspace.resolve(args.path ?? '.', 'read');
+  const target = await targetOf(place);
+  const nameOf = (name: string) => context.workspace.nameOf(join(target.folder, name));
+  const mayShow = await filterFor(args, target, context);
+  const limit = Math.min(args.head_limit ?? TOOL_LIMITS.maxMatches, TOOL_LIMITS.maxEntries);
+  const search = { ...toRipgrep(args, target, limit), signal: context.signal };
+  const view = { search, limit, nameOf, mayShow };
+  switch (args.output_mode) {
+    case 'content':
+      return { status: 'success', data: await showMatches(view) };
+    case 'files_with_matches':
+      return { status: 'success', data: await showFiles(view) };
+    case 'count':
+      return { status: 'success', data: await showCounts(view) };
+  }
+});
+
+/** Where ripgrep runs and what it is told to search there. */
+interface Target {
+  readonly folder: string;
+  readonly target: string;
+}
+
+async function targetOf({ path, name }: Place): Promise<Target> {
+  const stats = await lstat(path).catch((error: unknown) => {
+    throw toFileFailure(error, name);
+  });
+  if (stats.isDirectory()) return { folder: path, target: './' };
+  if (stats.isFile()) return { folder: dirname(path), target: `./${basename(path)}` };
+  throw new ToolFailure(
+    'NOT_A_FILE',
+    `${name} is a pipe, socket or device: search a file or a folder.`,
+  );
+}
+
+/** Which of ripgrep's names, relative to the folder, may be shown. */
+async function filterFor(
+  { glob }: GrepArguments,
+  { folder, target }: Target,
+  { workspace, signal }: ToolContext,
+): Promise<(name: string) => boolean> {
+  const isOpen = (name: string) => workspace.mayShow(join(folder, name));
+  if (glob === undefined || target !== './') return isOpen;
+  const visible = new Set(await listFiles({ folder, hidden: true, signal }));
+  return (name) => visible.has(name) && isOpen(name);
+}
+
+function toRipgrep(
+  args: GrepArguments,
+  { folder, target }: Target,
+  limit: number,
+): Omit<Ripgrep, 'signal'> {
+  const { output_mode: mode, '-A': after, '-B': before, '-C': around } = args;
+  const context = [
+    ...(after === undefined ? [] : [`--after-context=${after}`]),
+    ...(before === undefined ? [] : [`--before-context=${before}`]),
+    ...(around === undefined ? [] : [`--context=${around}`]),
+  ];
+  const output = {
+    content: ['--json', `--max-count=${limit + 1}`, ...context],
+    files_with_matches: ['--files-with-matches', '--null'],
+    count: ['--count', '--with-filename', '--null'],
+  };
+  const flags = [
+    ...output[mode],
+    '--hidden',
+    '--sort=path',
+    ...(args['-i'] ? ['--ignore-case'] : []),
+    ...(args.multiline ? ['--multiline', '--multiline-dotall'] : []),
+    ...(args.type === undefined ? [] : [`--type=${args.type}`]),
+    ...(args.glob === undefined ? [] : [`--glob=${args.glob}`]),
+  ];
+  return {
+    folder,
+    flags: [...flags, `--regexp=${args.pattern}`],
+    target,
+    separator: mode === 'files_with_matches' ? '\0' : '\n',
+  };
+}

@@ -1,0 +1,53 @@
+/** Runs list_dir: one folder, without hidden and ignored entries. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import type { listDir } from '../../shared/tools/list-dir.ts';
+import { type FolderEntry, readEntries } from '../sandbox/files.ts';
+import { type ArgumentsOf, executor } from './executor.ts';
+import { listFiles } from './file-list.ts';
+import { linesThatFit } from './output.ts';
+
+export const executeListDir = executor<ArgumentsOf<typeof listDir>>(async (args, context) => {
+  const { workspace, signal } = context;
+  const place = await workspace.resolve(args.target_directory, 'read');
+  const present = await readEntries(place);
+  const globs = (args.ignore_globs ?? []).map((glob) => `!${glob.replace(/^!/, '')}`);
+  const counts = countBelow(await listFiles({ folder: place.path, globs, signal }));
+  const lines = present
+    .filter((entry) => !entry.name.startsWith('.'))
+    .map((entry) => describe(entry, counts.get(entry.name)))
+    .filter((line) => line !== null);
+  const shown = linesThatFit(lines, TOOL_LIMITS.maxEntries);
+  const summary = summarize(place.name, shown.length, lines.length, present.length);
+  return { status: 'success', data: [...shown, summary].join('\n') };
+});
+
+/** Null leaves an entry out: a file, or a folder, of which a search shows nothing. */
+function describe({ name, kind }: FolderEntry, count: number | undefined): string | null {
+  switch (kind) {
+    case 'file':
+      return count === undefined ? null : name;
+    case 'folder':
+      return count === undefined ? null : `${name}/ (${count} ${count === 1 ? 'file' : 'files'})`;
+    case 'link':
+      return `${name} (link)`;
+    case 'other':
+      return null;
+  }
+}
+
+/** How many files the search shows for each entry: a file counts for itself. */
+function countBelow(files: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const file of files) {
+    const entry = file.slice(0, Math.max(0, file.indexOf('/'))) || file;
+    counts.set(entry, (counts.get(entry) ?? 0) + 1);
+  }
+  return counts;
+}
+
+function summarize(name: string, shown: number, visible: number, present: number): string {
+  if (present === 0) return `(${name} is empty.)`;
+  if (visible === 0) return `(Everything in ${name} is hidden, ignored or empty.)`;
+  const cut = shown < visible ? ` The first ${shown} are shown.` : '';
+  return `(${visible} of ${present} entries of ${name}; the others are hidden, ignored or empty.${cut})`;
+}

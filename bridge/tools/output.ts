@@ -1,0 +1,26 @@
+/** Bounds what a tool says to the model. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+
+/** A line, or its beginning with a note of how much was left out. Never ends in half a character. */
+export function cutLine(line: string): string {
+  const max = TOOL_LIMITS.maxLineChars;
+  if (line.length <= max) return line;
+  const end = isHighSurrogate(line.charCodeAt(max - 1)) ? max - 1 : max;
+  return `${line.slice(0, end)}… (${line.length - end} more characters)`;
+}
+
+/** As many of the lines, from the first on, as one result may hold. */
+export function linesThatFit(lines: readonly string[], maxLines: number): readonly string[] {
+  let chars = 0;
+  let count = 0;
+  for (const line of lines.slice(0, maxLines)) {
+    chars += line.length + 1;
+    if (chars > TOOL_LIMITS.maxResultChars) break;
+    count++;
+  }
+  return lines.slice(0, count);
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}

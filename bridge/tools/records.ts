@@ -1,0 +1,36 @@
+/** Cuts a stream of bytes into records that end with a separator, however the bytes are split on the way. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+
+/**
+ * Yields each record without its separator, also a last one that has none. Null stands for a record longer than is
+ * kept in memory. Bytes that are no UTF-8 come out as U+FFFD.
+ */
+export async function* splitRecords(
+  chunks: AsyncIterable<Buffer>,
+  separator: '\n' | '\0',
+): AsyncGenerator<string | null, void, undefined> {
+  const end = separator.charCodeAt(0);
+  let pieces: Buffer[] = [];
+  let length = 0;
+  const take = () => {
+    const record =
+      length > TOOL_LIMITS.maxSearchRecordBytes ? null : Buffer.concat(pieces).toString('utf8');
+    [pieces, length] = [[], 0];
+    return record;
+  };
+  const keep = (piece: Buffer) => {
+    length += piece.length;
+    if (length <= TOOL_LIMITS.maxSearchRecordBytes) pieces.push(piece);
+    else pieces = [];
+  };
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let at = chunk.indexOf(end); at !== -1; at = chunk.indexOf(end, start)) {
+      keep(chunk.subarray(start, at));
+      yield take();
+      start = at + 1;
+    }
+    if (start < chunk.length) keep(chunk.subarray(start));
+  }
+  if (length > 0) yield take();
+}

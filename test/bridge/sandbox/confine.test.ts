@@ -1,0 +1,290 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir, symlink } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { probeConfinement } from '../../../bridge/sandbox/confine.ts';
+import { isAnyoneRunning, run } from '../terminal/plain-launch.ts';
+import {
+  COMMIT,
+  confinedTo,
+  git,
+  NO_BUBBLEWRAP,
+  type SandboxedWorkspace,
+  sandboxedWorkspace,
+} from './sandboxed-workspace.ts';
+
+describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`, () => {
+  let place: SandboxedWorkspace;
+  let host: Server;
+  let port: number;
+  let connections = 0;
+
+  beforeAll(async () => {
+    place = await sandboxedWorkspace();
+    host = createServer((socket) => {
+      connections++;
+      socket.end('host\n');
+    });
+    host.listen(0, '127.0.0.1');
+    await once(host, 'listening');
+    port = (host.address() as AddressInfo).port;
+  });
+  afterAll(async () => {
+    host.close();
+    await place.remove();
+  });
+
+  test('passes the self-test, which leaves nothing behind', async () => {
+    const folders = ['workspace', 'workspace/.git', 'home', 'state', '.'];
+    const list = () => Promise.all(folders.map((name) => readdir(place.path(name))));
+    const before = await list();
+    const { kind, detail } = await probeConfinement(place.surroundings);
+    expect({ kind, detail, left: await list() }).toEqual({
+      kind: 'bubblewrap',
+      detail: expect.stringContaining('commands write only to the workspace'),
+      left: before,
+    });
+  });
+
+  test('works in the workspace and reads the rest of the disk', async () => {
+    const { end, output } = await place.attempt(
+      'mkdir -p new && echo made > new/file && cat readme ~/notes && git log --format=%s',
+    );
+    expect({ end, output, made: await place.text('workspace/new/file') }).toEqual({
+      end: { state: 'exited', exitCode: 0 },
+      output: 'hello\npublic\nfirst\n',
+      made: 'made\n',
+    });
+  });
+
+  test.each([
+    ['directly', 'echo changed > "$OUT"'],
+    ['by ..', 'echo changed > ../outside/file'],
+    ['through a symbolic link', 'ln -s "$OUT" link && echo changed > link'],
+    ['through a hard link', 'ln "$OUT" hard && echo changed > hard'],
+    ['by renaming over it', 'echo changed > new-file && mv -f new-file "$OUT"'],
+    ['by deleting it', 'rm -f "$OUT"'],
+    ['by mounting over it', 'mount -t tmpfs none ../outside && echo changed > "$OUT"'],
+    [
+      'in namespaces of its own',
+      'unshare --user --map-root-user --mount sh -c "mount -o remount,rw / && echo changed > $OUT"',
+    ],
+  ])('does not change a file outside the workspace: %s', async (_, command) => {
+    const { output } = await place.attempt(
+      `OUT=${place.path('outside/file')}; ${command}; echo end`,
+    );
+    expect(output).toContain('end\n');
+    expect(await place.text('outside/file')).toBe('untouched\n');
+  });
+
+  test.each([
+    ['a commit', `echo more >> readme && git add readme && ${COMMIT} -m second`],
+    ['a configuration', 'git config core.fsmonitor "touch owned"'],
+    ['a hook', 'echo "#!/bin/sh" > .git/hooks/post-checkout'],
+    ['a removal', 'rm -rf .git'],
+    ['a move', 'mv .git elsewhere'],
+    ['a nested repository', 'cd nested && git config core.pager "touch owned"'],
+    ['a linked worktree', 'cd worktree && echo more > more && git add more'],
+  ])('does not change git’s own files: %s', async (_, command) => {
+    const nested = await freshWorkspace();
+    await git(nested.base, 'init', '--quiet', 'workspace/nested');
+    await git(nested.path('workspace'), 'worktree', 'add', '--quiet', 'worktree');
+    const before = await fingerprint(nested);
+    const { end } = await nested.attempt(command);
+    expect({ end, after: await fingerprint(nested) }).toEqual({
+      end: { state: 'exited', exitCode: expect.toSatisfy((code) => code !== 0) },
+      after: before,
+    });
+  });
+
+  test.each([
+    ['a key', 'cat ~/.ssh/id_ed25519'],
+    ['the list of keys', 'ls ~/.ssh'],
+    ['a token', 'cat ~/.npmrc'],
+    ['the bridge’s own state', 'ls ../state; cat ../state/devices.json'],
+    ['a secret file of the workspace', 'cat .env'],
+    ['a secret by another name', 'cp .env copy && cat copy; ln .env hard && cat hard'],
+    ['a secret in the environment', 'env; cat /proc/self/environ'],
+  ])('cannot read %s', async (_, command) => {
+    const { output } = await place.attempt(command);
+    expect(output).not.toMatch(/secret|id_ed25519$|devices\.json$/m);
+  });
+
+  test('can read but not change what configures an editor', async () => {
+    const { output } = await place.attempt(
+      'cat .vscode/settings.json; echo changed > .vscode/settings.json; rm -rf .vscode',
+    );
+    expect(output).toMatch(/^\{\}\n/);
+    expect(await place.text('workspace/.vscode/settings.json')).toBe('{}\n');
+  });
+
+  test('reaches no server of the machine', async () => {
+    const before = connections;
+    const { output } = await place.attempt(
+      `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3; echo end`,
+    );
+    expect({ connections, output }).toEqual({
+      connections: before,
+      output: expect.stringMatching(/refused[\s\S]*end\n$/),
+    });
+  });
+
+  test('reaches no Unix socket, even one in the workspace', async () => {
+    const socket = createServer((connection) => connection.end('host\n'));
+    socket.listen(place.path('workspace/socket'));
+    await once(socket, 'listening');
+    const script = `require("net").connect("socket").on("data", String).on("error", (e) => console.log(e.code))`;
+    const { output } = await place.attempt(`'${process.execPath}' -e '${script}'`, 'network');
+    socket.close();
+    expect(output).toBe('EPERM\n');
+  });
+
+  test('has a loopback of its own', async () => {
+    const script = `
+      const server = require("net").createServer((socket) => socket.end("own"));
+      server.listen(0, "127.0.0.1", () => require("net").connect(server.address().port)
+        .on("data", (data) => { console.log(String(data)); process.exit(); }));`;
+    const { output } = await place.attempt(`'${process.execPath}' -e '${script}'`);
+    expect(output).toBe('own\n');
+  });
+
+  test('sees and signals no process of the machine', async () => {
+    const { output } = await place.attempt(`kill -0 ${process.pid}; ls -d /proc/${process.pid}`);
+    expect(output.match(/No such/g)).toHaveLength(2);
+  });
+
+  test('sees no environment of the machine’s processes', async () => {
+    const other = spawn('sleep', ['60'], { env: { TOKEN: 'secret of another' } });
+    onTestFinished(() => void other.kill());
+    const { output } = await place.attempt('cat /proc/*/environ | tr -d "\\0"; echo end');
+    expect(output).toMatch(/end\n$/);
+    expect(output).not.toContain('secret of another');
+  });
+
+  test('leaves no process, not even one in a session of its own', async () => {
+    const marker = `34${randomUUID().replace(/\D/g, '').slice(0, 8)}`;
+    await place.attempt(
+      `sleep ${marker} & setsid sleep ${marker} & (setsid sh -c "sleep ${marker}; true" &); echo up`,
+    );
+    expect(await isAnyoneRunning(marker)).toBe(false);
+  });
+
+  test('may clean up when it is asked to end', async () => {
+    const cwd = place.surroundings.workspace;
+    const command = 'trap "echo cleaned; exit 0" TERM; echo ready; sleep 60 & wait';
+    const { launch } = await place.confinement.prepare({ command, cwd, permissions: [] });
+    const cancel = new AbortController();
+    const { output } = await run(launch, {
+      signal: cancel.signal,
+      onOutput: () => cancel.abort(),
+    });
+    expect(output).toBe('ready\ncleaned\n');
+  });
+
+  test('dies with a bridge that is killed', async () => {
+    const marker = `36${randomUUID().replace(/\D/g, '').slice(0, 8)}`;
+    const { launch } = await place.confinement.prepare({
+      command: `setsid sleep ${marker} & echo up; sleep ${marker}`,
+      cwd: place.surroundings.workspace,
+      permissions: [],
+    });
+    const bridge = spawn(process.execPath, [KILLED_BRIDGE], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const inputs = launch.inputs.map((bytes) => [...bytes]);
+    bridge.stdin.end(JSON.stringify({ ...launch, inputs }));
+    await once(bridge.stdout, 'data');
+    bridge.kill('SIGKILL');
+    await vi.waitFor(async () => expect(await isAnyoneRunning(marker)).toBe(false));
+  });
+
+  test('tells of a repository that it made, and of no other', async () => {
+    const { newlyProtected } = await place.attempt('git init --quiet made/here; git status');
+    expect(newlyProtected).toEqual(['made/here/.git']);
+  });
+
+  test('does not litter where there is nothing to protect', async () => {
+    await place.attempt('true');
+    const names = await readdir(place.path('home'));
+    expect(names.sort()).toEqual(['.npmrc', '.ssh', 'notes']);
+  });
+
+  test('runs although a secret is a link to the whole disk', async () => {
+    await symlink('/', place.path('workspace/broken.pem'));
+    const { output } = await place.attempt('echo up');
+    expect(output).toBe('up\n');
+  });
+
+  describe('with a permission', () => {
+    test('for the network reaches servers, and writes nowhere else', async () => {
+      const { output } = await place.attempt(
+        `exec 3<>/dev/tcp/127.0.0.1/${port} && cat <&3; echo changed > ../outside/file; git config a.b c`,
+        'network',
+      );
+      expect(output).toMatch(/^host\n/);
+      expect(await place.text('outside/file')).toBe('untouched\n');
+      expect(await place.text('workspace/.git/config')).not.toContain('[a]');
+    });
+
+    test('for git commits, and has no network and no secrets', async () => {
+      const before = connections;
+      const { end, output } = await place.attempt(
+        `git add readme; ${COMMIT} --allow-empty -m second; git log --format=%s -1;` +
+          ` cat ~/.npmrc; exec 3<>/dev/tcp/127.0.0.1/${port}`,
+        'git_write',
+      );
+      expect(end).toEqual({ state: 'exited', exitCode: 1 });
+      expect(output).toMatch(/^second\n/);
+      expect(output).not.toContain('secret');
+      expect(connections).toBe(before);
+    });
+
+    test('for git opens the repository of a linked worktree', async () => {
+      const linked = await freshWorkspace();
+      await git(linked.path('workspace'), 'worktree', 'add', '--quiet', '../linked');
+      const inLinked = await confinedTo(linked, 'linked');
+      const command = `${COMMIT} --allow-empty -m linked && git log --format=%s -1`;
+      expect(await inLinked(command, ['git_write'])).toBe('linked\n');
+      expect(await inLinked(command, [])).toContain('Read-only file system');
+    });
+
+    test('for git does not open a repository that a command only claims as its own', async () => {
+      const linked = await freshWorkspace();
+      await git(linked.base, 'init', '--quiet', 'other');
+      await linked.put('claimed/.git', 'gitdir: ../other/.git\n');
+      const inClaimed = await confinedTo(linked, 'claimed');
+      expect(await inClaimed('git config a.b c', ['git_write'])).toContain('Read-only file system');
+    });
+
+    test('for all is open, but for our own state, and still leaves no process', async () => {
+      const marker = `35${randomUUID().replace(/\D/g, '').slice(0, 8)}`;
+      const { output } = await place.attempt(
+        `setsid sleep ${marker} & cat ~/.npmrc; ls ../state; echo changed > ../outside/file; echo $API_TOKEN`,
+        'all',
+      );
+      expect(output).toBe('secret of npm\nsecret token\n');
+      expect(await place.text('outside/file')).toBe('changed\n');
+      expect(await isAnyoneRunning(marker)).toBe(false);
+    });
+  });
+});
+
+const KILLED_BRIDGE = join(import.meta.dirname, 'killed-bridge.ts');
+
+/** For a test that adds to it. */
+async function freshWorkspace(): Promise<SandboxedWorkspace> {
+  const fresh = await sandboxedWorkspace();
+  onTestFinished(fresh.remove);
+  return fresh;
+}
+
+/** What a command may not have changed of the repositories. */
+async function fingerprint(place: SandboxedWorkspace): Promise<unknown> {
+  const names = ['HEAD', 'config', 'index', 'logs/HEAD', 'worktrees/worktree/index'];
+  const files = [...names.map((name) => `.git/${name}`), 'nested/.git/config', 'worktree/.git'];
+  return {
+    hooks: await readdir(place.path('workspace/.git/hooks')),
+    files: await Promise.all(files.map((name) => place.text(`workspace/${name}`))),
+  };
+}

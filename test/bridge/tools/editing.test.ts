@@ -1,0 +1,289 @@
+import { link, stat, writeFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { FileEditMetadata } from '../../../shared/documents.ts';
+import { FILE_TOOLS, temporaryWorkspace } from './temporary-workspace.ts';
+
+const MARK = '// ... existing code ...';
+
+describe('str_replace', () => {
+  it('edits a file and tells what it did', async () => {
+    const { call, text } = await temporaryWorkspace({ 'src/a.ts': 'one\ntwo\nthree\n' });
+    const result = await call('str_replace', {
+      file_path: './src/a.ts',
+      old_string: 'two',
+      new_string: '2',
+    });
+    expect(result).toEqual({
+      status: 'success',
+      data: 'Edited src/a.ts (3 lines before, 3 now). Replaced at line 2.',
+      metadata: {
+        filePath: 'src/a.ts',
+        operation: 'edit',
+        language: 'typescript',
+        diff: { oldString: 'two', newString: '2', startLine: 2, endLine: 2 },
+      },
+    });
+    expect(FileEditMetadata.parse(result.metadata)).toEqual(result.metadata);
+    expect(await text('src/a.ts')).toBe('one\n2\nthree\n');
+  });
+
+  it('shows a change in several places as one span and its hunks', async () => {
+    const { call } = await temporaryWorkspace({ 'a.md': 'x\ny\nx\n' });
+    const result = await call('str_replace', {
+      file_path: 'a.md',
+      old_string: 'x',
+      new_string: 'z',
+      replace_all: true,
+    });
+    expect(result.metadata).toMatchObject({
+      diff: { oldString: 'x\ny\nx', newString: 'z\ny\nz', startLine: 1, endLine: 3 },
+      hunks: [{ startLine: 1 }, { startLine: 3 }],
+    });
+  });
+
+  it('keeps the byte order mark, CRLF and the missing final newline', async () => {
+    const { call, text } = await temporaryWorkspace({ 'a.txt': '\uFEFFone\r\ntwo' });
+    await call('str_replace', {
+      file_path: 'a.txt',
+      old_string: 'one\ntwo',
+      new_string: 'three\nfour',
+    });
+    expect(await text('a.txt')).toBe('\uFEFFthree\r\nfour');
+  });
+
+  it('says how the text in the file differed from what was asked for', async () => {
+    const { call } = await temporaryWorkspace({ 'a.ts': '    a();\n    b();\n' });
+    const result = await call('str_replace', {
+      file_path: 'a.ts',
+      old_string: 'a();\nb();',
+      new_string: 'c();',
+    });
+    expect(result.data).toContain('indented differently');
+  });
+
+  it.each([
+    ['a missing file', 'missing.txt', 'FILE_NOT_FOUND'],
+    ['a folder', 'folder', 'NOT_A_FILE'],
+    ['a binary file', 'binary', 'BINARY_FILE'],
+    ['UTF-16', 'utf16', 'OTHER_ENCODING'],
+    ['latin-1', 'latin1', 'OTHER_ENCODING'],
+    ['text that is not there', 'folder/a.txt', 'NOT_FOUND_IN_FILE'],
+  ])('refuses %s', async (_, file_path, code) => {
+    const { call } = await temporaryWorkspace({
+      'folder/a.txt': 'a\n',
+      binary: Buffer.from('x\0y'),
+      utf16: Buffer.from('\uFEFFx', 'utf16le'),
+      latin1: Buffer.from('x\xe9', 'latin1'),
+    });
+    expect(
+      await call('str_replace', { file_path, old_string: 'x', new_string: 'y' }),
+    ).toMatchObject({
+      status: 'error',
+      code,
+    });
+  });
+
+  it('refuses text with a hole, or with line numbers', async () => {
+    const { call, text } = await temporaryWorkspace({ 'a.ts': 'one\n' });
+    const edit = { file_path: 'a.ts', old_string: 'one' };
+    expect(await call('str_replace', { ...edit, new_string: `two\n${MARK}` })).toMatchObject({
+      code: 'MARKER_LEFT_IN_TEXT',
+    });
+    expect(
+      await call('str_replace', { ...edit, new_string: '1|two\n2|three\n3|four' }),
+    ).toMatchObject({
+      code: 'LINE_NUMBERS_IN_TEXT',
+    });
+    expect(await text('a.ts')).toBe('one\n');
+  });
+
+  it('refuses a file that changed since it was read, and names where', async () => {
+    const { call, put } = await temporaryWorkspace({ 'a.txt': 'a\nb\nc\nd\ne\n' });
+    await call('read_file', { target_file: 'a.txt' });
+    await put('a.txt', 'a\nb\nc\nD\ne\n');
+    const edit = { file_path: 'a.txt', old_string: 'a', new_string: 'x' };
+    expect(await call('str_replace', edit)).toMatchObject({
+      code: 'STALE',
+      data: expect.stringContaining('around lines 4-4'),
+    });
+    await call('read_file', { target_file: 'a.txt' });
+    expect(await call('str_replace', edit)).toMatchObject({ status: 'success' });
+  });
+
+  it('takes its own edits for read', async () => {
+    const { call, text } = await temporaryWorkspace({ 'a.txt': 'a\n' });
+    await call('str_replace', { file_path: 'a.txt', old_string: 'a', new_string: 'b' });
+    await call('str_replace', { file_path: 'a.txt', old_string: 'b', new_string: 'c' });
+    expect(await text('a.txt')).toBe('c\n');
+  });
+
+  it('keeps what one conversation read from another', async () => {
+    const { call, put } = await temporaryWorkspace({ 'a.txt': 'a\n' });
+    await call('read_file', { target_file: 'a.txt' });
+    await put('a.txt', 'a\nb\n');
+    const edit = { file_path: 'a.txt', old_string: 'a', new_string: 'x' };
+    expect(await call('str_replace', edit)).toMatchObject({ code: 'STALE' });
+    expect(await call('str_replace', edit, { conversationId: 'conv_other' })).toMatchObject({
+      status: 'success',
+    });
+  });
+});
+
+describe('write', () => {
+  it('creates a file', async () => {
+    const { call, text } = await temporaryWorkspace();
+    expect(await call('write', { path: 'src/new.py', contents: 'x = 1\n' })).toEqual({
+      status: 'success',
+      data: 'Created src/new.py (1 line).',
+      metadata: { filePath: 'src/new.py', operation: 'create', language: 'python', diff: null },
+    });
+    expect(await text('src/new.py')).toBe('x = 1\n');
+  });
+
+  it('replaces an existing file only when it was read', async () => {
+    const { call, text } = await temporaryWorkspace({ 'a.txt': 'old\n' });
+    const change = { path: 'a.txt', contents: 'new\n' };
+    expect(await call('write', change)).toMatchObject({ code: 'READ_FIRST' });
+    await call('read_file', { target_file: 'a.txt' });
+    expect(await call('write', change)).toMatchObject({
+      status: 'success',
+      metadata: { operation: 'edit' },
+    });
+    expect(await text('a.txt')).toBe('new\n');
+  });
+
+  it('can be run again in a bridge that remembers nothing', async () => {
+    const { call, path } = await temporaryWorkspace({ 'a.txt': 'new\n' });
+    const { mtimeMs } = await stat(path('a.txt'));
+    expect(await call('write', { path: 'a.txt', contents: 'new\n' })).toMatchObject({
+      status: 'success',
+    });
+    expect((await stat(path('a.txt'))).mtimeMs).toBe(mtimeMs);
+  });
+
+  it('keeps the byte order mark and CRLF of what it replaces', async () => {
+    const { call, text } = await temporaryWorkspace({ 'a.txt': '\uFEFFa\r\nb\r\n' });
+    await call('read_file', { target_file: 'a.txt' });
+    await call('write', { path: 'a.txt', contents: 'c\nd\n' });
+    expect(await text('a.txt')).toBe('\uFEFFc\r\nd\r\n');
+  });
+
+  it('refuses the workspace itself, a folder, and text with a hole', async () => {
+    const { call } = await temporaryWorkspace({ 'folder/a.txt': 'a' });
+    expect(await call('write', { path: '.', contents: 'x' })).toMatchObject({ code: 'NOT_A_FILE' });
+    expect(await call('write', { path: 'folder', contents: 'x' })).toMatchObject({
+      code: 'NOT_A_FILE',
+    });
+    expect(await call('write', { path: 'n.ts', contents: `a\n${MARK}\n` })).toMatchObject({
+      code: 'MARKER_LEFT_IN_TEXT',
+    });
+  });
+});
+
+describe('edit_file', () => {
+  const FILE = Array.from({ length: 60 }, (_, i) => `const value${i} = ${i};\n`).join('');
+
+  it('merges an edit with markers into a file that was never read', async () => {
+    const { call, text } = await temporaryWorkspace({ 'a.ts': FILE });
+    const code_edit = `${MARK}\nconst value20 = 20;\nconst value21 = 'changed';\nconst value22 = 22;\n${MARK}\n`;
+    expect(await call('edit_file', { target_file: 'a.ts', code_edit })).toMatchObject({
+      status: 'success',
+      metadata: { diff: { oldString: 'const value21 = 21;', startLine: 22, endLine: 22 } },
+    });
+    expect(await text('a.ts')).toBe(FILE.replace('= 21;', "= 'changed';"));
+  });
+
+  it('creates a missing file, but none with a hole', async () => {
+    const { call, text } = await temporaryWorkspace();
+    expect(await call('edit_file', { target_file: 'n.ts', code_edit: `a\n${MARK}` })).toMatchObject(
+      { code: 'MARKER_LEFT_IN_TEXT' },
+    );
+    expect(await call('edit_file', { target_file: 'n.ts', code_edit: 'a\n' })).toMatchObject({
+      metadata: { operation: 'create' },
+    });
+    expect(await text('n.ts')).toBe('a\n');
+  });
+
+  it('takes an edit without markers for the whole file, if it was read and little is lost', async () => {
+    const { call, text } = await temporaryWorkspace({ 'a.ts': FILE });
+    const whole = { target_file: 'a.ts', code_edit: `${FILE}const more = 1;\n` };
+    expect(await call('edit_file', whole)).toMatchObject({ code: 'READ_FIRST' });
+    await call('read_file', { target_file: 'a.ts' });
+    expect(await call('edit_file', { ...whole, code_edit: 'const value3 = 4;\n' })).toMatchObject({
+      code: 'TOO_MUCH_DELETED',
+    });
+    expect(await call('edit_file', whole)).toMatchObject({ status: 'success' });
+    expect(await text('a.ts')).toBe(whole.code_edit);
+  });
+
+  it('refuses a file that changed since it was read', async () => {
+    const { call, put } = await temporaryWorkspace({ 'a.ts': FILE });
+    await call('read_file', { target_file: 'a.ts' });
+    await put('a.ts', FILE.replace('= 50;', '= 51;'));
+    const code_edit = `${MARK}\nconst value20 = 20;\nconst x = 1;\nconst value22 = 22;\n${MARK}\n`;
+    expect(await call('edit_file', { target_file: 'a.ts', code_edit })).toMatchObject({
+      code: 'STALE',
+    });
+  });
+});
+
+describe('delete_file', () => {
+  it('deletes a file, also one name of several', async () => {
+    const { call, path, text } = await temporaryWorkspace({ 'a.txt': 'a' });
+    await link(path('a.txt'), path('b.txt'));
+    expect(await call('delete_file', { target_file: 'a.txt' })).toEqual({
+      status: 'success',
+      data: 'Deleted a.txt.',
+      metadata: { filePath: 'a.txt', operation: 'delete', language: 'plaintext', diff: null },
+    });
+    expect(await text('b.txt')).toBe('a');
+    expect(await call('delete_file', { target_file: 'a.txt' })).toMatchObject({
+      code: 'FILE_NOT_FOUND',
+    });
+  });
+
+  it('refuses a folder, and a file that changed since it was read', async () => {
+    const { call, path } = await temporaryWorkspace({ 'folder/a.txt': 'a' });
+    expect(await call('delete_file', { target_file: 'folder' })).toMatchObject({
+      code: 'NOT_A_FILE',
+    });
+    await call('read_file', { target_file: 'folder/a.txt' });
+    await writeFile(path('folder/a.txt'), 'b');
+    expect(await call('delete_file', { target_file: 'folder/a.txt' })).toMatchObject({
+      code: 'STALE',
+    });
+  });
+});
+
+describe('the catalogue', () => {
+  it('refuses arguments that the schema does not take', async () => {
+    const { call } = await temporaryWorkspace();
+    expect(await call('write', { path: 3 })).toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      data: expect.stringContaining('path:'),
+    });
+  });
+
+  it('gives calls that change one file one key, by whatever path', async () => {
+    const { context } = await temporaryWorkspace({ 'a.txt': '' });
+    const keyOf = (tool: string, args: unknown) =>
+      FILE_TOOLS.get(tool)?.serialKey(args, context.workspace);
+    const key = await keyOf('write', { path: 'a.txt', contents: '' });
+    expect(key).toBe(`${context.workspace.root}/a.txt`);
+    expect(await keyOf('delete_file', { target_file: 'x/../a.txt' })).toBe(key);
+    expect(await keyOf('read_file', { target_file: 'a.txt' })).toBe(null);
+    expect(await keyOf('write', { path: '../out', contents: '' })).toBe(null);
+  });
+
+  it('throws the reason of an aborted call', async () => {
+    const { call } = await temporaryWorkspace({ 'a.txt': 'a' });
+    const signal = AbortSignal.abort(new Error('cancelled by the person'));
+    for (const [tool, args] of [
+      ['read_file', { target_file: 'a.txt' }],
+      ['grep', { pattern: 'a' }],
+      ['write', { path: 'b.txt', contents: '' }],
+    ] as const) {
+      await expect(call(tool, args, { signal })).rejects.toThrow('cancelled by the person');
+    }
+  });
+});

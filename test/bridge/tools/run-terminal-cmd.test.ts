@@ -1,0 +1,123 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { unconfined } from '../../../bridge/sandbox/confinement.ts';
+import { Workspace } from '../../../bridge/sandbox/workspace.ts';
+import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
+import type { ToolContext } from '../../../bridge/tools/executor.ts';
+import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
+import { TerminalCommandMetadata } from '../../../shared/documents.ts';
+import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import { NO_BUBBLEWRAP, sandboxedWorkspace } from '../sandbox/sandboxed-workspace.ts';
+import { type TemporaryWorkspace, temporaryWorkspace } from './temporary-workspace.ts';
+
+const background = new BackgroundProcesses();
+afterAll(() => background.endAll());
+
+async function call(
+  { root, context }: Pick<TemporaryWorkspace, 'root' | 'context'>,
+  args: Record<string, unknown>,
+  changes: Partial<ToolContext> = {},
+): Promise<ToolResult> {
+  const surroundings = { workspace: root, home: root, closedFolders: [], environment: process.env };
+  const confinement = unconfined(surroundings, 'a test');
+  const execute = createRunTerminalCmd({ confinement, background });
+  return await execute(runTerminalCmd.arguments.parse(args), { ...context, ...changes });
+}
+
+describe('run_terminal_cmd', () => {
+  test('tells the exit code, the sandbox and the output, whatever the exit code', async () => {
+    const place = await temporaryWorkspace({ 'src/a.txt': 'hello\n' });
+    const command = 'cat a.txt; exit 3';
+    expect(await call(place, { command, working_directory: 'src' })).toEqual({
+      status: 'success',
+      data: 'Exit code: 3\nSandbox: none.\nOutput:\nhello\n',
+      metadata: {
+        command,
+        workingDirectory: 'src',
+        exitCode: 3,
+        output: 'hello\n',
+        duration_ms: expect.any(Number),
+        permissions: [],
+      },
+    });
+  });
+
+  test('says that nothing was printed', async () => {
+    const { data } = await call(await temporaryWorkspace(), { command: 'true' });
+    expect(data).toBe('Exit code: 0\nSandbox: none.\nIt printed nothing.');
+  });
+
+  test('gives what a command printed until its time limit, as an error', async () => {
+    const args = { command: 'echo ready; sleep 60', timeout: 1_000 };
+    const text =
+      'It was ended at its time limit: give a longer timeout, or is_background for what never ends.';
+    expect(await call(await temporaryWorkspace(), args)).toEqual({
+      status: 'error',
+      code: 'TIMEOUT',
+      data: `${text}\nSandbox: none.\nOutput:\nready\n`,
+      metadata: {
+        command: args.command,
+        workingDirectory: '.',
+        exitCode: -1,
+        output: 'ready\n',
+        duration_ms: expect.any(Number),
+        permissions: [],
+        result: { status: 'error', data: text },
+      },
+    });
+  });
+
+  test('ends a command with its call', async () => {
+    const cancel = new AbortController();
+    const result = await call(
+      await temporaryWorkspace(),
+      { command: 'echo ready; sleep 60' },
+      { signal: cancel.signal, onOutput: () => cancel.abort() },
+    );
+    expect(result).toMatchObject({
+      status: 'error',
+      code: 'CANCELLED',
+      metadata: { output: 'ready\n', exitCode: -1 },
+    });
+  });
+
+  test('lets a background command run on', async () => {
+    const args = { command: 'echo listening; sleep 60', is_background: true };
+    const { status, data, metadata } = await call(await temporaryWorkspace(), args);
+    expect({ status, data }).toEqual({
+      status: 'success',
+      data: expect.stringMatching(
+        /^It runs on in the background as process \d+[\s\S]*listening\n$/,
+      ),
+    });
+    expect(TerminalCommandMetadata.parse(metadata)).toMatchObject({ output: 'listening\n' });
+  });
+
+  test.each([
+    [{ command: 'ls', working_directory: '..' }, 'OUTSIDE_WORKSPACE'],
+    [{ command: 'ls', working_directory: 'missing' }, 'NOT_A_FOLDER'],
+    [{ command: 'ls', working_directory: 'a.txt' }, 'NOT_A_FOLDER'],
+    [{ command: 'ls \0' }, 'INVALID_COMMAND'],
+  ])('refuses %j with %s', async (args, code) => {
+    const place = await temporaryWorkspace({ 'a.txt': '' });
+    expect(await call(place, args)).toMatchObject({ status: 'error', code });
+  });
+
+  test.skipIf(NO_BUBBLEWRAP)(
+    `names the limits and what a command made ${NO_BUBBLEWRAP ?? ''}`,
+    async () => {
+      const sandboxed = await sandboxedWorkspace();
+      const { context } = await temporaryWorkspace();
+      const workspace = await Workspace.open(sandboxed.surroundings.workspace);
+      const execute = createRunTerminalCmd({ confinement: sandboxed.confinement, background });
+      const { data } = await execute({ command: 'git init -q made' }, { ...context, workspace });
+      await sandboxed.remove();
+      expect(data).toBe(
+        'Exit code: 0\n' +
+          'Sandbox: bubblewrap: writes only to the workspace, no network, .git read-only.\n' +
+          'It made or replaced made/.git. What that configures runs outside of the sandbox: tell the person.\n' +
+          'It printed nothing.',
+      );
+    },
+  );
+});

@@ -1,0 +1,67 @@
+/** A real folder with files, opened as a workspace, that goes away with the test. */
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { Workspace } from '../../../bridge/sandbox/workspace.ts';
+import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
+import type { ToolContext } from '../../../bridge/tools/executor.ts';
+import { ReadLedger } from '../../../bridge/tools/ledger.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+
+/** The catalogue of a bridge without commands. */
+export const FILE_TOOLS = createCatalogue();
+
+export interface TemporaryWorkspace {
+  readonly root: string;
+  readonly context: ToolContext;
+  /** The absolute path of a name in the workspace. */
+  readonly path: (name: string) => string;
+  readonly text: (name: string) => Promise<string>;
+  readonly put: (name: string, content: string | Uint8Array) => Promise<void>;
+  readonly call: (
+    tool: string,
+    args: Record<string, unknown>,
+    changes?: Partial<ToolContext>,
+  ) => Promise<ToolResult>;
+}
+
+/** Makes a workspace `repo` with these files, beside which a test may put what is outside. */
+export async function temporaryWorkspace(
+  files: Readonly<Record<string, string | Uint8Array>> = {},
+): Promise<TemporaryWorkspace> {
+  const parent = await temporaryFolder();
+  const root = join(parent, 'repo');
+  const put = async (name: string, content: string | Uint8Array) => {
+    await mkdir(dirname(join(root, name)), { recursive: true });
+    await writeFile(join(root, name), content);
+  };
+  await mkdir(root);
+  for (const [name, content] of Object.entries(files)) await put(name, content);
+  const context: ToolContext = {
+    workspace: await Workspace.open(root),
+    ledger: new ReadLedger(),
+    signal: new AbortController().signal,
+    conversationId: 'conv_test',
+    onOutput: () => {},
+  };
+  return {
+    root,
+    context,
+    put,
+    path: (name) => join(root, name),
+    text: (name) => readFile(join(root, name), 'utf8'),
+    call: (tool, args, changes = {}) => {
+      const found = FILE_TOOLS.get(tool);
+      if (found === undefined) throw new Error(`no tool ${tool}`);
+      return found.execute(args, { ...context, ...changes });
+    },
+  };
+}
+
+/** A folder of its own, resolved, removed when the test ends. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'drawbridge-test-')));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  return folder;
+}
