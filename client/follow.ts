@@ -1,0 +1,103 @@
+/** One stream over as many connections as it takes: reconnects with the cursor, backs off, knows when to give up. */
+import type { StreamEvent } from '../shared/events.ts';
+import { CLIENT_LIMITS } from '../shared/limits.ts';
+import type { Clock } from './clock.ts';
+import { ClientError } from './error.ts';
+import { unlessSilent } from './silence.ts';
+import { readFrames } from './sse.ts';
+
+/** An event with the cursor that stands behind it; undefined only before the first event with a position. */
+export interface Positioned {
+  readonly position: number | undefined;
+  readonly event: StreamEvent;
+}
+
+export interface FollowOptions {
+  /** Ends the following: the iteration throws the signal's reason. The run itself goes on. */
+  readonly signal?: AbortSignal | undefined;
+  /** Called before each wait for the next connection, with what ended the last one where it was an error. */
+  readonly onReconnect?: ((error: unknown) => void) | undefined;
+}
+
+/** What is followed. */
+export interface Source {
+  /** Opens the stream after the cursor. Status 204 says that there is nothing more to come. */
+  readonly open: (cursor: number | undefined, signal: AbortSignal) => Promise<Response>;
+  readonly cursor?: number | undefined;
+  /** A connection that is already open. */
+  readonly opened?: Response;
+  /** Whether the stream is complete with this event. */
+  readonly isLast: (event: StreamEvent) => boolean;
+}
+
+/**
+ * Every event of the source exactly once and in order, however often the connection is cut. Throws a
+ * {@link ClientError} when the server refuses (4xx); any other failure is retried without end.
+ */
+export async function* follow(
+  source: Source,
+  clock: Clock,
+  { signal = new AbortController().signal, onReconnect }: FollowOptions = {},
+): AsyncGenerator<Positioned, void, undefined> {
+  let { cursor, opened } = source;
+  let failures = 0;
+  let retryMs: number = CLIENT_LIMITS.backoffMinMs;
+  const onRetry = (ms: number) => {
+    retryMs = Math.max(ms, CLIENT_LIMITS.backoffMinMs);
+  };
+  while (true) {
+    let problem: unknown;
+    try {
+      const response = opened ?? (await openStream(source, cursor, clock, signal));
+      opened = undefined;
+      if (response.status === NOTHING_MORE || !response.body) return;
+      for await (const frame of readFrames(response.body, { clock, signal, onRetry })) {
+        failures = 0;
+        cursor = frame.position ?? cursor;
+        if (!frame.event) continue;
+        yield { position: cursor, event: frame.event };
+        if (source.isLast(frame.event)) return;
+      }
+    } catch (error) {
+      problem = error;
+    }
+    signal.throwIfAborted();
+    if (isRefusal(problem)) throw problem;
+    onReconnect?.(problem);
+    await clock.sleep(backoffMs(failures, retryMs, clock.random()), signal);
+    failures += 1;
+  }
+}
+
+const NOTHING_MORE = 204;
+
+/** Opens a connection; one that brings no answer in time is given up like one that falls silent later. */
+async function openStream(
+  source: Source,
+  cursor: number | undefined,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<Response> {
+  const attempt = new AbortController();
+  const either = AbortSignal.any([signal, attempt.signal]);
+  try {
+    return await unlessSilent(source.open(cursor, either), clock);
+  } catch (error) {
+    attempt.abort();
+    throw error;
+  }
+}
+
+/** A 4xx says that the request is wrong, and it will not get better; these two say "not now". */
+const NOT_NOW: ReadonlySet<number> = new Set([408, 429]);
+
+function isRefusal(error: unknown): boolean {
+  if (!(error instanceof ClientError) || error.status === undefined) return false;
+  return error.status >= 400 && error.status < 500 && !NOT_NOW.has(error.status);
+}
+
+/** Half of the doubled delay is fixed and half is chance, so that a thousand clients do not return at once. */
+function backoffMs(failures: number, retryMs: number, random: number): number {
+  const delayMs = Math.min(CLIENT_LIMITS.backoffMaxMs, retryMs * 2 ** failures);
+  return (delayMs * (1 + random)) / 2;
+}

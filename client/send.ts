@@ -1,0 +1,83 @@
+/** One request to the API: address, token, body; an answer that is not a success becomes a ClientError. */
+import { z } from 'zod';
+import { ClientError, clientError } from './error.ts';
+
+export interface Endpoint {
+  /** Where Drawbridge is, without `/api/v1`; a trailing slash and a path in front are fine. */
+  readonly url: string;
+  readonly token: string;
+  /** Instead of the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+export interface RequestParts {
+  readonly method?: 'GET' | 'POST';
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Sends a request to a path below `/api/v1/`. */
+export type Send = (path: string, parts?: RequestParts) => Promise<Response>;
+
+/** Binds an endpoint. The sender resolves to successes only; an abort passes through as the signal's reason. */
+export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): Send {
+  const base = `${url.replace(/\/+$/, '')}/api/v1/`;
+  return async (path, { method = 'GET', query, body, signal } = {}) => {
+    const init: RequestInit = {
+      method,
+      headers: {
+        authorization: `Bearer ${token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      ...(signal && { signal }),
+    };
+    const address = query ? `${base}${path}?${new URLSearchParams(query)}` : `${base}${path}`;
+    const response = await reach(() => fetch(address, init), url, signal);
+    if (!response.ok) throw await refusal(response);
+    return response;
+  };
+}
+
+/** The JSON of an answer, checked. */
+export async function readJson<Output>(
+  response: Response,
+  schema: z.ZodType<Output>,
+): Promise<Output> {
+  const parsed = schema.safeParse(await response.json().catch(() => undefined));
+  if (parsed.success) return parsed.data;
+  throw clientError(
+    'BAD_ANSWER',
+    `Drawbridge answered with something else than expected: ${parsed.error.issues[0]?.message}`,
+    parsed.error,
+  );
+}
+
+async function reach(
+  request: () => Promise<Response>,
+  url: string,
+  signal: AbortSignal | undefined,
+): Promise<Response> {
+  try {
+    return await request();
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw clientError('UNREACHABLE', `Drawbridge cannot be reached at ${url}`, error);
+  }
+}
+
+const Refusal = z.object({
+  error: z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
+});
+
+/** The API's own error, or that of whatever stands in front of it. */
+async function refusal(response: Response): Promise<ClientError> {
+  const { status } = response;
+  const body = Refusal.safeParse(await response.json().catch(() => undefined));
+  if (!body.success) {
+    return new ClientError('BAD_ANSWER', `The server answered with status ${status}`, { status });
+  }
+  const { code, message, details } = body.data.error;
+  return new ClientError(code, message, { status, details });
+}

@@ -1,0 +1,224 @@
+import { describe, expect, it } from 'vitest';
+import { createClient } from '../../client/client.ts';
+import type { Positioned } from '../../client/follow.ts';
+import type { ChatResponse } from '../../shared/documents.ts';
+import { foldEvent, newResponse } from '../../shared/fold.ts';
+import { CLIENT_LIMITS } from '../../shared/limits.ts';
+import { formatEvent } from '../../shared/sse.ts';
+import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from './sample-tape.ts';
+import { eventsAfter, type Fate, NEVER, startScriptedApi, streamText } from './scripted-api.ts';
+import { createTestClock } from './test-clock.ts';
+
+const HELLO = { messages: [{ role: 'user' as const, content: 'Hé 👋' }] };
+const WHOLE = eventsAfter(SAMPLE_TAPE, 0);
+const END = WHOLE.at(-1)?.position ?? 0;
+const TOTAL_BYTES = Buffer.byteLength(streamText(WHOLE));
+const EXPECTED = fold(WHOLE);
+
+describe('a response stream', () => {
+  it.each([
+    { name: 'torn', rudely: true },
+    { name: 'ended politely', rudely: false },
+  ])('folds to the same documents wherever its connection is $name', async ({ rudely }) => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    for (let afterBytes = 0; afterBytes <= TOTAL_BYTES; afterBytes++) {
+      api.fates.push({ type: 'cut', afterBytes, rudely });
+      const events = await collect(client.streamChat(HELLO));
+      expect(fold(events), `cut after ${afterBytes} bytes`).toEqual(EXPECTED);
+    }
+  });
+
+  it('folds to the same documents when every connection is cut again and again', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    for (let afterBytes = 330; afterBytes <= 600; afterBytes += 9) {
+      const fate: Fate = { type: 'cut', afterBytes, rudely: false };
+      api.fates.splice(0, api.fates.length, ...Array.from({ length: 12 }, () => fate));
+      expect(fold(await collect(client.streamChat(HELLO)))).toEqual(EXPECTED);
+    }
+  });
+
+  it('sends the message once and comes back with its cursor', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const seen = streamText(WHOLE.slice(0, 4));
+    api.fates.push({ type: 'text', text: seen }, { type: 'text', text: '' });
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    await collect(client.streamChat({ ...HELLO, mode: 'ask' }));
+    const again = `GET chat/completions/${RESPONSE_ID}/events?after=${WHOLE[3]?.position}`;
+    expect(api.requests).toEqual([
+      { line: 'POST chat/completions', body: { ...HELLO, mode: 'ask', stream: true } },
+      { line: again },
+      { line: again },
+    ]);
+  });
+
+  it('skips events it does not know and still moves its cursor past them', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const unknown = `event: telepathy\nid: ${END - 1}\ndata: not even JSON\n\n`;
+    api.fates.push({ type: 'text', text: unknown });
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    const events = await collect(client.streamChat(HELLO));
+    expect(events.map(({ event, position }) => [event.type, position])).toEqual([['done', END]]);
+  });
+
+  it('is over when the server has nothing more to say', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    expect(await collect(client.followResponse(RESPONSE_ID, { cursor: END }))).toEqual([]);
+  });
+
+  it('is over with a snapshot of a response that has ended', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const snapshot = { scope: 'response' as const, response: EXPECTED };
+    const text = formatEvent({ type: 'snapshot', snapshot }, 9_000, 'named');
+    api.fates.push({ type: 'text', text, rest: NEVER });
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    const events = await collect(client.followResponse(RESPONSE_ID, { cursor: 5 }));
+    expect(fold(events)).toEqual(EXPECTED);
+    expect(events.map(({ position }) => position)).toEqual([9_000]);
+  });
+
+  it('returns after a connection that fell silent, opened or not yet', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const seen = streamText(WHOLE.slice(0, 4));
+    api.fates.push({ type: 'text', text: seen, rest: NEVER }, { type: 'unanswered' });
+    const clock = createTestClock();
+    const client = createClient({ url: api.url, token: 'token' }, clock);
+    const problems: unknown[] = [];
+    const onReconnect = (problem: unknown) => {
+      if (problems.push(problem) === 1) setImmediate(() => clock.fallSilent());
+    };
+    const events: Positioned[] = [];
+    for await (const positioned of client.streamChat(HELLO, { onReconnect })) {
+      events.push(positioned);
+      if (positioned.position === WHOLE[3]?.position) setImmediate(() => clock.fallSilent());
+    }
+    expect(fold(events)).toEqual(EXPECTED);
+    const silent = { code: 'UNREACHABLE', message: 'The connection fell silent' };
+    expect(problems).toMatchObject([silent, silent]);
+  });
+});
+
+describe('between two connections the client', () => {
+  it('waits longer after each failure, up to a bound, and starts anew after a success', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const down: Fate = { type: 'refuse', status: 503, body: {} };
+    const progress: Fate = { type: 'text', text: streamText(WHOLE.slice(0, 4)) };
+    api.fates.push(progress, ...Array.from({ length: 9 }, () => down), progress);
+    const clock = createTestClock();
+    const client = createClient({ url: api.url, token: 'token' }, clock);
+    await collect(client.streamChat(HELLO));
+    const { backoffMaxMs: max } = CLIENT_LIMITS;
+    expect(clock.waitsMs).toEqual([
+      ...[100, 200, 400, 800, 1_600, 3_200, 6_400, max, max, max],
+      100,
+    ]);
+  });
+
+  it.each([
+    { random: 0, waitsMs: [50] },
+    { random: 0.5, waitsMs: [75] },
+  ])('waits $waitsMs ms when chance is $random', async ({ random, waitsMs }) => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    api.fates.push({ type: 'text', text: 'retry: 100\n\n' });
+    const clock = createTestClock(random);
+    const client = createClient({ url: api.url, token: 'token' }, clock);
+    await collect(client.followResponse(RESPONSE_ID));
+    expect(clock.waitsMs).toEqual(waitsMs);
+  });
+
+  it('says what ended the last one', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    api.fates.push({ type: 'text', text: '' }, { type: 'refuse', status: 502, body: 'proxy' });
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    const errors: unknown[] = [];
+    const onReconnect = (error: unknown) => errors.push(error);
+    await collect(client.followResponse(RESPONSE_ID, { onReconnect }));
+    expect(errors).toMatchObject([undefined, { code: 'BAD_ANSWER', status: 502 }]);
+  });
+
+  it.each([
+    { status: 400, code: 'INVALID_CURSOR', gaveUp: true },
+    { status: 404, code: 'NOT_FOUND', gaveUp: true },
+    { status: 408, code: 'TIMEOUT', gaveUp: false },
+    { status: 429, code: 'TOO_MANY', gaveUp: false },
+    { status: 500, code: 'INTERNAL', gaveUp: false },
+  ])('gives up: $gaveUp, after status $status', async ({ status, code, gaveUp }) => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    api.fates.push({ type: 'refuse', status, body: { error: { code, message: 'No.' } } });
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    const all = collect(client.followResponse(RESPONSE_ID));
+    if (gaveUp) await expect(all).rejects.toMatchObject({ code, status, message: 'No.' });
+    else expect(fold(await all)).toEqual(EXPECTED);
+  });
+});
+
+describe('a reader that leaves', () => {
+  it('by its signal gets the reason of the signal', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    api.fates.push({ type: 'text', text: streamText(WHOLE.slice(0, 4)), rest: NEVER });
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    const leaving = new AbortController();
+    const reason = new Error('The tab was closed');
+    const reading = async () => {
+      for await (const { position } of client.streamChat(HELLO, { signal: leaving.signal })) {
+        if (position === WHOLE[3]?.position) setImmediate(() => leaving.abort(reason));
+      }
+    };
+    await expect(reading()).rejects.toBe(reason);
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('by its signal is let go even when its fetch knows no signals', async () => {
+    const deaf: typeof fetch = async () =>
+      new Response(new ReadableStream({ start: (body) => body.enqueue(FIRST_BYTES) }));
+    const client = createClient(
+      { url: 'http://x', token: 'token', fetch: deaf },
+      createTestClock(),
+    );
+    const leaving = new AbortController();
+    const following = client.followConversation(CONVERSATION_ID, { signal: leaving.signal });
+    await following.next();
+    await following.next();
+    const next = following.next();
+    setImmediate(() => leaving.abort());
+    await expect(next).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  it('by leaving the loop closes its connection', async () => {
+    let closed = false;
+    const fetch = async () =>
+      new Response(
+        new ReadableStream({
+          start: (body) => body.enqueue(FIRST_BYTES),
+          cancel: () => {
+            closed = true;
+          },
+        }),
+      );
+    const client = createClient({ url: 'http://x', token: 'token', fetch }, createTestClock());
+    for await (const _ of client.followConversation(CONVERSATION_ID)) break;
+    expect(closed).toBe(true);
+  });
+});
+
+const FIRST_BYTES = new TextEncoder().encode(streamText(WHOLE.slice(0, 1)));
+
+async function collect<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+function fold(events: readonly { readonly event: Positioned['event'] }[]): ChatResponse {
+  const response = newResponse({
+    id: RESPONSE_ID,
+    conversationId: CONVERSATION_ID,
+    model: 'demo',
+    mode: 'agent',
+    created: '2026-11-20T12:00:00Z',
+  });
+  for (const { event } of events) foldEvent(response, event);
+  return response;
+}
