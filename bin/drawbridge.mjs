@@ -1,0 +1,58 @@
+#!/usr/bin/env node
+// Starts `drawbridge` on whatever Node the machine has, so it is plain JavaScript: the program itself is TypeScript that
+// Node 24 runs as it is. An older Node hands over to the Node 24 that is installed with the dependencies.
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const REQUIRED_MAJOR = 24;
+/** Tells the second process that its IPC channel is only there to end with the first. */
+const HANDED_OVER = 'DRAWBRIDGE_HANDED_OVER';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const [major] = process.versions.node.split('.').map(Number);
+
+if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
+  await import('../local/ensure-installed.mjs');
+}
+if (major < REQUIRED_MAJOR) {
+  handOver();
+} else {
+  if (process.env[HANDED_OVER]) endWithFirstProcess();
+  const { main } = await import('../cli/main.ts');
+  await main(process.argv.slice(2));
+}
+
+/** Runs the same command on Node 24 and ends as it ends. Signals, streams and exit code pass through. */
+function handOver() {
+  const name = process.platform === 'win32' ? 'node.exe' : 'node';
+  const node = join(root, 'node_modules', 'node', 'bin', name);
+  const child = spawn(node, process.argv.slice(1), {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, [HANDED_OVER]: '1' },
+  });
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to both of us; twice would mean something else to the child.
+      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+    });
+  }
+  child.on('error', (error) => {
+    process.stderr.write(
+      `drawbridge: Node 24 could not be started (${error.message}). Run npm install.\n`,
+    );
+    process.exit(1);
+  });
+  child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}
+
+/** The first process may be killed outright; then this one ends as if it had been asked to. */
+function endWithFirstProcess() {
+  process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+  process.channel.unref();
+  // To the program it is as if there were no channel: it has its own use for one.
+  process.send = undefined;
+  delete process.env[HANDED_OVER];
+}

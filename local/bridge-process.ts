@@ -1,0 +1,51 @@
+/** The bridge of a local instance: a process of its own, so that neither side's end is the other's. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { LOCAL_LIMITS } from '../shared/limits.ts';
+import { BridgeStatus } from './bridge-status.ts';
+import { LocalError } from './local-error.ts';
+import type { State } from './state.ts';
+import { supervise } from './supervise.ts';
+import { mintToken } from './tokens.ts';
+
+export interface BridgeProcess {
+  readonly url: string;
+  readonly state: State;
+  readonly workspaceDir: string;
+  /** The program and its first arguments: what runs `drawbridge`. */
+  readonly command: readonly [string, ...string[]];
+  onStatus(status: BridgeStatus): void;
+  onRestart(death: string): void;
+}
+
+/**
+ * Runs the bridge until `signal` aborts, and starts it again whenever it dies.
+ * @throws {LocalError} if the Worker refuses it, or it keeps dying.
+ */
+export async function runBridgeProcess(bridge: BridgeProcess, signal: AbortSignal): Promise<void> {
+  const refused = new AbortController();
+  const onMessage = (message: unknown) => {
+    const status = BridgeStatus.parse(message);
+    bridge.onStatus(status);
+    if (status.event === 'refused') refused.abort(new LocalError('failed', status.message));
+  };
+  const start = async () => (await startBridge(bridge)).on('message', onMessage);
+  const either = AbortSignal.any([signal, refused.signal]);
+  const { bridgeGraceMs: graceMs } = LOCAL_LIMITS;
+  await supervise('The bridge', start, { graceMs, onRestart: bridge.onRestart }, either);
+  refused.signal.throwIfAborted();
+}
+
+async function startBridge(bridge: BridgeProcess): Promise<ChildProcess> {
+  const { url, state, workspaceDir } = bridge;
+  const { authSecret, bridgeId } = state;
+  const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, new Date());
+  const [program, ...first] = bridge.command;
+  const args = [...first, 'connect', url, '--workspace', workspaceDir, '--state', state.dir];
+  // The model's key is the Worker's business: what the bridge does not have, no command can read.
+  const { OPENAI_API_KEY: _, ...env } = process.env;
+  return spawn(program, args, {
+    // It asks its questions at our terminal. Our stdout is for the ready message alone.
+    stdio: ['inherit', process.stderr, process.stderr, 'ipc'],
+    env: { ...env, DRAWBRIDGE_TOKEN: token },
+  });
+}

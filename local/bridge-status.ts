@@ -1,0 +1,11 @@
+/** What a bridge process tells the `up` that started it, over the IPC channel between them. */
+import { z } from 'zod';
+import { Confinement } from '../shared/tunnel.ts';
+
+/** `disconnected` passes by itself; after `refused` the bridge does not come back. */
+export const BridgeStatus = z.discriminatedUnion('event', [
+  z.object({ event: z.literal('connected'), confinement: Confinement }),
+  z.object({ event: z.literal('disconnected'), reason: z.string() }),
+  z.object({ event: z.literal('refused'), message: z.string() }),
+]);
+export type BridgeStatus = z.infer<typeof BridgeStatus>;

@@ -1,0 +1,34 @@
+/** The Worker as one module, built from its sources with every start. */
+import { build, stop } from 'esbuild';
+import { LocalError } from './local-error.ts';
+
+/** Bundles `entry` into `outfile`. @throws {LocalError} with the first error of the sources. */
+export async function bundleWorker(entry: string, outfile: string): Promise<void> {
+  try {
+    await build({
+      entryPoints: [entry],
+      outfile,
+      bundle: true,
+      format: 'esm',
+      target: 'esnext',
+      platform: 'neutral',
+      mainFields: ['module', 'main'],
+      conditions: ['workerd', 'worker', 'browser'],
+      external: ['cloudflare:*', 'node:*'],
+      logLevel: 'silent',
+    });
+  } catch (error) {
+    throw new LocalError('failed', `The Worker could not be built: ${firstLineOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    // The build runs in a process of esbuild's own, which would stay as long as this one.
+    await stop();
+  }
+}
+
+/** esbuild's message is a headline and one line for each error. */
+function firstLineOf(error: unknown): string {
+  const [headline, first] = String(error instanceof Error ? error.message : error).split('\n');
+  return first ?? headline ?? '';
+}

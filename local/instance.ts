@@ -1,0 +1,148 @@
+/** A whole instance on this machine: the Worker, and beside it the bridge. */
+import { join } from 'node:path';
+import { LOCAL_LIMITS } from '../shared/limits.ts';
+import type { Confinement } from '../shared/tunnel.ts';
+import { beside, whenAborted } from './beside.ts';
+import { runBridgeProcess } from './bridge-process.ts';
+import type { BridgeStatus } from './bridge-status.ts';
+import { bundleWorker } from './bundle.ts';
+import { requireFreePort } from './free-port.ts';
+import { waitUntilHealthy } from './health.ts';
+import { LocalError } from './local-error.ts';
+import { type LogFile, openLogFile } from './log-file.ts';
+import { type ModelSettings, modelVariables } from './model-settings.ts';
+import { type Claim, claimState } from './running.ts';
+import { runWorker } from './runtime.ts';
+import type { State } from './state.ts';
+import { readWranglerConfig } from './wrangler-config.ts';
+
+/** Where the programs of an instance are. */
+export interface Programs {
+  readonly workerEntry: string;
+  readonly wranglerConfig: string;
+  /** What runs `drawbridge`: a program and its first arguments. */
+  readonly drawbridge: readonly [string, ...string[]];
+}
+
+export interface InstanceOptions {
+  readonly programs: Programs;
+  readonly state: State;
+  readonly workspaceDir: string;
+  readonly port: number;
+  readonly model: ModelSettings;
+  readonly withBridge: boolean;
+  /** Everything answers. Confinement is null without a bridge. */
+  onReady(ready: { url: string; confinement: Confinement | null }): Promise<void>;
+  /** Something a person at the terminal should know: one line. */
+  onNotice(line: string): void;
+}
+
+/**
+ * Runs an instance until `signal` aborts, then rejects with its reason when every process is gone.
+ * @throws {LocalError} if it cannot run, or cannot go on.
+ */
+export async function runInstance(options: InstanceOptions, signal: AbortSignal): Promise<never> {
+  const claim = await claimState(options.state);
+  try {
+    return await runClaimed(options, claim, signal);
+  } finally {
+    await claim.release();
+  }
+}
+
+async function runClaimed(
+  options: InstanceOptions,
+  claim: Claim,
+  signal: AbortSignal,
+): Promise<never> {
+  const log = openLogFile(join(options.state.logsDir, 'workerd.log'));
+  const listening = Promise.withResolvers<number>();
+  await requireFreePort(options.port);
+  return await beside(
+    (ending) => runLoggedWorker(options, log, listening.resolve, ending),
+    async (running) => {
+      const port = await Promise.race([listening.promise, whenAborted(running)]);
+      const url = `http://127.0.0.1:${port}`;
+      await waitUntilHealthy(url, running);
+      await claim.announce(url);
+      return await serve(options, url, running);
+    },
+    signal,
+  );
+}
+
+/** The Worker; when it keeps dying, its last words. */
+async function runLoggedWorker(
+  { programs, state, port, model, onNotice }: InstanceOptions,
+  log: LogFile,
+  onListening: (port: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const moduleFile = 'worker.js';
+  await bundleWorker(programs.workerEntry, join(state.buildDir, moduleFile));
+  const runtime = {
+    wrangler: await readWranglerConfig(programs.wranglerConfig),
+    buildDir: state.buildDir,
+    moduleFile,
+    storageDir: state.storageDir,
+    port,
+    variables: { AUTH_SECRET: state.authSecret, ...modelVariables(model) },
+    log,
+    onListening,
+    onRestart: (death: string) => onNotice(`The Worker died (${death}) and is started again.`),
+  };
+  try {
+    await runWorker(runtime, signal);
+  } catch (error) {
+    for (const line of log.tail()) onNotice(`workerd: ${line}`);
+    throw error;
+  }
+}
+
+/** The Worker answers: with or without a bridge, the instance is ready and stays so. */
+async function serve(options: InstanceOptions, url: string, signal: AbortSignal): Promise<never> {
+  if (!options.withBridge) {
+    await options.onReady({ url, confinement: null });
+    return await whenAborted(signal);
+  }
+  const connected = Promise.withResolvers<Confinement>();
+  const onStatus = (status: BridgeStatus) => {
+    if (status.event === 'connected') connected.resolve(status.confinement);
+    if (status.event === 'disconnected') {
+      options.onNotice(`The bridge lost its connection (${status.reason}) and tries again.`);
+    }
+  };
+  return await beside(
+    (ending) => runBridge(options, url, onStatus, ending),
+    async (running) => {
+      const confinement = await withinReadyTime(connected.promise, running);
+      await options.onReady({ url, confinement });
+      return await whenAborted(running);
+    },
+    signal,
+  );
+}
+
+async function runBridge(
+  { programs, state, workspaceDir, onNotice }: InstanceOptions,
+  url: string,
+  onStatus: (status: BridgeStatus) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  const onRestart = (death: string) => onNotice(`The bridge died (${death}) and is started again.`);
+  const command = programs.drawbridge;
+  await runBridgeProcess({ url, state, workspaceDir, command, onStatus, onRestart }, signal);
+}
+
+async function withinReadyTime<Value>(
+  promise: Promise<Value>,
+  signal: AbortSignal,
+): Promise<Value> {
+  const deadline = AbortSignal.timeout(LOCAL_LIMITS.bridgeReadyMs);
+  const late = whenAborted(deadline).catch((cause: unknown) => {
+    throw new LocalError('failed', 'The bridge was started, but did not connect to the Worker.', {
+      cause,
+    });
+  });
+  return await Promise.race([promise, late, whenAborted(signal)]);
+}

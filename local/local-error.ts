@@ -1,0 +1,20 @@
+/** The expected failures of running Drawbridge on this machine. */
+
+/**
+ * One clear sentence for the person at the terminal. `refused`: what was asked for cannot be, ask differently.
+ * `failed`: it was tried and went wrong.
+ */
+export class LocalError extends Error {
+  override readonly name = 'LocalError';
+  readonly kind: 'refused' | 'failed';
+
+  constructor(kind: 'refused' | 'failed', message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.kind = kind;
+  }
+}
+
+/** Whether a system call failed with this code, such as `ENOENT`. */
+export function isSystemError(thrown: unknown, code: string): boolean {
+  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
+}

@@ -1,0 +1,63 @@
+/** Which instance runs on a state, and where it answers: at most one, and others can find it. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { LocalError } from './local-error.ts';
+import { isLocked, takeLock } from './lock.ts';
+import { readIfThere, replaceFile } from './private-files.ts';
+import type { State } from './state.ts';
+import { locateState, type StateLocation } from './state-folder.ts';
+
+/** A running instance, as `instance.json` in its state folder tells of it. */
+const Instance = z.object({ url: z.url(), pid: z.int() });
+export type Instance = z.infer<typeof Instance>;
+
+/** This process's claim on a state. It ends with `release` or with the process. */
+export interface Claim {
+  /** Tells others where the instance answers. */
+  announce(url: string): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Claims the state for this process. @throws {LocalError} if an instance runs on it, with its URL. */
+export async function claimState(state: State): Promise<Claim> {
+  const lock = takeLock(lockPath(state.dir));
+  if (!lock) throw await alreadyRunning(state.dir);
+  const path = instancePath(state.dir);
+  return {
+    announce: (url) => replaceFile(path, JSON.stringify({ url, pid: process.pid })),
+    release: async () => {
+      await rm(path, { force: true });
+      lock[Symbol.dispose]();
+    },
+  };
+}
+
+/** The instance that runs for this workspace or on this state folder, if one does. Makes nothing. */
+export async function findInstance(location: StateLocation): Promise<Instance | undefined> {
+  const dir = await locateState(location);
+  return isLocked(lockPath(dir)) ? await readInstance(dir) : undefined;
+}
+
+async function alreadyRunning(dir: string): Promise<LocalError> {
+  const instance = await readInstance(dir);
+  const where = instance ? `at ${instance.url} (process ${instance.pid})` : 'and is starting';
+  return new LocalError(
+    'refused',
+    `Drawbridge already runs for this workspace ${where}: use that one, end it, or give another --state.`,
+  );
+}
+
+/** Undefined while the instance is still starting: it has the lock, but no URL yet. */
+async function readInstance(dir: string): Promise<Instance | undefined> {
+  const text = await readIfThere(instancePath(dir));
+  return text === undefined ? undefined : Instance.parse(JSON.parse(text));
+}
+
+function lockPath(dir: string): string {
+  return join(dir, 'lock');
+}
+
+function instancePath(dir: string): string {
+  return join(dir, 'instance.json');
+}

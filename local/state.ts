@@ -1,0 +1,64 @@
+/** The state of one instance: its secret, its identity, its tokens. Made on first use, kept from then on. */
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { BridgeId, newBridgeId } from '../shared/ids.ts';
+import { type Device, openDevice } from './device.ts';
+import { makePrivateDir, readIfThere, readOrCreate, replaceFile } from './private-files.ts';
+import { openStateFile } from './state-file.ts';
+import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './state-folder.ts';
+import { isTokenFresh, mintToken } from './tokens.ts';
+
+/** What is in the state folder. `authSecret` and the device's private key never leave this machine. */
+export interface State {
+  readonly dir: string;
+  /** HS256 key of every token, base64url. */
+  readonly authSecret: string;
+  readonly bridgeId: string;
+  readonly device: Device;
+  /** Where the Durable Objects live. */
+  readonly storageDir: string;
+  readonly logsDir: string;
+  /** What is built anew with every start. */
+  readonly buildDir: string;
+}
+
+const SECRET_BYTES = 32;
+const BridgeFile = z.object({ bridgeId: BridgeId });
+
+/**
+ * Opens the state of an instance, and makes what is missing of it.
+ * @throws {LocalError} if the folder cannot be used, or a file in it is not what we wrote.
+ */
+export async function openState(location: StateLocation): Promise<State> {
+  const dir = await locateState(location);
+  await openStateFolder(dir);
+  const authSecret = await readOrCreate(join(dir, STATE_MARK), () =>
+    randomBytes(SECRET_BYTES).toString('base64url'),
+  );
+  const folders = {
+    storageDir: join(dir, 'storage'),
+    logsDir: join(dir, 'logs'),
+    buildDir: join(dir, 'build'),
+  };
+  await Promise.all(Object.values(folders).map(makePrivateDir));
+  const [bridgeId, device] = await Promise.all([openBridgeId(dir), openDevice(dir)]);
+  return { dir, authSecret, bridgeId, device, ...folders };
+}
+
+/** The user's token as kept in the state folder; a new one when the kept one is about to expire. */
+export async function readUserToken(state: State, now: Date): Promise<string> {
+  const path = join(state.dir, 'token');
+  const kept = await readIfThere(path);
+  if (kept !== undefined && (await isTokenFresh(state.authSecret, kept, now))) return kept;
+  const token = await mintToken(state.authSecret, { scope: 'user' }, now);
+  await replaceFile(path, token);
+  return token;
+}
+
+async function openBridgeId(dir: string): Promise<string> {
+  const { bridgeId } = await openStateFile(join(dir, 'bridge.json'), BridgeFile, () => ({
+    bridgeId: newBridgeId(crypto.randomUUID()),
+  }));
+  return bridgeId;
+}
