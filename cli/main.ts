@@ -1,0 +1,69 @@
+/** The `drawbridge` command: its subcommands, and what becomes of their failures. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Command, CommanderError } from 'commander';
+import { z } from 'zod';
+import type { Programs } from '../local/instance.ts';
+import { LocalError } from '../local/local-error.ts';
+import { registerChat } from './chat.ts';
+import { registerConnect } from './connect.ts';
+import { registerToken } from './token.ts';
+import { registerUp } from './up.ts';
+import { UsageError } from './usage-error.ts';
+
+const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+
+/** What `up` starts: this very repository. */
+const OWN_PROGRAMS: Programs = {
+  workerEntry: join(ROOT, 'worker', 'index.ts'),
+  wranglerConfig: join(ROOT, 'wrangler.toml'),
+  drawbridge: [process.execPath, join(ROOT, 'bin', 'drawbridge.mjs')],
+};
+
+/** Runs one command line. A failure is one line on stderr and the exit code: 2 for what was asked, 1 for the rest. */
+export async function main(args: readonly string[], programs = OWN_PROGRAMS): Promise<void> {
+  try {
+    await newProgram(programs).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    process.exitCode = reportFailure(error);
+  }
+}
+
+function newProgram(programs: Programs): Command {
+  const program = new Command('drawbridge')
+    .description(
+      'A coding agent whose conversations live on the edge, and whose hands are on your machine.',
+    )
+    .version(readVersion())
+    // Before the subcommands, which inherit both.
+    .exitOverride()
+    .configureOutput({ outputError: (message) => complain(message.replace(/^error: /, '')) });
+  registerUp(program, programs);
+  registerChat(program);
+  registerConnect(program);
+  registerToken(program);
+  return program;
+}
+
+function reportFailure(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
+  if (error instanceof UsageError || (error instanceof LocalError && error.kind === 'refused')) {
+    complain(error.message);
+    return EXIT.usage;
+  }
+  // A bug is shown with its stack, an expected failure is not.
+  complain(error instanceof LocalError ? error.message : String((error as Error)?.stack ?? error));
+  return EXIT.failure;
+}
+
+const EXIT = { failure: 1, usage: 2 } as const;
+
+function complain(message: string): void {
+  process.stderr.write(`drawbridge: ${message.trim().replaceAll('\n', ' ')}\n`);
+}
+
+function readVersion(): string {
+  const text = readFileSync(join(ROOT, 'package.json'), 'utf8');
+  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
+}

@@ -1,0 +1,75 @@
+/** What concerns the run and not one document: approvals, the end, the connection. */
+import type { StreamEvent } from '../shared/events.ts';
+import type { Paint } from './paint.ts';
+import type { Pen } from './pen.ts';
+import { printable } from './printable.ts';
+
+type Event<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
+
+/** Everything that is to be allowed, uncut: it is what a device signs. */
+export function writeApproval(pen: Pen, event: Event<'approval_request'>, paint: Paint): void {
+  pen.gap();
+  const { toolName, arguments: args, reason } = event;
+  const asks = `${printable(toolName)} needs your approval:`;
+  pen.write(`${paint('yellow', `? ${asks}`)} ${printable(reason).replaceAll('\n', ' ')}\n`);
+  for (const [name, value] of Object.entries(args)) {
+    const text = typeof value === 'string' ? value : JSON.stringify(value);
+    const lines = printable(`${name}: ${text}`).split('\n');
+    for (const [index, line] of lines.entries())
+      pen.write(`${index === 0 ? '  ' : '    '}${line}\n`);
+  }
+}
+
+export function writeResolved(pen: Pen, event: Event<'approval_resolved'>, paint: Paint): void {
+  pen.line();
+  const message = event.message === undefined ? '' : `: ${printable(event.message)}`;
+  const words = `${DECISIONS[event.decision]}${PLACES[event.by]}${message.replaceAll('\n', ' ')}`;
+  pen.write(`${paint('dim', words)}\n`);
+}
+
+const DECISIONS = { once: 'Allowed once', reject: 'Rejected', expired: 'Not answered' } as const;
+const PLACES = {
+  device: ' on a device',
+  terminal: ' at the machine',
+  drawbridge: '',
+} as const;
+
+/** How it ended, and what it took. */
+export function writeDone(pen: Pen, event: Event<'done'>, paint: Paint): void {
+  pen.gap();
+  if (event.status === 'cancelled') pen.write(`${paint('yellow', 'Cancelled.')}\n`);
+  if (event.status === 'error') pen.write(`${paint('red', 'Ended in an error.')}\n`);
+  pen.write(`${paint('dim', effortOf(event))}\n`);
+}
+
+function effortOf({ usage, metadata }: Event<'done'>): string {
+  const { totalTokens, promptTokens, completionTokens } = usage ?? {};
+  const tokens = usage
+    ? [`${totalTokens} tokens (${promptTokens} in, ${completionTokens} out)`]
+    : [];
+  const { turnCount, toolCallCount, duration_ms: durationMs } = metadata;
+  return [
+    ...tokens,
+    count(turnCount, 'turn'),
+    ...(toolCallCount > 0 ? [count(toolCallCount, 'tool call')] : []),
+    formatSeconds(durationMs),
+  ].join(' · ');
+}
+
+/** Before an answer is shown again from its start. */
+export function writeRestart(pen: Pen, paint: Paint): void {
+  pen.gap();
+  const words = 'Part of the answer was taken back. This is all of it:';
+  pen.write(`${paint('yellow', words)}\n\n`);
+}
+
+/** `1.2 s` */
+export function formatSeconds(durationMs: number): string {
+  return `${(durationMs / MS_PER_SECOND).toFixed(1)} s`;
+}
+
+const MS_PER_SECOND = 1000;
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

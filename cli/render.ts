@@ -1,0 +1,101 @@
+/** Events of a response as text for a terminal: pure, one event at a time. */
+import type { StreamEvent } from '../shared/events.ts';
+import { catchUp } from './catch-up.ts';
+import type { Paint } from './paint.ts';
+import { type LineEnds, Pen } from './pen.ts';
+import { writeDone, writeRestart } from './render-run.ts';
+import { writeTextEvent } from './render-text.ts';
+import { writeToolEvent } from './render-tool.ts';
+import { type DocumentEvent, learn, type Shown } from './shown.ts';
+
+/** What stands on the screen. */
+export interface RenderState {
+  readonly documents: ReadonlyMap<string, Shown>;
+  /** The document that was written last: only that one can go on in the middle of its line. */
+  readonly last: string | null;
+  readonly lineEnds: LineEnds;
+}
+
+export interface Rendered {
+  readonly state: RenderState;
+  /** What is to be written now; often nothing. */
+  readonly text: string;
+}
+
+/** Before the first event. */
+export const NOTHING_SHOWN: RenderState = { documents: new Map(), last: null, lineEnds: 2 };
+
+/** The text that an event adds. Nothing that came from outside can steer the terminal. */
+export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint): Rendered {
+  switch (event.type) {
+    case 'response_start':
+      return { state: { ...state, documents: new Map(), last: null }, text: '' };
+    case 'snapshot':
+      return renderSnapshot(state, event.snapshot, paint);
+    case 'done':
+      return draw(state, null, (pen) => writeDone(pen, event, paint));
+    case 'message':
+    case 'heartbeat':
+      return { state, text: '' };
+    default:
+      return renderDocumentEvent(state, event, paint);
+  }
+}
+
+function renderDocumentEvent(state: RenderState, event: DocumentEvent, paint: Paint): Rendered {
+  const id = event.type === 'document_start' ? event.document.id : event.documentId;
+  const before = state.documents.get(id);
+  const shown = learn(before, event);
+  if (!shown) return { state, text: '' };
+  const place = {
+    before,
+    isLast: state.last === id,
+    lastType: state.documents.get(state.last ?? '')?.type ?? null,
+  };
+  const rendered = draw(state, id, (pen) => {
+    if (isText(shown)) writeTextEvent(pen, shown, event, place, paint);
+    else writeToolEvent(pen, shown, event, place, paint);
+  });
+  const documents = new Map(state.documents).set(id, shown);
+  return { ...rendered, state: { ...rendered.state, documents } };
+}
+
+/** Whether a document is shown as it streams; the others are shown when there is something to say of them. */
+function isText({ type }: Shown): boolean {
+  return !(
+    type === 'tool_call' ||
+    type === 'file_edit' ||
+    type === 'terminal_command' ||
+    type === 'error'
+  );
+}
+
+type Snapshot = Extract<StreamEvent, { type: 'snapshot' }>['snapshot'];
+
+/** What the snapshot has and the screen has not; from the start again where they contradict each other. */
+function renderSnapshot(state: RenderState, snapshot: Snapshot, paint: Paint): Rendered {
+  if (snapshot.scope !== 'response') return { state, text: '' };
+  const news = catchUp(state.documents, snapshot.response);
+  if (news) return renderAll(state, news, paint);
+  const restart = draw(state, null, (pen) => writeRestart(pen, paint));
+  const blank = { ...restart.state, documents: new Map() };
+  const all = renderAll(blank, catchUp(blank.documents, snapshot.response) ?? [], paint);
+  return { state: all.state, text: restart.text + all.text };
+}
+
+function renderAll(state: RenderState, events: readonly StreamEvent[], paint: Paint): Rendered {
+  let rendered: Rendered = { state, text: '' };
+  for (const event of events) {
+    const next = renderEvent(rendered.state, event, paint);
+    rendered = { state: next.state, text: rendered.text + next.text };
+  }
+  return rendered;
+}
+
+/** Writes from where the screen stands. Who writes nothing does not become the last. */
+function draw(state: RenderState, id: string | null, write: (pen: Pen) => void): Rendered {
+  const pen = new Pen(state.lineEnds);
+  write(pen);
+  const last = pen.text === '' ? state.last : id;
+  return { state: { ...state, last, lineEnds: pen.lineEnds }, text: pen.text };
+}

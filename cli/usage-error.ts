@@ -1,0 +1,6 @@
+/** A command line that asks for something that cannot be. */
+
+/** Its message is one clear sentence for the person at the terminal; the program ends with exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError';
+}

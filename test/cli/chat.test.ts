@@ -1,0 +1,247 @@
+import { describe, expect, it } from 'vitest';
+import { type Chat, runChat } from '../../cli/chat.ts';
+import { parseAnswer } from '../../cli/chat-approvals.ts';
+import { UsageError } from '../../cli/usage-error.ts';
+import { createClient } from '../../client/client.ts';
+import type { Device } from '../../client/device.ts';
+import { DEVICE_ALGORITHM } from '../../shared/approvals.ts';
+import type { TapeEvent } from '../../shared/events.ts';
+import { CALL_ID, CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../client/sample-tape.ts';
+import {
+  eventsAfter,
+  NEVER,
+  type ScriptedApi,
+  startScriptedApi,
+  streamText,
+} from '../client/scripted-api.ts';
+import { createTestClock } from '../client/test-clock.ts';
+import { type ScriptedTerminal, scriptTerminal } from './scripted-terminal.ts';
+
+const APPROVE = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
+const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
+const ASKED: TapeEvent = {
+  type: 'approval_request',
+  documentId: 'doc_002',
+  callId: CALL_ID,
+  toolName: 'run_terminal_cmd',
+  arguments: { command: 'npm test' },
+  reason: 'Commands ask.',
+};
+const RESOLVED: TapeEvent = {
+  type: 'approval_resolved',
+  documentId: 'doc_002',
+  callId: CALL_ID,
+  decision: 'once',
+  by: 'device',
+};
+/** The sample, with a question before the command's output. */
+const ASKING_TAPE = SAMPLE_TAPE.toSpliced(8, 0, ASKED, RESOLVED);
+
+describe('a prompt', () => {
+  it('is answered on the screen, with exit code 0', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    expect(await runChat(newChat(api, terminal), 'Hé 👋')).toBe(0);
+    expect(terminal.screen()).toBe(
+      'Grüße 👋\n\ndata: id: 7\n\n$ npm test\n  ok\n  1 passed\n  exit code 0\n\n' +
+        '15 tokens (10 in, 5 out) · 2 turns · 1 tool call · 0.0 s\n',
+    );
+    expect(api.requests).toMatchObject([
+      { body: { messages: [{ role: 'user', content: 'Hé 👋' }], mode: 'ask', model: 'demo' } },
+    ]);
+  });
+
+  it('is what is piped in, when none is given', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    await runChat(newChat(api, scriptTerminal({ piped: 'From a pipe\n' })), '');
+    expect(api.requests).toMatchObject([{ body: { messages: [{ content: 'From a pipe\n' }] } }]);
+  });
+
+  it('that is empty is a usage error', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const empty = runChat(newChat(api, scriptTerminal({ piped: ' \n' })), '');
+    await expect(empty).rejects.toBeInstanceOf(UsageError);
+  });
+
+  it.each([
+    { status: 'error', exitCode: 1 },
+    { status: 'cancelled', exitCode: 130 },
+  ] as const)(
+    'whose answer ends as $status gives exit code $exitCode',
+    async ({ status, exitCode }) => {
+      const tape = SAMPLE_TAPE.map((event) =>
+        event.type === 'done' ? { ...event, status } : event,
+      );
+      await using api = await startScriptedApi(tape);
+      expect(await runChat(newChat(api, scriptTerminal()), 'Hi')).toBe(exitCode);
+    },
+  );
+
+  it('that is refused fails with the code of the refusal', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const body = { error: { code: 'CONVERSATION_BUSY', message: 'It is busy.' } };
+    api.fates.push({ type: 'refuse', status: 409, body });
+    const refused = runChat(newChat(api, scriptTerminal()), 'Hi');
+    await expect(refused).rejects.toMatchObject({
+      name: 'LocalError',
+      message: 'error CONVERSATION_BUSY: It is busy.',
+    });
+  });
+});
+
+describe('a conversation in the terminal', () => {
+  it('keeps to one conversation over several messages, until the input ends', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal({ answers: ['One', '  ', 'Two', undefined] });
+    expect(await runChat(newChat(api, terminal), '')).toBe(0);
+    expect(api.requests.map(({ body }) => body)).toEqual([
+      expect.not.objectContaining({ conversationId: expect.anything() }),
+      expect.objectContaining({ conversationId: CONVERSATION_ID }),
+    ]);
+  });
+
+  it('goes on after a message that was refused', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const body = { error: { code: 'INVALID_REQUEST', message: 'Too long.' } };
+    api.fates.push({ type: 'refuse', status: 400, body });
+    const terminal = scriptTerminal({ answers: ['One', 'Two', undefined] });
+    expect(await runChat(newChat(api, terminal), '')).toBe(0);
+    expect(terminal.screen()).toMatch(/error INVALID_REQUEST: Too long\.\n[\s\S]*15 tokens/);
+  });
+});
+
+describe('an approval', () => {
+  it.each([
+    { typed: 'y', body: { decision: 'once', signature: { deviceId: 'device_1' } } },
+    { typed: 'n not now', body: { decision: 'reject', message: 'not now' } },
+  ])('is answered by $typed', async ({ typed, body }) => {
+    await using api = await startScriptedApi(ASKING_TAPE);
+    await answeredBy(api, APPROVE);
+    const terminal = scriptTerminal({ answers: ['what?', typed] });
+    const device = await newDevice();
+    expect(await runChat(newChat(api, terminal, device), 'Hi')).toBe(0);
+    const [asked] = api.requests.filter(({ line }) => line === APPROVE);
+    expect(asked?.body).toMatchObject(body);
+    expect(terminal.questions).toHaveLength(2);
+    expect(terminal.screen()).toContain('? run_terminal_cmd needs your approval: Commands ask.');
+  });
+
+  it('is withdrawn when somebody else answers it', async () => {
+    await using api = await startScriptedApi(ASKING_TAPE);
+    const terminal = scriptTerminal();
+    const device = await newDevice();
+    expect(await runChat(newChat(api, terminal, device), 'Hi')).toBe(0);
+    expect(api.requests.map(({ line }) => line)).not.toContain(APPROVE);
+    expect(terminal.screen()).toContain('Allowed once on a device');
+  });
+
+  it.each([
+    { name: 'without a terminal', piped: 'Hi', hasKey: true, words: 'here that takes a terminal' },
+    { name: 'without a key', piped: undefined, hasKey: false, words: 'has no key' },
+  ])('$name is left to others, and the screen says to whom', async ({ piped, hasKey, words }) => {
+    await using api = await startScriptedApi(ASKING_TAPE);
+    const text = streamText(eventsAfter(ASKING_TAPE, 0).slice(0, 9));
+    const terminal = scriptTerminal(piped === undefined ? {} : { piped });
+    const { promise: rest, resolve } = Promise.withResolvers<string>();
+    api.fates.push({ type: 'text', text, rest });
+    const chat = newChat(api, terminal, hasKey ? await newDevice() : null);
+    const write = terminal.write;
+    const watched = {
+      ...terminal,
+      write: (written: string) => {
+        write(written);
+        if (written.includes(words)) resolve('');
+      },
+    };
+    expect(await runChat({ ...chat, terminal: watched }, 'Hi')).toBe(0);
+    expect(terminal.questions).toEqual([]);
+  });
+
+  it.each([
+    ['y', { decision: 'once' }],
+    [' YES ', { decision: 'once' }],
+    ['n', { decision: 'reject' }],
+    ['no', { decision: 'reject' }],
+    ['n, use pnpm', { decision: 'reject', message: 'use pnpm' }],
+    ['no: too wide', { decision: 'reject', message: 'too wide' }],
+    ['', null],
+    ['yes please', null],
+    ['nothing', null],
+    ['always', null],
+  ])('answered with %j is %j', (text, answer) => {
+    expect(parseAnswer(text)).toEqual(answer);
+  });
+});
+
+describe('Ctrl-C', () => {
+  const HALF = streamText(eventsAfter(SAMPLE_TAPE, 0).slice(0, 4));
+
+  it('cancels the run, and the answer ends as it really ended', async () => {
+    const tape = SAMPLE_TAPE.map((event) =>
+      event.type === 'done' ? { ...event, status: 'cancelled' as const } : event,
+    );
+    await using api = await startScriptedApi(tape);
+    const terminal = scriptTerminal();
+    api.answers.set(CANCEL, { id: RESPONSE_ID, status: 'cancelled' });
+    api.fates.push({ type: 'text', text: HALF, rest: requested(api, CANCEL) });
+    const chat = pressing(newChat(api, terminal), terminal, 'Grüße');
+    expect(await runChat(chat, 'Hi')).toBe(130);
+    expect(terminal.screen()).toContain('Cancelling; Ctrl-C again leaves at once.');
+    expect(terminal.screen()).toContain('Cancelled.');
+  });
+
+  it('a second time leaves at once', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'text', text: HALF, rest: NEVER }, { type: 'unanswered' });
+    const chat = pressing(newChat(api, terminal), terminal, 'Grüße', 'Cancelling');
+    expect(await runChat(chat, 'Hi')).toBe(130);
+  });
+
+  it('before the server has answered leaves', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'unanswered' });
+    api.onRequest = () => terminal.interrupt();
+    expect(await runChat(newChat(api, terminal), 'Hi')).toBe(130);
+  });
+});
+
+function newChat(api: ScriptedApi, terminal: ScriptedTerminal, device: Device | null = null): Chat {
+  const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+  return { client, device, terminal, mode: 'ask', model: 'demo', conversationId: undefined };
+}
+
+/** The chat, with Ctrl-C pressed as soon as each of the words stands on the screen. */
+function pressing(chat: Chat, terminal: ScriptedTerminal, ...words: string[]): Chat {
+  const write = (text: string) => {
+    terminal.write(text);
+    if (words[0] !== undefined && text.includes(words[0])) {
+      words.shift();
+      setImmediate(terminal.interrupt);
+    }
+  };
+  return { ...chat, terminal: { ...terminal, write } };
+}
+
+/** Resolves to nothing more to write once the API was asked this. */
+function requested(api: ScriptedApi, line: string): Promise<string> {
+  return new Promise((resolve) => {
+    api.onRequest = (asked) => {
+      if (asked === line) resolve('');
+    };
+  });
+}
+
+/** The stream stops at the question until it is answered. */
+async function answeredBy(api: ScriptedApi, line: string): Promise<void> {
+  const text = streamText(eventsAfter(ASKING_TAPE, 0).slice(0, 9));
+  api.answers.set(line, { callId: CALL_ID });
+  api.fates.push({ type: 'text', text, rest: requested(api, line) });
+}
+
+async function newDevice(): Promise<Device> {
+  const pair = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, ['sign', 'verify']);
+  const { x = '', y = '', d = '' } = await crypto.subtle.exportKey('jwk', pair.privateKey);
+  return { deviceId: 'device_1', privateJwk: { kty: 'EC', crv: 'P-256', x, y, d } };
+}

@@ -1,0 +1,76 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isAlive, treeOf } from '../local/processes.ts';
+import { temporaryFolder } from '../local/temporary-folder.ts';
+import { runDrawbridge, startDrawbridge } from './drawbridge.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+/** A program that tells on which Node it runs and whether it sees a channel, and waits for the signal it is asked for. */
+const PROGRAM = `
+export async function main([wait]) {
+  const keepAlive = wait && setInterval(() => {}, 1_000_000);
+  if (wait) process.once(wait, () => { clearInterval(keepAlive); process.exitCode = 42; });
+  console.log(process.versions.node.split('.')[0], typeof process.send, process.env.DRAWBRIDGE_HANDED_OVER);
+  if (!wait) process.exitCode = 7;
+}`;
+
+const OLDER_NODE = findOlderNode();
+const NODES = [process.execPath, ...(OLDER_NODE ? [OLDER_NODE] : [])];
+
+describe.each(NODES)('the launcher on %s', (node) => {
+  test('runs the program on Node 24 and ends with its exit code', async () => {
+    const { code, stdout, stderr } = await runDrawbridge([], { program: [node, newLauncher()] });
+    expect([code, stdout, stderr]).toEqual([7, '24 undefined undefined\n', '']);
+  });
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('passes %s on', async (signal) => {
+    const program: [string, string] = [node, newLauncher()];
+    const { process: launcher, firstLine, finished } = startDrawbridge([signal], { program });
+    await firstLine;
+    launcher.kill(signal);
+    expect((await finished).code).toBe(42);
+  });
+
+  test('leaves nothing behind when it is killed', async () => {
+    const program: [string, string] = [node, newLauncher()];
+    const { process: launcher, firstLine } = startDrawbridge(['SIGTERM'], { program });
+    await firstLine;
+    const tree = treeOf(launcher.pid ?? 0);
+    launcher.kill('SIGKILL');
+    const alive = () => tree.filter(({ pid }) => isAlive(pid));
+    await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
+  });
+});
+
+test('the launcher starts the real program', async () => {
+  const program: [string, string] = [NODES.at(-1) ?? '', join(ROOT, 'bin', 'drawbridge.mjs')];
+  const { code, stdout } = await runDrawbridge(['--version'], { program });
+  expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
+});
+
+/** The real launcher in a project of its own. */
+function newLauncher(): string {
+  const root = temporaryFolder();
+  for (const name of ['bin', 'cli']) mkdirSync(join(root, name));
+  cpSync(join(ROOT, 'bin', 'drawbridge.mjs'), join(root, 'bin', 'drawbridge.mjs'));
+  writeFileSync(join(root, 'package.json'), '{"type": "module"}');
+  writeFileSync(join(root, 'cli', 'main.ts'), PROGRAM);
+  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
+  return join(root, 'bin', 'drawbridge.mjs');
+}
+
+/** The machine's own Node if it is older than the one we bring; not every machine has one. */
+function findOlderNode(): string | undefined {
+  const { PATH = '' } = process.env;
+  const path = PATH.split(':').filter((dir) => !dir.includes('node_modules'));
+  const { stdout, status } = spawnSync(
+    'node',
+    ['-p', '[process.execPath, process.versions.node].join()'],
+    { env: { PATH: path.join(':') }, encoding: 'utf8' },
+  );
+  const [execPath, version = ''] = stdout?.trim().split(',') ?? [];
+  return status === 0 && Number.parseInt(version, 10) < 24 ? execPath : undefined;
+}
