@@ -1,0 +1,100 @@
+/** The readers of a tape: hibernatable sockets, each told what it asked for in the framing it asked for. */
+import { z } from 'zod';
+import type { StreamEvent } from '../../shared/events.ts';
+import { ResponseId } from '../../shared/ids.ts';
+import { TAPE_LIMITS } from '../../shared/limits.ts';
+import { Framing } from '../../shared/requests.ts';
+import { formatEvent } from '../../shared/sse.ts';
+
+/**
+ * What a follower asked for. `json` is for the Worker's own use: a JSON array of events a message. A follower of one
+ * response is closed with 1000 after its `done`; any other close means: attach again with the cursor.
+ */
+export const Following = z.object({
+  framing: Framing.or(z.literal('json')),
+  responseId: ResponseId.nullable(),
+});
+export type Following = z.infer<typeof Following>;
+
+/** An event on its way out: with its cursor, and the response it belongs to. */
+export interface Outgoing {
+  readonly event: StreamEvent;
+  readonly position: number | null;
+  readonly responseId: string | null;
+}
+
+/** Sent with a socket's close after the `done` of the response it follows. */
+export const DONE_CLOSE = 1000;
+
+const TAG = 'follower';
+
+/** Owns the follower sockets of one conversation. What was sent is in their hands; nothing is queued but the last 2 ms. */
+export class Followers {
+  readonly #state: DurableObjectState;
+  #waiting: Outgoing[] = [];
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #sentAt = 0;
+
+  constructor(state: DurableObjectState) {
+    this.#state = state;
+  }
+
+  /** Takes the socket over and sends it the past. Called in the same synchronous step as the read of that past. */
+  attach(socket: WebSocket, following: Following, past: readonly Outgoing[]): void {
+    this.flush();
+    this.#state.acceptWebSocket(socket, [TAG]);
+    socket.serializeAttachment(following);
+    sendTo(socket, following, past, new Map());
+  }
+
+  /** Sends at once when nothing was sent for a moment, else together with what comes within that moment. */
+  send(batch: readonly Outgoing[]): void {
+    this.#waiting.push(...batch);
+    if (this.#timer !== undefined) return;
+    if (Date.now() - this.#sentAt >= TAPE_LIMITS.coalesceMs) this.flush();
+    else this.#timer = setTimeout(() => this.flush(), TAPE_LIMITS.coalesceMs);
+  }
+
+  /** Sends what waits. */
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    const batch = this.#waiting;
+    if (batch.length === 0) return;
+    this.#waiting = [];
+    this.#sentAt = Date.now();
+    const texts = new Map<string, string>();
+    for (const socket of this.#state.getWebSockets(TAG)) {
+      sendTo(socket, socket.deserializeAttachment() as Following, batch, texts);
+    }
+  }
+}
+
+/** `texts` holds what was already formatted for another follower of the same kind. */
+function sendTo(
+  socket: WebSocket,
+  following: Following,
+  batch: readonly Outgoing[],
+  texts: Map<string, string>,
+): void {
+  const key = `${following.framing} ${following.responseId ?? ''}`;
+  const text = texts.get(key) ?? formatBatch(batch, following);
+  texts.set(key, text);
+  try {
+    if (text !== '') socket.send(text);
+    if (endsFor(batch, following)) socket.close(DONE_CLOSE, 'done');
+  } catch {
+    // The socket closed under us: its adapter attaches again with its cursor, or is gone.
+  }
+}
+
+function formatBatch(batch: readonly Outgoing[], { framing, responseId }: Following): string {
+  const wanted = batch.filter((out) => responseId === null || out.responseId === responseId);
+  if (wanted.length === 0) return '';
+  if (framing === 'json') return JSON.stringify(wanted.map((out) => out.event));
+  return wanted.map((out) => formatEvent(out.event, out.position, framing)).join('');
+}
+
+function endsFor(batch: readonly Outgoing[], { responseId }: Following): boolean {
+  return batch.some(({ event }) => event.type === 'done' && event.responseId === responseId);
+}

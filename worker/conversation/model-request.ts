@@ -1,0 +1,37 @@
+/** The request of the next turn: system prompt, transcript, tools. */
+import { toolsOffered } from '../../shared/tools/catalogue.ts';
+import { toFunctionDefinition } from '../../shared/tools/definition.ts';
+import { buildUserPrompt } from '../prompt/context.ts';
+import { buildSystemPrompt } from '../prompt/system.ts';
+import type { UpstreamRequest } from '../upstream/request.ts';
+import type { RunLog } from './run-log.ts';
+import type { Run } from './statements.ts';
+import { messagesOfRun } from './transcript.ts';
+
+export function requestFor(run: Run, log: RunLog): UpstreamRequest {
+  const { model, mode, tools: wanted, context, messages } = run.request;
+  const offered = toolsOffered(mode, new Set(run.machine?.tools)).filter(
+    (tool) => !wanted || wanted.includes(tool.name),
+  );
+  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content);
+  const rules = [...(context?.rules ?? []), ...system];
+  const earlier = log.runs.filter(
+    (other) => other.ordinal <= run.ordinal && other.started !== null,
+  );
+  return {
+    model,
+    messages: [
+      {
+        role: 'system',
+        content: buildSystemPrompt({ model, mode, hasTools: offered.length > 0, rules }),
+      },
+      ...earlier.flatMap((other) => messagesOfRun(other, log.turnsOf(other), userText)),
+    ],
+    tools: offered.map(toFunctionDefinition),
+  };
+}
+
+function userText(query: string, run: Run): string {
+  const { createdMs, context } = run.request;
+  return buildUserPrompt({ query, createdMs, context, machine: run.machine?.context ?? null });
+}

@@ -1,0 +1,145 @@
+/** Runs, turns and results as stored, with a copy in memory; says what is to be done next and never does it. */
+import { RUN_LIMITS } from '../../shared/limits.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
+import type { Call, ConversationStore, Machine, Run, RunStatus, Turn } from './statements.ts';
+import type { AnsweredTurn } from './transcript.ts';
+
+/** A call without a result. */
+export interface PendingCall {
+  readonly turn: Turn;
+  readonly index: number;
+  readonly call: Call;
+}
+
+/** What the conversation is at. Derived from what is stored, so it cannot disagree with it. */
+export type Phase =
+  | { readonly type: 'idle' }
+  | { readonly type: 'queued'; readonly run: Run }
+  | { readonly type: 'asking'; readonly run: Run }
+  | {
+      readonly type: 'awaiting_tools';
+      readonly run: Run;
+      readonly turn: Turn;
+      readonly pending: readonly PendingCall[];
+    };
+
+/** Every change is written to the store first, in the caller's synchronous step. */
+export class RunLog {
+  readonly #store: ConversationStore;
+  readonly #runs: Run[];
+  readonly #turns: Turn[];
+  readonly #results = new Map<number, (ToolResult | undefined)[]>();
+
+  constructor(store: ConversationStore, stored: boolean) {
+    this.#store = store;
+    this.#runs = stored ? store.readRuns() : [];
+    this.#turns = stored ? store.readTurns() : [];
+    for (const turn of this.#turns)
+      this.#results.set(
+        turn.number,
+        turn.calls.map(() => undefined),
+      );
+    if (stored)
+      for (const { turn, call, result } of store.readResults()) this.#setResult(turn, call, result);
+  }
+
+  get phase(): Phase {
+    const run = this.current;
+    if (!run) return { type: 'idle' };
+    if (run.status === 'queued') return { type: 'queued', run };
+    const turn = this.#turns.at(-1);
+    const pending = this.pending;
+    return turn && pending.length > 0
+      ? { type: 'awaiting_tools', run, turn, pending }
+      : { type: 'asking', run };
+  }
+
+  /** The run at work, or the first that waits. */
+  get current(): Run | undefined {
+    return this.#runs.find((run) => run.last === null);
+  }
+
+  get runs(): readonly Run[] {
+    return this.#runs;
+  }
+
+  /** The calls of the last turn that have no result yet. */
+  get pending(): readonly PendingCall[] {
+    const turn = this.#turns.at(-1);
+    if (!turn || this.current?.ordinal !== turn.run) return [];
+    const results = this.#results.get(turn.number) ?? [];
+    return turn.calls.flatMap((call, index) => (results[index] ? [] : [{ turn, index, call }]));
+  }
+
+  /** When the calls that wait are given up, in epoch milliseconds. */
+  deadlineOf(turn: Turn): number {
+    return turn.atMs + RUN_LIMITS.callDeadlineMs;
+  }
+
+  turnsOf(run: Run): AnsweredTurn[] {
+    return this.#turns
+      .filter((turn) => turn.run === run.ordinal)
+      .map((turn) => ({ turn, results: this.#results.get(turn.number) ?? [] }));
+  }
+
+  /** Whether an upstream's call id was used before; ids must be unique over a whole request. */
+  hasUpstreamId(id: string): boolean {
+    return this.#turns.some((turn) => turn.calls.some((call) => call.upstreamId === id));
+  }
+
+  submit(run: Omit<Run, 'last' | 'takeovers'>): Run {
+    const stored = { ...run, last: null, takeovers: 0 };
+    this.#store.insertRun(run);
+    this.#runs.push(stored);
+    return stored;
+  }
+
+  start(run: Run, started: number, machine: Machine | null): Run {
+    this.#store.startRun(run.ordinal, started, machine);
+    return this.#replace({ ...run, status: 'running', started, machine });
+  }
+
+  /** Counts a takeover and returns how many there were since the last completed turn. */
+  takeOver(run: Run): number {
+    const takeovers = run.takeovers + 1;
+    this.#store.countTakeover(run.ordinal, takeovers);
+    this.#replace({ ...run, takeovers });
+    return takeovers;
+  }
+
+  end(run: Run, status: RunStatus, last: number): void {
+    this.#store.endRun(run.ordinal, status, last);
+    this.#replace({ ...run, status, last });
+  }
+
+  addTurn(run: Run, turn: Omit<Turn, 'number' | 'run'>): Turn {
+    const stored = { ...turn, number: (this.#turns.at(-1)?.number ?? 0) + 1, run: run.ordinal };
+    this.#store.insertTurn(stored);
+    this.#turns.push(stored);
+    this.#results.set(
+      stored.number,
+      stored.calls.map(() => undefined),
+    );
+    if (run.takeovers > 0) {
+      this.#store.countTakeover(run.ordinal, 0);
+      this.#replace({ ...run, takeovers: 0 });
+    }
+    return stored;
+  }
+
+  addResult({ turn, index }: PendingCall, result: ToolResult): void {
+    this.#store.insertResult(turn.number, index, result);
+    this.#setResult(turn.number, index, result);
+  }
+
+  #setResult(turn: number, index: number, result: ToolResult): void {
+    const results = this.#results.get(turn);
+    if (results) results[index] = result;
+  }
+
+  #replace(run: Run): Run {
+    const index = this.#runs.findIndex((other) => other.ordinal === run.ordinal);
+    this.#runs[index] = run;
+    return run;
+  }
+}

@@ -1,0 +1,24 @@
+/** The object's one alarm, shared by everything that has to happen later. */
+
+/** Owns the alarm: it stands at the earliest moment anyone asked for. Setting it costs a row, so it only moves closer. */
+export class Schedule {
+  readonly #storage: DurableObjectStorage;
+  #at: number | null | undefined;
+
+  constructor(storage: DurableObjectStorage) {
+    this.#storage = storage;
+  }
+
+  /** Sees to it that the alarm fires at `atMs` (epoch) or earlier. */
+  async ensure(atMs: number): Promise<void> {
+    this.#at ??= await this.#storage.getAlarm();
+    if (this.#at !== null && this.#at !== undefined && this.#at <= atMs) return;
+    this.#at = atMs;
+    await this.#storage.setAlarm(atMs);
+  }
+
+  /** To be called first by the alarm's handler: the alarm is spent. */
+  fired(): void {
+    this.#at = null;
+  }
+}

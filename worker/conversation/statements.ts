@@ -1,0 +1,254 @@
+/** What a conversation stores, and every statement that touches it. Integer keys, no secondary index, rows are appended. */
+import type { Usage } from '../../shared/documents.ts';
+import type { TapeEvent } from '../../shared/events.ts';
+import type { Mode } from '../../shared/modes.ts';
+import type { ChatMessage, RequestContext } from '../../shared/requests.ts';
+import type { MachineContext, ToolResult } from '../../shared/tunnel.ts';
+import { hasSchema, migrate } from '../storage/migrations.ts';
+
+const MIGRATIONS = [
+  `create table conversation (id text primary key, owner text not null, bridge text, created text not null) without rowid;
+   create table tape (position integer primary key, body text not null);
+   create table runs (
+     ordinal integer primary key, status text not null, first integer not null, started integer, last integer,
+     request text not null, machine text, takeovers integer not null default 0
+   );
+   create table turns (number integer primary key, run integer not null, body text not null);
+   create table results (turn integer not null, call integer not null, body text not null, primary key (turn, call)) without rowid;`,
+] as const;
+
+export interface ConversationRow {
+  readonly id: string;
+  readonly owner: string;
+  readonly bridge: string | null;
+  readonly created: string;
+}
+
+/** Consecutive events from `position` on. */
+export interface TapeRow {
+  readonly position: number;
+  readonly events: readonly TapeEvent[];
+}
+
+export type RunStatus = 'queued' | 'running' | 'completed' | 'error' | 'cancelled';
+
+/** What was asked for: fixed when the run is submitted. */
+export interface RunRequest {
+  readonly model: string;
+  readonly mode: Mode;
+  /** Appended to the transcript; the last one is the user's. */
+  readonly messages: readonly ChatMessage[];
+  readonly tools?: readonly string[] | undefined;
+  readonly context?: RequestContext | undefined;
+  readonly createdMs: number;
+}
+
+/** The bridge as the run found it at its start; null without one. */
+export interface Machine {
+  readonly tools: readonly string[];
+  readonly context: MachineContext;
+}
+
+export interface Run {
+  readonly ordinal: number;
+  readonly status: RunStatus;
+  /** Position of its `message`. */
+  readonly first: number;
+  /** Position of its `response_start`; null while queued. */
+  readonly started: number | null;
+  /** Position after its `done`; null until then. */
+  readonly last: number | null;
+  readonly request: RunRequest;
+  readonly machine: Machine | null;
+  /** Takeovers since the last completed turn. */
+  readonly takeovers: number;
+}
+
+/** A tool call of a turn. `callId` is ours; the upstream's own id goes back to it in the transcript. */
+export interface Call {
+  readonly callId: string;
+  readonly upstreamId: string;
+  readonly documentId: string;
+  /** As the model named it. */
+  readonly name: string;
+  readonly rawArguments: string;
+  /** Null when the call must not run; `problem` then says why. */
+  readonly arguments: Readonly<Record<string, unknown>> | null;
+  readonly problem?: string | undefined;
+  /** Unknown fields of the upstream's call, to be echoed. */
+  readonly extra?: Readonly<Record<string, unknown>> | undefined;
+}
+
+/** One reply of the model, complete. */
+export interface Turn {
+  readonly number: number;
+  readonly run: number;
+  readonly text: string;
+  readonly reasoning: string | null;
+  readonly reasoningDetails?: readonly unknown[] | undefined;
+  readonly calls: readonly Call[];
+  readonly usage: Usage | null;
+  readonly atMs: number;
+}
+
+/** The named statements of one conversation. Everything is synchronous: writes without an await between are atomic. */
+export class ConversationStore {
+  readonly #sql: SqlStorage;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+  }
+
+  /** The conversation, or null where nothing was ever stored. */
+  readConversation(): ConversationRow | null {
+    if (!hasSchema(this.#sql)) return null;
+    const [row] = this.#sql.exec('select id, owner, bridge, created from conversation').toArray();
+    return row ? (row as unknown as ConversationRow) : null;
+  }
+
+  create(row: ConversationRow): void {
+    migrate(this.#sql, MIGRATIONS);
+    this.#sql.exec(
+      'insert into conversation (id, owner, bridge, created) values (?, ?, ?, ?)',
+      row.id,
+      row.owner,
+      row.bridge,
+      row.created,
+    );
+  }
+
+  appendTape(position: number, events: readonly TapeEvent[]): void {
+    this.#sql.exec(
+      'insert into tape (position, body) values (?, ?)',
+      position,
+      JSON.stringify(events),
+    );
+  }
+
+  /** The row that holds `position`, or the last one before it. */
+  readTapeAt(position: number): TapeRow | null {
+    return (
+      this.#tapeRows(
+        'select position, body from tape where position <= ? order by position desc limit 1',
+        position,
+      ).next().value ?? null
+    );
+  }
+
+  /** Rows from the one that begins at or after `position`, in order, read as they are asked for. */
+  tapeFrom(position: number): Generator<TapeRow, undefined> {
+    return this.#tapeRows(
+      'select position, body from tape where position >= ? order by position',
+      position,
+    );
+  }
+
+  *#tapeRows(query: string, ...bindings: number[]): Generator<TapeRow, undefined> {
+    for (const row of this.#sql.exec<{ position: number; body: string }>(query, ...bindings)) {
+      yield { position: row.position, events: JSON.parse(row.body) as TapeEvent[] };
+    }
+    return undefined;
+  }
+
+  insertRun(run: Omit<Run, 'last' | 'takeovers'>): void {
+    this.#sql.exec(
+      'insert into runs (ordinal, status, first, started, request, machine) values (?, ?, ?, ?, ?, ?)',
+      run.ordinal,
+      run.status,
+      run.first,
+      run.started,
+      JSON.stringify(run.request),
+      run.machine && JSON.stringify(run.machine),
+    );
+  }
+
+  startRun(ordinal: number, started: number, machine: Machine | null): void {
+    this.#sql.exec(
+      "update runs set status = 'running', started = ?, machine = ? where ordinal = ?",
+      started,
+      machine && JSON.stringify(machine),
+      ordinal,
+    );
+  }
+
+  countTakeover(ordinal: number, takeovers: number): void {
+    this.#sql.exec('update runs set takeovers = ? where ordinal = ?', takeovers, ordinal);
+  }
+
+  endRun(ordinal: number, status: RunStatus, last: number): void {
+    this.#sql.exec(
+      'update runs set status = ?, last = ?, takeovers = 0 where ordinal = ?',
+      status,
+      last,
+      ordinal,
+    );
+  }
+
+  readRuns(): Run[] {
+    return this.#sql.exec<RunRow>('select * from runs order by ordinal').toArray().map(parseRun);
+  }
+
+  insertTurn(turn: Turn): void {
+    const { number, run, ...body } = turn;
+    this.#sql.exec(
+      'insert into turns (number, run, body) values (?, ?, ?)',
+      number,
+      run,
+      JSON.stringify(body),
+    );
+  }
+
+  readTurns(): Turn[] {
+    return this.#sql
+      .exec<{ number: number; run: number; body: string }>(
+        'select number, run, body from turns order by number',
+      )
+      .toArray()
+      .map(({ number, run, body }) => ({
+        number,
+        run,
+        ...(JSON.parse(body) as Omit<Turn, 'number' | 'run'>),
+      }));
+  }
+
+  insertResult(turn: number, call: number, result: ToolResult): void {
+    this.#sql.exec(
+      'insert into results (turn, call, body) values (?, ?, ?)',
+      turn,
+      call,
+      JSON.stringify(result),
+    );
+  }
+
+  readResults(): { turn: number; call: number; result: ToolResult }[] {
+    return this.#sql
+      .exec<{ turn: number; call: number; body: string }>('select turn, call, body from results')
+      .toArray()
+      .map(({ turn, call, body }) => ({ turn, call, result: JSON.parse(body) as ToolResult }));
+  }
+}
+
+interface RunRow extends Record<string, SqlStorageValue> {
+  ordinal: number;
+  status: string;
+  first: number;
+  started: number | null;
+  last: number | null;
+  request: string;
+  machine: string | null;
+  takeovers: number;
+}
+
+/** What we wrote ourselves is trusted: the casts name what {@link ConversationStore.insertRun} put in. */
+function parseRun(row: RunRow): Run {
+  return {
+    ordinal: row.ordinal,
+    status: row.status as RunStatus,
+    first: row.first,
+    started: row.started,
+    last: row.last,
+    request: JSON.parse(row.request) as RunRequest,
+    machine: row.machine === null ? null : (JSON.parse(row.machine) as Machine),
+    takeovers: row.takeovers,
+  };
+}

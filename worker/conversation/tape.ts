@@ -1,0 +1,172 @@
+/** The tape: an append-only log of events with exact positions, committed in groups, read from any cursor. */
+import { isDelta, type TapeEvent, widthOf } from '../../shared/events.ts';
+import { TAPE_LIMITS } from '../../shared/limits.ts';
+import type { ConversationStore, TapeRow } from './statements.ts';
+
+/** An event and where it stands: a reader that has seen it continues at `end`. */
+export interface Positioned {
+  readonly start: number;
+  readonly end: number;
+  readonly event: TapeEvent;
+}
+
+/** What a cursor means on this tape. In a jump the reader needs a snapshot: what it saw there was taken back. */
+export type CursorKind = 'exact' | 'jump' | 'beyond' | 'split';
+
+/**
+ * Owns the `tape` table and the deltas not yet in it. An append with any control event is committed before it returns,
+ * so whatever is sent afterwards waits at the output gate until it is durable; deltas are committed in groups.
+ */
+export class Tape {
+  readonly #store: ConversationStore;
+  #committed: number;
+  #pending: Positioned[] = [];
+  #pendingChars = 0;
+  #jumped = false;
+
+  constructor(store: ConversationStore, stored: boolean) {
+    this.#store = store;
+    const last = stored ? store.readTapeAt(Number.MAX_SAFE_INTEGER) : null;
+    this.#committed = last ? endOf(last) : 0;
+  }
+
+  /** The position after the last event, committed or not. */
+  get head(): number {
+    return this.#pending.at(-1)?.end ?? this.#committed;
+  }
+
+  /** Whether deltas wait for {@link commit}; the owner calls it after at most TAPE_LIMITS.commitMs. */
+  get hasPending(): boolean {
+    return this.#pending.length > 0;
+  }
+
+  /** Puts events on the tape and says where they stand. Adjacent deltas of one document are merged in storage only. */
+  append(events: readonly TapeEvent[]): Positioned[] {
+    this.#jump();
+    const positioned: Positioned[] = [];
+    let control = false;
+    for (const event of events) {
+      const width = widthOf(event);
+      if (width === 0) continue;
+      const start = positioned.at(-1)?.end ?? this.head;
+      positioned.push({ start, end: start + width, event });
+      control ||= !isDelta(event);
+    }
+    for (const entry of positioned) this.#enqueue(entry);
+    if (control || this.#pendingChars >= TAPE_LIMITS.commitChars) this.commit();
+    return positioned;
+  }
+
+  /** Writes what waits, as one row unless that row would grow too large. */
+  commit(): void {
+    let row: Positioned[] = [];
+    let chars = 0;
+    for (const entry of this.#pending) {
+      const size = isDelta(entry.event) ? entry.event.delta.length : 0;
+      if (row.length > 0 && chars + size > TAPE_LIMITS.maxRowChars) {
+        this.#write(row);
+        row = [];
+        chars = 0;
+      }
+      row.push(entry);
+      chars += size;
+    }
+    if (row.length > 0) this.#write(row);
+    this.#pending = [];
+    this.#pendingChars = 0;
+  }
+
+  /** Everything after `position`, in order; of a delta that spans it, the part after it. */
+  *read(position: number): Generator<Positioned> {
+    for (const entry of this.#entriesFrom(position)) {
+      if (entry.end <= position) continue;
+      yield entry.start < position ? cutBefore(entry, position) : entry;
+    }
+  }
+
+  /** What it means to continue at `position`. */
+  classify(position: number): CursorKind {
+    const holder = this.#entryHolding(position);
+    if (holder) return splitsPair(holder, position) ? 'split' : 'exact';
+    if (position === 0) return 'exact';
+    const nextLanding = this.#jumped ? this.head : this.#committed + TAPE_LIMITS.jump;
+    return position > nextLanding ? 'beyond' : 'jump';
+  }
+
+  /** No position may mean two things: a crash took back what was never written, so a new instance starts far after it. */
+  #jump(): void {
+    if (this.#jumped) return;
+    this.#committed += TAPE_LIMITS.jump;
+    this.#jumped = true;
+  }
+
+  #enqueue(entry: Positioned): void {
+    const { event } = entry;
+    if (isDelta(event)) this.#pendingChars += event.delta.length;
+    const last = this.#pending.at(-1);
+    const merged = last && isDelta(event) ? mergeDeltas(last, entry) : undefined;
+    if (merged) this.#pending[this.#pending.length - 1] = merged;
+    else this.#pending.push(entry);
+  }
+
+  #write(row: readonly Positioned[]): void {
+    const first = row[0];
+    const last = row.at(-1);
+    if (!first || !last) return;
+    this.#store.appendTape(
+      first.start,
+      row.map((entry) => entry.event),
+    );
+    this.#committed = last.end;
+  }
+
+  *#entriesFrom(position: number): Generator<Positioned> {
+    const holder = this.#committed > 0 ? this.#store.readTapeAt(position) : null;
+    const from = holder?.position ?? 0;
+    if (this.#committed > 0) for (const row of this.#store.tapeFrom(from)) yield* entriesOf(row);
+    yield* this.#pending;
+  }
+
+  /** The entry within which, or at whose end, `position` lies. */
+  #entryHolding(position: number): Positioned | undefined {
+    const pending = this.#pending.find((entry) => entry.start <= position && position <= entry.end);
+    if (pending) return pending;
+    const row = this.#committed > 0 ? this.#store.readTapeAt(position) : null;
+    if (!row) return undefined;
+    return entriesOf(row).find((entry) => entry.start <= position && position <= entry.end);
+  }
+}
+
+function entriesOf(row: TapeRow): Positioned[] {
+  let start = row.position;
+  return row.events.map((event) => {
+    const entry = { start, end: start + widthOf(event), event };
+    start = entry.end;
+    return entry;
+  });
+}
+
+function endOf(row: TapeRow): number {
+  return row.events.reduce((position, event) => position + widthOf(event), row.position);
+}
+
+function mergeDeltas(last: Positioned, next: Positioned): Positioned | undefined {
+  const [a, b] = [last.event, next.event];
+  if (!isDelta(a) || !isDelta(b) || a.type !== b.type || a.documentId !== b.documentId)
+    return undefined;
+  return { start: last.start, end: next.end, event: { ...a, delta: a.delta + b.delta } };
+}
+
+function cutBefore(entry: Positioned, position: number): Positioned {
+  const { event, start, end } = entry;
+  if (!isDelta(event)) return entry;
+  return { start: position, end, event: { ...event, delta: event.delta.slice(position - start) } };
+}
+
+function splitsPair(entry: Positioned, position: number): boolean {
+  if (!isDelta(entry.event) || position <= entry.start || position >= entry.end) return false;
+  const offset = position - entry.start;
+  const before = entry.event.delta.charCodeAt(offset - 1);
+  const after = entry.event.delta.charCodeAt(offset);
+  return before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
+}

@@ -1,0 +1,118 @@
+/** What a tool's result looks like on the tape: pure. */
+import {
+  type Document,
+  type DocumentType,
+  FileEditMetadata,
+  type Metadata,
+  TerminalCommandMetadata,
+} from '../../shared/documents.ts';
+import type { TapeEvent } from '../../shared/events.ts';
+import { documentIdOf } from '../../shared/ids.ts';
+import { RUN_LIMITS } from '../../shared/limits.ts';
+import { findTool } from '../../shared/tools/catalogue.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
+import type { Call } from './statements.ts';
+
+/** The end of a call's document; a failed call is followed by an `error` document, numbered `sequence`. */
+export function resultEvents(call: Call, result: ToolResult, sequence: number): TapeEvent[] {
+  const { documentId } = call;
+  const outcome = { status: result.status, data: result.data };
+  return [
+    { type: 'tool_result', documentId, result: outcome },
+    { type: 'document_end', documentId, metadata: endMetadata(call, result) },
+    ...(result.status === 'error'
+      ? errorDocument(sequence, { code: result.code, source: toolName(call), message: result.data })
+      : []),
+  ];
+}
+
+/** The end of a document that stays without a result of its own; `call` where it belongs to a logged one. */
+export function closingEvents(
+  document: Document,
+  call: Call | undefined,
+  result: ToolResult,
+): TapeEvent[] {
+  const end: TapeEvent = {
+    type: 'document_end',
+    documentId: document.id,
+    ...(call && { metadata: endMetadata(call, result) }),
+  };
+  if (!TOOL_DOCUMENTS.has(document.type)) return [end];
+  const outcome = { status: result.status, data: result.data };
+  return [{ type: 'tool_result', documentId: document.id, result: outcome }, end];
+}
+
+const TOOL_DOCUMENTS: ReadonlySet<DocumentType> = new Set([
+  'tool_call',
+  'file_edit',
+  'terminal_command',
+]);
+
+export interface ErrorReport {
+  readonly code: string;
+  /** A tool's name, or the part of Drawbridge that failed. */
+  readonly source: string;
+  /** One sentence for the person. */
+  readonly message: string;
+  readonly details?: string;
+}
+
+/** A whole `error` document. */
+export function errorDocument(sequence: number, error: ErrorReport): TapeEvent[] {
+  const id = documentIdOf(sequence);
+  const metadata = {
+    errorCode: error.code,
+    source: error.source,
+    details: error.details ?? error.message,
+  };
+  return [
+    { type: 'document_start', document: { id, type: 'error', sequence, metadata } },
+    { type: 'content_delta', documentId: id, delta: error.message },
+    { type: 'document_end', documentId: id },
+  ];
+}
+
+/** The result within what a transcript can hold, with a note where it was cut. */
+export function boundResult(result: ToolResult): ToolResult {
+  const { maxResultChars } = RUN_LIMITS;
+  if (result.data.length <= maxResultChars) return result;
+  const cut = result.data.slice(0, maxResultChars).toWellFormed();
+  return {
+    ...result,
+    data: `${cut}\n[cut: ${result.data.length - maxResultChars} more characters]`,
+  };
+}
+
+function toolName(call: Call): string {
+  return findTool(call.name)?.name ?? call.name;
+}
+
+/** The bridge's word on the document, reduced to the fields that its type has. */
+function endMetadata(call: Call, result: ToolResult): Metadata {
+  const document = findTool(call.name)?.document;
+  const reported = result.metadata ?? {};
+  switch (document?.type) {
+    case 'file_edit':
+      return {
+        filePath: call.arguments?.[document.path] ?? '',
+        operation: document.operation,
+        ...FileEditMetadata.partial().safeParse(reported).data,
+      };
+    case 'terminal_command':
+      return {
+        command: call.arguments?.[document.command] ?? '',
+        exitCode: -1,
+        output: '',
+        duration_ms: 0,
+        permissions: [],
+        ...TerminalCommandMetadata.partial().safeParse(reported).data,
+      };
+    default:
+      return { duration_ms: durationOf(reported) };
+  }
+}
+
+function durationOf(reported: Metadata): number {
+  const duration = reported['duration_ms'];
+  return typeof duration === 'number' && duration >= 0 ? duration : 0;
+}

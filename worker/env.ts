@@ -1,0 +1,16 @@
+/** The Worker's bindings: objects, secrets and settings (wrangler.toml, local/runtime.ts). */
+import type { Account } from './account/object.ts';
+import type { Conversation } from './conversation/object.ts';
+import type { Tunnel } from './tunnel/object.ts';
+
+export interface Env {
+  readonly CONVERSATIONS: DurableObjectNamespace<Conversation>;
+  readonly TUNNELS: DurableObjectNamespace<Tunnel>;
+  readonly ACCOUNTS: DurableObjectNamespace<Account>;
+  /** HS256 secret, base64url of at least 32 bytes. Without it every request is refused. */
+  readonly AUTH_SECRET?: string;
+  readonly OPENAI_BASE_URL?: string;
+  readonly OPENAI_API_KEY?: string;
+  /** The model that answers when a request names none. */
+  readonly OPENAI_MODEL?: string;
+}

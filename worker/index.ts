@@ -1,0 +1,9 @@
+/** The front door: the fetch handler and the Durable Object classes. */
+import { app } from './app.ts';
+import type { Env } from './env.ts';
+
+export { Account } from './account/object.ts';
+export { Conversation } from './conversation/object.ts';
+export { Tunnel } from './tunnel/object.ts';
+
+export default { fetch: app.fetch } satisfies ExportedHandler<Env>;

@@ -1,0 +1,40 @@
+/** A user's message as the model sees it: the context it was sent with, then the query. */
+import type { RequestContext } from '../../shared/requests.ts';
+import type { MachineContext } from '../../shared/tunnel.ts';
+import { tagged } from './escape.ts';
+
+export interface UserPrompt {
+  readonly query: string;
+  readonly createdMs: number;
+  /** From the request; what it says of the project wins over what the bridge says. */
+  readonly context: RequestContext | undefined;
+  /** From the bridge; null without one. */
+  readonly machine: MachineContext | null;
+}
+
+export function buildUserPrompt({ query, createdMs, context, machine }: UserPrompt): string {
+  const layout = context?.projectLayout ?? machine?.projectLayout;
+  const openFiles = context?.openFiles ?? [];
+  return [
+    tagged('user_info', userInfo(createdMs, context, machine)),
+    ...(layout ? [tagged('project_layout', layout)] : []),
+    ...(openFiles.length > 0
+      ? [tagged('open_and_recently_viewed_files', openFiles.join('\n'))]
+      : []),
+    ...(machine?.gitStatus ? [tagged('git_status', machine.gitStatus)] : []),
+    `<user_query>\n${query}\n</user_query>`,
+  ].join('\n\n');
+}
+
+function userInfo(
+  createdMs: number,
+  context: RequestContext | undefined,
+  machine: MachineContext | null,
+): string {
+  const workspace = context?.workspacePath ?? machine?.workspacePath;
+  return [
+    `Date: ${new Date(createdMs).toISOString().slice(0, 10)}`,
+    ...(machine ? [`Operating system: ${machine.os}`, `Shell: ${machine.shell}`] : []),
+    ...(workspace ? [`Workspace: ${workspace}`] : []),
+  ].join('\n');
+}

@@ -1,0 +1,84 @@
+/** A reply as documents: its parts in, events for the tape out, while the model still writes. */
+import type { TapeEvent } from '../../shared/events.ts';
+import type { ReplyPart, UpstreamReply } from '../upstream/reader.ts';
+import { CallDocument, type ReplyCall } from './call-document.ts';
+import { DocumentWriter } from './document-writer.ts';
+import { TextDocuments } from './text-documents.ts';
+
+export type { ReplyCall };
+
+export interface ReplyDocumentsOptions {
+  /** The sequence of the reply's first document. */
+  readonly nextSequence: number;
+  /** Gives `call_<uuid>`. */
+  readonly newCallId: () => string;
+}
+
+/**
+ * Turns one reply into documents. Text and code documents start and end by themselves; the document of a call stays open behind
+ * {@link end}, until the conversation has the call's result.
+ */
+export class ReplyDocuments {
+  /** The sequence of the reply's first document, whether it has started or not. */
+  readonly firstSequence: number;
+  readonly #writer: DocumentWriter;
+  readonly #text: TextDocuments;
+  readonly #newCallId: () => string;
+  /** By the part's `call`. Each has its own state: their fragments may alternate. */
+  readonly #calls: CallDocument[] = [];
+
+  constructor({ nextSequence, newCallId }: ReplyDocumentsOptions) {
+    this.firstSequence = nextSequence;
+    this.#writer = new DocumentWriter(nextSequence);
+    this.#text = new TextDocuments(this.#writer);
+    this.#newCallId = newCallId;
+  }
+
+  push(parts: readonly ReplyPart[]): TapeEvent[] {
+    for (const part of parts) {
+      if (part.type === 'text') this.#addText(part.text);
+      else if (part.type === 'call') this.#addCall(part);
+    }
+    return this.#writer.take();
+  }
+
+  /** The reply has ended, well or not: ends its text and completes its calls, in the reply's order. */
+  end(reply: UpstreamReply): { events: TapeEvent[]; calls: ReplyCall[] } {
+    this.#text.end();
+    const calls = reply.calls.map((call, index) => this.#callOf(index).finish(call));
+    return { events: this.#writer.take(), calls };
+  }
+
+  /** Ends everything that is open as cut off; text held back is dropped. */
+  interrupt(): TapeEvent[] {
+    this.#writer.interrupt();
+    return this.#writer.take();
+  }
+
+  #addText(text: string): void {
+    this.#startCalls(this.#calls.length);
+    this.#text.push(text);
+  }
+
+  #addCall(part: Extract<ReplyPart, { type: 'call' }>): void {
+    const call = this.#callOf(part.call);
+    call.push(part);
+    if (call.isReady) this.#startCalls(part.call + 1);
+  }
+
+  /** A new call ends the text before it. */
+  #callOf(number: number): CallDocument {
+    let call = this.#calls[number];
+    while (!call) {
+      this.#text.end();
+      this.#calls.push(new CallDocument(this.#writer, this.#newCallId()));
+      call = this.#calls[number];
+    }
+    return call;
+  }
+
+  /** Documents start in the order of their calls: one that could not decide yet starts with what it has. */
+  #startCalls(count: number): void {
+    for (const call of this.#calls.slice(0, count)) call.start();
+  }
+}

@@ -1,0 +1,28 @@
+/** The words behind a fence: what its code is. */
+import { languageOf } from '../../shared/languages.ts';
+
+/** A piece of a reply that becomes a document of the same type, with the metadata it starts with. */
+export type Segment =
+  | { readonly type: 'text' }
+  | { readonly type: 'code_block'; readonly language: string }
+  | {
+      readonly type: 'code_reference';
+      readonly filePath: string;
+      readonly startLine: number;
+      readonly endLine: number;
+      readonly language: string;
+    };
+
+/** `12:14:src/main.py` is a reference, its path taken literally to the end; else the first word is the language. */
+export function parseInfoString(info: string): Segment {
+  const text = info.trim();
+  const [, start, end, filePath] = REFERENCE.exec(text) ?? [];
+  if (filePath !== undefined) {
+    const lines = { startLine: Number(start), endLine: Number(end) };
+    return { type: 'code_reference', filePath, ...lines, language: languageOf(filePath) };
+  }
+  return { type: 'code_block', language: text.split(/\s/, 1)[0] || 'plaintext' };
+}
+
+/** No file has more lines than nine digits count. */
+const REFERENCE = /^(\d{1,9}):(\d{1,9}):(.+)$/s;

@@ -1,0 +1,57 @@
+/** The text of a reply as documents: `text`, `code_block` and `code_reference`, one open at a time. */
+import type { Metadata } from '../../shared/documents.ts';
+import type { DocumentWriter } from './document-writer.ts';
+import { FenceSegmenter, type SegmentEvent } from './fences.ts';
+import type { Segment } from './info-string.ts';
+
+export class TextDocuments {
+  readonly #writer: DocumentWriter;
+  #segmenter = new FenceSegmenter();
+  #documentId = '';
+
+  constructor(writer: DocumentWriter) {
+    this.#writer = writer;
+  }
+
+  push(text: string): void {
+    this.#write(this.#segmenter.push(text));
+  }
+
+  /** Ends what is open; text after it begins anew. */
+  end(): void {
+    this.#write(this.#segmenter.end());
+    this.#segmenter = new FenceSegmenter();
+  }
+
+  #write(events: readonly SegmentEvent[]): void {
+    for (const event of events) {
+      switch (event.type) {
+        case 'start':
+          this.#documentId = this.#writer.start(event.segment.type, metadataOf(event.segment));
+          break;
+        case 'delta':
+          this.#writer.addContent(this.#documentId, event.text);
+          break;
+        case 'end':
+          this.#writer.end(this.#documentId);
+          break;
+        default:
+          event satisfies never;
+      }
+    }
+  }
+}
+
+function metadataOf(segment: Segment): Metadata {
+  const { type, ...metadata } = segment;
+  switch (type) {
+    case 'text':
+      return { format: 'markdown' };
+    case 'code_block':
+      return { ...metadata, purpose: 'new_code' };
+    case 'code_reference':
+      return metadata;
+    default:
+      return type satisfies never;
+  }
+}

@@ -1,0 +1,25 @@
+/** What the routes share about addressing a conversation: its object, and where a reader of it stands. */
+import type { Context } from 'hono';
+import type { z } from 'zod';
+import { Cursor, EventsQuery } from '../../shared/requests.ts';
+import type { AppContext } from '../auth/caller.ts';
+import type { Caller, Conversation } from '../conversation/object.ts';
+import type { Env } from '../env.ts';
+import { parse } from './parse.ts';
+
+export function conversationOf(
+  env: Env,
+  { conversationId }: Caller,
+): DurableObjectStub<Conversation> {
+  return env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(conversationId));
+}
+
+export function eventsQuery(c: Context<AppContext>): z.infer<typeof EventsQuery> {
+  return parse(EventsQuery, c.req.query());
+}
+
+/** `?after=` wins over `Last-Event-ID`, which a browser's EventSource sends by itself; neither is the beginning. */
+export function cursorOf(c: Context<AppContext>, after: number | undefined): number {
+  const lastEventId = c.req.header('last-event-id');
+  return after ?? (lastEventId ? parse(Cursor, lastEventId) : 0);
+}

@@ -1,0 +1,20 @@
+/** Brings an object's schema up to date, forward only. An object without any table has never been written to. */
+
+/** Whether anything was ever stored here. Reads only, so that asking for an unknown id leaves nothing behind. */
+export function hasSchema(sql: SqlStorage): boolean {
+  return sql.exec("select 1 from sqlite_master where name = 'schema_version'").toArray().length > 0;
+}
+
+/**
+ * Runs the migrations that this object has not seen. `migrations[n]` leads from version n to n + 1 and never changes
+ * once released. Called before the first write, in the same implicit transaction as that write.
+ */
+export function migrate(sql: SqlStorage, migrations: readonly string[]): void {
+  sql.exec('create table if not exists schema_version (version integer not null)');
+  const stored = sql.exec<{ version: number }>('select version from schema_version').toArray()[0];
+  const version = stored?.version ?? 0;
+  if (version === migrations.length) return;
+  for (const migration of migrations.slice(version)) sql.exec(migration);
+  if (stored) sql.exec('update schema_version set version = ?', migrations.length);
+  else sql.exec('insert into schema_version (version) values (?)', migrations.length);
+}

@@ -1,0 +1,229 @@
+/** The Durable Object of one bridge: its socket, and the calls and answers between it and the conversations. */
+import { DurableObject } from 'cloudflare:workers';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import {
+  type ApprovalAnswer,
+  BridgeFrame,
+  CLOSE,
+  type ToolCall,
+  type ToolResult,
+  TUNNEL_PROTOCOL,
+} from '../../shared/tunnel.ts';
+import type { Conversation } from '../conversation/object.ts';
+import type { Machine } from '../conversation/statements.ts';
+import type { Env } from '../env.ts';
+import { type Outcome, toOutcome } from '../outcome.ts';
+import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
+import { type OpenCall, TunnelStore } from './statements.ts';
+
+type Hello = Extract<BridgeFrame, { type: 'hello' }>;
+
+/**
+ * Sleeps between frames. A call is stored until its conversation has stored the result; results find their
+ * conversation by this table alone, never by what a frame says.
+ */
+export class Tunnel extends DurableObject<Env> {
+  readonly #store: TunnelStore;
+  readonly #socket: BridgeSocket;
+
+  constructor(state: DurableObjectState, env: Env) {
+    super(state, env);
+    this.#store = new TunnelStore(state.storage.sql);
+    this.#socket = new BridgeSocket(state);
+  }
+
+  /** The bridge as it last introduced itself; null when it never did or belongs to another account. */
+  describe(account: string): Machine | null {
+    const bridge = this.#store.readBridge();
+    return bridge?.owner === account ? { tools: bridge.tools, context: bridge.context } : null;
+  }
+
+  /** Takes calls over. When this returns they are stored; the same call again changes nothing. */
+  async dispatch(account: string, calls: readonly ToolCall[]): Promise<void> {
+    if (!this.describe(account)) throw new Error('dispatch to a bridge of another account');
+    const now = Date.now();
+    const socket = this.#socket.current(now);
+    for (const call of calls) {
+      this.#store.insertCall(call, now, socket !== null);
+      sendFrame(socket, { type: 'call', call });
+    }
+    if (!socket) await this.#wakeAt(now + RUN_LIMITS.bridgeGraceMs);
+  }
+
+  /** Ends calls, now or when the bridge is back. A call that was never sent is simply forgotten. */
+  cancel(account: string, callIds: readonly string[]): void {
+    if (!this.describe(account)) return;
+    const socket = this.#socket.current(Date.now());
+    for (const callId of callIds) {
+      const open = this.#store.readCall(callId);
+      if (open?.delivered) this.#store.markCancelled(callId);
+      else this.#store.deleteCall(callId);
+      if (open?.delivered) sendFrame(socket, { type: 'cancel', callId });
+    }
+  }
+
+  /** Keeps a person's answer until the bridge has acted on it. The first one counts. */
+  answer(account: string, answer: ApprovalAnswer): Promise<Outcome<void>> {
+    return toOutcome(() => {
+      if (!this.describe(account) || !this.#store.readCall(answer.callId)) {
+        throw new DrawbridgeError('NOT_FOUND', 'There is no such call');
+      }
+      if (!this.#store.insertAnswer(answer)) {
+        throw new DrawbridgeError('ALREADY_ANSWERED', 'This call was answered already');
+      }
+      sendFrame(this.#socket.current(Date.now()), { type: 'approval', answer });
+    });
+  }
+
+  /** The bridge's connection: a WebSocket. The Worker has checked its token and says what it found in the URL. */
+  override async fetch(request: Request): Promise<Response> {
+    const { account, bridgeId } = parseConnectUrl(new URL(request.url));
+    const bridge = this.#store.readBridge();
+    if (bridge && bridge.owner !== account) return new Response(null, { status: 403 });
+    const { 0: client, 1: server } = new WebSocketPair();
+    this.#socket.accept(server, { account, bridgeId }, Date.now());
+    return new Response(null, { status: 101, webSocket: client });
+  }
+
+  override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
+    const frame = parseFrame(message);
+    if (!frame) return refuse(socket, CLOSE.badFrame, 'BAD_FRAME', 'The frame was not understood.');
+    if (frame.type === 'hello') return await this.#hello(socket, frame);
+    if (!attachmentOf(socket).welcomed) {
+      return refuse(socket, CLOSE.badFrame, 'NO_HELLO', 'The first frame must be hello.');
+    }
+    await this.#receive(socket, frame);
+  }
+
+  override webSocketClose(socket: WebSocket, code: number): void {
+    socket.close(code === NO_STATUS ? undefined : code);
+  }
+
+  /** Calls that never reached a bridge within the grace fail; those it may have begun wait for it. */
+  override async alarm(): Promise<void> {
+    const now = Date.now();
+    if (this.#socket.current(now)) return;
+    const waiting = this.#store.readCalls().filter(({ delivered }) => !delivered);
+    const due = waiting.filter(({ atMs }) => atMs + RUN_LIMITS.bridgeGraceMs <= now);
+    const next = waiting.find(({ atMs }) => atMs + RUN_LIMITS.bridgeGraceMs > now);
+    if (next) await this.#wakeAt(next.atMs + RUN_LIMITS.bridgeGraceMs);
+    for (const open of due) await this.#settle(open, OFFLINE);
+  }
+
+  async #hello(socket: WebSocket, hello: Hello): Promise<void> {
+    if (hello.protocol !== TUNNEL_PROTOCOL) {
+      return refuse(socket, CLOSE.protocolMismatch, 'PROTOCOL_MISMATCH', mismatch(hello.protocol));
+    }
+    const { account, bridgeId } = attachmentOf(socket);
+    if (hello.bridgeId !== bridgeId) {
+      return refuse(socket, CLOSE.badFrame, 'WRONG_BRIDGE', 'The token belongs to another bridge.');
+    }
+    const { tools, context } = hello;
+    this.#store.saveBridge({ id: bridgeId, owner: account, tools, context });
+    this.#socket.welcome(socket);
+    const open = this.#store.readCalls();
+    sendFrame(socket, {
+      type: 'welcome',
+      protocol: TUNNEL_PROTOCOL,
+      calls: open.filter(({ cancelled }) => !cancelled).map(({ call }) => call),
+      cancels: open.filter(({ cancelled }) => cancelled).map(({ call }) => call.callId),
+      answers: this.#store.readAnswers(),
+    });
+    for (const { call } of open) this.#store.markDelivered(call.callId);
+    const known = new Set(open.map(({ call }) => call.callId));
+    for (const callId of hello.calls)
+      if (!known.has(callId)) sendFrame(socket, { type: 'ack', callId });
+    await this.env.ACCOUNTS.get(this.env.ACCOUNTS.idFromName(account)).bridgeConnected(bridgeId);
+  }
+
+  async #receive(socket: WebSocket, frame: Exclude<BridgeFrame, Hello>): Promise<void> {
+    if (frame.type === 'context') {
+      const bridge = this.#store.readBridge();
+      if (bridge) this.#store.saveBridge({ ...bridge, context: frame.context });
+      return;
+    }
+    const open = this.#store.readCall(frame.callId);
+    if (!open) return sendFrame(socket, { type: 'ack', callId: frame.callId });
+    try {
+      await this.#forward(socket, open, frame);
+    } catch {
+      // The conversation's object was reset under the call. The bridge says again what was not acked.
+      socket.close(TRY_AGAIN_LATER, 'try again');
+    }
+  }
+
+  async #forward(
+    socket: WebSocket,
+    open: OpenCall,
+    frame: Exclude<BridgeFrame, Hello | { type: 'context' }>,
+  ): Promise<void> {
+    const conversation = this.#conversationOf(open);
+    switch (frame.type) {
+      case 'result':
+        await this.#settle(open, frame.result);
+        return sendFrame(socket, { type: 'ack', callId: frame.callId });
+      case 'output':
+        await conversation.output(frame.callId, frame.delta);
+        return sendFrame(socket, { type: 'credit', chars: Math.max(1, frame.delta.length) });
+      case 'approval_request':
+        // A question asked again means that an answer was not good enough: the next one may count.
+        this.#store.deleteAnswer(frame.callId);
+        return await conversation.approvalRequested(frame.callId, frame.reason);
+      case 'approval_resolved':
+        await conversation.approvalResolved(frame.callId, frame);
+        return this.#store.deleteAnswer(frame.callId);
+      default:
+        frame satisfies never;
+    }
+  }
+
+  async #settle(open: OpenCall, result: ToolResult): Promise<void> {
+    await this.#conversationOf(open).settle(open.call.callId, result);
+    this.#store.deleteCall(open.call.callId);
+  }
+
+  #conversationOf({ call }: OpenCall): DurableObjectStub<Conversation> {
+    const { CONVERSATIONS } = this.env;
+    return CONVERSATIONS.get(CONVERSATIONS.idFromName(call.conversationId));
+  }
+
+  async #wakeAt(atMs: number): Promise<void> {
+    const standing = await this.ctx.storage.getAlarm();
+    if (standing === null || standing > atMs) await this.ctx.storage.setAlarm(atMs);
+  }
+}
+
+/** How the Worker asks a tunnel for a bridge's socket; read by {@link Tunnel.fetch}. */
+export function formatConnectUrl(account: string, bridgeId: string): string {
+  return `https://tunnel/connect?${new URLSearchParams({ account, bridgeId })}`;
+}
+
+function parseConnectUrl(url: URL): { account: string; bridgeId: string } {
+  const { account = '', bridgeId = '' } = Object.fromEntries(url.searchParams);
+  return { account, bridgeId };
+}
+
+/** WebSocket close codes (RFC 6455, section 7.4.1 and the registry it founds). */
+const NO_STATUS = 1005;
+const TRY_AGAIN_LATER = 1013;
+
+const OFFLINE: ToolResult = {
+  status: 'error',
+  code: 'BRIDGE_OFFLINE',
+  data: 'The bridge to the developer’s machine is offline, so the call was not run.',
+};
+
+function parseFrame(message: string | ArrayBuffer): BridgeFrame | null {
+  if (typeof message !== 'string' || message.length > TUNNEL_LIMITS.maxFrameBytes) return null;
+  try {
+    return BridgeFrame.safeParse(JSON.parse(message)).data ?? null;
+  } catch {
+    return null; // Not JSON.
+  }
+}
+
+function mismatch(theirs: number): string {
+  const which = theirs < TUNNEL_PROTOCOL ? 'the bridge' : 'the server';
+  return `The bridge speaks protocol ${theirs}, the server ${TUNNEL_PROTOCOL}: update ${which}.`;
+}

@@ -1,0 +1,139 @@
+/** What a tunnel stores: its bridge as it last introduced itself, the calls in flight, the answers on their way. */
+import type { ApprovalAnswer, MachineContext, ToolCall } from '../../shared/tunnel.ts';
+import { hasSchema, migrate } from '../storage/migrations.ts';
+
+const MIGRATIONS = [
+  `create table bridge (id text primary key, owner text not null, body text not null) without rowid;
+   create table calls (
+     id text primary key, body text not null, at integer not null, delivered integer not null,
+     cancelled integer not null default 0
+   ) without rowid;
+   create table answers (id text primary key, body text not null) without rowid;`,
+] as const;
+
+export interface Bridge {
+  readonly id: string;
+  readonly owner: string;
+  readonly tools: readonly string[];
+  readonly context: MachineContext;
+}
+
+/** A call that has no stored result yet. */
+export interface OpenCall {
+  readonly call: ToolCall;
+  /** When it was handed over, epoch milliseconds. */
+  readonly atMs: number;
+  /** Whether it was ever sent to the bridge, which may then have begun it. */
+  readonly delivered: boolean;
+  readonly cancelled: boolean;
+}
+
+/** Named statements; synchronous, so that writes without an await between are atomic. */
+export class TunnelStore {
+  readonly #sql: SqlStorage;
+  #exists: boolean;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#exists = hasSchema(sql);
+  }
+
+  /** Null for a bridge that never connected. */
+  readBridge(): Bridge | null {
+    if (!this.#exists) return null;
+    const row = this.#sql
+      .exec<{ id: string; owner: string; body: string }>('select * from bridge')
+      .toArray()[0];
+    return row
+      ? {
+          id: row.id,
+          owner: row.owner,
+          ...(JSON.parse(row.body) as Pick<Bridge, 'tools' | 'context'>),
+        }
+      : null;
+  }
+
+  saveBridge({ id, owner, ...body }: Bridge): void {
+    migrate(this.#sql, MIGRATIONS);
+    this.#exists = true;
+    this.#sql.exec(
+      'insert into bridge (id, owner, body) values (?, ?, ?) on conflict (id) do update set body = excluded.body',
+      id,
+      owner,
+      JSON.stringify(body),
+    );
+  }
+
+  /** Does nothing for a call it has. */
+  insertCall(call: ToolCall, atMs: number, delivered: boolean): void {
+    this.#sql.exec(
+      'insert into calls (id, body, at, delivered) values (?, ?, ?, ?) on conflict (id) do nothing',
+      call.callId,
+      JSON.stringify(call),
+      atMs,
+      delivered ? 1 : 0,
+    );
+  }
+
+  readCalls(): OpenCall[] {
+    return this.#exists
+      ? this.#sql.exec<CallRow>('select * from calls order by at').toArray().map(parseCall)
+      : [];
+  }
+
+  readCall(callId: string): OpenCall | null {
+    const row = this.#sql.exec<CallRow>('select * from calls where id = ?', callId).toArray()[0];
+    return row ? parseCall(row) : null;
+  }
+
+  markDelivered(callId: string): void {
+    this.#sql.exec('update calls set delivered = 1 where id = ? and delivered = 0', callId);
+  }
+
+  markCancelled(callId: string): void {
+    this.#sql.exec('update calls set cancelled = 1 where id = ? and cancelled = 0', callId);
+  }
+
+  /** Forgets a call and any answer to it. */
+  deleteCall(callId: string): void {
+    this.#sql.exec('delete from calls where id = ?', callId);
+    this.deleteAnswer(callId);
+  }
+
+  /** False when the call has an answer already. */
+  insertAnswer(answer: ApprovalAnswer): boolean {
+    const { rowsWritten } = this.#sql.exec(
+      'insert into answers (id, body) values (?, ?) on conflict (id) do nothing',
+      answer.callId,
+      JSON.stringify(answer),
+    );
+    return rowsWritten > 0;
+  }
+
+  readAnswers(): ApprovalAnswer[] {
+    return this.#sql
+      .exec<{ body: string }>('select body from answers')
+      .toArray()
+      .map(({ body }) => JSON.parse(body) as ApprovalAnswer);
+  }
+
+  deleteAnswer(callId: string): void {
+    this.#sql.exec('delete from answers where id = ?', callId);
+  }
+}
+
+interface CallRow extends Record<string, SqlStorageValue> {
+  body: string;
+  at: number;
+  delivered: number;
+  cancelled: number;
+}
+
+function parseCall({ body, at, delivered, cancelled }: CallRow): OpenCall {
+  return {
+    call: JSON.parse(body) as ToolCall,
+    atMs: at,
+    delivered: delivered === 1,
+    cancelled: cancelled === 1,
+  };
+}

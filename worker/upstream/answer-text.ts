@@ -1,0 +1,135 @@
+/** The text of an answer as it streams: what is text, what is reasoning, and what is only white space. */
+import { WellFormedText } from './well-formed.ts';
+
+export interface AnswerPiece {
+  readonly text: string;
+  readonly reasoning: string;
+}
+
+const NOTHING: AnswerPiece = { text: '', reasoning: '' };
+
+/**
+ * White space counts as text only once something follows it, and a `<think>` at the very start of the answer encloses
+ * reasoning. A tag that is only closed stays text: that it was ever opened cannot be known while streaming.
+ */
+export class AnswerText {
+  readonly #wellFormed = new WellFormedText();
+  /** Null where no tag is looked for, or no longer. */
+  #think: ThinkTag | null;
+  /** White space that nothing has followed yet; null behind the first text of this stretch. */
+  #space: string | null = '';
+
+  constructor(thinkTags: boolean) {
+    this.#think = thinkTags ? new ThinkTag() : null;
+  }
+
+  push(fragment: string): AnswerPiece {
+    return this.#read(this.#wellFormed.push(fragment));
+  }
+
+  /** A tool call has come: what follows is a new stretch, and white space before it was none. */
+  breakOff(): void {
+    this.#space = '';
+  }
+
+  /** The stream has ended: what was still held back. */
+  end(): AnswerPiece {
+    const last = this.#read(this.#wellFormed.end());
+    const held = this.#think?.end() ?? NOTHING;
+    return { text: last.text + held.text, reasoning: last.reasoning + held.reasoning };
+  }
+
+  #read(piece: string): AnswerPiece {
+    const text = this.#withoutSpace(piece);
+    if (text === '') return NOTHING;
+    if (!this.#think) return { text, reasoning: '' };
+    const read = this.#think.push(text);
+    if (this.#think.isOver) this.#think = null;
+    return read;
+  }
+
+  #withoutSpace(piece: string): string {
+    if (this.#space === null) return piece;
+    this.#space += piece;
+    if (piece.trimStart() === '') return '';
+    const text = this.#space;
+    this.#space = null;
+    return text;
+  }
+}
+
+const OPENING = '<think>';
+const CLOSING = '</think>';
+
+/** Looks for `<think>…</think>` at the start of the text; holds back at most what may be a tag. */
+class ThinkTag {
+  #state: 'before' | 'inside' | 'behind' | 'over' = 'before';
+  #held = '';
+
+  /** From here on everything is text. */
+  get isOver(): boolean {
+    return this.#state === 'over';
+  }
+
+  push(fragment: string): AnswerPiece {
+    const text = this.#held + fragment;
+    this.#held = '';
+    switch (this.#state) {
+      case 'before':
+        return this.#before(text);
+      case 'inside':
+        return this.#inside(text);
+      case 'behind':
+        return this.#behind(text);
+      case 'over':
+        return { text, reasoning: '' };
+    }
+  }
+
+  end(): AnswerPiece {
+    return this.#state === 'before'
+      ? { text: this.#held, reasoning: '' }
+      : { text: '', reasoning: this.#held };
+  }
+
+  #before(text: string): AnswerPiece {
+    const start = text.trimStart();
+    if (start.startsWith(OPENING)) {
+      this.#state = 'inside';
+      return this.#inside(start.slice(OPENING.length));
+    }
+    if (OPENING.startsWith(start)) {
+      this.#held = text;
+      return NOTHING;
+    }
+    this.#state = 'over';
+    return { text, reasoning: '' };
+  }
+
+  #inside(text: string): AnswerPiece {
+    const end = text.indexOf(CLOSING);
+    if (end >= 0) {
+      this.#state = 'behind';
+      const { text: rest } = this.#behind(text.slice(end + CLOSING.length));
+      return { text: rest, reasoning: text.slice(0, end) };
+    }
+    const kept = lengthOfPartialEnd(text, CLOSING);
+    this.#held = text.slice(text.length - kept);
+    return { text: '', reasoning: text.slice(0, text.length - kept) };
+  }
+
+  /** The white space between the reasoning and the answer belongs to neither. */
+  #behind(text: string): AnswerPiece {
+    const start = text.trimStart();
+    if (start !== '') this.#state = 'over';
+    return { text: start, reasoning: '' };
+  }
+}
+
+/** How many units at the end of `text` could be the start of `tag`. */
+function lengthOfPartialEnd(text: string, tag: string): number {
+  for (let length = Math.min(tag.length - 1, text.length); length > 0; length--) {
+    if (text.endsWith(tag.slice(0, length))) return length;
+  }
+  return 0;
+}

@@ -1,0 +1,147 @@
+/** An answer as it is put together from chunks: what to show of each, and in the end what it all came to. */
+import type { Usage } from '../../shared/documents.ts';
+import { type AnswerPiece, AnswerText } from './answer-text.ts';
+import { CallAssembly, type CallPiece } from './assembly.ts';
+import { finishCalls, hasWholeArguments, toCallId, type UpstreamCall } from './calls.ts';
+import type { Chunk } from './chunk.ts';
+import { errorFromText, type UpstreamError } from './errors.ts';
+import { judgeEnding, type ReplyOutcome } from './outcome.ts';
+import { Reasoning } from './reasoning.ts';
+
+/** Something to show, well-formed. Parts of one kind, and of one call, join to the whole. */
+export type ReplyPart =
+  | { readonly type: 'text'; readonly text: string }
+  | { readonly type: 'reasoning'; readonly text: string }
+  | ({ readonly type: 'call' } & CallPiece);
+
+export interface UpstreamReply {
+  readonly outcome: ReplyOutcome;
+  /** The last reason given, as sent. */
+  readonly finishReason: string | null;
+  readonly text: string;
+  readonly reasoning: string | null;
+  /** In the order they first appeared; a part's `call` counts the same. */
+  readonly calls: readonly UpstreamCall[];
+  /** As the upstream counts; null where it does not. */
+  readonly usage: Usage | null;
+  /** Set exactly for the outcome `error`. */
+  readonly error: UpstreamError | null;
+  /** To be sent back with the answer, as they came. */
+  readonly reasoningDetails?: readonly unknown[];
+}
+
+export interface AnswerOptions {
+  /** Makes ids for calls that come without one; see {@link toCallId}. */
+  readonly newId?: () => string;
+  /** Whether a `<think>` at the very start of the text encloses reasoning; by default it does. */
+  readonly thinkTags?: boolean;
+}
+
+/** Takes chunks in order. Parts wait until they are taken. */
+export class Answer {
+  /** The upstream said that all is said. */
+  isDone = false;
+  readonly #newId: () => string;
+  readonly #text: AnswerText;
+  readonly #reasoning = new Reasoning();
+  readonly #calls = new CallAssembly();
+  #parts: ReplyPart[] = [];
+  #said = '';
+  #thought = '';
+  #finishReason = '';
+  #nativeFinishReason = '';
+  #usage: Usage | null = null;
+  #error: UpstreamError | null = null;
+
+  constructor(options: AnswerOptions) {
+    this.#newId = options.newId ?? (() => toCallId(crypto.randomUUID()));
+    this.#text = new AnswerText(options.thinkTags ?? true);
+  }
+
+  add(chunk: Chunk): void {
+    if (!this.#error) this.#addWords(chunk);
+    this.#finishReason = chunk.finishReason || this.#finishReason;
+    this.#nativeFinishReason = chunk.nativeFinishReason || this.#nativeFinishReason;
+    this.#usage = chunk.usage ?? this.#usage;
+    if (chunk.error) this.fail(chunk.error);
+  }
+
+  /** The first error counts; after it only usage is still taken. */
+  fail(error: UpstreamError): void {
+    this.#error ??= error;
+  }
+
+  takeParts(): ReplyPart[] {
+    const parts = this.#parts;
+    this.#parts = [];
+    return parts;
+  }
+
+  /** Nothing more will come. To be called once; the parts are those not yet taken. */
+  end(): { parts: ReplyPart[]; reply: UpstreamReply } {
+    this.#show(this.#text.end());
+    this.#show({ text: '', reasoning: this.#reasoning.end() });
+    for (const piece of this.#calls.end()) this.#join({ type: 'call', ...piece });
+    return { parts: this.takeParts(), reply: this.#finish() };
+  }
+
+  #addWords({ text, reasoning, reasoningDetails, calls }: Chunk): void {
+    if (reasoning !== '' || reasoningDetails.length > 0) {
+      this.#show({ text: '', reasoning: this.#reasoning.push(reasoning, reasoningDetails) });
+    }
+    if (text !== '') this.#show(this.#text.push(text));
+    if (calls.length > 0) this.#text.breakOff();
+    for (const delta of calls) {
+      const piece = this.#calls.push(delta);
+      if (piece) this.#join({ type: 'call', ...piece });
+    }
+  }
+
+  #show({ text, reasoning }: AnswerPiece): void {
+    this.#thought += reasoning;
+    this.#said += text;
+    if (reasoning !== '') this.#join({ type: 'reasoning', text: reasoning });
+    if (text !== '') this.#join({ type: 'text', text });
+  }
+
+  /** What one read brings is shown as one: each part costs every follower a frame. */
+  #join(part: ReplyPart): void {
+    const last = this.#parts.at(-1);
+    const joined = last && joinParts(last, part);
+    if (joined) this.#parts[this.#parts.length - 1] = joined;
+    else this.#parts.push(part);
+  }
+
+  #finish(): UpstreamReply {
+    const { calls } = this.#calls;
+    const outcome = judgeEnding({
+      hasError: this.#error !== null,
+      finishReason: this.#finishReason,
+      nativeFinishReason: this.#nativeFinishReason,
+      isDone: this.isDone,
+      isUsable: () => (this.#said !== '' || calls.length > 0) && calls.every(hasWholeArguments),
+    });
+    const { details } = this.#reasoning;
+    return {
+      outcome,
+      finishReason: this.#finishReason || null,
+      text: this.#said,
+      reasoning: this.#thought || null,
+      calls: finishCalls(calls, outcome, this.#newId),
+      usage: this.#usage,
+      error: this.#error ?? (outcome === 'error' ? errorFromText('') : null),
+      ...(details.length > 0 && { reasoningDetails: details }),
+    };
+  }
+}
+
+/** Null for parts that stay two. A name begins a call's parts, so it never comes second. */
+function joinParts(first: ReplyPart, second: ReplyPart): ReplyPart | null {
+  if (first.type === 'call') {
+    if (second.type !== 'call' || second.call !== first.call) return null;
+    const fragments = (first.arguments ?? '') + (second.arguments ?? '');
+    return { ...first, ...second, ...(fragments !== '' && { arguments: fragments }) };
+  }
+  if (second.type !== first.type) return null;
+  return { type: first.type, text: first.text + second.text };
+}

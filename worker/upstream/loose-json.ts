@@ -1,0 +1,50 @@
+/** JSON of which nothing is certain: what is missing, or of another type than asked for, is simply not there. */
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+/** The object that `text` is, or undefined for everything else. */
+export function parseObject(text: string): JsonObject | undefined {
+  const value = parseJson(text);
+  return isObject(value) ? value : undefined;
+}
+
+/** The value that `text` is, or undefined where it is no JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Expected: what a server calls JSON is often none.
+    return undefined;
+  }
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The object under `name`, else an empty one. */
+export function objectIn(object: JsonObject, name: string): JsonObject {
+  const value = object[name];
+  return isObject(value) ? value : NOTHING;
+}
+
+/** The string under `name`, else ''. */
+export function textIn(object: JsonObject, name: string): string {
+  const value = object[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** The array under `name`, else an empty one. */
+export function listIn(object: JsonObject, name: string): readonly unknown[] {
+  const value: unknown = object[name];
+  return Array.isArray(value) ? value : NO_ITEMS;
+}
+
+/** The natural number under `name`, else undefined. */
+export function countIn(object: JsonObject, name: string): number | undefined {
+  const value = object[name];
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+const NOTHING: JsonObject = {};
+const NO_ITEMS: readonly unknown[] = [];

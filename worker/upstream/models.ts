@@ -1,0 +1,34 @@
+/** Which server answers for a model: the configured OpenAI-compatible one, or the built-in demo model. */
+import { DrawbridgeError } from '../../shared/errors.ts';
+import type { Env } from '../env.ts';
+
+export type ModelTarget =
+  | { readonly kind: 'openai'; readonly baseUrl: string; readonly apiKey: string | null }
+  | { readonly kind: 'demo' };
+
+/** The name under which the demo model answers. */
+export const DEMO_MODEL = 'demo';
+
+const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+
+type ModelEnv = Pick<Env, 'OPENAI_BASE_URL' | 'OPENAI_API_KEY' | 'OPENAI_MODEL'>;
+
+/** With an upstream every model goes there; without one the demo model answers for all. */
+export function resolveTarget(env: ModelEnv): ModelTarget {
+  const apiKey = env.OPENAI_API_KEY || null;
+  const baseUrl = env.OPENAI_BASE_URL || (apiKey && OPENAI_BASE_URL);
+  return baseUrl
+    ? { kind: 'openai', baseUrl: baseUrl.replace(/\/+$/, ''), apiKey }
+    : { kind: 'demo' };
+}
+
+/** The model of a request: the one it names, else the configured default. */
+export function resolveModel(requested: string | undefined, env: ModelEnv): string {
+  if (resolveTarget(env).kind === 'demo') return DEMO_MODEL;
+  const model = requested ?? env.OPENAI_MODEL;
+  if (model) return model;
+  throw new DrawbridgeError(
+    'UNKNOWN_MODEL',
+    'model: name a model in the request, or set OPENAI_MODEL to the one that answers by default',
+  );
+}

@@ -1,0 +1,47 @@
+/** How an answer ended. */
+
+/** `truncated` reached a token limit, `error` was reported by the upstream, `interrupted` just stopped coming. */
+export type ReplyOutcome = 'completed' | 'truncated' | 'filtered' | 'error' | 'interrupted';
+
+/** Everything known at the end of the stream. */
+export interface Ending {
+  readonly hasError: boolean;
+  readonly finishReason: string;
+  readonly nativeFinishReason: string;
+  /** `[DONE]` came. */
+  readonly isDone: boolean;
+  /** There is text or a call, and every call has whole arguments. */
+  readonly isUsable: () => boolean;
+}
+
+/** Only a known reason, or the word that all is done, makes an answer complete: silence never does. */
+export function judgeEnding(ending: Ending): ReplyOutcome {
+  const reason = ending.finishReason.toLowerCase();
+  if (ending.hasError || ERROR.has(reason)) return 'error';
+  if (FILTERED.has(reason)) return 'filtered';
+  // A gateway may say `tool_calls` where the model behind it was cut off.
+  if (TRUNCATED.has(reason) || TRUNCATED.has(ending.nativeFinishReason.toLowerCase())) {
+    return 'truncated';
+  }
+  return reason !== '' || (ending.isDone && ending.isUsable()) ? 'completed' : 'interrupted';
+}
+
+const TRUNCATED: ReadonlySet<string> = new Set([
+  'length',
+  'max_tokens',
+  'max_output_tokens',
+  'model_length', // Mistral
+  'model_context_window_exceeded', // Z.ai
+]);
+
+const FILTERED: ReadonlySet<string> = new Set([
+  'content_filter',
+  'sensitive', // Z.ai
+  'safety', // Gemini
+  'prohibited_content',
+]);
+
+const ERROR: ReadonlySet<string> = new Set([
+  'error',
+  'network_error', // Z.ai
+]);

@@ -1,0 +1,21 @@
+/** How long to wait before the next attempt. Pure: randomness comes in. */
+import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+
+/** Statuses worth another attempt, as the `openai` client retries them. */
+export function isRetryable(status: number): boolean {
+  return status === 408 || status === 409 || status === 429 || status >= 500;
+}
+
+/** What the upstream asked for (RFC 9110, section 10.2.3, and OpenAI's header in milliseconds), or null. */
+export function retryAfterMs(headers: Headers, nowMs: number): number | null {
+  const millis = Number.parseFloat(headers.get('retry-after-ms') ?? '');
+  const header = headers.get('retry-after') ?? '';
+  const seconds = Number.parseFloat(header);
+  const waitMs = millis >= 0 ? millis : seconds >= 0 ? seconds * 1000 : Date.parse(header) - nowMs;
+  return waitMs >= 0 ? Math.min(waitMs, UPSTREAM_LIMITS.maxRetryAfterMs) : null;
+}
+
+/** Exponential, with up to a quarter taken off; `random` is in [0, 1). */
+export function retryDelayMs(failures: number, random: number): number {
+  return UPSTREAM_LIMITS.backoffMs * 2 ** (failures - 1) * (1 - random / 4);
+}
