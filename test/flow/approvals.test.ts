@@ -1,0 +1,149 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { type Device, signApproval } from '../../client/device.ts';
+import type { StreamEvent } from '../../shared/events.ts';
+import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import { type House, startHouse } from './house.ts';
+
+type Asked = Extract<StreamEvent, { type: 'approval_request' }>;
+
+const command = 'touch made.txt';
+
+it('runs what a device of this machine has approved, and only with its signature', async () => {
+  await using asked = await askToRun();
+  const { house, request, conversationId } = asked;
+  const unsigned = await answer(house, conversationId, request.callId, { decision: 'once' });
+  expect(unsigned.status).toBe(403);
+  expect(await unsigned.json()).toMatchObject({ error: { code: 'APPROVAL_NOT_SIGNED' } });
+
+  const device = deviceOf(house);
+  const wrong = await signApproval(device, { ...request, arguments: { command: 'true' } });
+  expect(
+    (await answer(house, conversationId, request.callId, { decision: 'once', signature: wrong }))
+      .status,
+  ).toBe(200);
+
+  const signature = await signApproval(device, request);
+  const good = { decision: 'once', signature };
+  await expect
+    .poll(async () => (await answer(house, conversationId, request.callId, good)).status)
+    .toBe(200);
+  const events = await asked.rest();
+  expect(events.find(({ type }) => type === 'approval_resolved')).toMatchObject({
+    decision: 'once',
+    by: 'device',
+  });
+  expect(existsSync(join(house.workspace, 'made.txt'))).toBe(true);
+  const late = await answer(house, conversationId, request.callId, { decision: 'reject' });
+  expect(late.status).toBeGreaterThanOrEqual(404);
+});
+
+it('tells the model why a person rejected a call', async () => {
+  await using asked = await askToRun();
+  const { house, request, conversationId } = asked;
+  await answer(house, conversationId, request.callId, { decision: 'reject', message: 'not today' });
+  const events = await asked.rest();
+  expect(events.find(({ type }) => type === 'tool_result')).toMatchObject({
+    result: { status: 'error', data: expect.stringContaining('not today') },
+  });
+  expect(existsSync(join(house.workspace, 'made.txt'))).toBe(false);
+  expect(events.at(-1)).toMatchObject({ type: 'done', status: 'completed' });
+});
+
+it('shows a waiting call to whoever comes later', async () => {
+  await using asked = await askToRun();
+  const { house, request, conversationId } = asked;
+  const { responses } = await house.client.getConversation(conversationId);
+  expect(responses[0]).toMatchObject({ status: 'waiting' });
+  expect(responses[0]?.documents[0]?.metadata['approval']).toMatchObject({
+    callId: request.callId,
+    arguments: { command },
+  });
+  const cancelled = await house.client.cancel(responses[0]?.id ?? '');
+  expect(cancelled.status).toBe('cancelled');
+  expect((await asked.rest()).at(-1)).toMatchObject({ type: 'done', status: 'cancelled' });
+});
+
+it('never asks about what the owner denies', async () => {
+  await using asked = await startTask('deny');
+  const { result } = asked.events.find((event) => event.type === 'tool_result') ?? {};
+  expect(result).toMatchObject({
+    status: 'error',
+    data: expect.stringContaining('deny run_terminal_cmd'),
+  });
+});
+
+async function askToRun() {
+  const asked = await startTask('ask');
+  const request = asked.events.find((event): event is Asked => event.type === 'approval_request');
+  if (!request) throw new Error(`nothing was asked: ${JSON.stringify(asked.events)}`);
+  return Object.assign(asked, { request });
+}
+
+/** A run whose one command falls under this rule, up to the question or its end. */
+async function startTask(decision: 'ask' | 'deny') {
+  const model = await startScriptedModel((_, turn) =>
+    turn === 0
+      ? { calls: [{ name: 'run_terminal_cmd', arguments: { command } }] }
+      : { text: 'Over.' },
+  );
+  const rules = [{ tool: 'run_terminal_cmd', pattern: 'touch *', decision }];
+  const house = await startHouse({
+    modelUrl: model.baseUrl,
+    prepare: (_, state) => putState(state, { 'policy.json': JSON.stringify({ rules }) }),
+  });
+  const stream = house.client.streamChat({ messages: [{ role: 'user', content: 'Go' }] });
+  const events: StreamEvent[] = [];
+  let conversationId = '';
+  const readUntil = async (type: StreamEvent['type']) => {
+    for (let next = await stream.next(); !next.done; next = await stream.next()) {
+      const { event } = next.value;
+      events.push(event);
+      if (event.type === 'response_start') conversationId = event.response.conversationId;
+      if (event.type === type) return;
+    }
+  };
+  await readUntil(decision === 'ask' ? 'approval_request' : 'done');
+  return {
+    house,
+    events,
+    conversationId,
+    rest: async () => {
+      await readUntil('done');
+      return events;
+    },
+    [Symbol.asyncDispose]: async () => {
+      await house[Symbol.asyncDispose]();
+      await model.close();
+    },
+  };
+}
+
+/** A state folder that exists must carry the mark of being one: its secret. */
+function putState(state: string, files: Record<string, string>): void {
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const secret = Buffer.alloc(32, 7).toString('base64url');
+  for (const [name, text] of Object.entries({ 'auth-secret': secret, ...files })) {
+    writeFileSync(join(state, name), text, { mode: 0o600 });
+  }
+}
+
+function deviceOf(house: House): Device {
+  const { deviceId, privateKey } = JSON.parse(
+    readFileSync(join(house.state, 'device.json'), 'utf8'),
+  );
+  return { deviceId, privateJwk: privateKey };
+}
+
+function answer(
+  house: House,
+  conversationId: string,
+  callId: string,
+  body: object,
+): Promise<Response> {
+  return house.fetch(`/api/v1/conversations/${conversationId}/approvals/${callId}`, {
+    method: 'POST',
+    body: JSON.stringify(body),
+  });
+}

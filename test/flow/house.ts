@@ -1,0 +1,148 @@
+/** Starts the whole house as a user does: `drawbridge up` as a process, on a workspace and a state of its own. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { z } from 'zod';
+import { type Client, createClient } from '../../client/client.ts';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+
+const Ready = z.object({
+  event: z.literal('ready'),
+  url: z.string(),
+  token: z.string(),
+  bridgeId: z.string().nullable(),
+  model: z.string().nullable(),
+});
+export type Ready = z.infer<typeof Ready>;
+
+export interface House extends AsyncDisposable {
+  readonly ready: Ready;
+  readonly workspace: string;
+  readonly state: string;
+  readonly client: Client;
+  readonly up: ChildProcess;
+  /** Everything `up` wrote to stderr so far. */
+  readonly log: () => string;
+  /** A request to the API with the user's token. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+export interface HouseOptions {
+  /** Where the scripted model answers; the demo model without it. */
+  readonly modelUrl?: string;
+  readonly args?: readonly string[];
+  /** Puts files into the workspace, or rules into the state folder, before anything starts. */
+  readonly prepare?: (workspace: string, state: string) => void;
+}
+
+export async function startHouse(options: HouseOptions = {}): Promise<House> {
+  const folder = mkdtempSync(join(tmpdir(), 'drawbridge-flow-'));
+  const workspace = mkdtempSync(join(folder, 'workspace-'));
+  const state = join(folder, 'state');
+  options.prepare?.(workspace, state);
+  const up = spawn(
+    process.execPath,
+    [join(ROOT, 'bin', 'drawbridge.mjs'), ...upArguments(workspace, state, options)],
+    { cwd: workspace, env: environment(options), stdio: ['ignore', 'pipe', 'pipe'] },
+  );
+  // A test that runs out of time never disposes of its house; what is below `up` ends with it.
+  const endWithUs = () => up.kill('SIGKILL');
+  process.once('exit', endWithUs);
+  let log = '';
+  up.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    log += text;
+  });
+  const ready = await readReady(up, () => log);
+  return {
+    ready,
+    workspace,
+    state,
+    up,
+    client: createClient({ url: ready.url, token: ready.token }),
+    log: () => log,
+    fetch: (path, init = {}) => {
+      const headers = new Headers(init.headers);
+      if (!headers.has('authorization')) headers.set('authorization', `Bearer ${ready.token}`);
+      return fetch(new URL(path, ready.url), { ...init, headers });
+    },
+    [Symbol.asyncDispose]: async () => {
+      await endProcess(up);
+      process.off('exit', endWithUs);
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Sends SIGINT, as Ctrl-C does, and waits for the process to be gone. */
+export async function endProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGINT');
+  await exited;
+}
+
+/** The living processes below a process, by what they run. */
+export function descendantsOf(pid: number): { pid: number; command: string }[] {
+  const children = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        if (Number(parent) !== pid || state === 'Z') return [];
+        const command = readFileSync(`/proc/${name}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+        return [{ pid: Number(name), command }];
+      } catch {
+        return []; // It ended while we looked.
+      }
+    });
+  return children.flatMap((child) => [child, ...descendantsOf(child.pid)]);
+}
+
+/** The workerd process of a house. */
+export function workerdOf(house: House): number {
+  const workerd = descendantsOf(house.up.pid ?? 0).find(({ command }) =>
+    /workerd\S* serve /.test(command),
+  );
+  if (!workerd) throw new Error(`no workerd below ${house.up.pid}`);
+  return workerd.pid;
+}
+
+/** Resolves when the condition holds; the test's own time limit is the bound. */
+export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function upArguments(workspace: string, state: string, { args = [] }: HouseOptions): string[] {
+  return ['up', '--port', '0', '--workspace', workspace, '--state', state, '--json', ...args];
+}
+
+function environment({ modelUrl }: HouseOptions): NodeJS.ProcessEnv {
+  const {
+    OPENAI_API_KEY: _key,
+    OPENAI_BASE_URL: _url,
+    OPENAI_MODEL: _model,
+    ...rest
+  } = process.env;
+  if (!modelUrl) return rest;
+  return {
+    ...rest,
+    OPENAI_BASE_URL: modelUrl,
+    OPENAI_MODEL: 'scripted',
+    OPENAI_API_KEY: 'sk-scripted',
+  };
+}
+
+async function readReady(up: ChildProcess, log: () => string): Promise<Ready> {
+  if (!up.stdout) throw new Error('up has no stdout');
+  const lines = createInterface({ input: up.stdout });
+  const exited = once(up, 'exit').then(([code]) => {
+    throw new Error(`up ended with ${code}:\n${log()}`);
+  });
+  const [line] = (await Promise.race([once(lines, 'line'), exited])) as [string];
+  return Ready.parse(JSON.parse(line));
+}

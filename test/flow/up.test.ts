@@ -1,0 +1,193 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import { descendantsOf, endProcess, startHouse, until, workerdOf } from './house.ts';
+
+const DRAWBRIDGE = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
+
+it('answers with the demo model over a real folder when no model is configured', async () => {
+  await using house = await startHouse({
+    prepare: (workspace) => writeFileSync(join(workspace, 'notes.txt'), 'alpha\nbeta\n'),
+  });
+  expect(house.ready.model).toBe('demo');
+  const read = await house.client.chat({ messages: [{ role: 'user', content: 'read notes.txt' }] });
+  expect(read.status).toBe('completed');
+  expect(read.documents.find(({ type }) => type === 'tool_call')?.metadata).toMatchObject({
+    toolName: 'read_file',
+    result: { status: 'success', data: expect.stringContaining('2|beta') },
+  });
+  const edit = await house.client.chat({
+    conversationId: read.conversationId,
+    messages: [{ role: 'user', content: 'replace beta with gamma in notes.txt' }],
+  });
+  expect(edit.documents.some(({ type }) => type === 'file_edit')).toBe(true);
+  expect(readFileSync(join(house.workspace, 'notes.txt'), 'utf8')).toBe('alpha\ngamma\n');
+});
+
+it('offers and runs nothing that changes anything in ask mode', async () => {
+  const write = { name: 'write', arguments: { path: 'made.txt', contents: 'x' } };
+  const model = await startScriptedModel((_, turn) =>
+    turn === 0 ? { calls: [write] } : { text: 'I cannot.' },
+  );
+  await using house = await startHouse({ modelUrl: model.baseUrl });
+  const response = await house.client.chat({
+    mode: 'ask',
+    messages: [{ role: 'user', content: 'write made.txt' }],
+  });
+  expect(model.requests[0]?.tools?.map((tool) => tool.function.name)).toEqual([
+    'read_file',
+    'list_dir',
+    'glob_file_search',
+    'grep',
+  ]);
+  expect(response.documents.find(({ type }) => type === 'error')?.metadata).toMatchObject({
+    errorCode: 'READ_ONLY_MODE',
+    source: 'write',
+  });
+  await expect(() => readFileSync(join(house.workspace, 'made.txt'))).toThrow('ENOENT');
+  await model.close();
+});
+
+it('closes the connection to the model when the run is cancelled, and stays usable', async () => {
+  const model = await startScriptedModel((_, turn) =>
+    turn === 0
+      ? { text: 'Beginning', hangs: true, frames: [textFrame('Beginning')] }
+      : { text: 'Again.' },
+  );
+  await using house = await startHouse({ modelUrl: model.baseUrl });
+  const stream = house.client.streamChat({ messages: [{ role: 'user', content: 'go' }] });
+  let last: string | undefined;
+  let conversationId = '';
+  for await (const { event } of stream) {
+    last = event.type;
+    if (event.type === 'response_start') conversationId = event.response.conversationId;
+    if (event.type === 'content_delta') {
+      const { responses } = await house.client.getConversation(conversationId);
+      await house.client.cancel(responses[0]?.id ?? '');
+    }
+    if (event.type === 'done') expect(event.status).toBe('cancelled');
+  }
+  expect(last).toBe('done');
+  await until(() => model.aborted() === 1);
+  const next = await house.client.chat({
+    conversationId,
+    messages: [{ role: 'user', content: 'more' }],
+  });
+  expect(next).toMatchObject({ status: 'completed', documents: [{ content: 'Again.' }] });
+  await model.close();
+});
+
+it('answers nobody without a token, on any port it opens, and makes nothing for unknown ids', async () => {
+  await using house = await startHouse();
+  const ports = listeningPorts([
+    house.up.pid ?? 0,
+    ...descendantsOf(house.up.pid ?? 0).map(({ pid }) => pid),
+  ]);
+  expect(ports).toEqual([Number(new URL(house.ready.url).port)]);
+  for (const path of [
+    '',
+    'api/v1/me',
+    'cdn-cgi/explorer',
+    'cdn-cgi/explorer/api/do',
+    'cdn-cgi/handler/email',
+  ]) {
+    const response = await fetch(new URL(path, house.ready.url));
+    expect([path, response.status]).toEqual([path, 401]);
+  }
+  const unknown = 'conversations/conv_11111111-1111-4111-8111-111111110000';
+  expect((await house.fetch(`/api/v1/${unknown}`)).status).toBe(404);
+});
+
+it('restarts the runtime with the same state on the same port', async () => {
+  const model = await startScriptedModel(() => ({ text: 'kept' }));
+  await using house = await startHouse({ modelUrl: model.baseUrl });
+  const before = await house.client.chat({ messages: [{ role: 'user', content: 'keep this' }] });
+  process.kill(workerdOf(house), 'SIGKILL');
+  await until(async () => {
+    try {
+      return (await house.fetch('/health')).ok;
+    } catch {
+      return false;
+    }
+  });
+  expect(await house.client.getResponse(before.id)).toEqual(before);
+  await model.close();
+});
+
+it('leaves no process behind', async () => {
+  const house = await startHouse();
+  const below = descendantsOf(house.up.pid ?? 0);
+  expect(below.length).toBeGreaterThan(1);
+  await endProcess(house.up);
+  expect(house.up.exitCode).toBe(0);
+  await until(() => below.every(({ pid }) => !isAlive(pid)));
+  await house[Symbol.asyncDispose]();
+});
+
+it.each([
+  ['a folder that is missing', ['--workspace', '/nowhere/at/all'], 'nowhere'],
+  ['the root as workspace', ['--workspace', '/'], '/'],
+  ['an option that does not exist', ['--prot', '1'], '--prot'],
+  ['a port that is none', ['--port', 'http'], 'port'],
+])('refuses %s with one sentence and exit code 2', async (_, args, mention) => {
+  const state = join(mkdtempSync(join(tmpdir(), 'drawbridge-flow-')), 'state');
+  const child = spawn(process.execPath, [DRAWBRIDGE, 'up', '--state', state, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const [code] = await once(child, 'exit');
+  expect(code).toBe(2);
+  expect(stderr.trim().split('\n')).toHaveLength(1);
+  expect(stderr).toContain(mention);
+});
+
+function textFrame(content: string): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`;
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** TCP ports on which one of these processes listens, from /proc. */
+function listeningPorts(pids: readonly number[]): number[] {
+  const LISTEN = '0A';
+  const listening = new Map<string, number>(
+    ['tcp', 'tcp6'].flatMap((table) =>
+      readFileSync(`/proc/net/${table}`, 'utf8')
+        .split('\n')
+        .slice(1)
+        .map((line) => line.trim().split(/\s+/))
+        .filter(([, , , state]) => state === LISTEN)
+        .map(([, local = '', , , , , , , , inode = '']): [string, number] => [
+          inode,
+          Number.parseInt(local.split(':')[1] ?? '', 16),
+        ]),
+    ),
+  );
+  const ports = pids.flatMap((pid) => socketsOf(pid).map((inode) => listening.get(inode)));
+  return [...new Set(ports.filter((port) => port !== undefined))];
+}
+
+function socketsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      const inode = /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1];
+      return inode ? [inode] : [];
+    });
+  } catch {
+    return []; // It ended while we looked.
+  }
+}

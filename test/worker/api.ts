@@ -1,0 +1,104 @@
+/** The Worker as tests inside workerd talk to it: tokens, requests, and a scripted model behind `fetch`. */
+import { SELF } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { SignJWT } from 'jose';
+import { vi } from 'vitest';
+import type { ChatResponse } from '../../shared/documents.ts';
+import type { WireError } from '../../shared/errors.ts';
+import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
+import { framesOf, type ScriptedReply, type ScriptedRequest } from '../far-ends/reply-script.ts';
+
+const MODEL_URL = 'http://model.test/v1/chat/completions';
+
+export interface TokenOptions {
+  readonly account?: string;
+  readonly claims?: Record<string, unknown>;
+  readonly expires?: string;
+  readonly secret?: string;
+}
+
+export async function tokenFor(options: TokenOptions = {}): Promise<string> {
+  const { account = 'ada', claims = { scope: 'user' }, expires = '1h', secret } = options;
+  const key = Uint8Array.from(atob(secret ?? env.AUTH_SECRET ?? ''), (c) => c.charCodeAt(0));
+  return await new SignJWT(claims)
+    .setProtectedHeader({ alg: 'HS256' })
+    .setSubject(account)
+    .setIssuer(TOKEN_ISSUER)
+    .setAudience(TOKEN_AUDIENCE)
+    .setExpirationTime(expires)
+    .sign(key);
+}
+
+/** A request to `/api/v1/...` as `account`; `body` is sent as JSON unless it is text. */
+export async function call(
+  path: string,
+  {
+    body,
+    method = body === undefined ? 'GET' : 'POST',
+    account = 'ada',
+    headers = {},
+  }: {
+    body?: unknown;
+    method?: string;
+    account?: string;
+    headers?: Record<string, string>;
+  } = {},
+): Promise<Response> {
+  return await SELF.fetch(`https://drawbridge.test/api/v1/${path}`, {
+    method,
+    headers: { authorization: `Bearer ${await tokenFor({ account })}`, ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+}
+
+export function ask(content: string, more: Record<string, unknown> = {}): Promise<Response> {
+  return call('chat/completions', { body: { messages: [{ role: 'user', content }], ...more } });
+}
+
+export async function chat(
+  content: string,
+  more: Record<string, unknown> = {},
+): Promise<ChatResponse> {
+  return await (await ask(content, more)).json();
+}
+
+export async function errorOf(
+  response: Response,
+): Promise<WireError['error'] & { status: number }> {
+  const { error } = (await response.json()) as WireError;
+  return { status: response.status, ...error };
+}
+
+/** An answer of the model: a reply, or a whole HTTP response. */
+export type ModelAnswer = ScriptedReply | Response | Promise<Response>;
+
+/** Puts a model behind the Worker's `fetch` and returns the requests that it gets. */
+export function scriptModel(
+  script: (request: ScriptedRequest, number: number) => ModelAnswer,
+): ScriptedRequest[] {
+  const requests: ScriptedRequest[] = [];
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+    const request = new Request(input, init);
+    if (request.url !== MODEL_URL) throw new Error(`unexpected request to ${request.url}`);
+    requests.push(await request.json());
+    const answer = await script(requests.at(-1) as ScriptedRequest, requests.length - 1);
+    return answer instanceof Response ? answer : streamOf(framesOf(answer));
+  });
+  return requests;
+}
+
+/** An event stream of these frames; `after` decides how it goes on. */
+export function streamOf(
+  frames: readonly string[],
+  ending: 'close' | 'hang' | 'fail' = 'close',
+): Response {
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const frame of frames) controller.enqueue(encoder.encode(frame));
+      if (ending === 'close') controller.close();
+      if (ending === 'fail') controller.error(new Error('connection reset'));
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}

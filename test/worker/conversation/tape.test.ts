@@ -1,0 +1,145 @@
+import { env, runInDurableObject } from 'cloudflare:test';
+import { expect, it } from 'vitest';
+import { isDelta, type TapeEvent } from '../../../shared/events.ts';
+import { TAPE_LIMITS } from '../../../shared/limits.ts';
+import { ConversationStore } from '../../../worker/conversation/statements.ts';
+import { type Positioned, Tape } from '../../../worker/conversation/tape.ts';
+
+const FIRST = TAPE_LIMITS.jump;
+
+it('advances by the UTF-16 units of a delta and by one for any other event', async () => {
+  const positions = await onTape((tape) =>
+    tape.append([start('doc_001'), delta('doc_001', 'ab😀'), end('doc_001')]),
+  );
+  expect(positions.map(({ start: from, end: to }) => [from - FIRST, to - FIRST])).toEqual([
+    [0, 1],
+    [1, 5],
+    [5, 6],
+  ]);
+});
+
+it('keeps deltas together until a control event commits them in one row', async () => {
+  const rows = await onTape((tape, store) => {
+    tape.append([start('doc_001')]);
+    tape.append([delta('doc_001', 'one ')]);
+    tape.append([delta('doc_001', 'two ')]);
+    expect(tape.hasPending).toBe(true);
+    tape.append([delta('doc_001', 'three'), end('doc_001')]);
+    expect(tape.hasPending).toBe(false);
+    return [...store.tapeFrom(0)];
+  });
+  expect(rows).toEqual([
+    { position: FIRST, events: [start('doc_001')] },
+    { position: FIRST + 1, events: [delta('doc_001', 'one two three'), end('doc_001')] },
+  ]);
+});
+
+it('never merges or reorders deltas of different documents', async () => {
+  const events = [delta('doc_001', 'a'), delta('doc_002', 'b'), delta('doc_001', 'c')];
+  const read = await onTape((tape) => {
+    tape.append(events);
+    tape.commit();
+    return [...tape.read(0)].map(({ event }) => event);
+  });
+  expect(read).toEqual(events);
+});
+
+it('commits by itself when too much waits', async () => {
+  await onTape((tape) => {
+    tape.append([delta('doc_001', 'x'.repeat(TAPE_LIMITS.commitChars))]);
+    expect(tape.hasPending).toBe(false);
+  });
+});
+
+it('gives a reader exactly the rest, from every position, committed or not', async () => {
+  const script: TapeEvent[][] = [
+    [start('doc_001'), delta('doc_001', 'Hello, ')],
+    [delta('doc_001', 'wörld 😀!')],
+    [end('doc_001'), start('doc_002'), output('doc_002', 'line\n')],
+    [output('doc_002', 'more'), delta('doc_003', 'tail')],
+  ];
+  await onTape((tape) => {
+    for (const batch of script) tape.append(batch);
+    for (const committed of [false, true]) {
+      if (committed) tape.commit();
+      const whole = unitsOf([...tape.read(0)]);
+      for (let position = FIRST; position <= tape.head; position++) {
+        const kind = tape.classify(position);
+        const isInsidePair = whole[position - FIRST]?.startsWith('low') ?? false;
+        expect([position - FIRST, kind]).toEqual([
+          position - FIRST,
+          isInsidePair ? 'split' : 'exact',
+        ]);
+        expect(unitsOf([...tape.read(position)])).toEqual(whole.slice(position - FIRST));
+      }
+    }
+  });
+});
+
+it('starts far after everything an earlier instance may have shown', async () => {
+  await onTape((tape, store) => {
+    tape.append([start('doc_001')]);
+    tape.append([delta('doc_001', 'shown, never written')]);
+    const lost = tape.head;
+    const next = new Tape(store, true);
+    expect(next.classify(FIRST + 1)).toBe('exact');
+    expect(next.classify(lost)).toBe('jump');
+    expect(next.classify(FIRST + 1 + TAPE_LIMITS.jump)).toBe('jump');
+    expect(next.classify(FIRST + 2 + TAPE_LIMITS.jump)).toBe('beyond');
+    const [appended] = next.append([end('doc_001')]);
+    expect(appended?.start).toBe(FIRST + 1 + TAPE_LIMITS.jump);
+    expect(next.classify(lost)).toBe('jump');
+    expect(next.classify(next.head)).toBe('exact');
+    expect(next.classify(next.head + 1)).toBe('beyond');
+  });
+});
+
+it('splits what is too large for one row and reads it back whole', async () => {
+  await onTape((tape, store) => {
+    const big = 'y'.repeat(TAPE_LIMITS.maxRowChars - 10);
+    tape.append([delta('doc_001', big), delta('doc_002', big), end('doc_001')]);
+    expect([...store.tapeFrom(0)]).toHaveLength(2);
+    expect([...tape.read(0)].map(({ event }) => event)).toEqual([
+      delta('doc_001', big),
+      delta('doc_002', big),
+      end('doc_001'),
+    ]);
+  });
+});
+
+/** Every UTF-16 unit of a delta and every other event as one entry. */
+function unitsOf(entries: readonly Positioned[]): string[] {
+  return entries.flatMap(({ event }) => {
+    if (!isDelta(event)) return [JSON.stringify(event)];
+    return Array.from({ length: event.delta.length }, (_, index) => {
+      const unit = event.delta.charCodeAt(index);
+      const isLow = unit >= 0xdc00 && unit <= 0xdfff;
+      return `${isLow ? 'low' : 'unit'} ${event.type} ${event.documentId} ${unit}`;
+    });
+  });
+}
+
+async function onTape<T>(work: (tape: Tape, store: ConversationStore) => T): Promise<T> {
+  const id = env.CONVERSATIONS.newUniqueId();
+  return await runInDurableObject(env.CONVERSATIONS.get(id), (_, state) => {
+    const store = new ConversationStore(state.storage.sql);
+    store.create({ id: 'conv', owner: 'someone', bridge: null, created: '' });
+    return work(new Tape(store, true), store);
+  });
+}
+
+function start(id: string): TapeEvent {
+  return { type: 'document_start', document: { id, type: 'text', sequence: Number(id.slice(4)) } };
+}
+
+function delta(documentId: string, text: string): TapeEvent {
+  return { type: 'content_delta', documentId, delta: text };
+}
+
+function output(documentId: string, text: string): TapeEvent {
+  return { type: 'tool_output', documentId, delta: text };
+}
+
+function end(documentId: string): TapeEvent {
+  return { type: 'document_end', documentId };
+}
