@@ -10,7 +10,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   client: ['shared', 'eventsource-parser', 'zod'],
   bridge: ['shared', 'node:', 'zod', 'ws', 'diff', '@vscode/ripgrep'],
   local: ['shared', 'node:', 'zod', 'jose', 'esbuild'],
-  cli: ['shared', 'client', 'bridge', 'local', 'node:', 'commander', 'jose', 'zod'],
+  cli: ['shared', 'client', 'bridge', 'local', 'node:', 'commander', 'diff', 'jose', 'zod'],
 
   worker: ['shared', 'worker/*', 'hono'],
   'worker/storage': [],

@@ -21,6 +21,7 @@ import {
   type ErrorReport,
   errorDocument,
   resultEvents,
+  takenBack,
 } from './tool-events.ts';
 
 /** The conversation's bridge, as the run needs it. Every call is idempotent and may throw when the object resets. */
@@ -194,8 +195,9 @@ export class Runner {
 
     const asking = new AbortController();
     this.#asking = asking;
+    const nextSequence = recorder.nextSequence;
     const documents = new ReplyDocuments({
-      nextSequence: recorder.nextSequence,
+      nextSequence,
       newCallId: () => newCallId(this.#deps.newUuid()),
     });
     try {
@@ -207,7 +209,8 @@ export class Runner {
         },
         asking.signal,
       );
-      if (!asking.signal.aborted) this.#takeAnswer(run, answer, documents);
+      const isShown = recorder.nextSequence > nextSequence;
+      if (!asking.signal.aborted) this.#takeAnswer(run, answer, documents, isShown);
     } catch (error) {
       if (!asking.signal.aborted) throw error;
     } finally {
@@ -220,29 +223,31 @@ export class Runner {
   #takeOver(run: Run): boolean {
     const { log, recorder } = this.#deps;
     this.#orphaned = false;
-    recorder.record(
-      [...recorder.openDocuments].map((documentId) => ({
-        type: 'document_end',
-        documentId,
-        metadata: { interrupted: true },
-      })),
-    );
+    const kept = log.turnsOf(run).at(-1)?.turn.lastSequence ?? 0;
+    recorder.record(takenBack(recorder.response?.documents ?? [], kept));
     if (log.takeOver(run) <= RUN_LIMITS.maxTakeovers) return true;
     this.#fail(RECOVERY_EXHAUSTED);
     return false;
   }
 
-  #takeAnswer(run: Run, { reply, retry }: Answer, documents: ReplyDocuments): void {
+  #takeAnswer(
+    run: Run,
+    { reply, retry }: Answer,
+    documents: ReplyDocuments,
+    isShown: boolean,
+  ): void {
     const { log, recorder, now } = this.#deps;
-    if (retry && documents.isEmpty && this.#tryLater(retry.afterMs)) return;
+    if (retry && !isShown && this.#tryLater(retry.afterMs)) return;
     const { events, calls } = documents.end(reply);
+    recorder.record(events);
     const failure = failureOf(reply);
     const logged = failure ? [] : logCalls(calls, log);
     if (reply.text !== '' || logged.length > 0) {
       const { text, reasoning, reasoningDetails, usage } = reply;
-      log.addTurn(run, { text, reasoning, reasoningDetails, usage, calls: logged, atMs: now() });
+      const lastSequence = recorder.nextSequence - 1;
+      const turn = { text, reasoning, reasoningDetails, usage, lastSequence };
+      log.addTurn(run, { ...turn, calls: logged, atMs: now() });
     }
-    recorder.record(events);
     this.#attempt = { failures: 0, notBeforeMs: 0 };
     if (failure) return this.#fail(failure);
     if (logged.length === 0) return this.#endRun(run, 'completed', []);

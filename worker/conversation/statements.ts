@@ -88,6 +88,8 @@ export interface Turn {
   readonly reasoningDetails?: readonly unknown[] | undefined;
   readonly calls: readonly Call[];
   readonly usage: Usage | null;
+  /** The sequence of its last document: later ones of a crashed instance belong to no turn and are taken back. */
+  readonly lastSequence: number;
   readonly atMs: number;
 }
 

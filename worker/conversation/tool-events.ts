@@ -42,6 +42,17 @@ export function closingEvents(
   return [{ type: 'tool_result', documentId: document.id, result: outcome }, end];
 }
 
+/**
+ * Takes back what a turn showed that will be asked again: its documents, ended or not, are those after sequence `kept`.
+ * Errors between them tell of the calls of the turn before and stay.
+ */
+export function takenBack(documents: readonly Document[], kept: number): TapeEvent[] {
+  return documents
+    .filter(({ sequence, type }) => sequence > kept && type !== 'error')
+    .filter(({ metadata }) => metadata['interrupted'] !== true)
+    .map(({ id }) => ({ type: 'document_end', documentId: id, metadata: { interrupted: true } }));
+}
+
 const TOOL_DOCUMENTS: ReadonlySet<DocumentType> = new Set([
   'tool_call',
   'file_edit',

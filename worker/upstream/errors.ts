@@ -42,6 +42,7 @@ export function errorInChunk(chunk: JsonObject): UpstreamError | null {
   return { ...error, message: error.message || UNSAID };
 }
 
+const NO_ANSWER = 'The model server sent something that is no answer.';
 const UNSAID = 'The model server reported an error without a message.';
 
 /** `error: null` is no error, and a few servers send it empty. */

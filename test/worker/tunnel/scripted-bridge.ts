@@ -1,0 +1,129 @@
+/** A bridge whose every frame the test decides, over a real WebSocket to the real route. */
+import { SELF } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { newBridgeId } from '../../../shared/ids.ts';
+import { BRIDGE_TOOLS } from '../../../shared/tools/catalogue.ts';
+import {
+  type BridgeFrame,
+  type ToolCall,
+  type ToolResult,
+  TUNNEL_PROTOCOL,
+  TunnelFrame,
+} from '../../../shared/tunnel.ts';
+import type { Tunnel } from '../../../worker/tunnel/object.ts';
+import { tokenFor } from '../api.ts';
+
+export interface BridgeOptions {
+  readonly account?: string;
+  readonly bridgeId?: string;
+  /** Canonical names; all by default. */
+  readonly tools?: readonly string[];
+}
+
+type FrameOf<Type extends TunnelFrame['type']> = Extract<TunnelFrame, { type: Type }>;
+
+export class ScriptedBridge {
+  readonly bridgeId: string;
+  /** Every frame so far that was not taken by {@link next}. */
+  readonly frames: TunnelFrame[] = [];
+  readonly closed: Promise<number>;
+  readonly #socket: WebSocket;
+  readonly #tools: readonly string[];
+  #heard = Promise.withResolvers<void>();
+
+  constructor(socket: WebSocket, bridgeId: string, tools: readonly string[]) {
+    this.bridgeId = bridgeId;
+    this.#socket = socket;
+    this.#tools = tools;
+    socket.addEventListener('message', ({ data }) => {
+      if (data === 'pong') return;
+      this.frames.push(TunnelFrame.parse(JSON.parse(String(data))));
+      this.#wake();
+    });
+    this.closed = new Promise((resolve) => {
+      socket.addEventListener('close', ({ code }) => resolve(code));
+      socket.addEventListener('error', () => resolve(1006));
+    });
+    socket.accept();
+  }
+
+  /** The next frame of this type; earlier ones of other types stay where they are. */
+  async next<Type extends TunnelFrame['type']>(type: Type): Promise<FrameOf<Type>> {
+    for (;;) {
+      const index = this.frames.findIndex((frame) => frame.type === type);
+      if (index >= 0) return this.frames.splice(index, 1)[0] as FrameOf<Type>;
+      await this.#heard.promise;
+    }
+  }
+
+  async nextCall(): Promise<ToolCall> {
+    return (await this.next('call')).call;
+  }
+
+  send(frame: BridgeFrame | Record<string, unknown> | string): void {
+    this.#socket.send(typeof frame === 'string' ? frame : JSON.stringify(frame));
+  }
+
+  hello(more: Record<string, unknown> = {}): void {
+    this.send({
+      type: 'hello',
+      protocol: TUNNEL_PROTOCOL,
+      bridgeId: this.bridgeId,
+      bootId: crypto.randomUUID(),
+      tools: this.#tools,
+      confinement: { kind: 'none', detail: 'scripted' },
+      context: { os: 'TestOS', shell: 'sh', workspacePath: '/work', projectLayout: 'a.ts' },
+      calls: [],
+      ...more,
+    });
+  }
+
+  succeed(callId: string, data: string, metadata?: Record<string, unknown>): void {
+    this.finish(callId, { status: 'success', data, ...(metadata && { metadata }) });
+  }
+
+  finish(callId: string, result: ToolResult): void {
+    this.send({ type: 'result', callId, result });
+  }
+
+  async leave(): Promise<void> {
+    this.#socket.close(1000, 'leaving');
+    await this.closed;
+  }
+
+  #wake(): void {
+    this.#heard.resolve();
+    this.#heard = Promise.withResolvers<void>();
+  }
+}
+
+/** Opens the socket; no frame is sent yet. */
+export async function openBridge(options: BridgeOptions = {}): Promise<ScriptedBridge> {
+  const { bridgeId = newBridgeId(crypto.randomUUID()) } = options;
+  const response = await requestBridge({ ...options, bridgeId });
+  if (!response.webSocket) throw new Error(`refused: ${response.status} ${await response.text()}`);
+  const tools = options.tools ?? BRIDGE_TOOLS.map(({ name }) => name);
+  return new ScriptedBridge(response.webSocket, bridgeId, tools);
+}
+
+/** A bridge that was welcomed. */
+export async function connectBridge(options: BridgeOptions = {}): Promise<ScriptedBridge> {
+  const bridge = await openBridge(options);
+  bridge.hello();
+  await bridge.next('welcome');
+  return bridge;
+}
+
+export async function requestBridge({
+  account = 'ada',
+  bridgeId = '',
+}: BridgeOptions): Promise<Response> {
+  const token = await tokenFor({ account, claims: { scope: 'bridge', bridge: bridgeId } });
+  return await SELF.fetch(`https://drawbridge.test/api/v1/bridges/${bridgeId}/connect`, {
+    headers: { authorization: `Bearer ${token}`, upgrade: 'websocket' },
+  });
+}
+
+export function tunnelOf(bridgeId: string): DurableObjectStub<Tunnel> {
+  return env.TUNNELS.get(env.TUNNELS.idFromName(bridgeId));
+}
