@@ -119,8 +119,10 @@ export const CONTEXT_LIMITS = {
   /** UTF-16 units of the file tree, and of git's status. */
   maxLayoutChars: 12_000,
   maxGitStatusChars: 4_000,
-  /** For one git command. */
-  gitTimeoutMs: 5 * SECOND,
+  /** For listing the files, and for asking git: both happen before the hello, which has TUNNEL_LIMITS.welcomeMs. */
+  lookTimeoutMs: 5 * SECOND,
+  /** Bytes of what git answers; a status that is longer is not shown. */
+  maxGitBytes: 16 * MIB,
 } as const;
 
 /** Live output of a command. */

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Device, signApproval } from '../../client/device.ts';
@@ -88,10 +88,10 @@ async function startTask(decision: 'ask' | 'deny') {
       ? { calls: [{ name: 'run_terminal_cmd', arguments: { command } }] }
       : { text: 'Over.' },
   );
-  const rules = [{ tool: 'run_terminal_cmd', pattern: 'touch *', decision }];
+  const rules = [{ tool: 'run_terminal_cmd', pattern: 'touch *', decision }] as const;
   const house = await startHouse({
     modelUrl: model.baseUrl,
-    prepare: (_, state) => putState(state, { 'policy.json': JSON.stringify({ rules }) }),
+    rules,
   });
   const stream = house.client.streamChat({ messages: [{ role: 'user', content: 'Go' }] });
   const events: StreamEvent[] = [];
@@ -118,15 +118,6 @@ async function startTask(decision: 'ask' | 'deny') {
       await model.close();
     },
   };
-}
-
-/** A state folder that exists must carry the mark of being one: its secret. */
-function putState(state: string, files: Record<string, string>): void {
-  mkdirSync(state, { recursive: true, mode: 0o700 });
-  const secret = Buffer.alloc(32, 7).toString('base64url');
-  for (const [name, text] of Object.entries({ 'auth-secret': secret, ...files })) {
-    writeFileSync(join(state, name), text, { mode: 0o600 });
-  }
 }
 
 function deviceOf(house: House): Device {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { EventSource } from 'eventsource';
 import { expect, it } from 'vitest';
@@ -37,13 +37,16 @@ it('completes the answer when the runtime is killed in the middle of a text', as
 });
 
 it('runs a command once when the runtime is killed while it runs', async () => {
-  const command = 'echo ran >> runs.txt; sleep 3; echo over';
   const model = await startScriptedModel((_, turn) =>
     turn === 0
-      ? { calls: [{ name: 'run_terminal_cmd', arguments: { command } }] }
+      ? { calls: [{ name: 'run_terminal_cmd', arguments: { command: 'sh task.sh' } }] }
       : { text: 'It ran.' },
   );
-  await using house = await startHouse({ modelUrl: model.baseUrl });
+  await using house = await startHouse({
+    modelUrl: model.baseUrl,
+    prepare: (workspace) =>
+      writeFileSync(join(workspace, 'task.sh'), 'echo ran >> runs.txt; sleep 3; echo over\n'),
+  });
   const runs = () => readFileSync(join(house.workspace, 'runs.txt'), 'utf8');
   const answer = (async () => {
     const events = [];

@@ -1,7 +1,8 @@
 /** Starts the whole house as a user does: `drawbridge up` as a process, on a workspace and a state of its own. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -35,15 +36,28 @@ export interface HouseOptions {
   /** Where the scripted model answers; the demo model without it. */
   readonly modelUrl?: string;
   readonly args?: readonly string[];
-  /** Puts files into the workspace, or rules into the state folder, before anything starts. */
-  readonly prepare?: (workspace: string, state: string) => void;
+  /** Puts files into the workspace before anything starts. */
+  readonly prepare?: (workspace: string) => void;
+  /** The owner's rules. Plain commands are allowed without them: a machine without a sandbox would ask for each. */
+  readonly rules?: readonly Rule[];
 }
+
+export interface Rule {
+  readonly tool: string;
+  readonly pattern: string;
+  readonly decision: 'allow' | 'ask' | 'deny';
+}
+
+const COMMANDS_ALLOWED: readonly Rule[] = [
+  { tool: 'run_terminal_cmd', pattern: '*', decision: 'allow' },
+];
 
 export async function startHouse(options: HouseOptions = {}): Promise<House> {
   const folder = mkdtempSync(join(tmpdir(), 'drawbridge-flow-'));
   const workspace = mkdtempSync(join(folder, 'workspace-'));
   const state = join(folder, 'state');
-  options.prepare?.(workspace, state);
+  options.prepare?.(workspace);
+  putState(state, { 'policy.json': JSON.stringify({ rules: options.rules ?? COMMANDS_ALLOWED }) });
   const up = spawn(
     process.execPath,
     [join(ROOT, 'bin', 'drawbridge.mjs'), ...upArguments(workspace, state, options)],
@@ -115,6 +129,15 @@ export function workerdOf(house: House): number {
 /** Resolves when the condition holds; the test's own time limit is the bound. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+/** A state folder that exists must carry the mark of being one: its secret. */
+function putState(state: string, files: Record<string, string>): void {
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const secret = randomBytes(32).toString('base64url');
+  for (const [name, text] of Object.entries({ 'auth-secret': secret, ...files })) {
+    writeFileSync(join(state, name), text, { mode: 0o600 });
+  }
 }
 
 function upArguments(workspace: string, state: string, { args = [] }: HouseOptions): string[] {

@@ -8,6 +8,7 @@ import {
 } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
 import { documentIdOf } from '../../shared/ids.ts';
+import { languageOf } from '../../shared/languages.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
@@ -103,12 +104,12 @@ function endMetadata(call: Call, result: ToolResult): Metadata {
   const document = findTool(call.name)?.document;
   const reported = result.metadata ?? {};
   switch (document?.type) {
-    case 'file_edit':
-      return {
-        filePath: call.arguments?.[document.path] ?? '',
-        operation: document.operation,
-        ...FileEditMetadata.partial().safeParse(reported).data,
-      };
+    case 'file_edit': {
+      const filePath = String(call.arguments?.[document.path] ?? '');
+      const { operation } = document;
+      const known = { filePath, operation, language: languageOf(filePath) };
+      return { ...known, ...FileEditMetadata.partial().safeParse(reported).data };
+    }
     case 'terminal_command':
       return {
         command: call.arguments?.[document.command] ?? '',

@@ -12,8 +12,8 @@ type State = 'object' | 'name' | 'colon' | 'value' | 'comma' | Inside | 'over';
 type Inside = 'in_name' | 'in_string' | 'in_value';
 
 /**
- * Reads every character once. It finds strings and does not judge: what is no JSON object yields nothing more, and whether
- * the arguments are valid is decided elsewhere, at the end. Of a property written twice only the first is read.
+ * Reads every character once. It finds strings and does not judge: what is no JSON object yields nothing more, and
+ * whether the arguments are valid is decided elsewhere, at the end. Of a property written twice the first is read.
  */
 export class ArgumentReader {
   #state: State = 'object';

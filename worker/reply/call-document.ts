@@ -1,4 +1,4 @@
-/** The document of one tool call, from the call's name to its arguments. What it comes to is added by the conversation. */
+/** The document of one tool call, from the call's name to its arguments; the conversation adds what it comes to. */
 import type { DocumentType, Metadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
@@ -19,12 +19,13 @@ export interface ReplyCall extends UpstreamCall {
 }
 
 /**
- * Follows the arguments as they are written: the one that names the document's subject (a path, a command) is waited for
- * before the document starts, the one that is its content streams.
+ * Follows the arguments as they are written. The document waits for the one that is its subject (a path, a command)
+ * before it starts; the one that is its content streams.
  */
 export class CallDocument {
   readonly #writer: DocumentWriter;
   readonly #callId: string;
+  readonly #onReady: () => void;
   #name: string | null = null;
   #tool: ToolDefinition | undefined;
   #shape: Shape = shapeOf({ type: 'tool_call' });
@@ -36,9 +37,11 @@ export class CallDocument {
   readonly #subject = new StreamedArgument();
   readonly #content = new StreamedArgument();
 
-  constructor(writer: DocumentWriter, callId: string) {
+  /** `onReady` is called when the document waits for nothing but {@link start}. */
+  constructor(writer: DocumentWriter, callId: string, onReady: () => void) {
     this.#writer = writer;
     this.#callId = callId;
+    this.#onReady = onReady;
   }
 
   /** Takes a piece of the call. */
@@ -46,24 +49,20 @@ export class CallDocument {
     this.#early += fragment;
     if (name !== undefined) this.#setName(name);
     if (this.#name === null) return;
-    const isRead = this.#shape.subject !== null || this.#shape.content !== null;
-    if (isRead) for (const event of this.#reader.push(this.#early)) this.#take(event);
+    if (this.#shape.subject === null) this.#startWhenReady();
+    else for (const event of this.#reader.push(this.#early)) this.#take(event);
     this.#early = '';
-  }
-
-  /** It waits for nothing but its start: its subject is known, or its content came first. */
-  get isReady(): boolean {
-    if (this.#name === null || this.#documentId !== '') return false;
-    return this.#shape.subject === null || this.#subject.isWhole || this.#content.hasBegun;
   }
 
   /** Starts the document with what is known, once; without a name there is nothing to start. */
   start(): void {
     if (this.#name === null || this.#documentId !== '') return;
     const subject = this.#subject.isWhole ? this.#subject.text : undefined;
-    const documentId = this.#writer.start(this.#shape.type, this.#shape.metadata(subject));
-    this.#documentId = documentId;
     const toolName = this.#tool?.name ?? this.#name;
+    const { type } = this.#shape;
+    const metadata = type === 'tool_call' ? { toolName } : this.#shape.metadata(subject);
+    const documentId = this.#writer.start(type, metadata);
+    this.#documentId = documentId;
     this.#writer.add({ type: 'tool_call_start', documentId, toolName, toolCallId: this.#callId });
     if (this.#content.text !== '') this.#writer.addContent(documentId, this.#content.text);
   }
@@ -92,9 +91,16 @@ export class CallDocument {
     const { renamed = {} } = this.#tool ?? {};
     const name = Object.hasOwn(renamed, event.name) ? renamed[event.name] : event.name;
     if (name === this.#shape.subject) this.#subject.take(event);
-    if (name !== this.#shape.content) return;
-    const delta = this.#content.take(event);
-    if (delta !== '' && this.#documentId !== '') this.#writer.addContent(this.#documentId, delta);
+    const delta = name === this.#shape.content ? this.#content.take(event) : '';
+    if (this.#documentId === '') this.#startWhenReady();
+    else if (delta !== '') this.#writer.addContent(this.#documentId, delta);
+  }
+
+  /** With all that is wanted at the start, or without, where the content has come first. */
+  #startWhenReady(): void {
+    if (this.#documentId !== '') return;
+    const isReady = this.#shape.subject === null || this.#subject.isWhole;
+    if (isReady || this.#content.hasBegun) this.#onReady();
   }
 }
 

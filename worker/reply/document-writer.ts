@@ -1,11 +1,11 @@
-/** The events of a reply's documents, in order: numbers the documents and knows which are open. */
+/** The events of a reply's documents, in order: numbers the documents. */
 import type { DocumentType, Metadata } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
 import { documentIdOf } from '../../shared/ids.ts';
 
+/** Collects events until they are taken. Whoever starts a document owns its id, and ends it. */
 export class DocumentWriter {
   #next: number;
-  readonly #open = new Set<string>();
   #events: TapeEvent[] = [];
 
   constructor(nextSequence: number) {
@@ -16,7 +16,6 @@ export class DocumentWriter {
   start(type: DocumentType, metadata?: Metadata): string {
     const sequence = this.#next++;
     const id = documentIdOf(sequence);
-    this.#open.add(id);
     this.#events.push({
       type: 'document_start',
       document: { id, type, sequence, ...(metadata && { metadata }) },
@@ -36,16 +35,7 @@ export class DocumentWriter {
   }
 
   end(documentId: string): void {
-    this.#open.delete(documentId);
     this.#events.push({ type: 'document_end', documentId });
-  }
-
-  /** Ends all that is open, marked as cut off. */
-  interrupt(): void {
-    for (const documentId of this.#open) {
-      this.#events.push({ type: 'document_end', documentId, metadata: { interrupted: true } });
-    }
-    this.#open.clear();
   }
 
   /** The events since the last time. */

@@ -5,8 +5,10 @@ import { CallDocument, type ReplyCall } from './call-document.ts';
 import { DocumentWriter } from './document-writer.ts';
 import { TextDocuments } from './text-documents.ts';
 
+/** What {@link ReplyDocuments.end} gives. */
 export type { ReplyCall };
 
+/** Where the reply stands in its response, and where ids come from. */
 export interface ReplyDocumentsOptions {
   /** The sequence of the reply's first document. */
   readonly nextSequence: number;
@@ -15,12 +17,10 @@ export interface ReplyDocumentsOptions {
 }
 
 /**
- * Turns one reply into documents. Text and code documents start and end by themselves; the document of a call stays open behind
+ * Turns one reply into documents. Those of text and code start and end by themselves; that of a call stays open behind
  * {@link end}, until the conversation has the call's result.
  */
 export class ReplyDocuments {
-  /** The sequence of the reply's first document, whether it has started or not. */
-  readonly firstSequence: number;
   readonly #writer: DocumentWriter;
   readonly #text: TextDocuments;
   readonly #newCallId: () => string;
@@ -28,7 +28,6 @@ export class ReplyDocuments {
   readonly #calls: CallDocument[] = [];
 
   constructor({ nextSequence, newCallId }: ReplyDocumentsOptions) {
-    this.firstSequence = nextSequence;
     this.#writer = new DocumentWriter(nextSequence);
     this.#text = new TextDocuments(this.#writer);
     this.#newCallId = newCallId;
@@ -37,7 +36,7 @@ export class ReplyDocuments {
   push(parts: readonly ReplyPart[]): TapeEvent[] {
     for (const part of parts) {
       if (part.type === 'text') this.#addText(part.text);
-      else if (part.type === 'call') this.#addCall(part);
+      else if (part.type === 'call') this.#callOf(part.call).push(part);
     }
     return this.#writer.take();
   }
@@ -49,21 +48,9 @@ export class ReplyDocuments {
     return { events: this.#writer.take(), calls };
   }
 
-  /** Ends everything that is open as cut off; text held back is dropped. */
-  interrupt(): TapeEvent[] {
-    this.#writer.interrupt();
-    return this.#writer.take();
-  }
-
   #addText(text: string): void {
     this.#startCalls(this.#calls.length);
     this.#text.push(text);
-  }
-
-  #addCall(part: Extract<ReplyPart, { type: 'call' }>): void {
-    const call = this.#callOf(part.call);
-    call.push(part);
-    if (call.isReady) this.#startCalls(part.call + 1);
   }
 
   /** A new call ends the text before it. */
@@ -71,7 +58,9 @@ export class ReplyDocuments {
     let call = this.#calls[number];
     while (!call) {
       this.#text.end();
-      this.#calls.push(new CallDocument(this.#writer, this.#newCallId()));
+      const count = this.#calls.length + 1;
+      const start = () => this.#startCalls(count);
+      this.#calls.push(new CallDocument(this.#writer, this.#newCallId(), start));
       call = this.#calls[number];
     }
     return call;

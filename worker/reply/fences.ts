@@ -10,9 +10,9 @@ export type SegmentEvent =
   | { readonly type: 'end' };
 
 /**
- * Everything is given out as soon as it is certain, and nothing is ever taken back. White space between segments belongs
- * to none: text begins with its first line that is not blank and ends with its last character that is not; code has no line
- * end before its closing fence. CR LF becomes LF.
+ * Everything is given out as soon as it is certain, and nothing is ever taken back. White space between segments
+ * belongs to none: text begins with its first line that is not blank and ends with its last character that is not,
+ * code has no line end before its closing fence. CR LF becomes LF.
  */
 export class FenceSegmenter {
   readonly #prose = new Prose();

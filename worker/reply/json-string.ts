@@ -1,6 +1,7 @@
 /** The inside of a JSON string that arrives in pieces, cut anywhere. */
 import { WellFormedText } from '../upstream/well-formed.ts';
 
+/** What one piece of input brought. */
 export interface StringRead {
   /** Well-formed: half a character waits for its other half. */
   readonly decoded: string;

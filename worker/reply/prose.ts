@@ -1,6 +1,7 @@
 /** Markdown outside of fences, read for one thing only: where the next fence opens, and inside which list item. */
 import { columnAfter } from './columns.ts';
 
+/** An opening line of fenced code. */
 export interface OpenFence {
   /** A backtick or a tilde, and how many of them. */
   readonly char: string;
@@ -19,8 +20,9 @@ const MAX_MARKER_DIGITS = 9;
 const MAX_MARKER_PADDING = 4;
 
 /**
- * Reads every character once and holds back only what may still be a fence. Follows CommonMark, except that it keeps no
- * account of paragraphs, quotes and HTML: a fence in a block quote is text, and one inside HTML is a fence.
+ * Reads every character once and holds back only what may still be a fence. Follows CommonMark, but keeps no account of
+ * paragraphs, quotes and HTML: a fence in a quote is text, one inside HTML is a fence, and a line that lazily goes on
+ * with a list item's paragraph leaves the item.
  */
 export class Prose {
   /** Where the contents of the list items around the line begin, outermost first. */
@@ -84,7 +86,7 @@ export class Prose {
     }
   }
 
-  /** The first character behind the indentation, or behind a list marker: other markers and a fence may follow one. */
+  /** The first character behind the indentation or a list marker; behind that more markers and a fence may follow. */
   #begin(char: string): void {
     this.#enterItem();
     const indent = this.#column - this.#itemColumn;

@@ -4,6 +4,7 @@ import type { DocumentWriter } from './document-writer.ts';
 import { FenceSegmenter, type SegmentEvent } from './fences.ts';
 import type { Segment } from './info-string.ts';
 
+/** Writes what it can be sure of with each push. */
 export class TextDocuments {
   readonly #writer: DocumentWriter;
   #segmenter = new FenceSegmenter();

@@ -1,6 +1,7 @@
 /** The text of an answer as it streams: what is text, what is reasoning, and what is only white space. */
 import { WellFormedText } from './well-formed.ts';
 
+/** What is to be shown of a fragment, in each of the two channels. */
 export interface AnswerPiece {
   readonly text: string;
   readonly reasoning: string;
@@ -83,6 +84,8 @@ class ThinkTag {
         return this.#behind(text);
       case 'over':
         return { text, reasoning: '' };
+      default:
+        return this.#state satisfies never;
     }
   }
 

@@ -14,6 +14,7 @@ export type ReplyPart =
   | { readonly type: 'reasoning'; readonly text: string }
   | ({ readonly type: 'call' } & CallPiece);
 
+/** What an answer came to. Only one that is `completed` may be acted upon. */
 export interface UpstreamReply {
   readonly outcome: ReplyOutcome;
   /** The last reason given, as sent. */
@@ -30,6 +31,7 @@ export interface UpstreamReply {
   readonly reasoningDetails?: readonly unknown[];
 }
 
+/** What differs between upstreams, and what a test wants to know beforehand. */
 export interface AnswerOptions {
   /** Makes ids for calls that come without one; see {@link toCallId}. */
   readonly newId?: () => string;
@@ -66,7 +68,7 @@ export class Answer {
     if (chunk.error) this.fail(chunk.error);
   }
 
-  /** The first error counts; after it only usage is still taken. */
+  /** The first error counts. After it no more words are taken, but usage still is. */
   fail(error: UpstreamError): void {
     this.#error ??= error;
   }
@@ -135,7 +137,7 @@ export class Answer {
   }
 }
 
-/** Null for parts that stay two. A name begins a call's parts, so it never comes second. */
+/** Null for parts that stay two. */
 function joinParts(first: ReplyPart, second: ReplyPart): ReplyPart | null {
   if (first.type === 'call') {
     if (second.type !== 'call' || second.call !== first.call) return null;

@@ -56,6 +56,7 @@ export class CallAssembly {
     return this.#calls.flatMap((call) => pieceOf(call, undefined, call.pieces.end()) ?? []);
   }
 
+  /** Undefined for the first delta of a new call. An id weighs most, then the index, then what came last. */
   #find(delta: CallDelta): OpenCall | undefined {
     const slot = delta.index === undefined ? undefined : this.#slots.get(delta.index);
     if (delta.id !== undefined) return this.#findById(delta.id, delta, slot);
@@ -63,10 +64,12 @@ export class CallAssembly {
     return delta.name === undefined ? this.#latest : undefined;
   }
 
+  /** The same id at two indexes is two calls (LiteLLM), two ids at one index are too (Gemini's adapters). */
   #findById(id: string, delta: CallDelta, slot: OpenCall | undefined): OpenCall | undefined {
     if (slot?.id === id) return slot;
     const known = this.#byId.get(id);
     if (known && (known.index ?? delta.index) === (delta.index ?? known.index)) return known;
+    // An id that comes by itself after its call has begun.
     const isLate = slot?.id === undefined && (!delta.name || !slot?.name);
     return isLate ? slot : undefined;
   }

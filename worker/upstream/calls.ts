@@ -3,6 +3,7 @@ import type { GatheredCall } from './assembly.ts';
 import { isObject, type JsonObject, parseJson, parseObject } from './loose-json.ts';
 import type { ReplyOutcome } from './outcome.ts';
 
+/** A call as it is logged, shown and sent back. */
 export interface UpstreamCall {
   /** The upstream's, or a new one where it gave none or gave it twice. Unique within the answer. */
   readonly id: string;
@@ -21,7 +22,7 @@ export interface UpstreamCall {
 }
 
 /** Stands in for a name that never came, so that the call can be shown and sent back. */
-export const UNNAMED_TOOL = 'unnamed_tool';
+const UNNAMED_TOOL = 'unnamed_tool';
 
 /** Nine letters and digits of a UUID: an id that every upstream takes. Mistral takes no other. */
 export function toCallId(uuid: string): string {
@@ -94,8 +95,8 @@ function problemOf(
 }
 
 /**
- * The object that the arguments mean, or null where they mean none: only mistakes that leave no doubt are mended. Nothing at
- * all means an empty object, also where it was about to come: what does not run then is up to the outcome.
+ * The object that the arguments mean, or null where they mean none: only mistakes that leave no doubt are mended.
+ * Nothing at all means an empty object, also where more was about to come: then the outcome keeps the call from running.
  */
 function readArguments(raw: string): JsonObject | null {
   if (isBlank(raw)) return {};

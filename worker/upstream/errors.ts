@@ -3,6 +3,7 @@ import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from './context-overflow.ts';
 import { countIn, isObject, type JsonObject, objectIn, parseJson, textIn } from './loose-json.ts';
 
+/** An upstream's error as it may be passed on. */
 export interface UpstreamError {
   /** One line, never markup, within {@link UPSTREAM_LIMITS}. */
   readonly message: string;
@@ -21,7 +22,7 @@ export function normaliseError(
 ): UpstreamError {
   const isMarkup = contentType?.includes('html') ?? false;
   const error = errorOf(isMarkup ? '' : parseBody(bodyText));
-  if (status < 400) return { ...error, message: error.message || UNSAID };
+  if (status < 400) return { ...error, message: error.message || NO_ANSWER };
   return {
     ...error,
     message: error.message || `The model server answered HTTP ${status}.`,

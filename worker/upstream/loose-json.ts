@@ -1,5 +1,6 @@
 /** JSON of which nothing is certain: what is missing, or of another type than asked for, is simply not there. */
 
+/** Any JSON object; nothing is known of its fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
 /** The object that `text` is, or undefined for everything else. */
@@ -18,6 +19,7 @@ export function parseJson(text: string): unknown {
   }
 }
 
+/** Neither null nor an array. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,11 +1,11 @@
-/** The answer of an OpenAI-compatible server: bytes in, parts to show as they come, and at the end what it came to. */
+/** The answer of an OpenAI-compatible server: bytes in, parts to show as they come, at the end what it came to. */
 import { Answer, type AnswerOptions, type ReplyPart, type UpstreamReply } from './answer.ts';
 import { readChunk } from './chunk.ts';
 import { errorFromText, normaliseError } from './errors.ts';
 import { isObject, listIn, parseObject } from './loose-json.ts';
 import { EventReader, type UpstreamEvent } from './sse.ts';
 
-/** What the two functions of this file give, under the name of this file too. */
+/** What this file's two readers give. */
 export type { ReplyPart, UpstreamReply };
 
 /** Reads one event stream. Never throws for what the upstream sends. */

@@ -8,8 +8,9 @@ export type UpstreamEvent =
   | { readonly type: 'done' };
 
 /**
- * Parses by WHATWG HTML, section 9.2, and bends it where servers do: an event that the end of the body cuts off still
- * counts, events without data and `ping`s do not. Too long an event ({@link UPSTREAM_LIMITS}) is an `error`, the last event.
+ * Parses by WHATWG HTML, section 9.2, and bends it where servers do: an event at the end of the body needs no blank
+ * line, events without data and `ping`s are none. One longer than {@link UPSTREAM_LIMITS} allows becomes an `error`,
+ * the last event there is.
  */
 export class EventReader {
   /** One decoder for the whole body: characters are split between reads. It also takes the byte order mark. */

@@ -1,26 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { type ReplyPart, ReplyReader, type UpstreamReply } from '../../../worker/upstream/reader.ts';
-import { call, chunk, DONE, finish, splitsOf, streamOf, toolCalls } from './splits.ts';
-
-/** Title -> what the server sends, and what the reply is beside {@link PLAIN}. */
-type Case = readonly [string, string, Partial<UpstreamReply>];
-
-const PLAIN: UpstreamReply = {
-  outcome: 'completed',
-  finishReason: 'stop',
-  text: '',
-  reasoning: null,
-  calls: [],
-  usage: null,
-  error: null,
-};
+import { ReplyReader, type UpstreamReply } from '../../../worker/upstream/reader.ts';
+import { expectReply, type ReplyCase } from './reply-case.ts';
+import { call, chunk, DONE, finish, streamOf, toolCalls } from './splits.ts';
 
 const STOP = finish('stop');
 const CALLED = finish('tool_calls');
 const USAGE = { promptTokens: 5, completionTokens: 2, totalTokens: 7 };
 const WIRE_USAGE = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
 
-const ENVELOPE: readonly Case[] = [
+const ENVELOPE: readonly ReplyCase[] = [
   [
     'text is joined',
     streamOf(chunk({ role: 'assistant', content: '' }), text('Good '), text('day.'), STOP, DONE),
@@ -42,7 +30,12 @@ const ENVELOPE: readonly Case[] = [
   [
     'only the choice with index 0 counts, wherever it stands',
     streamOf(
-      { choices: [{ index: 1, delta: { content: 'x' } }, { index: 0, delta: { content: 'a' } }] },
+      {
+        choices: [
+          { index: 1, delta: { content: 'x' } },
+          { index: 0, delta: { content: 'a' } },
+        ],
+      },
       { choices: [{ index: 1, delta: { content: 'y' }, finish_reason: 'length' }] },
       { choices: [{ delta: { content: 'b' }, finish_reason: 'stop' }] },
       DONE,
@@ -98,7 +91,11 @@ const ENVELOPE: readonly Case[] = [
   ],
   [
     'a refusal is text',
-    streamOf(chunk({ content: null, refusal: 'I ' }), chunk({ content: '', refusal: "can't." }), STOP),
+    streamOf(
+      chunk({ content: null, refusal: 'I ' }),
+      chunk({ content: '', refusal: "can't." }),
+      STOP,
+    ),
     { text: "I can't." },
   ],
   [
@@ -118,20 +115,36 @@ const ENVELOPE: readonly Case[] = [
   ],
   [
     'lone halves become U+FFFD',
-    streamOf(text('\ude00a\ud83d'), text('b'), chunk({ reasoning: 'r\ud83d' }), text('c\ud83d'), STOP),
+    streamOf(
+      text('\ude00a\ud83d'),
+      text('b'),
+      chunk({ reasoning: 'r\ud83d' }),
+      text('c\ud83d'),
+      STOP,
+    ),
     { text: '\ufffda\ufffdbc\ufffd', reasoning: 'r\ufffd' },
   ],
 ];
 
-const REASONING: readonly Case[] = [
+const REASONING: readonly ReplyCase[] = [
   [
     'reasoning_content is reasoning',
-    streamOf(chunk({ reasoning_content: 'think ' }), chunk({ reasoning_content: 'hard' }), text('a'), STOP),
+    streamOf(
+      chunk({ reasoning_content: 'think ' }),
+      chunk({ reasoning_content: 'hard' }),
+      text('a'),
+      STOP,
+    ),
     { text: 'a', reasoning: 'think hard' },
   ],
   [
     'of two fields with the same words one is taken',
-    streamOf(chunk({ reasoning_content: 'r', reasoning: 'r' }), chunk({ reasoning: 's' }), STOP, DONE),
+    streamOf(
+      chunk({ reasoning_content: 'r', reasoning: 'r' }),
+      chunk({ reasoning: 's' }),
+      STOP,
+      DONE,
+    ),
     { reasoning: 'rs' },
   ],
   [
@@ -202,7 +215,7 @@ const REASONING: readonly Case[] = [
   ],
 ];
 
-const ENDINGS: readonly Case[] = [
+const ENDINGS: readonly ReplyCase[] = [
   ['a finish reason is enough', streamOf(text('a'), STOP), { text: 'a' }],
   [
     '[DONE] is enough where there is text',
@@ -225,17 +238,23 @@ const ENDINGS: readonly Case[] = [
     streamOf(text('a'), 'data: {"choices":[{"delta":{"content":"b'),
     { outcome: 'interrupted', finishReason: null, text: 'a' },
   ],
-  [
-    'the last event needs no blank line',
-    streamOf(text('a'), STOP).trimEnd(),
-    { text: 'a' },
-  ],
+  ['the last event needs no blank line', streamOf(text('a'), STOP).trimEnd(), { text: 'a' }],
   [
     'the last reason that is not empty counts',
-    streamOf(finish('length'), finish('stop'), finish(''), chunk({}, { finish_reason: null }), DONE),
+    streamOf(
+      finish('length'),
+      finish('stop'),
+      finish(''),
+      chunk({}, { finish_reason: null }),
+      DONE,
+    ),
     {},
   ],
-  ['an unknown reason is an end', streamOf(text('a'), finish('eos')), { text: 'a', finishReason: 'eos' }],
+  [
+    'an unknown reason is an end',
+    streamOf(text('a'), finish('eos')),
+    { text: 'a', finishReason: 'eos' },
+  ],
   [
     'an empty answer that ran out of tokens is not complete',
     streamOf(finish('length'), DONE),
@@ -258,10 +277,16 @@ const ENDINGS: readonly Case[] = [
   ],
 ];
 
-const USAGES: readonly Case[] = [
+const USAGES: readonly ReplyCase[] = [
   [
     'usage is read from a chunk without choices, and nulls do not take it back',
-    streamOf(text('a'), STOP, { choices: [], usage: WIRE_USAGE }, { choices: [], usage: null }, DONE),
+    streamOf(
+      text('a'),
+      STOP,
+      { choices: [], usage: WIRE_USAGE },
+      { choices: [], usage: null },
+      DONE,
+    ),
     { text: 'a', usage: USAGE },
   ],
   [
@@ -282,8 +307,16 @@ const USAGES: readonly Case[] = [
     streamOf(STOP, { usage: { prompt_tokens: 5, completion_tokens: 2 } }),
     { usage: USAGE },
   ],
-  ["usage is found in Groq's own field", streamOf({ ...STOP, x_groq: { usage: WIRE_USAGE } }), { usage: USAGE }],
-  ['usage is found in the choice', streamOf(chunk({}, { finish_reason: 'stop', usage: WIRE_USAGE })), { usage: USAGE }],
+  [
+    "usage is found in Groq's own field",
+    streamOf({ ...STOP, x_groq: { usage: WIRE_USAGE } }),
+    { usage: USAGE },
+  ],
+  [
+    'usage is found in the choice',
+    streamOf(chunk({}, { finish_reason: 'stop', usage: WIRE_USAGE })),
+    { usage: USAGE },
+  ],
   [
     'cached and reasoning tokens are read where they are known',
     streamOf(STOP, {
@@ -307,7 +340,7 @@ const USAGES: readonly Case[] = [
   ],
 ];
 
-const ERRORS: readonly Case[] = [
+const ERRORS: readonly ReplyCase[] = [
   [
     'an error as the first event is the answer',
     streamOf({ error: { message: 'Overloaded', type: 'overloaded_error', code: 529 } }),
@@ -374,7 +407,11 @@ const ERRORS: readonly Case[] = [
       text: 'a',
     },
   ],
-  ['error: null is no error', streamOf({ ...text('a'), error: null }, { ...STOP, error: '' }), { text: 'a' }],
+  [
+    'error: null is no error',
+    streamOf({ ...text('a'), error: null }, { ...STOP, error: '' }),
+    { text: 'a' },
+  ],
   [
     'a chunk that is no JSON ends the answer',
     streamOf(text('a'), 'data: {"choices": [{\n\n', text('b'), STOP, DONE),
@@ -391,7 +428,9 @@ const ERRORS: readonly Case[] = [
   ],
   [
     'a context that is too long has one code',
-    streamOf({ error: { message: 'This model has a maximum context length of 8192 tokens', code: null } }),
+    streamOf({
+      error: { message: 'This model has a maximum context length of 8192 tokens', code: null },
+    }),
     failed({
       message: 'This model has a maximum context length of 8192 tokens',
       code: 'CONTEXT_LENGTH_EXCEEDED',
@@ -401,216 +440,20 @@ const ERRORS: readonly Case[] = [
   ],
 ];
 
-const CALLS: readonly Case[] = [
-  [
-    'a call arrives in fragments',
-    streamOf(
-      toolCalls(call(0, 'c1', 'read_file', '')),
-      toolCalls({ index: 0, function: { arguments: '{"pa' } }),
-      toolCalls({ index: 0, function: { arguments: 'th":"a"}' } }),
-      CALLED,
-      DONE,
-    ),
-    called(ran('c1', 'read_file', '{"path":"a"}')),
-  ],
-  [
-    'calls run whatever the reason, if it is a good one',
-    streamOf(toolCalls(call(0, 'c1', 'a', '{}')), STOP, DONE),
-    { calls: [ran('c1', 'a', '{}')] },
-  ],
-  [
-    'calls run after [DONE] alone',
-    streamOf(toolCalls(call(0, 'c1', 'a', '{}')), DONE),
-    { ...called(ran('c1', 'a', '{}')), finishReason: null },
-  ],
-  [
-    'white space around calls is no text, and text before them stays',
-    streamOf(text('Look: '), text('\n'), toolCalls(call(0, 'c1', 'a', '{}')), text(' \n'), CALLED),
-    { ...called(ran('c1', 'a', '{}')), text: 'Look: \n' },
-  ],
-  [
-    'text between calls stays',
-    streamOf(toolCalls(call(0, 'c1', 'a', '{}')), text('\n'), text('and'), toolCalls(call(1, 'c2', 'b', '{}')), CALLED),
-    { ...called(ran('c1', 'a', '{}'), ran('c2', 'b', '{}')), text: '\nand' },
-  ],
-  [
-    'a call without an id gets one, and so does a second call with the same',
-    streamOf(
-      toolCalls(call(0, '', 'a', '{}'), call(1, 'c1', 'b', '{}')),
-      toolCalls(call(2, 'c1', 'c', '{}'), call(3, null, 'd', '{}')),
-      CALLED,
-    ),
-    called(
-      ran('generated1', 'a', '{}'),
-      ran('c1', 'b', '{}'),
-      ran('generated2', 'c', '{}'),
-      ran('generated3', 'd', '{}'),
-    ),
-  ],
-  [
-    'unknown fields of a call are kept to be sent back',
-    streamOf(
-      toolCalls({ ...call(0, 'c1', 'a', '{}'), extra_content: { google: { thought_signature: 's' } } }),
-      toolCalls({ index: 0, note: null, function: {} }),
-      CALLED,
-    ),
-    called({ ...ran('c1', 'a', '{}'), extra: { extra_content: { google: { thought_signature: 's' } } } }),
-  ],
-  [
-    'halves of a character in two fragments are one character',
-    streamOf(toolCalls(call(0, 'c1', 'a', '{"t":"\ud83d')), toolCalls(call(0, 'c1', 'a', '\ude00"}')), CALLED),
-    called(ran('c1', 'a', '{"t":"😀"}')),
-  ],
-  [
-    'a legacy function_call is one call',
-    streamOf(
-      chunk({ function_call: { name: 'a', arguments: '' } }),
-      chunk({ function_call: { name: 'a', arguments: '{"x"' } }),
-      chunk({ function_call: { arguments: ':1}' } }),
-      finish('function_call'),
-    ),
-    { ...called(ran('generated1', 'a', '{"x":1}')), finishReason: 'function_call' },
-  ],
-  [
-    'arguments that are no object do not run, and the other calls do',
-    streamOf(toolCalls(call(0, 'c1', 'a', "{'x': 1}"), call(1, 'c2', 'b', '{}')), CALLED),
-    called(
-      refused('c1', 'a', "{'x': 1}", 'Not run: the arguments are not one whole JSON object.'),
-      ran('c2', 'b', '{}'),
-    ),
-  ],
-  [
-    'a call whose name never comes does not run',
-    streamOf(toolCalls({ index: 0, id: 'c1', function: { arguments: '{}' } }), CALLED),
-    called({
-      ...refused('c1', 'unnamed_tool', '{}', 'Not run: the call names no tool.'),
-      arguments: {},
-    }),
-  ],
-  [
-    'executed_tools are not calls',
-    streamOf(chunk({ executed_tools: [{ index: 0, type: 'search', arguments: '{}' }] }), text('a'), STOP),
-    { text: 'a' },
-  ],
-  [
-    'markup of calls in the text is text',
-    streamOf(text('<|tool_call_begin|>functions.a:0{}<|tool_call_end|>'), STOP),
-    { text: '<|tool_call_begin|>functions.a:0{}<|tool_call_end|>' },
-  ],
-];
-
-const LIMIT = 'Not run: the answer reached its token limit. Ask for less in one answer.';
-const BROKE_OFF = 'Not run: the answer broke off before its end.';
-
-const CUT_CALLS: readonly Case[] = [
-  [
-    'after the token limit no call runs, not even a whole one',
-    streamOf(toolCalls(call(0, 'c1', 'a', '{}'), call(1, 'c2', 'b', '{"x":')), finish('length'), DONE),
-    {
-      outcome: 'truncated',
-      finishReason: 'length',
-      calls: [
-        { ...refused('c1', 'a', '{}', LIMIT), arguments: {} },
-        refused('c2', 'b', '{"x":', LIMIT),
-      ],
-    },
-  ],
-  [
-    "a gateway's tool_calls does not hide the model's token limit",
-    streamOf(
-      toolCalls(call(0, 'c1', 'a', '{"x":')),
-      chunk({}, { finish_reason: 'tool_calls', native_finish_reason: 'max_output_tokens' }),
-      DONE,
-    ),
-    {
-      outcome: 'truncated',
-      finishReason: 'tool_calls',
-      calls: [refused('c1', 'a', '{"x":', LIMIT)],
-    },
-  ],
-  [
-    'after silence no call runs',
-    streamOf(toolCalls(call(0, 'c1', 'a', '{}'))),
-    {
-      outcome: 'interrupted',
-      finishReason: null,
-      calls: [{ ...refused('c1', 'a', '{}', BROKE_OFF), arguments: {} }],
-    },
-  ],
-  [
-    '[DONE] alone does not complete a cut call',
-    streamOf(text('a'), toolCalls(call(0, 'c1', 'a', '{"x":')), DONE),
-    {
-      outcome: 'interrupted',
-      finishReason: null,
-      text: 'a',
-      calls: [refused('c1', 'a', '{"x":', BROKE_OFF)],
-    },
-  ],
-  [
-    'after an error no call runs',
-    streamOf(toolCalls(call(0, 'c1', 'a', '{}')), CALLED, { error: 'm' }, DONE),
-    {
-      ...failed({ message: 'm', code: null, type: null, status: null }),
-      finishReason: 'tool_calls',
-      calls: [{ ...refused('c1', 'a', '{}', BROKE_OFF), arguments: {} }],
-    },
-  ],
-  [
-    'after a content filter no call runs',
-    streamOf(toolCalls(call(0, 'c1', 'a', '{}')), finish('content_filter')),
-    {
-      outcome: 'filtered',
-      finishReason: 'content_filter',
-      calls: [
-        {
-          ...refused('c1', 'a', '{}', "Not run: the model server's content filter cut the answer."),
-          arguments: {},
-        },
-      ],
-    },
-  ],
-];
-
 describe.each([
   ['envelope and text', ENVELOPE],
   ['reasoning', REASONING],
   ['endings', ENDINGS],
   ['usage', USAGES],
   ['errors', ERRORS],
-  ['calls', CALLS],
-  ['calls of answers that were cut', CUT_CALLS],
 ])('%s', (_, cases) => {
-  it.each(cases)('%s', (__, body, expected) => {
-    for (const pieces of splitsOf(new TextEncoder().encode(body))) {
-      const { parts, reply } = read(pieces);
-      expect(reply).toEqual({ ...PLAIN, ...expected });
-      expectSame(parts, reply);
-    }
-  });
+  it.each(cases)('%s', (__, body, expected) => expectReply(body, expected));
 });
 
 it('leaves think tags alone when it is told so', () => {
   const reader = new ReplyReader({ thinkTags: false });
   const parts = reader.push(new TextEncoder().encode(streamOf(text('<think>a</think>b'), STOP)));
   expect(parts).toEqual([{ type: 'text', text: '<think>a</think>b' }]);
-});
-
-it('makes ids of nine alphanumerics by itself', () => {
-  const reader = new ReplyReader();
-  const body = streamOf(toolCalls(call(0, '', 'a', '{}'), call(1, '', 'b', '{}')), CALLED);
-  reader.push(new TextEncoder().encode(body));
-  const [first, second] = reader.end().reply.calls;
-  expect(first?.id).toMatch(/^[A-Za-z0-9]{9}$/);
-  expect(second?.id).not.toBe(first?.id);
-});
-
-it('asks for another id when one is taken', () => {
-  const ids = ['used', 'used', 'free'];
-  const reader = new ReplyReader({ newId: () => ids.shift() ?? '' });
-  const body = streamOf(toolCalls(call(0, '', 'a'), call(1, 'used', 'b'), call(2, '', 'c')), CALLED);
-  reader.push(new TextEncoder().encode(body));
-  expect(reader.end().reply.calls.map(({ id }) => id)).toEqual(['free', 'used', '']);
 });
 
 it('counts events with data, and says when the upstream is done', () => {
@@ -641,27 +484,6 @@ it('joins what one read brings, per kind and call', () => {
   ]);
 });
 
-function read(pieces: readonly Uint8Array[]): { parts: ReplyPart[]; reply: UpstreamReply } {
-  let made = 0;
-  const reader = new ReplyReader({ newId: () => `generated${++made}` });
-  const parts = pieces.flatMap((bytes) => reader.push(bytes));
-  const end = reader.end();
-  return { parts: [...parts, ...end.parts], reply: end.reply };
-}
-
-/** The parts, put together, are the reply. */
-function expectSame(parts: readonly ReplyPart[], reply: UpstreamReply): void {
-  const joined = (type: 'text' | 'reasoning') =>
-    parts.map((part) => (part.type === type ? part.text : '')).join('');
-  expect([joined('text'), joined('reasoning')]).toEqual([reply.text, reply.reasoning ?? '']);
-  for (const [index, { name, rawArguments }] of reply.calls.entries()) {
-    const pieces = parts.filter((part) => part.type === 'call' && part.call === index);
-    const names = pieces.flatMap((part) => (part.type === 'call' ? (part.name ?? []) : []));
-    const raw = pieces.map((part) => (part.type === 'call' ? part.arguments : '')).join('');
-    expect([names, raw]).toEqual([name === 'unnamed_tool' ? [] : [name], rawArguments]);
-  }
-}
-
 function text(content: string): object {
   return chunk({ content });
 }
@@ -672,18 +494,4 @@ function details(...reasoning_details: readonly object[]): object {
 
 function failed(error: UpstreamReply['error']): Partial<UpstreamReply> {
   return { outcome: 'error', finishReason: null, error };
-}
-
-function called(...calls: UpstreamReply['calls']): Partial<UpstreamReply> {
-  return { finishReason: 'tool_calls', calls };
-}
-
-type Call = UpstreamReply['calls'][number];
-
-function ran(id: string, name: string, rawArguments: string): Call {
-  return { id, name, rawArguments, arguments: JSON.parse(rawArguments), mayExecute: true };
-}
-
-function refused(id: string, name: string, rawArguments: string, problem: string): Call {
-  return { id, name, rawArguments, arguments: null, mayExecute: false, problem };
 }

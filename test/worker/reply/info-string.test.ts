@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { parseInfoString } from '../../../worker/reply/info-string.ts';
+
+/** Path of a reference -> its language. */
+const PATHS: readonly (readonly [string, string])[] = [
+  ['src/main.py', 'python'],
+  ['a/b.test.TS', 'typescript'],
+  ['C:\\src\\App.tsx', 'tsx'],
+  ['deploy/Dockerfile', 'dockerfile'],
+  ['CMakeLists.txt', 'cmake'],
+  ['package.json', 'json'],
+  ['tsconfig.json', 'jsonc'],
+  ['.gitignore', 'ignore'],
+  ['notes.xyz', 'plaintext'],
+  ['go', 'plaintext'],
+  ['dir.py/LICENSE', 'plaintext'],
+  ['constructor', 'plaintext'],
+];
+
+it.each(PATHS)('takes the language of the reference %s from its name: %s', (filePath, language) => {
+  expect(parseInfoString(` 3:7:${filePath} `)).toEqual({
+    type: 'code_reference',
+    filePath,
+    startLine: 3,
+    endLine: 7,
+    language,
+  });
+});
+
+/** Info string -> the language of its code. */
+const LANGUAGES: readonly (readonly [string, string])[] = [
+  ['', 'plaintext'],
+  [' \t', 'plaintext'],
+  ['ts', 'ts'],
+  ['\tpy title="12:14:a.py"', 'py'],
+  ['src/main.py:12', 'src/main.py:12'],
+  ['12:14', '12:14'],
+  ['12:14:', '12:14:'],
+  ['-1:4:a.py', '-1:4:a.py'],
+  ['1:12345678901:a.py', '1:12345678901:a.py'],
+];
+
+it.each(LANGUAGES)('takes the language of %j from its first word', (info, language) => {
+  expect(parseInfoString(info)).toEqual({ type: 'code_block', language });
+});
