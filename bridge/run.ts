@@ -6,11 +6,12 @@ import { runTerminalCmd } from '../shared/tools/run-terminal-cmd.ts';
 import {
   type BridgeFrame,
   type Confinement as ConfinementReport,
+  type ToolCall,
   TUNNEL_PROTOCOL,
 } from '../shared/tunnel.ts';
 import { Asking } from './approvals/asking.ts';
 import { readDevices } from './approvals/devices.ts';
-import { judgeCall, type Verdict } from './approvals/policy.ts';
+import { judgeCall, type Policy, type Verdict } from './approvals/policy.ts';
 import { readRules } from './approvals/rules.ts';
 import { createTerminalPrompt } from './approvals/terminal.ts';
 import { readMachineContext } from './context.ts';
@@ -20,9 +21,10 @@ import { Workspace } from './sandbox/workspace.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { type BridgeTool, bindTool, createCatalogue } from './tools/catalogue.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
-import { type ConnectionEvents, ConnectionRefused, stayConnected } from './tunnel/connection.ts';
+import { ConnectionRefused, stayConnected } from './tunnel/connection.ts';
 import { Journal } from './tunnel/journal.ts';
 import { Session } from './tunnel/session.ts';
+import type { ConnectionEvents } from './tunnel/socket.ts';
 
 export type BridgeStatus =
   | { readonly event: 'connected'; readonly confinement: ConfinementReport }
@@ -61,8 +63,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   try {
     await serve(config, { workspace, session, journal, introduction }, signal);
   } finally {
-    await session.end();
-    await background.endAll();
+    await Promise.all([session.end(), background.endAll()]);
   }
 }
 
@@ -77,25 +78,39 @@ function createSession(machine: {
   const asking = new Asking({
     terminal: createTerminalPrompt(process.stdin, process.stderr),
     devices: (): Promise<readonly DeviceKey[]> => readDevices(join(stateDir, 'devices.json')),
-    onRequested: (callId, reason) => session.send({ type: 'approval_request', callId, reason }),
-    onResolved: (callId, resolution) =>
-      session.send({ type: 'approval_resolved', callId, ...resolution }),
+    onRequested: (callId, reason) => session.tellQuestion(callId, reason),
+    onResolved: (callId, resolution) => session.tellResolution(callId, resolution),
   });
-  const session: Session = new Session({
-    workspace,
-    tools,
-    asking,
-    journal,
-    decide: async (call): Promise<Verdict> =>
-      judgeCall(call, {
-        workspace: workspace.root,
-        isConfined: confinement.kind !== 'none',
-        userRules: await readRules(join(stateDir, 'policy.json')),
-        workspaceRules: await readRules(join(workspace.root, '.drawbridge', 'policy.json')),
-      }),
-  });
+  const decide = async (call: ToolCall): Promise<Verdict> => {
+    const rules = await readAllRules(workspace.root, stateDir);
+    if (rules === undefined) return { decision: 'deny', reason: UNREADABLE_RULES };
+    const isConfined = confinement.kind !== 'none';
+    return judgeCall(call, { workspace: workspace.root, isConfined, ...rules });
+  };
+  const session: Session = new Session({ workspace, tools, asking, journal, decide });
   return session;
 }
+
+/** Undefined when a file of rules is broken: what it forbids is not known then, so nothing may run. */
+async function readAllRules(
+  root: string,
+  stateDir: string,
+): Promise<Pick<Policy, 'userRules' | 'workspaceRules'> | undefined> {
+  try {
+    return {
+      userRules: await readRules(join(stateDir, 'policy.json')),
+      workspaceRules: await readRules(join(root, '.drawbridge', 'policy.json')),
+    };
+  } catch (error) {
+    console.error('No call runs:', error instanceof Error ? error.message : error);
+    return undefined;
+  }
+}
+
+/** For the model, too: where our state is, and what is in it, only the log says. */
+const UNREADABLE_RULES =
+  'a file of rules cannot be read, the owner’s policy.json or .drawbridge/policy.json of the workspace, so nothing ' +
+  'runs until the person mends it; the log of the bridge says what is wrong.';
 
 function toolsOf(
   confinement: Confinement,
@@ -116,30 +131,52 @@ interface Served {
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
 async function serve(config: BridgeConfig, served: Served, signal: AbortSignal): Promise<void> {
-  const { workspace, session, journal, introduction } = served;
-  const { bridgeId, onStatus } = config;
-  const introduce = async (send: (frame: BridgeFrame) => void) => {
-    const context = await readMachineContext(workspace.root, signal);
-    const calls = journal.calls;
-    send({ type: 'hello', protocol: TUNNEL_PROTOCOL, bridgeId, ...introduction, context, calls });
-    session.attach(send);
-  };
+  const { session, introduction } = served;
+  const status = createStatusTeller(config);
   const events: ConnectionEvents = {
-    onOpen: (send) => void introduce(send).catch(() => undefined), // Only the signal ends it early.
+    onOpen: (send, closed) => void introduce(config, served, send, closed),
     onFrame: (frame) => {
       session.receive(frame);
-      if (frame.type !== 'welcome') return;
-      onStatus({ event: 'connected', confinement: introduction.confinement });
+      if (frame.type === 'welcome') status.connected(introduction.confinement);
     },
     onClose: (reason) => {
       session.detach();
-      onStatus({ event: 'disconnected', reason });
+      status.disconnected(reason);
     },
   };
   try {
     await stayConnected(config, events, signal);
   } catch (error) {
     if (!(error instanceof ConnectionRefused)) throw error;
-    onStatus({ event: 'refused', message: error.message });
+    config.onStatus({ event: 'refused', message: error.message });
   }
+}
+
+/** Says hello on a new socket, unless it has gone while we looked at the machine: then a later one may be in use. */
+async function introduce(
+  { bridgeId }: BridgeConfig,
+  { workspace, session, journal, introduction }: Served,
+  send: (frame: BridgeFrame) => void,
+  closed: AbortSignal,
+): Promise<void> {
+  const context = await readMachineContext(workspace.root, closed).catch(() => undefined);
+  if (context === undefined || closed.aborted) return; // It rejects only when the socket is gone.
+  const calls = journal.calls;
+  send({ type: 'hello', protocol: TUNNEL_PROTOCOL, bridgeId, ...introduction, context, calls });
+  session.attach(send);
+}
+
+/** Tells an outage once for each reason, not with every attempt to come back. */
+function createStatusTeller({ onStatus }: BridgeConfig) {
+  let told: string | undefined;
+  return {
+    connected(confinement: ConfinementReport): void {
+      told = undefined;
+      onStatus({ event: 'connected', confinement });
+    },
+    disconnected(reason: string): void {
+      if (reason !== told) onStatus({ event: 'disconnected', reason });
+      told = reason;
+    },
+  };
 }

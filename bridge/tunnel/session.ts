@@ -1,4 +1,4 @@
-/** Calls in, results out: mode and policy, journal, tool, in this order, across any number of connections. */
+/** Calls in, results out, each call once, across any number of connections and processes. */
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type {
   ApprovalAnswer,
@@ -7,21 +7,17 @@ import type {
   ToolResult,
   TunnelFrame,
 } from '../../shared/tunnel.ts';
-import type { Asking } from '../approvals/asking.ts';
-import type { Verdict } from '../approvals/policy.ts';
-import type { Workspace } from '../sandbox/workspace.ts';
-import type { BridgeTool } from '../tools/catalogue.ts';
-import { ReadLedger } from '../tools/ledger.ts';
-import type { Journal } from './journal.ts';
-import { Lanes } from './lanes.ts';
+import type { Resolution } from '../approvals/asking.ts';
+import { CallRunner, type Machine } from './call-runner.ts';
+import { CANCELLED, ENDED, fitFrame, refuse, UNKNOWN_OUTCOME } from './results.ts';
 
-export interface SessionDeps {
-  readonly workspace: Workspace;
-  readonly tools: ReadonlyMap<string, BridgeTool>;
-  /** The owner's policy; asked anew for each call, so that a changed file counts at once. */
-  readonly decide: (call: ToolCall, tool: BridgeTool) => Promise<Verdict>;
-  readonly asking: Asking;
-  readonly journal: Journal;
+/** A call that was taken and has no result yet. */
+interface Work {
+  readonly controller: AbortController;
+  /** Never rejects. */
+  readonly done: Promise<void>;
+  /** How the question about it ended, to be told again: a connection may have lost it. */
+  resolution?: Resolution;
 }
 
 /**
@@ -29,15 +25,15 @@ export interface SessionDeps {
  * journal until the tunnel acks it.
  */
 export class Session {
-  readonly #deps: SessionDeps;
-  readonly #atWork = new Map<string, AbortController>();
-  readonly #ledger = new ReadLedger();
-  readonly #lanes = new Lanes();
+  readonly #machine: Machine;
+  readonly #runner: CallRunner;
+  readonly #atWork = new Map<string, Work>();
   #send: ((frame: BridgeFrame) => void) | null = null;
   #credit = 0;
 
-  constructor(deps: SessionDeps) {
-    this.#deps = deps;
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    this.#runner = new CallRunner(machine);
   }
 
   /** A connection is open; frames go there until {@link detach}. */
@@ -50,27 +46,26 @@ export class Session {
     this.#send = null;
   }
 
-  /** Sends a frame now or not at all: everything that matters is told again with the next welcome. */
-  send(frame: BridgeFrame): void {
-    this.#send?.(frame);
+  /** A person is asked about a call. */
+  tellQuestion(callId: string, reason: string): void {
+    this.#tell({ type: 'approval_request', callId, reason });
+  }
+
+  /** The question about a call has ended. */
+  tellResolution(callId: string, resolution: Resolution): void {
+    const work = this.#atWork.get(callId);
+    if (work) work.resolution = resolution;
+    this.#tell({ type: 'approval_resolved', callId, ...resolution });
   }
 
   receive(frame: TunnelFrame): void {
     switch (frame.type) {
       case 'welcome':
-        for (const callId of frame.cancels) this.#cancel(callId);
-        for (const call of frame.calls) this.#take(call);
-        for (const answer of frame.answers) void this.#answer(answer);
-        for (const question of this.#deps.asking.pending) {
-          if (!frame.answers.some(({ callId }) => callId === question.callId)) {
-            this.send({ type: 'approval_request', ...question });
-          }
-        }
-        return;
+        return this.#resume(frame);
       case 'call':
         return this.#take(frame.call);
       case 'ack':
-        return this.#deps.journal.forget(frame.callId);
+        return this.#forget(frame.callId);
       case 'cancel':
         return this.#cancel(frame.callId);
       case 'approval':
@@ -80,142 +75,136 @@ export class Session {
         this.#credit = Math.min(this.#credit + frame.chars, TUNNEL_LIMITS.outputCredit);
         return;
       case 'goodbye':
-        return;
+        return; // The close that follows it says what it means for the connection.
       default:
         frame satisfies never;
     }
   }
 
-  /** Ends everything at work; for the end of the process. */
+  /**
+   * Ends everything at work, for the end of the process, and returns when it has ended. A call that was not started
+   * has no result by that: the next process takes it from the start, question included.
+   */
   async end(): Promise<void> {
-    for (const controller of this.#atWork.values())
-      controller.abort(new Error('the bridge is ending'));
-    await this.#lanes.settled();
+    this.detach();
+    const work = [...this.#atWork.values()];
+    for (const { controller } of work) controller.abort(ENDING);
+    await Promise.all(work.map(({ done }) => done));
+  }
+
+  #resume({ calls, cancels, answers }: Extract<TunnelFrame, { type: 'welcome' }>): void {
+    const answered = new Set(answers.map(({ callId }) => callId));
+    for (const callId of cancels) this.#cancel(callId);
+    for (const [callId, { resolution }] of this.#atWork) {
+      if (resolution) this.#tell({ type: 'approval_resolved', callId, ...resolution });
+    }
+    // Asking again would throw away the answer that is here. Calls taken below tell their questions themselves.
+    for (const { callId, reason } of this.#machine.asking.pending) {
+      if (!answered.has(callId)) this.tellQuestion(callId, reason);
+    }
+    for (const call of calls) this.#take(call);
+    for (const answer of answers) void this.#answer(answer);
   }
 
   /** The execution contract: what the journal knows of a call decides whether it runs. */
   #take(call: ToolCall): void {
     const { callId } = call;
     if (this.#atWork.has(callId)) return;
-    const known = this.#deps.journal.lookup(callId);
+    const known = this.#machine.journal.lookup(callId);
     switch (known.state) {
       case 'finished':
-        return this.send({ type: 'result', callId, result: known.result });
+        return this.#tell({ type: 'result', callId, result: known.result });
       case 'interrupted':
-        if (!known.repeatable) return this.#finish(callId, UNKNOWN);
-        break;
-      case 'running':
+        return known.repeatable ? this.#begin(call) : this.#finish(callId, UNKNOWN_OUTCOME);
+      case 'running': // Not at work: the journal refuses to start it again.
       case 'unknown':
-        break;
+        return this.#begin(call);
       default:
         known satisfies never;
     }
+  }
+
+  #begin(call: ToolCall): void {
     const controller = new AbortController();
-    this.#atWork.set(callId, controller);
-    void this.#run(call, controller.signal);
+    const done = this.#run(call, controller.signal);
+    this.#atWork.set(call.callId, { controller, done });
   }
 
   async #run(call: ToolCall, signal: AbortSignal): Promise<void> {
+    const { callId } = call;
     const startedAt = performance.now();
-    let result: ToolResult;
-    try {
-      result = await this.#perform(call, signal);
-    } catch (error) {
-      result = signal.aborted ? CANCELLED : failed(call, error);
-    }
+    const result = await this.#resultOf(call, signal);
+    this.#atWork.delete(callId);
+    if (result === null) return;
     const duration_ms = Math.round(performance.now() - startedAt);
-    this.#atWork.delete(call.callId);
-    this.#finish(call.callId, { ...result, metadata: { duration_ms, ...result.metadata } });
+    this.#finish(callId, fitFrame({ ...result, metadata: { duration_ms, ...result.metadata } }));
   }
 
-  async #perform(call: ToolCall, signal: AbortSignal): Promise<ToolResult> {
-    const tool = this.#deps.tools.get(call.tool);
-    if (!tool)
-      return refuse('UNKNOWN_TOOL', `This bridge has no tool named ${JSON.stringify(call.tool)}.`);
-    const refusal = await this.#refusal(call, tool, signal);
-    if (refusal) return refusal;
-    const { workspace, journal } = this.#deps;
-    const lane = await tool.serialKey(call.arguments, workspace);
-    return await this.#lanes.run(lane, async () => {
-      signal.throwIfAborted();
-      const { effect, idempotent } = tool.definition;
-      journal.start({ callId: call.callId, tool: call.tool, effect, idempotent });
-      return await tool.execute(call.arguments, {
-        workspace,
-        ledger: this.#ledger,
-        signal,
-        conversationId: call.conversationId,
-        onOutput: (delta) => this.#output(call.callId, delta),
-      });
-    });
-  }
-
-  /** Why the call may not run; null when the policy, or a person, lets it. */
-  async #refusal(
-    call: ToolCall,
-    tool: BridgeTool,
-    signal: AbortSignal,
-  ): Promise<ToolResult | null> {
-    const { decide, asking } = this.#deps;
-    const { decision, reason } = await decide(call, tool);
-    if (decision === 'allow') return null;
-    if (decision === 'deny') return refuse('DENIED', `Not allowed on this machine: ${reason}`);
-    const subject = { callId: call.callId, toolName: call.tool, arguments: call.arguments };
-    const answer = await asking.ask(subject, reason, signal);
-    if (answer.decision === 'once') return null;
-    if (answer.decision === 'expired') return refuse('NOT_APPROVED', 'Nobody answered in time.');
-    const said = answer.message ? ` They said: ${answer.message}` : '';
-    return refuse('REJECTED', `The person rejected this call.${said}`);
+  /** Null for a call that was not started when the process ended. */
+  async #resultOf(call: ToolCall, signal: AbortSignal): Promise<ToolResult | null> {
+    try {
+      const onOutput = (delta: string) => this.#output(call.callId, delta);
+      return await this.#runner.run(call, { signal, onOutput });
+    } catch (error) {
+      if (!signal.aborted) return failed(call, error);
+      if (signal.reason !== ENDING) return CANCELLED;
+      return this.#machine.journal.lookup(call.callId).state === 'running' ? ENDED : null;
+    }
   }
 
   #finish(callId: string, result: ToolResult): void {
     try {
-      this.#deps.journal.finish(callId, result);
+      this.#machine.journal.finish(callId, result);
     } catch (error) {
       // The disk is full, say. The journal holds the result in memory, and the edge is about to have it.
       console.error(`the result of ${callId} could not be written:`, error);
     }
-    this.send({ type: 'result', callId, result });
+    this.#tell({ type: 'result', callId, result });
+  }
+
+  #forget(callId: string): void {
+    try {
+      this.#machine.journal.forget(callId);
+    } catch (error) {
+      // The disk is full, say. The next process will offer the result again, and be acked again.
+      console.error(`the ack of ${callId} could not be written:`, error);
+    }
   }
 
   #cancel(callId: string): void {
-    const controller = this.#atWork.get(callId);
-    if (controller) return controller.abort(new Error('cancelled'));
-    const known = this.#deps.journal.lookup(callId);
-    if (known.state === 'finished')
-      return this.send({ type: 'result', callId, result: known.result });
-    this.#finish(callId, CANCELLED);
+    const work = this.#atWork.get(callId);
+    if (work) return work.controller.abort(new Error('cancelled'));
+    const known = this.#machine.journal.lookup(callId);
+    if (known.state === 'finished') {
+      return this.#tell({ type: 'result', callId, result: known.result });
+    }
+    const mayHaveActed = known.state === 'interrupted' && !known.repeatable;
+    this.#finish(callId, mayHaveActed ? UNKNOWN_OUTCOME : CANCELLED);
   }
 
   async #answer(answer: ApprovalAnswer): Promise<void> {
-    const { asking } = this.#deps;
-    const { callId } = answer;
-    if ((await asking.answer(answer)) !== 'not_signed') return;
-    const reason = 'The last answer was not signed by a device that is enrolled at this bridge.';
+    if ((await this.#machine.asking.answer(answer)) !== 'not_signed') return;
     // Asking again makes room for another answer.
-    this.send({ type: 'approval_request', callId, reason });
+    this.tellQuestion(answer.callId, NOT_SIGNED);
   }
 
+  /** Progress is dropped, never queued: while nobody listens, or faster than the other end takes it. */
   #output(callId: string, delta: string): void {
-    if (delta.length > this.#credit) return;
+    if (this.#send === null || delta.length > this.#credit) return;
     this.#credit -= delta.length;
-    this.send({ type: 'output', callId, delta });
+    this.#tell({ type: 'output', callId, delta });
+  }
+
+  /** Sends a frame now or not at all: everything that matters is told again with the next welcome. */
+  #tell(frame: BridgeFrame): void {
+    this.#send?.(frame);
   }
 }
 
-const CANCELLED: ToolResult = { status: 'error', code: 'CANCELLED', data: 'Cancelled.' };
+/** The reason of an abort that is nobody's wish for this call. */
+const ENDING = new Error('the bridge is ending');
 
-const UNKNOWN: ToolResult = {
-  status: 'error',
-  code: 'UNKNOWN_OUTCOME',
-  data:
-    'The bridge was restarted while this call ran. It may or may not have had its effect: ' +
-    'check the state of things before you repeat it.',
-};
-
-function refuse(code: string, data: string): ToolResult {
-  return { status: 'error', code, data };
-}
+const NOT_SIGNED = 'The last answer was not signed by a device that is enrolled at this bridge.';
 
 /** A bug in a tool: said in the log of this machine, not to the model. */
 function failed({ tool, callId }: ToolCall, error: unknown): ToolResult {

@@ -1,0 +1,84 @@
+/** Git's status of the workspace, without running anything that a repository configures. */
+import { execFile } from 'node:child_process';
+import { isAbsolute, relative, sep } from 'node:path';
+import { promisify } from 'node:util';
+import { CONTEXT_LIMITS } from '../shared/limits.ts';
+
+/** Undefined where there is no git, no repository, or one that cannot be looked at safely. */
+export async function readGitStatus(
+  root: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  try {
+    const settings = [...SAFE, ...withoutFilters(await readFilterNames(root, signal))];
+    return cut(await runGit(root, [...settings, ...STATUS], signal));
+  } catch {
+    signal.throwIfAborted();
+    return undefined; // Any failure is one of the above, or git took too long.
+  }
+}
+
+/** What `status` could run by itself. A folder that only looks like a repository, such as a checked-in one, is none. */
+const SAFE = [
+  ...['-c', 'core.fsmonitor=false'],
+  ...['-c', 'core.hooksPath=/dev/null'],
+  ...['-c', 'safe.bareRepository=explicit'],
+];
+
+/** Submodules have a configuration of their own. Only the workspace is looked at, not the repository around it. */
+const STATUS = ['status', '--short', '--branch', '--ignore-submodules=all', '--', '.'];
+
+/** `status` runs the clean filter of a file whose time has changed, so filters are listed and each is emptied. */
+async function readFilterNames(root: string, signal: AbortSignal): Promise<string[]> {
+  const names = await runGit(root, [...SAFE, 'config', '--list', '--name-only', '--null'], signal);
+  return names.split('\0').flatMap((name) => /^filter\.(.+)\.[^.]+$/s.exec(name)?.[1] ?? []);
+}
+
+function withoutFilters(names: readonly string[]): string[] {
+  return [...new Set(names)].flatMap((name) => {
+    // The rest of the name would be taken for the value, and the filter would stay.
+    if (name.includes('=')) throw new Error('a filter that cannot be emptied');
+    const empty = ['clean', 'smudge', 'process'].map((key) => `filter.${name}.${key}=`);
+    return [...empty, `filter.${name}.required=false`].flatMap((setting) => ['-c', setting]);
+  });
+}
+
+async function runGit(root: string, args: readonly string[], signal: AbortSignal): Promise<string> {
+  const { stdout } = await promisify(execFile)('git', args, {
+    cwd: root,
+    env: environment(root),
+    timeout: CONTEXT_LIMITS.lookTimeoutMs / 2,
+    killSignal: 'SIGKILL',
+    maxBuffer: CONTEXT_LIMITS.maxGitBytes,
+    signal,
+  });
+  return stdout;
+}
+
+/** No configuration but the repository's, no locks, and no fetching of what a partial clone lacks. */
+function environment(root: string): NodeJS.ProcessEnv {
+  return {
+    PATH: trustedFolders(root).join(':'),
+    HOME: '/nonexistent',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
+  };
+}
+
+/** Not those of the workspace, where a tool call could plant a git of its own. */
+function trustedFolders(root: string): string[] {
+  return (process.env['PATH'] ?? '').split(':').filter((folder) => {
+    const way = relative(root, folder);
+    const isInside = way !== '..' && !way.startsWith(`..${sep}`);
+    return isAbsolute(folder) && !isInside;
+  });
+}
+
+function cut(status: string): string {
+  const { maxGitStatusChars } = CONTEXT_LIMITS;
+  if (status.length <= maxGitStatusChars) return status;
+  const lines = status.slice(0, maxGitStatusChars).split('\n').slice(0, -1);
+  return [...lines, '... (cut)'].join('\n');
+}

@@ -1,0 +1,110 @@
+/** Carries one call out: policy, person, journal, tool, in this order. */
+import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
+import type { Asking } from '../approvals/asking.ts';
+import type { Verdict } from '../approvals/policy.ts';
+import type { Workspace } from '../sandbox/workspace.ts';
+import type { BridgeTool } from '../tools/catalogue.ts';
+import { ReadLedger } from '../tools/ledger.ts';
+import type { Journal } from './journal.ts';
+import { Lanes } from './lanes.ts';
+import { refuse } from './results.ts';
+
+export interface Machine {
+  readonly workspace: Workspace;
+  readonly tools: ReadonlyMap<string, BridgeTool>;
+  /** The owner's policy; asked anew for each call, so that a changed file counts at once. */
+  readonly decide: (call: ToolCall, tool: BridgeTool) => Promise<Verdict>;
+  readonly asking: Asking;
+  readonly journal: Journal;
+}
+
+interface Running {
+  readonly signal: AbortSignal;
+  readonly onOutput: (delta: string) => void;
+}
+
+/** Knows what each conversation has read, and which calls wait for each other. */
+export class CallRunner {
+  readonly #machine: Machine;
+  readonly #ledger = new ReadLedger();
+  readonly #lanes = new Lanes();
+
+  constructor(machine: Machine) {
+    this.#machine = machine;
+  }
+
+  /**
+   * Whatever can be expected is a result. Rejects for a bug, and when the signal aborts; then the journal says whether
+   * the tool was started.
+   */
+  async run(call: ToolCall, running: Running): Promise<ToolResult> {
+    const tool = this.#machine.tools.get(call.tool);
+    if (!tool) {
+      return refuse('UNKNOWN_TOOL', `This bridge has no tool named ${JSON.stringify(call.tool)}.`);
+    }
+    const { result } = await this.#lanes.run(ADMISSION, () => this.#admit(call, tool, running));
+    return await result;
+  }
+
+  /**
+   * Puts the call in its lane, unless it is refused or a person has to be asked first. Calls come here one after the
+   * other: otherwise the disk would decide in which order two writes to one path get into its lane. The result is in
+   * an object because the next call must not wait for it.
+   */
+  async #admit(
+    call: ToolCall,
+    tool: BridgeTool,
+    running: Running,
+  ): Promise<{ result: ToolResult | Promise<ToolResult> }> {
+    const { decide, workspace } = this.#machine;
+    const { decision, reason } = await decide(call, tool);
+    if (decision === 'deny') {
+      return { result: refuse('DENIED', `Not allowed on this machine: ${reason}`) };
+    }
+    const lane = await tool.serialKey(call.arguments, workspace);
+    const execute = () => this.#lanes.run(lane, () => this.#execute(call, tool, running));
+    if (decision === 'allow') return { result: execute() };
+    const refusal = this.#ask(call, reason, running.signal);
+    return { result: refusal.then((refused) => refused ?? execute()) };
+  }
+
+  /** Null when the person lets the call run. */
+  async #ask(call: ToolCall, reason: string, signal: AbortSignal): Promise<ToolResult | null> {
+    const subject = { callId: call.callId, toolName: call.tool, arguments: call.arguments };
+    const { decision, message } = await this.#machine.asking.ask(subject, reason, signal);
+    signal.throwIfAborted();
+    switch (decision) {
+      case 'once':
+        return null;
+      case 'expired':
+        return refuse('NOT_APPROVED', 'Nobody answered in time.');
+      case 'reject': {
+        const said = message === undefined ? '' : ` They said: ${message}`;
+        return refuse('REJECTED', `The person rejected this call.${said}`);
+      }
+    }
+  }
+
+  async #execute(
+    call: ToolCall,
+    tool: BridgeTool,
+    { signal, onOutput }: Running,
+  ): Promise<ToolResult> {
+    const { workspace, journal } = this.#machine;
+    const { callId, conversationId } = call;
+    const { effect, idempotent } = tool.definition;
+    signal.throwIfAborted();
+    journal.start({ callId, tool: call.tool, effect, idempotent });
+    const ledger = this.#ledger;
+    return await tool.execute(call.arguments, {
+      workspace,
+      ledger,
+      signal,
+      conversationId,
+      onOutput,
+    });
+  }
+}
+
+/** The lane in which calls are let in; those of paths are absolute. */
+const ADMISSION = 'admission';

@@ -1,0 +1,33 @@
+/** What a call came to where no tool says it. */
+import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
+
+export const CANCELLED: ToolResult = { status: 'error', code: 'CANCELLED', data: 'Cancelled.' };
+
+export const ENDED: ToolResult = {
+  status: 'error',
+  code: 'CANCELLED',
+  data: 'The bridge was ended while this call ran: check the state of things before you repeat it.',
+};
+
+export const UNKNOWN_OUTCOME: ToolResult = {
+  status: 'error',
+  code: 'UNKNOWN_OUTCOME',
+  data:
+    'The bridge was restarted while this call ran. It may or may not have had its effect: ' +
+    'check the state of things before you repeat it.',
+};
+
+export function refuse(code: string, data: string): ToolResult {
+  return { status: 'error', code, data };
+}
+
+/**
+ * A result as one frame can hold it; a larger one would be refused now and after every restart. Tools bound what they
+ * say, but escaped control characters are six times as long. Half a frame is for what goes around it.
+ */
+export function fitFrame(result: ToolResult): ToolResult {
+  if (JSON.stringify(result).length <= TUNNEL_LIMITS.maxFrameBytes / 2) return result;
+  const { metadata: _, ...rest } = result;
+  return { ...rest, data: result.data.slice(0, RUN_LIMITS.maxResultChars) };
+}

@@ -1,0 +1,334 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { delimiter, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { type BridgeStatus, runBridge } from '../../bridge/run.ts';
+import { Journal } from '../../bridge/tunnel/journal.ts';
+import type { Mode } from '../../shared/modes.ts';
+import { CLOSE, type ToolCall, type ToolResult, TUNNEL_PROTOCOL } from '../../shared/tunnel.ts';
+import { isAnyoneRunning } from './terminal/plain-launch.ts';
+import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';
+import { ScriptedTunnel, type TunnelConnection } from './tunnel/scripted-tunnel.ts';
+import { newCall } from './tunnel/session-bench.ts';
+
+const BRIDGE_ID = 'bridge_00000000-0000-4000-8000-000000000001';
+/** Also where no sandbox works, and every command would ask. */
+const COMMANDS_ALLOWED = '{"rules":[{"tool":"run_terminal_cmd","decision":"allow"}]}';
+
+let tunnel: ScriptedTunnel;
+let place: TemporaryWorkspace;
+let stateDir: string;
+beforeEach(async () => {
+  tunnel = await ScriptedTunnel.open();
+  place = await temporaryWorkspace({ 'a.txt': 'a\n' });
+  stateDir = join(place.root, '..', 'state');
+  await mkdir(stateDir);
+  await writeFile(join(stateDir, 'policy.json'), COMMANDS_ALLOWED);
+});
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+  await tunnel[Symbol.asyncDispose]();
+});
+
+const configOf = () => ({
+  url: tunnel.url,
+  token: 'secret',
+  bridgeId: BRIDGE_ID,
+  workspaceDir: place.root,
+  stateDir,
+});
+
+/** The bridge in this process; it has ended when the test has. */
+function startBridge() {
+  const ending = new AbortController();
+  const statuses: BridgeStatus[] = [];
+  const onStatus = (status: BridgeStatus) => statuses.push(status);
+  const ended = runBridge({ ...configOf(), onStatus }, ending.signal);
+  onTestFinished(async () => {
+    ending.abort();
+    await ended.catch(() => {});
+  });
+  return { ending, ended, statuses };
+}
+
+/** The bridge in a process of its own. */
+function spawnBridge(): ChildProcess {
+  const script = join(import.meta.dirname, 'running-bridge.ts');
+  const child = spawn(process.execPath, [script, JSON.stringify(configOf())], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}
+
+async function resultOf(connection: TunnelConnection, call: ToolCall): Promise<ToolResult> {
+  connection.send({ type: 'call', call });
+  const { callId, result } = await connection.next('result');
+  expect(callId).toBe(call.callId);
+  return result;
+}
+
+const command = (line: string) => newCall('run_terminal_cmd', { command: line });
+const exists = (name: string) => () =>
+  place.text(name).then(
+    () => true,
+    () => false,
+  );
+
+/** A script that notes that it runs, and goes on until the test lets it end. */
+async function putJob(): Promise<ToolCall> {
+  await place.put('job.sh', 'echo ran >> ran.txt\nuntil [ -e go.txt ]; do sleep 0.05; done\n');
+  // A job that outlived its bridge must end before its folder does.
+  onTestFinished(async () => {
+    await place.put('go.txt', '');
+    await vi.waitFor(async () => expect(await isAnyoneRunning('job.sh')).toBe(false), 5000);
+  });
+  return command('sh job.sh');
+}
+
+describe('a bridge', () => {
+  test('says hello with what it can do, and tells when it is welcome', async () => {
+    const { statuses } = startBridge();
+    const connection = await tunnel.connection();
+    const hello = await connection.welcome();
+    expect(hello).toEqual({
+      type: 'hello',
+      protocol: TUNNEL_PROTOCOL,
+      bridgeId: BRIDGE_ID,
+      bootId: expect.any(String),
+      tools: expect.arrayContaining(['read_file', 'write', 'run_terminal_cmd']),
+      confinement: { kind: expect.any(String), detail: expect.any(String) },
+      context: expect.objectContaining({ workspacePath: place.root, projectLayout: 'a.txt' }),
+      calls: [],
+    });
+    await vi.waitFor(() =>
+      expect(statuses).toEqual([{ event: 'connected', confinement: hello.confinement }]),
+    );
+  });
+
+  test('runs a command, shows its output while it runs, and forgets it when it is acked', async () => {
+    startBridge();
+    const connection = await tunnel.welcomed();
+    await place.put('job.sh', 'echo hello\nuntil [ -e go.txt ]; do sleep 0.05; done\necho bye\n');
+    const call = command('sh job.sh');
+    connection.send({ type: 'call', call });
+    expect(await connection.next('output')).toMatchObject({ delta: 'hello\n' });
+    await place.put('go.txt', '');
+    const { result } = await connection.next('result');
+    expect(result).toMatchObject({
+      status: 'success',
+      metadata: { exitCode: 0, output: 'hello\nbye\n' },
+    });
+    connection.close();
+    const second = await tunnel.connection();
+    const { calls } = await second.welcome();
+    expect(calls).toEqual([call.callId]);
+    second.send({ type: 'ack', callId: call.callId });
+    second.close(1000);
+    expect(await (await tunnel.connection()).next('hello')).toMatchObject({ calls: [] });
+  });
+
+  test.each<[Mode, string, object]>([
+    ['ask', 'write', { path: 'b.txt', contents: 'b' }],
+    ['plan', 'delete_file', { path: 'a.txt' }],
+    ['ask', 'run_terminal_cmd', { command: 'touch b.txt' }],
+  ])('in mode %s refuses %s by itself', async (mode, tool, args) => {
+    startBridge();
+    const connection = await tunnel.welcomed();
+    const call = { ...newCall(tool, { ...args }), mode };
+    expect(await resultOf(connection, call)).toMatchObject({
+      status: 'error',
+      code: 'DENIED',
+      data: expect.stringContaining(`read-only mode ${mode}`),
+    });
+    expect([await exists('a.txt')(), await exists('b.txt')()]).toEqual([true, false]);
+  });
+
+  test('does not take arguments that are wrong, and says which', async () => {
+    startBridge();
+    const connection = await tunnel.welcomed();
+    const call = newCall('write', { path: 'b.txt', contents: 3 });
+    expect(await resultOf(connection, call)).toMatchObject({
+      status: 'error',
+      data: expect.stringContaining('contents'),
+    });
+  });
+
+  test.each([
+    ['of the owner', () => join(stateDir, 'policy.json')],
+    ['of the workspace', () => place.path('.drawbridge/policy.json')],
+  ])(
+    'runs nothing while the rules %s are broken, lives on, and runs again when they are mended',
+    async (_, path) => {
+      const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+      startBridge();
+      const connection = await tunnel.welcomed();
+      await place.put('.drawbridge/policy.json', '{"rules":[]}');
+      const good = await readFile(path(), 'utf8');
+      for (const broken of ['{"rules":[', '{"rules":[{"tool":"*","decision":"maybe"}]}', '']) {
+        await writeFile(path(), broken);
+        const result = await resultOf(connection, newCall('read_file', { target_file: 'a.txt' }));
+        expect(result).toMatchObject({
+          status: 'error',
+          code: 'DENIED',
+          data: expect.stringContaining('policy.json'),
+        });
+        expect(result.data).not.toContain(stateDir);
+      }
+      expect(log.mock.calls.map((said) => said.join(' '))).toEqual([
+        expect.stringContaining(path()),
+        expect.stringContaining(path()),
+        expect.stringContaining(path()),
+      ]);
+      await writeFile(path(), good);
+      const result = await resultOf(connection, newCall('read_file', { target_file: 'a.txt' }));
+      expect(result).toMatchObject({ status: 'success' });
+    },
+  );
+
+  test('does not approve anything by device keys that cannot be read', async () => {
+    await writeFile(join(stateDir, 'policy.json'), '{"rules":[{"tool":"*","decision":"ask"}]}');
+    await writeFile(join(stateDir, 'devices.json'), 'broken');
+    startBridge();
+    const connection = await tunnel.welcomed();
+    const call = newCall('write', { path: 'b.txt', contents: 'b' });
+    const { callId } = call;
+    connection.send({ type: 'call', call });
+    await connection.next('approval_request');
+    connection.send({ type: 'approval', answer: { callId, decision: 'once' } });
+    expect(await connection.next('approval_request')).toMatchObject({
+      reason: expect.stringContaining('not signed'),
+    });
+    expect(await exists('b.txt')()).toBe(false);
+  });
+});
+
+describe('a bridge that loses its connection', () => {
+  test('tells it once for each reason, however often it tries', async () => {
+    // Back soon.
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const { statuses } = startBridge();
+    const first = await tunnel.welcomed();
+    await resultOf(first, newCall('read_file', { target_file: 'a.txt' }));
+    tunnel.turnAway(503, 503, 502);
+    first.close();
+    const second = await tunnel.welcomed();
+    expect(statuses.map((status) => ('reason' in status ? status.reason : status.event))).toEqual([
+      'connected',
+      'the connection was lost',
+      'the server answered 503',
+      'the server answered 502',
+    ]);
+    await resultOf(second, newCall('read_file', { target_file: 'a.txt' }));
+    expect(statuses.at(-1)).toMatchObject({ event: 'connected' });
+  });
+
+  test('sends results to the new one, also when it was slow to look at the machine on the old one', async () => {
+    // Git hangs the first time, until its socket has gone and another one is welcome.
+    const bin = join(place.root, '..', 'bin');
+    await mkdir(bin);
+    const script = `#!/bin/sh\n[ -e ${bin}/first ] && exit 1\ntouch ${bin}/first\nuntil [ -e ${bin}/go ]; do sleep 0.05; done\n`;
+    await writeFile(join(bin, 'git'), script);
+    await chmod(join(bin, 'git'), 0o755);
+    vi.stubEnv('PATH', [bin, process.env['PATH']].join(delimiter));
+    startBridge();
+    const first = await tunnel.connection();
+    await vi.waitFor(() => readFile(join(bin, 'first')), 5000);
+    first.close();
+    const second = await tunnel.welcomed();
+    await writeFile(join(bin, 'go'), '');
+    await vi.waitFor(async () => expect(await isAnyoneRunning(`${bin}/git`)).toBe(false), 5000);
+    const result = await resultOf(second, newCall('read_file', { target_file: 'a.txt' }));
+    expect(result).toMatchObject({ status: 'success' });
+  });
+});
+
+describe('a bridge that is refused', () => {
+  test.each<[string, () => Promise<void>, string]>([
+    [
+      'by its token',
+      async () => tunnel.turnAway(401),
+      "The server refused the bridge's token (401): get a new one.",
+    ],
+    [
+      'for a newer one',
+      async () => (await tunnel.welcomed()).close(CLOSE.replaced),
+      'A newer connection of this bridge took over.',
+    ],
+  ])('%s says so, says nothing of another attempt, and ends', async (_, refuse, message) => {
+    const refused = refuse();
+    const { ended, statuses } = startBridge();
+    await refused;
+    await ended;
+    expect(statuses.filter(({ event }) => event !== 'connected')).toEqual([
+      { event: 'refused', message },
+    ]);
+  });
+
+  test('ends its commands, too', async () => {
+    const call = await putJob();
+    const { ended } = startBridge();
+    const connection = await tunnel.welcomed();
+    connection.send({ type: 'call', call });
+    await vi.waitUntil(exists('ran.txt'), 5000);
+    connection.close(CLOSE.replaced);
+    await ended;
+    expect(await isAnyoneRunning('job.sh')).toBe(false);
+  });
+});
+
+describe('a bridge that is ended', () => {
+  test('leaves no process, no lock and nothing that keeps its own process alive', async () => {
+    const bridge = spawnBridge();
+    const exited = once(bridge, 'exit');
+    const connection = await tunnel.welcomed();
+    const call = await putJob();
+    const server = newCall('run_terminal_cmd', { command: 'sh job.sh', is_background: true });
+    expect(await resultOf(connection, server)).toMatchObject({ status: 'success' });
+    connection.send({ type: 'call', call });
+    await vi.waitFor(async () => expect(await place.text('ran.txt')).toBe('ran\nran\n'), 5000);
+    bridge.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+    expect(await isAnyoneRunning('job.sh')).toBe(false);
+    using journal = Journal.open(join(stateDir, 'journal.jsonl'), 'next');
+    expect(journal.lookup(call.callId)).toMatchObject({
+      state: 'finished',
+      result: { status: 'error', code: 'CANCELLED' },
+    });
+  });
+
+  test('before it could connect, or while it waits to, ends at once', async () => {
+    tunnel.turnAway(503);
+    const { ending, ended, statuses } = startBridge();
+    await vi.waitUntil(() => statuses.length > 0, 5000);
+    ending.abort();
+    expect(await ended).toBeUndefined();
+  });
+});
+
+describe('a bridge that is killed in the middle of a command', () => {
+  test('does not run it again, says that its outcome is unknown, and runs other calls', async () => {
+    const first = spawnBridge();
+    const connection = await tunnel.welcomed();
+    const call = await putJob();
+    const read = newCall('read_file', { target_file: 'a.txt' });
+    connection.send({ type: 'call', call });
+    await vi.waitUntil(exists('ran.txt'), 5000);
+    const exited = once(first, 'exit');
+    first.kill('SIGKILL');
+    await exited;
+
+    spawnBridge();
+    const next = await tunnel.connection();
+    const { calls } = await next.welcome({ calls: [call, read] });
+    const results = [await next.next('result'), await next.next('result')];
+    expect(calls).toEqual([call.callId]);
+    expect(results).toMatchObject([
+      { callId: call.callId, result: { status: 'error', code: 'UNKNOWN_OUTCOME' } },
+      { callId: read.callId, result: { status: 'success' } },
+    ]);
+    expect(await place.text('ran.txt')).toBe('ran\n');
+  });
+});

@@ -1,0 +1,274 @@
+import { createServer, type Socket } from 'node:net';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import {
+  backoffMs,
+  ConnectionRefused,
+  failuresAfter,
+  stayConnected,
+} from '../../../bridge/tunnel/connection.ts';
+import type { ConnectionEvents } from '../../../bridge/tunnel/socket.ts';
+import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
+import type { BridgeFrame, TunnelFrame } from '../../../shared/tunnel.ts';
+import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/tunnel.ts';
+import { Queue, ScriptedTunnel } from './scripted-tunnel.ts';
+
+const BRIDGE_ID = 'bridge_00000000-0000-4000-8000-000000000001';
+const CALL_ID = 'call_00000000-0000-4000-8000-000000000002';
+const HELLO: BridgeFrame = {
+  type: 'hello',
+  protocol: TUNNEL_PROTOCOL,
+  bridgeId: BRIDGE_ID,
+  bootId: '00000000-0000-4000-8000-000000000003',
+  tools: [],
+  confinement: { kind: 'none', detail: 'a test' },
+  context: { os: 'o', shell: 's', workspacePath: '/w', projectLayout: '' },
+  calls: [],
+};
+
+/** A connection that says hello, and what its owner hears. */
+function connect(url: string) {
+  const ending = new AbortController();
+  onTestFinished(() => ending.abort());
+  const [frames, reasons] = [new Queue<TunnelFrame>(), new Queue<string>()];
+  const sockets: { send: (frame: BridgeFrame) => void; closed: AbortSignal }[] = [];
+  const events: ConnectionEvents = {
+    onOpen: (send, closed) => {
+      sockets.push({ send, closed });
+      send(HELLO);
+    },
+    onFrame: (frame) => frames.put(frame),
+    onClose: (reason) => reasons.put(reason),
+  };
+  const ended = stayConnected({ url, token: 'secret', bridgeId: BRIDGE_ID }, events, ending.signal);
+  // A test that does not look at it ends it by the signal.
+  ended.catch(() => {});
+  return { ending, ended, frames, reasons, sockets };
+}
+
+let tunnel: ScriptedTunnel;
+beforeEach(async () => {
+  tunnel = await ScriptedTunnel.open();
+  // The shortest waits between attempts.
+  vi.spyOn(Math, 'random').mockReturnValue(1);
+});
+afterEach(async () => {
+  vi.restoreAllMocks();
+  vi.useRealTimers();
+  await tunnel[Symbol.asyncDispose]();
+});
+
+describe('a connection', () => {
+  test('goes to its bridge’s address with its token, says hello and passes frames on', async () => {
+    const { frames } = connect(tunnel.url);
+    const connection = await tunnel.connection();
+    expect([connection.path, connection.authorization]).toEqual([
+      `/api/v1/bridges/${BRIDGE_ID}/connect`,
+      'Bearer secret',
+    ]);
+    expect(await connection.welcome()).toEqual(HELLO);
+    connection.send({ type: 'ack', callId: CALL_ID });
+    expect([await frames.take(), await frames.take()]).toEqual([
+      { type: 'welcome', protocol: TUNNEL_PROTOCOL, calls: [], cancels: [], answers: [] },
+      { type: 'ack', callId: CALL_ID },
+    ]);
+  });
+
+  test('ends with its signal, without another word to its owner', async () => {
+    const { ending, ended, reasons, sockets } = connect(tunnel.url);
+    const connection = await tunnel.welcomed();
+    const heard = vi.spyOn(reasons, 'put');
+    ending.abort();
+    await ended;
+    await connection.closed;
+    expect([heard.mock.calls, sockets[0]?.closed.aborted]).toEqual([[], true]);
+  });
+
+  test('ends with its signal while it waits for the next attempt', async () => {
+    const { ending, ended, reasons } = connect('http://127.0.0.1:1');
+    await reasons.take();
+    ending.abort();
+    expect(await ended).toBeUndefined();
+  });
+
+  test('that is to end before it begins never begins', async () => {
+    const events: ConnectionEvents = { onOpen: vi.fn(), onFrame: vi.fn(), onClose: vi.fn() };
+    const config = { url: tunnel.url, token: 'secret', bridgeId: BRIDGE_ID };
+    await stayConnected(config, events, AbortSignal.abort());
+    expect(events.onClose).not.toHaveBeenCalled();
+  });
+
+  test('tells who sends late that its socket is gone, and drops the frame', async () => {
+    const { reasons, sockets } = connect(tunnel.url);
+    (await tunnel.welcomed()).close();
+    await reasons.take();
+    const second = await tunnel.welcomed();
+    expect(sockets.map(({ closed }) => closed.aborted)).toEqual([true, false]);
+    sockets[0]?.send({ type: 'output', callId: CALL_ID, delta: 'late' });
+    sockets[1]?.send({ type: 'output', callId: CALL_ID, delta: 'live' });
+    expect(await second.next('output')).toMatchObject({ delta: 'live' });
+  });
+});
+
+describe('the connection is made again', () => {
+  test.each<[string, number | undefined, string, RegExp]>([
+    ['the line was cut', undefined, '', /^the connection was lost$/],
+    ['the server asked to try again', 1013, 'try again', /1013 try again/],
+    ['the server went away', 1001, '', /1001/],
+    ['the server closed without a word', 1000, '', /1000/],
+  ])('when %s', async (_, code, said, reason) => {
+    const { reasons } = connect(tunnel.url);
+    (await tunnel.welcomed()).close(code, said);
+    expect(await reasons.take()).toMatch(reason);
+    await tunnel.welcomed();
+  });
+
+  test.each([500, 502, 503, 429, 404])('when the handshake is answered with %i', async (status) => {
+    tunnel.turnAway(status);
+    const { reasons } = connect(tunnel.url);
+    expect(await reasons.take()).toBe(`the server answered ${status}`);
+    await tunnel.welcomed();
+  });
+
+  test('when nobody listens, with a reason also for a host of several addresses', async () => {
+    const { reasons } = connect('http://localhost:1');
+    expect(await reasons.take()).toMatch(/ECONNREFUSED/);
+  });
+
+  test('when a frame is too large to be taken', async () => {
+    const { reasons } = connect(tunnel.url);
+    (await tunnel.welcomed()).send('x'.repeat(TUNNEL_LIMITS.maxFrameBytes + 1));
+    expect(await reasons.take()).toMatch(/payload size/);
+    await tunnel.welcomed();
+  });
+});
+
+describe('the connection ends for good', () => {
+  const goodbye: TunnelFrame = { type: 'goodbye', code: 'X', message: 'Update the bridge.' };
+
+  test.each<[string, number, TunnelFrame[], string]>([
+    ['a newer one takes over', CLOSE.replaced, [], 'A newer connection of this bridge took over.'],
+    ['the versions differ', CLOSE.protocolMismatch, [goodbye], 'Update the bridge.'],
+    ['a frame is not understood', CLOSE.badFrame, [goodbye], 'Update the bridge.'],
+    [
+      'the server says only that it does not understand',
+      CLOSE.badFrame,
+      [],
+      'The server and this bridge do not understand each other: update both.',
+    ],
+  ])('when %s', async (_, code, frames, message) => {
+    const { ended, reasons } = connect(tunnel.url);
+    const heard = vi.spyOn(reasons, 'put');
+    const connection = await tunnel.welcomed();
+    for (const frame of frames) connection.send(frame);
+    connection.close(code);
+    await expect(ended).rejects.toEqual(new ConnectionRefused(message));
+    expect(heard).not.toHaveBeenCalled();
+  });
+
+  test.each([401, 403])('when the token is refused with %i', async (status) => {
+    tunnel.turnAway(status);
+    const message = `The server refused the bridge's token (${status}): get a new one.`;
+    await expect(connect(tunnel.url).ended).rejects.toEqual(new ConnectionRefused(message));
+  });
+
+  test.each<[string, string]>([
+    ['no JSON', 'hello?'],
+    ['an unknown type', '{"type":"dance"}'],
+    ['a call with a bad id', '{"type":"ack","callId":"call_1"}'],
+    ['no credit at all', '{"type":"credit","chars":0}'],
+    ['a list', '[]'],
+  ])('when the server sends %s, and nothing after it counts', async (_, text) => {
+    const { ended, frames } = connect(tunnel.url);
+    const heard = vi.spyOn(frames, 'put');
+    const connection = await tunnel.connection();
+    connection.send(text);
+    connection.send({ type: 'ack', callId: CALL_ID });
+    await expect(ended).rejects.toThrow('a frame that this bridge does not know');
+    expect(await connection.closed).toBe(CLOSE.badFrame);
+    expect(heard).not.toHaveBeenCalled();
+  });
+
+  test.each<[number, string]>([
+    [TUNNEL_PROTOCOL + 1, 'update the bridge'],
+    [TUNNEL_PROTOCOL - 1, 'update the server'],
+  ])('when it is welcomed in version %i, and says: %s', async (protocol, advice) => {
+    const { ended } = connect(tunnel.url);
+    const connection = await tunnel.welcomed({ protocol });
+    await expect(ended).rejects.toThrow(advice);
+    expect(await connection.closed).toBe(CLOSE.protocolMismatch);
+  });
+});
+
+describe('a server that is silent', () => {
+  beforeEach(() => {
+    vi.useFakeTimers({
+      toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
+    });
+  });
+
+  test('is left when it does not answer the hello', async () => {
+    const { reasons } = connect(tunnel.url);
+    const connection = await tunnel.connection();
+    await connection.next('hello');
+    vi.advanceTimersByTime(TUNNEL_LIMITS.welcomeMs);
+    expect(await reasons.take()).toBe('the server did not answer the hello');
+    await connection.closed;
+  });
+
+  test('is left when it does not answer the handshake', async () => {
+    const connected = Promise.withResolvers<Socket>();
+    const mute = createServer(connected.resolve).listen(0, '127.0.0.1');
+    await new Promise((resolve) => mute.once('listening', resolve));
+    const address = mute.address();
+    const port = typeof address === 'object' ? address?.port : undefined;
+    const { reasons } = connect(`http://127.0.0.1:${port}`);
+    const socket = await connected.promise;
+    onTestFinished(() => {
+      socket.destroy();
+      mute.close();
+    });
+    vi.advanceTimersByTime(TUNNEL_LIMITS.welcomeMs);
+    expect(await reasons.take()).toBe('the server did not answer');
+  });
+
+  test('is left when it answers no ping, and kept while it does', async () => {
+    const { frames, reasons } = connect(tunnel.url);
+    const connection = await tunnel.welcomed();
+    await frames.take();
+    for (let count = 0; count < 10; count++) {
+      vi.advanceTimersByTime(TUNNEL_LIMITS.pingMs);
+      await connection.pings.take();
+      // Comes after the pong.
+      connection.send({ type: 'ack', callId: CALL_ID });
+      await frames.take();
+    }
+    connection.isAlive = false;
+    vi.advanceTimersByTime(TUNNEL_LIMITS.deadMs + TUNNEL_LIMITS.pingMs);
+    expect(await reasons.take()).toBe('the server no longer answers');
+    await connection.closed;
+  });
+});
+
+describe('the wait before another attempt', () => {
+  const { backoffMinMs, backoffMaxMs } = TUNNEL_LIMITS;
+
+  test.each<[number, number, number]>([
+    [0, 0, backoffMinMs],
+    [0, 1, backoffMinMs / 2],
+    [1, 0, 2 * backoffMinMs],
+    [3, 0.5, 6 * backoffMinMs],
+    [10, 0, backoffMaxMs],
+    [10, 1, backoffMaxMs / 2],
+    [5000, 0, backoffMaxMs],
+  ])('after %i failures, with chance %d, is %d ms', (failures, random, expected) => {
+    expect(backoffMs(failures, random)).toBe(expected);
+  });
+
+  test.each<[string, number, number, number]>([
+    ['grows when there was no welcome', 3, 0, 4],
+    ['grows when a welcome came to nothing', 3, backoffMaxMs, 4],
+    ['starts anew after a connection that held', 3, backoffMaxMs + 1, 0],
+  ])('%s', (_, failures, heldMs, expected) => {
+    expect(failuresAfter(failures, heldMs)).toBe(expected);
+  });
+});

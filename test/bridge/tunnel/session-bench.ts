@@ -1,0 +1,157 @@
+/** A session over a real journal and a real folder, with the test at the other end of its connection. */
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { onTestFinished, vi } from 'vitest';
+import { Asking } from '../../../bridge/approvals/asking.ts';
+import type { Decision } from '../../../bridge/approvals/rules.ts';
+import { type BridgeTool, createCatalogue } from '../../../bridge/tools/catalogue.ts';
+import type { ToolContext } from '../../../bridge/tools/executor.ts';
+import { Journal } from '../../../bridge/tunnel/journal.ts';
+import { Session } from '../../../bridge/tunnel/session.ts';
+import type { DeviceKey } from '../../../shared/approvals.ts';
+import { newCallId, newConversationId } from '../../../shared/ids.ts';
+import type { Effect } from '../../../shared/modes.ts';
+import { readFile } from '../../../shared/tools/read-file.ts';
+import type { BridgeFrame, ToolCall, ToolResult, TunnelFrame } from '../../../shared/tunnel.ts';
+import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+
+const CONVERSATION = newConversationId(randomUUID());
+
+export function newCall(tool: string, args: Record<string, unknown> = {}): ToolCall {
+  const callId = newCallId(randomUUID());
+  return { callId, conversationId: CONVERSATION, tool, arguments: args, mode: 'agent' };
+}
+
+/** One run of a scripted tool, which ends when the test says so, or with its signal. */
+export interface ScriptedRun {
+  readonly context: ToolContext;
+  end(result: ToolResult): void;
+  fail(error: unknown): void;
+}
+
+/** A tool that takes anything, and tells the test of each run. */
+export function scriptedTool(
+  name: string,
+  { effect, idempotent = false, lane = null }: ToolTraits,
+): { tool: BridgeTool; runs: ScriptedRun[] } {
+  const runs: ScriptedRun[] = [];
+  const execute: BridgeTool['execute'] = (_, context) => {
+    const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
+    context.signal.addEventListener('abort', () => reject(context.signal.reason));
+    runs.push({ context, end: resolve, fail: reject });
+    return promise;
+  };
+  const definition = { ...readFile, name, effect, idempotent, subject: () => name };
+  return { tool: { definition, execute, serialKey: async () => lane }, runs };
+}
+
+export interface ToolTraits {
+  readonly effect: Effect;
+  readonly idempotent?: boolean;
+  readonly lane?: string | null;
+}
+
+/** When everything that can go on without the disk has done so. */
+export const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+/** The run after `count` others. */
+export async function nextRun(runs: readonly ScriptedRun[], count = 0): Promise<ScriptedRun> {
+  return await vi.waitUntil(() => runs[count], { timeout: 5000, interval: 1 });
+}
+
+/** The first result that the present connection was given. */
+export async function nextResult(bench: Bench, call: ToolCall): Promise<ToolResult> {
+  return await vi.waitUntil(() => bench.resultsOf(call)[0], { timeout: 5000, interval: 1 });
+}
+
+interface BenchOptions {
+  readonly decide?: (call: ToolCall) => Decision | Promise<Decision>;
+  readonly devices?: readonly DeviceKey[];
+  readonly tools?: readonly BridgeTool[];
+}
+
+export class Bench {
+  readonly place: TemporaryWorkspace;
+  readonly #options: BenchOptions;
+  /** Everything the connection was given, in order; a new connection begins a new list. */
+  sent: BridgeFrame[] = [];
+  #process: { readonly session: Session; readonly journal: Journal };
+
+  private constructor(place: TemporaryWorkspace, options: BenchOptions) {
+    this.place = place;
+    this.#options = options;
+    this.#process = this.#start();
+    onTestFinished(async () => {
+      await this.session.end();
+      this.journal[Symbol.dispose]();
+    });
+  }
+
+  static async start(
+    options: BenchOptions = {},
+    files: Record<string, string> = {},
+  ): Promise<Bench> {
+    const bench = new Bench(await temporaryWorkspace(files), options);
+    bench.connect();
+    return bench;
+  }
+
+  get session(): Session {
+    return this.#process.session;
+  }
+
+  get journal(): Journal {
+    return this.#process.journal;
+  }
+
+  /** A new connection, up to its welcome. */
+  connect(open: Partial<Extract<TunnelFrame, { type: 'welcome' }>> = {}): void {
+    this.sent = [];
+    const { sent } = this;
+    this.session.attach((frame) => sent.push(frame));
+    const nothing = { calls: [], cancels: [], answers: [] };
+    this.session.receive({ type: 'welcome', protocol: 1, ...nothing, ...open });
+  }
+
+  /** As if this process had been killed, and another one started. */
+  restart(): void {
+    this.session.detach();
+    this.journal[Symbol.dispose]();
+    this.#process = this.#start();
+  }
+
+  send(...calls: readonly ToolCall[]): void {
+    for (const call of calls) this.session.receive({ type: 'call', call });
+  }
+
+  resultsOf({ callId }: ToolCall): ToolResult[] {
+    return this.sent.flatMap((frame) =>
+      frame.type === 'result' && frame.callId === callId ? [withoutDuration(frame.result)] : [],
+    );
+  }
+
+  #start() {
+    const { decide = () => 'allow', devices = [], tools = [] } = this.#options;
+    const journal = Journal.open(join(this.place.root, '..', 'journal.jsonl'), randomUUID());
+    const asking = new Asking({
+      terminal: undefined,
+      devices: async () => devices,
+      onRequested: (callId, reason) => session.tellQuestion(callId, reason),
+      onResolved: (callId, resolution) => session.tellResolution(callId, resolution),
+    });
+    const session: Session = new Session({
+      workspace: this.place.context.workspace,
+      tools: createCatalogue(...tools),
+      asking,
+      journal,
+      decide: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
+    });
+    return { session, journal };
+  }
+}
+
+/** It differs from run to run. */
+function withoutDuration({ metadata, ...result }: ToolResult): ToolResult {
+  const { duration_ms: _, ...rest } = metadata ?? {};
+  return Object.keys(rest).length === 0 ? result : { ...result, metadata: rest };
+}

@@ -1,0 +1,152 @@
+import { describe, expect, test, vi } from 'vitest';
+import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
+import {
+  Bench,
+  newCall,
+  nextResult,
+  nextRun,
+  type ScriptedRun,
+  scriptedTool,
+  settle,
+} from './session-bench.ts';
+
+const command = () => scriptedTool('command', { effect: 'execute' });
+
+describe('calls that come together', () => {
+  const write = (contents: string) => newCall('write', { path: 'a.txt', contents });
+
+  test('write one path one after the other, in the order they came', async () => {
+    const policyOfFirst = Promise.withResolvers<'allow'>();
+    const first = write('one\n');
+    const bench = await Bench.start({
+      decide: ({ callId }) => (callId === first.callId ? policyOfFirst.promise : 'allow'),
+    });
+    const second = newCall('str_replace', {
+      file_path: 'a.txt',
+      old_string: 'one',
+      new_string: 'two',
+    });
+    bench.send(first, second);
+    await settle();
+    policyOfFirst.resolve('allow');
+    expect(await nextResult(bench, second)).toMatchObject({ status: 'success' });
+    expect(await bench.place.text('a.txt')).toBe('two\n');
+  });
+
+  test('do not wait for one that waits for a person', async () => {
+    const first = write('one\n');
+    const bench = await Bench.start({
+      decide: ({ callId }) => (callId === first.callId ? 'ask' : 'allow'),
+    });
+    const second = write('two\n');
+    bench.send(first, second);
+    expect(await nextResult(bench, second)).toMatchObject({ status: 'success' });
+    expect(bench.resultsOf(first)).toEqual([]);
+  });
+
+  test('read side by side', async () => {
+    const { tool, runs } = scriptedTool('look', { effect: 'read' });
+    const bench = await Bench.start({ tools: [tool] });
+    bench.send(newCall('look'), newCall('look'), newCall('look'));
+    await nextRun(runs, 2);
+    expect(bench.sent).toEqual([]);
+  });
+});
+
+describe('a call that cannot run', () => {
+  test('because there is no such tool is told so', async () => {
+    const bench = await Bench.start();
+    const call = newCall('dance');
+    bench.send(call);
+    expect(await nextResult(bench, call)).toEqual({
+      status: 'error',
+      code: 'UNKNOWN_TOOL',
+      data: 'This bridge has no tool named "dance".',
+    });
+  });
+
+  test('because its arguments are wrong is told which, whatever the edge made of them', async () => {
+    const bench = await Bench.start();
+    const call = newCall('write', { path: '', contents: 3 });
+    bench.send(call);
+    expect(await nextResult(bench, call)).toMatchObject({
+      status: 'error',
+      code: 'INVALID_ARGUMENTS',
+      data: expect.stringMatching(/path: .*contents: /),
+    });
+  });
+
+  test.each<[string, (bench: ScriptedRun) => void]>([
+    ['a bug', ({ fail }) => fail(new Error('/home/me/secret.ts is not defined'))],
+    ['something that is no error', ({ fail }) => fail(undefined)],
+  ])('because of %s in its tool is told no more than that', async (_, end) => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    end(await nextRun(runs));
+    expect(await nextResult(bench, call)).toEqual({
+      status: 'error',
+      code: 'TOOL_FAILED',
+      data: "command failed unexpectedly on the developer's machine.",
+    });
+    expect(log).toHaveBeenCalledOnce();
+  });
+
+  test('because the owner denies it is told why, and nothing is started', async () => {
+    const bench = await Bench.start({ decide: () => 'deny' });
+    const call = newCall('write', { path: 'a.txt', contents: 'x' });
+    bench.send(call);
+    expect(await nextResult(bench, call)).toEqual({
+      status: 'error',
+      code: 'DENIED',
+      data: 'Not allowed on this machine: the test says so',
+    });
+    await expect(bench.place.text('a.txt')).rejects.toThrow('ENOENT');
+  });
+});
+
+describe('live output', () => {
+  const chars = TUNNEL_LIMITS.outputCredit;
+
+  async function startTalking() {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    const { context } = await nextRun(runs);
+    return { bench, call, say: context.onOutput };
+  }
+
+  test('is sent as it comes', async () => {
+    const { bench, call, say } = await startTalking();
+    say('hello');
+    expect(bench.sent).toEqual([{ type: 'output', callId: call.callId, delta: 'hello' }]);
+  });
+
+  test('is dropped without credit, and sent again when there is some', async () => {
+    const { bench, say } = await startTalking();
+    for (const delta of ['x'.repeat(chars - 2), 'abc', 'de', 'f']) say(delta);
+    bench.session.receive({ type: 'credit', chars: 2 });
+    for (const delta of ['ghi', 'jk', 'l']) say(delta);
+    expect(bench.sent.slice(1)).toMatchObject([{ delta: 'de' }, { delta: 'jk' }]);
+  });
+
+  test('has no more credit than one connection gives, whatever the server says', async () => {
+    const { bench, say } = await startTalking();
+    bench.session.receive({ type: 'credit', chars });
+    for (const delta of ['x'.repeat(chars), 'y']) say(delta);
+    expect(bench.sent).toHaveLength(1);
+  });
+
+  test('is dropped while nobody listens, and has its full credit on a new connection', async () => {
+    const { bench, say } = await startTalking();
+    say('x'.repeat(chars));
+    bench.session.detach();
+    say('lost');
+    bench.connect();
+    say('y'.repeat(chars));
+    expect(bench.sent).toHaveLength(1);
+  });
+});

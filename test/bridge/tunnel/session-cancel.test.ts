@@ -1,0 +1,80 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import { Bench, newCall, nextResult, nextRun, scriptedTool, settle } from './session-bench.ts';
+
+const DONE: ToolResult = { status: 'success', data: 'done' };
+const CANCELLED: ToolResult = { status: 'error', code: 'CANCELLED', data: 'Cancelled.' };
+const UNKNOWN = { status: 'error', code: 'UNKNOWN_OUTCOME', data: expect.any(String) };
+const command = () => scriptedTool('command', { effect: 'execute' });
+
+describe('a cancel', () => {
+  test('before its call answers it, and the call never runs', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.session.receive({ type: 'cancel', callId: call.callId });
+    bench.send(call);
+    await settle();
+    expect([bench.resultsOf(call), runs.length]).toEqual([[CANCELLED, CANCELLED], 0]);
+  });
+
+  test('while its call runs ends it', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    await nextRun(runs);
+    bench.session.receive({ type: 'cancel', callId: call.callId });
+    bench.session.receive({ type: 'cancel', callId: call.callId });
+    expect(await nextResult(bench, call)).toEqual(CANCELLED);
+    expect(runs[0]?.context.signal.aborted).toBe(true);
+  });
+
+  test('while its call waits for its lane keeps it from running, and not those behind it', async () => {
+    const { tool, runs } = scriptedTool('edit', { effect: 'write', lane: '/a' });
+    const bench = await Bench.start({ tools: [tool] });
+    const [first, second, third] = [newCall('edit'), newCall('edit'), newCall('edit')];
+    bench.send(first, second, third);
+    await nextRun(runs);
+    bench.session.receive({ type: 'cancel', callId: second.callId });
+    runs[0]?.end(DONE);
+    expect(await nextResult(bench, second)).toEqual(CANCELLED);
+    (await nextRun(runs, 1)).end(DONE);
+    expect(await nextResult(bench, third)).toEqual(DONE);
+  });
+
+  test('after the end of its call is answered with the result that it had', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    (await nextRun(runs)).end(DONE);
+    await nextResult(bench, call);
+    bench.session.receive({ type: 'cancel', callId: call.callId });
+    expect(bench.resultsOf(call)).toEqual([DONE, DONE]);
+  });
+
+  test('while a person is asked takes the question back', async () => {
+    const bench = await Bench.start({ decide: () => 'ask' });
+    const call = newCall('list_dir', { target_directory: '.' });
+    bench.send(call);
+    await vi.waitUntil(() => bench.sent.length > 0);
+    bench.session.receive({ type: 'cancel', callId: call.callId });
+    expect(await nextResult(bench, call)).toEqual(CANCELLED);
+    expect(bench.sent.slice(0, 2)).toMatchObject([
+      { type: 'approval_request' },
+      { type: 'approval_resolved', decision: 'expired', by: 'drawbridge' },
+    ]);
+  });
+
+  test('in a welcome, of a call that an earlier process began, does not claim to know what it did', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    await nextRun(runs);
+    bench.restart();
+    bench.connect({ cancels: [call.callId] });
+    expect(bench.resultsOf(call)).toEqual([UNKNOWN]);
+  });
+});

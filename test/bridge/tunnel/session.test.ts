@@ -1,0 +1,214 @@
+import { describe, expect, test, vi } from 'vitest';
+import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import { Bench, newCall, nextResult, nextRun, scriptedTool, settle } from './session-bench.ts';
+
+const DONE: ToolResult = { status: 'success', data: 'done' };
+const UNKNOWN = { status: 'error', code: 'UNKNOWN_OUTCOME', data: expect.any(String) };
+const command = () => scriptedTool('command', { effect: 'execute' });
+
+describe('a call that is delivered', () => {
+  test('for the first time is run, and its result is sent with its duration', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    (await nextRun(runs)).end({ ...DONE, metadata: { exitCode: 0 } });
+    await nextResult(bench, call);
+    const metadata = { duration_ms: expect.any(Number), exitCode: 0 };
+    expect(bench.sent).toEqual([
+      { type: 'result', callId: call.callId, result: { ...DONE, metadata } },
+    ]);
+  });
+
+  test('again while it runs goes on, also over connections', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call, call);
+    await nextRun(runs);
+    bench.send(call);
+    bench.session.detach();
+    bench.connect({ calls: [call] });
+    await settle();
+    expect(runs).toHaveLength(1);
+    runs[0]?.end(DONE);
+    expect(await nextResult(bench, call)).toEqual(DONE);
+    expect(bench.sent).toHaveLength(1);
+  });
+
+  test('again when it is finished is answered from the journal', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    (await nextRun(runs)).end(DONE);
+    await nextResult(bench, call);
+    bench.send(call, call);
+    expect([bench.resultsOf(call), runs.length]).toEqual([[DONE, DONE, DONE], 1]);
+  });
+
+  test('again after a restart, when it was finished, is answered from the journal', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    (await nextRun(runs)).end(DONE);
+    await nextResult(bench, call);
+    bench.restart();
+    bench.connect({ calls: [call] });
+    expect([bench.resultsOf(call), runs.length]).toEqual([[DONE], 1]);
+  });
+
+  test.each([
+    ['read', false],
+    ['write', true],
+  ] as const)(
+    'again after a restart, with effect %s, idempotent %j, runs again',
+    async (effect, idempotent) => {
+      const { tool, runs } = scriptedTool('tool', { effect, idempotent });
+      const bench = await Bench.start({ tools: [tool] });
+      const call = newCall('tool');
+      bench.send(call);
+      await nextRun(runs);
+      bench.restart();
+      bench.connect({ calls: [call] });
+      (await nextRun(runs, 1)).end(DONE);
+      expect(await nextResult(bench, call)).toEqual(DONE);
+    },
+  );
+
+  test.each([
+    ['write', false],
+    ['execute', false],
+  ] as const)(
+    'again after a restart, with effect %s, idempotent %j, has an unknown outcome',
+    async (effect, idempotent) => {
+      const { tool, runs } = scriptedTool('tool', { effect, idempotent });
+      const bench = await Bench.start({ tools: [tool] });
+      const call = newCall('tool');
+      bench.send(call);
+      await nextRun(runs);
+      bench.restart();
+      bench.connect({ calls: [call] });
+      await settle();
+      bench.connect({ calls: [call] });
+      expect([bench.resultsOf(call), runs.length]).toEqual([[UNKNOWN], 1]);
+    },
+  );
+});
+
+describe('a result', () => {
+  test('that nobody heard is told with the next welcome, until it is acked', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    await nextRun(runs);
+    bench.session.detach();
+    runs[0]?.end(DONE);
+    await vi.waitUntil(() => bench.journal.lookup(call.callId).state === 'finished');
+    const told = [];
+    for (let count = 0; count < 2; count++) {
+      bench.connect({ calls: [call] });
+      told.push(bench.resultsOf(call));
+    }
+    expect([told, bench.journal.calls]).toEqual([[[DONE], [DONE]], [call.callId]]);
+    bench.session.receive({ type: 'ack', callId: call.callId });
+    expect(bench.journal.calls).toEqual([]);
+  });
+
+  test('may be acked twice, and so may a call that nobody knows', async () => {
+    const bench = await Bench.start();
+    for (const _ of [1, 2]) bench.session.receive({ type: 'ack', callId: newCall('x').callId });
+    expect(bench.sent).toEqual([]);
+  });
+
+  test('that would burst a frame loses its metadata and its length, not its status', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    const data = '\u0001'.repeat(TUNNEL_LIMITS.maxFrameBytes / 6);
+    (await nextRun(runs)).end({ status: 'error', code: 'X', data, metadata: { diff: data } });
+    const cut = data.slice(0, RUN_LIMITS.maxResultChars);
+    expect(await nextResult(bench, call)).toEqual({ status: 'error', code: 'X', data: cut });
+    expect(JSON.stringify(bench.sent[0]).length).toBeLessThan(TUNNEL_LIMITS.maxFrameBytes);
+  });
+});
+
+describe('a journal that cannot be written', () => {
+  test('starts nothing', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    bench.journal[Symbol.dispose]();
+    const call = newCall('command');
+    bench.send(call);
+    expect(await nextResult(bench, call)).toMatchObject({ status: 'error', code: 'TOOL_FAILED' });
+    expect([runs.length, log.mock.calls.length]).toEqual([0, 2]);
+  });
+
+  test('loses neither the result of a call at work nor the bridge over its ack', async () => {
+    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    await nextRun(runs);
+    bench.journal[Symbol.dispose]();
+    runs[0]?.end(DONE);
+    expect(await nextResult(bench, call)).toEqual(DONE);
+    bench.send(call);
+    expect(bench.resultsOf(call)).toEqual([DONE, DONE]);
+    bench.session.receive({ type: 'ack', callId: call.callId });
+    expect(log.mock.calls.map(([text]) => text)).toEqual([
+      expect.stringContaining('the result'),
+      expect.stringContaining('the ack'),
+    ]);
+  });
+});
+
+describe('the end of the process', () => {
+  test('ends what runs, and is over when that is', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
+    await nextRun(runs);
+    await bench.session.end();
+    expect(bench.journal.lookup(call.callId)).toMatchObject({
+      state: 'finished',
+      result: { status: 'error', code: 'CANCELLED' },
+    });
+  });
+
+  test('leaves a call that waits for a person, its lane or the policy to the next process', async () => {
+    const { tool, runs } = scriptedTool('edit', { effect: 'write', lane: '/a' });
+    const bench = await Bench.start({
+      tools: [tool],
+      decide: async ({ arguments: { verdict } }) => {
+        await settle();
+        return verdict === 'ask' ? 'ask' : 'allow';
+      },
+    });
+    const calls = [newCall('edit'), newCall('edit'), newCall('edit', { verdict: 'ask' })];
+    bench.send(...calls);
+    await nextRun(runs);
+    await vi.waitUntil(() => bench.sent.length === 1);
+    const late = newCall('edit');
+    bench.send(late);
+    await bench.session.end();
+    expect(bench.journal.calls).toEqual([calls[0]?.callId]);
+    bench.restart();
+    bench.connect({ calls: [...calls, late] });
+    (await nextRun(runs, 1)).end(DONE);
+    (await nextRun(runs, 2)).end(DONE);
+    expect(await nextResult(bench, late)).toEqual(DONE);
+    expect(bench.sent).toContainEqual({
+      type: 'approval_request',
+      callId: calls[2]?.callId,
+      reason: 'the test says so',
+    });
+  });
+});
