@@ -14,7 +14,7 @@ import { readDevices } from './approvals/devices.ts';
 import { judgeCall, type Policy, type Verdict } from './approvals/policy.ts';
 import { readRules } from './approvals/rules.ts';
 import { createTerminalPrompt } from './approvals/terminal.ts';
-import { readMachineContext } from './context.ts';
+import { ContextTeller } from './context-teller.ts';
 import { probeConfinement } from './sandbox/confine.ts';
 import type { Confinement } from './sandbox/confinement.ts';
 import { Workspace } from './sandbox/workspace.ts';
@@ -57,11 +57,14 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   using journal = Journal.open(join(stateDir, 'journal.jsonl'), bootId);
   const background = new BackgroundProcesses();
   const tools = toolsOf(confinement, background);
-  const session = createSession({ workspace, confinement, journal, tools, stateDir });
+  const looker = new ContextTeller(workspace.root, (look) => session.tellContext(look), signal);
+  const onChanged = () => looker.refresh();
+  const machine = { workspace, confinement, journal, tools, stateDir, onChanged };
+  const session: Session = createSession(machine);
   const { kind, detail } = confinement;
   const introduction = { bootId, tools: [...tools.keys()], confinement: { kind, detail } };
   try {
-    await serve(config, { workspace, session, journal, introduction }, signal);
+    await serve(config, { session, journal, introduction, looker }, signal);
   } finally {
     await Promise.all([session.end(), background.endAll()]);
   }
@@ -73,8 +76,9 @@ function createSession(machine: {
   readonly journal: Journal;
   readonly tools: ReadonlyMap<string, BridgeTool>;
   readonly stateDir: string;
+  readonly onChanged: () => void;
 }): Session {
-  const { workspace, confinement, journal, tools, stateDir } = machine;
+  const { workspace, confinement, journal, tools, stateDir, onChanged } = machine;
   const asking = new Asking({
     terminal: createTerminalPrompt(process.stdin, process.stderr),
     devices: (): Promise<readonly DeviceKey[]> => readDevices(join(stateDir, 'devices.json')),
@@ -87,7 +91,14 @@ function createSession(machine: {
     const isConfined = confinement.kind !== 'none';
     return judgeCall(call, { workspace: workspace.root, isConfined, ...rules });
   };
-  const session: Session = new Session({ workspace, tools, asking, journal, decide });
+  const session: Session = new Session({
+    workspace,
+    tools,
+    asking,
+    journal,
+    decide,
+    onChanged,
+  });
   return session;
 }
 
@@ -122,7 +133,7 @@ function toolsOf(
 }
 
 interface Served {
-  readonly workspace: Workspace;
+  readonly looker: ContextTeller;
   readonly session: Session;
   readonly journal: Journal;
   readonly introduction: Pick<Hello, 'bootId' | 'tools' | 'confinement'>;
@@ -155,11 +166,11 @@ async function serve(config: BridgeConfig, served: Served, signal: AbortSignal):
 /** Says hello on a new socket, unless it has gone while we looked at the machine: then a later one may be in use. */
 async function introduce(
   { bridgeId }: BridgeConfig,
-  { workspace, session, journal, introduction }: Served,
+  { looker, session, journal, introduction }: Served,
   send: (frame: BridgeFrame) => void,
   closed: AbortSignal,
 ): Promise<void> {
-  const context = await readMachineContext(workspace.root, closed).catch(() => undefined);
+  const context = await looker.look(closed).catch(() => undefined);
   if (context === undefined || closed.aborted) return; // It rejects only when the socket is gone.
   const calls = journal.calls;
   send({ type: 'hello', protocol: TUNNEL_PROTOCOL, bridgeId, ...introduction, context, calls });

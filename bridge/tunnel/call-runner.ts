@@ -16,6 +16,8 @@ export interface Machine {
   readonly decide: (call: ToolCall, tool: BridgeTool) => Promise<Verdict>;
   readonly asking: Asking;
   readonly journal: Journal;
+  /** A call has ended that may have changed the workspace. */
+  readonly onChanged: () => void;
 }
 
 interface Running {

@@ -3,6 +3,7 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type {
   ApprovalAnswer,
   BridgeFrame,
+  MachineContext,
   ToolCall,
   ToolResult,
   TunnelFrame,
@@ -44,6 +45,11 @@ export class Session {
 
   detach(): void {
     this.#send = null;
+  }
+
+  /** What the workspace looks like now. */
+  tellContext(context: MachineContext): void {
+    this.#tell({ type: 'context', context });
   }
 
   /** A person is asked about a call. */
@@ -138,6 +144,7 @@ export class Session {
     if (result === null) return;
     const duration_ms = Math.round(performance.now() - startedAt);
     this.#finish(callId, fitFrame({ ...result, metadata: { duration_ms, ...result.metadata } }));
+    if (this.#machine.tools.get(call.tool)?.definition.effect !== 'read') this.#machine.onChanged();
   }
 
   /** Null for a call that was not started when the process ended. */

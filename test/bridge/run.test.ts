@@ -108,6 +108,15 @@ describe('a bridge', () => {
     );
   });
 
+  test('tells what the folder looks like after a call has changed it', async () => {
+    startBridge();
+    const connection = await tunnel.welcomed();
+    await resultOf(connection, newCall('read_file', { target_file: 'a.txt' }));
+    await resultOf(connection, newCall('write', { path: 'b.txt', contents: 'b' }));
+    const { context } = await connection.next('context');
+    expect(context.projectLayout).toBe('a.txt\nb.txt');
+  });
+
   test('runs a command, shows its output while it runs, and forgets it when it is acked', async () => {
     startBridge();
     const connection = await tunnel.welcomed();

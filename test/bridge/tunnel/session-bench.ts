@@ -144,6 +144,7 @@ export class Bench {
       tools: createCatalogue(...tools),
       asking,
       journal,
+      onChanged: () => {},
       decide: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
     });
     return { session, journal };

@@ -1,0 +1,49 @@
+/** Keeps the edge's picture of the workspace fresh: looks again when calls may have changed it, tells what is new. */
+import type { MachineContext } from '../shared/tunnel.ts';
+import { readMachineContext } from './context.ts';
+
+export class ContextTeller {
+  readonly #root: string;
+  readonly #signal: AbortSignal;
+  readonly #tell: (context: MachineContext) => void;
+  /** What the edge has, as JSON. */
+  #told = '';
+  #isLooking = false;
+  #isStale = false;
+
+  /** `tell` sends it now or not at all: a new connection begins with a fresh look anyway. */
+  constructor(root: string, tell: (context: MachineContext) => void, signal: AbortSignal) {
+    this.#root = root;
+    this.#tell = tell;
+    this.#signal = signal;
+  }
+
+  /** A fresh look, for a hello. Rejects only when a signal aborts. */
+  async look(signal: AbortSignal): Promise<MachineContext> {
+    const context = await readMachineContext(this.#root, signal);
+    this.#told = JSON.stringify(context);
+    return context;
+  }
+
+  /** The workspace may have changed. Returns at once; while a look is under way, one more follows it. */
+  refresh(): void {
+    this.#isStale = true;
+    if (!this.#isLooking) void this.#lookAgain();
+  }
+
+  async #lookAgain(): Promise<void> {
+    this.#isLooking = true;
+    try {
+      while (this.#isStale) {
+        this.#isStale = false;
+        const told = this.#told;
+        const context = await this.look(this.#signal);
+        if (this.#told !== told) this.#tell(context);
+      }
+    } catch {
+      // The bridge is ending: nobody needs to know any more.
+    } finally {
+      this.#isLooking = false;
+    }
+  }
+}
