@@ -33,8 +33,8 @@ export const TAPE_LIMITS = {
   commitMs: 2 * SECOND,
   /** Sends closer together than this are merged into one frame; below what a person can see. */
   coalesceMs: 2,
-  /** UTF-16 units of one stored row, below the platform's 2 MB per row with room for 3-byte characters. */
-  maxRowChars: 500_000,
+  /** UTF-16 units of one stored row, below the platform's 2 MB per row even where JSON escapes each in six bytes. */
+  maxRowChars: 300_000,
 } as const;
 
 /** The adapter between an object's socket and an SSE response. */
@@ -71,6 +71,8 @@ export const RUN_LIMITS = {
   approvalMs: 24 * 60 * MINUTE,
   /** UTF-16 units of a tool's result as the model reads it. */
   maxResultChars: 100_000,
+  /** Bytes of what a bridge tells beside a result (a diff, a command's output), as JSON: it shares a row with the result. */
+  maxResultMetadataBytes: 1_000_000,
 } as const;
 
 /** Talking to the model. */
@@ -108,6 +110,12 @@ export const TUNNEL_LIMITS = {
   backoffMaxMs: 15 * SECOND,
   /** Answered within, or the handshake has failed. */
   welcomeMs: 10 * SECOND,
+  /** Settled calls that a tunnel remembers, against messages that overtake each other: far more than are in flight. */
+  maxSettled: 1_000,
+  /** UTF-16 units of a short text in a frame: a code, a reason. */
+  maxTextChars: 2_000,
+  /** Tools that a bridge can offer. */
+  maxTools: 200,
   /** UTF-16 units of live output on the way at once; past that it is dropped, the result has the text. */
   outputCredit: 256 * KIB,
 } as const;

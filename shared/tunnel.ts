@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { Metadata } from './documents.ts';
 import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
-import { REQUEST_LIMITS } from './limits.ts';
+import { REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
 import { Mode } from './modes.ts';
 
 /** Raised with every change of this file that an older peer would misread. */
@@ -30,7 +30,7 @@ export const ToolResult = z.discriminatedUnion('status', [
   z.object({ status: z.literal('success'), data: z.string(), metadata: Metadata.optional() }),
   z.object({
     status: z.literal('error'),
-    code: z.string(),
+    code: z.string().max(TUNNEL_LIMITS.maxTextChars),
     data: z.string(),
     metadata: Metadata.optional(),
   }),
@@ -80,7 +80,7 @@ const Hello = z.object({
   bridgeId: BridgeId,
   /** New with every start of the bridge process. */
   bootId: z.uuid(),
-  tools: z.array(z.string()),
+  tools: z.array(z.string().max(REQUEST_LIMITS.maxNameChars)).max(TUNNEL_LIMITS.maxTools),
   confinement: Confinement,
   context: MachineContext,
   /** Calls the journal still holds. Those the tunnel no longer knows are acked, so that the journal lets them go. */
@@ -95,7 +95,7 @@ const Output = z.object({ type: z.literal('output'), callId: CallId, delta: z.st
 const ApprovalRequest = z.object({
   type: z.literal('approval_request'),
   callId: CallId,
-  reason: z.string(),
+  reason: z.string().max(TUNNEL_LIMITS.maxTextChars),
 });
 
 const ApprovalResolved = z.object({
@@ -103,7 +103,7 @@ const ApprovalResolved = z.object({
   callId: CallId,
   decision: z.enum(['once', 'reject', 'expired']),
   by: z.enum(['device', 'terminal', 'drawbridge']),
-  message: z.string().optional(),
+  message: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
 });
 
 const Context = z.object({ type: z.literal('context'), context: MachineContext });

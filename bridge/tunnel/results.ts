@@ -31,3 +31,8 @@ export function fitFrame(result: ToolResult): ToolResult {
   const { metadata: _, ...rest } = result;
   return { ...rest, data: result.data.slice(0, RUN_LIMITS.maxResultChars) };
 }
+
+/** A short text within what a frame takes. */
+export function fitText(text: string): string {
+  return text.slice(0, TUNNEL_LIMITS.maxTextChars).toWellFormed();
+}

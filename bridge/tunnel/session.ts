@@ -10,7 +10,7 @@ import type {
 } from '../../shared/tunnel.ts';
 import type { Resolution } from '../approvals/asking.ts';
 import { CallRunner, type Machine } from './call-runner.ts';
-import { CANCELLED, ENDED, fitFrame, refuse, UNKNOWN_OUTCOME } from './results.ts';
+import { CANCELLED, ENDED, fitFrame, fitText, refuse, UNKNOWN_OUTCOME } from './results.ts';
 
 /** A call that was taken and has no result yet. */
 interface Work {
@@ -54,14 +54,16 @@ export class Session {
 
   /** A person is asked about a call. */
   tellQuestion(callId: string, reason: string): void {
-    this.#tell({ type: 'approval_request', callId, reason });
+    this.#tell({ type: 'approval_request', callId, reason: fitText(reason) });
   }
 
   /** The question about a call has ended. */
   tellResolution(callId: string, resolution: Resolution): void {
     const work = this.#atWork.get(callId);
-    if (work) work.resolution = resolution;
-    this.#tell({ type: 'approval_resolved', callId, ...resolution });
+    const { message } = resolution;
+    const told = message === undefined ? resolution : { ...resolution, message: fitText(message) };
+    if (work) work.resolution = told;
+    this.#tell({ type: 'approval_resolved', callId, ...told });
   }
 
   receive(frame: TunnelFrame): void {

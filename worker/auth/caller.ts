@@ -1,6 +1,6 @@
 /** Who calls: a bearer token, checked, as an account and what it may do. */
 import { createMiddleware } from 'hono/factory';
-import { errors, jwtVerify } from 'jose';
+import { base64url, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
@@ -59,12 +59,13 @@ async function verify(header: string | undefined, secret: string | undefined): P
   }
 }
 
-function secretKey(secret: string | undefined): Uint8Array {
-  const key = Uint8Array.from(
-    atob((secret ?? '').replaceAll('-', '+').replaceAll('_', '/')),
-    (character) => character.charCodeAt(0),
-  );
-  if (key.length >= MIN_SECRET_BYTES) return key;
+function secretKey(secret = ''): Uint8Array {
+  try {
+    const key = base64url.decode(secret);
+    if (key.length >= MIN_SECRET_BYTES) return key;
+  } catch {
+    // Not base64url: as good as none.
+  }
   throw new DrawbridgeError(
     'NOT_CONFIGURED',
     `AUTH_SECRET must be set to at least ${MIN_SECRET_BYTES} random bytes, base64url`,

@@ -1,6 +1,7 @@
 /** Questions that the bridge asks a person: shown on the tape, answered from any device, decided at the bridge. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { TapeEvent } from '../../shared/events.ts';
+import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import type { TunnelHands } from './hands.ts';
@@ -29,6 +30,7 @@ export class Approvals {
     const call = this.#log.pending.find((pending) => pending.call.callId === callId)?.call;
     if (!call?.arguments || this.#isOpen(call.documentId)) return;
     const toolName = findTool(call.name)?.name ?? call.name;
+    this.#log.setDeadline(Date.now() + RUN_LIMITS.approvalMs + RUN_LIMITS.callDeadlineMs);
     this.#recorder.record([
       {
         type: 'approval_request',
@@ -46,6 +48,8 @@ export class Approvals {
     if (documentId === undefined || !this.#isOpen(documentId)) return;
     const event = { type: 'approval_resolved', documentId, callId, decision, by } as const;
     this.#recorder.record([{ ...event, ...(message !== undefined && { message }) }]);
+    if (this.#recorder.response?.status === 'waiting') return;
+    this.#log.setDeadline(Date.now() + RUN_LIMITS.callDeadlineMs);
   }
 
   /** Takes the first answer. An approval must be signed; whether the signature is good only the bridge can say. */

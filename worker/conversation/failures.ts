@@ -1,4 +1,6 @@
-/** Which replies end a run, and what the person is told. Pure. */
+/** What ends a run or a call before its time, and what the person or the model is told. Pure. */
+import { RUN_LIMITS } from '../../shared/limits.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
 import type { UpstreamReply } from '../upstream/reader.ts';
 import type { ErrorReport } from './tool-events.ts';
 
@@ -41,3 +43,42 @@ export function failureOf(reply: UpstreamReply): ErrorReport | null {
       return reply.outcome satisfies never;
   }
 }
+
+/** A bug of ours; it says nothing of itself. */
+export const INTERNAL: ErrorReport = {
+  code: 'INTERNAL',
+  source: 'drawbridge',
+  message: 'Something went wrong on our side. The message can be sent again.',
+};
+
+/** What becomes of the calls of a cancelled run. */
+export const CANCELLED: ToolResult = {
+  status: 'error',
+  code: 'CANCELLED',
+  data: 'Cancelled by the user.',
+};
+
+/** What becomes of the calls of an answer that failed. */
+export const NOT_RUN: ToolResult = {
+  status: 'error',
+  code: 'NOT_RUN',
+  data: 'Not run: the answer failed.',
+};
+
+export const TURN_LIMIT: ErrorReport = {
+  code: 'TURN_LIMIT',
+  source: 'drawbridge',
+  message: `Stopped after ${RUN_LIMITS.maxTurns} turns. Send another message to go on.`,
+};
+
+export const RECOVERY_EXHAUSTED: ErrorReport = {
+  code: 'RECOVERY_EXHAUSTED',
+  source: 'drawbridge',
+  message: 'The answer was interrupted too often. Send the message again.',
+};
+
+export const DEADLINE_PASSED: ToolResult = {
+  status: 'error',
+  code: 'DEADLINE_PASSED',
+  data: 'The bridge gave no result in time. Whether the call had any effect is unknown: check before you repeat it.',
+};

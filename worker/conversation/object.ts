@@ -161,8 +161,8 @@ export class Conversation extends DurableObject<Env> {
   #follow({ caller, following, ordinal, cursor }: FollowRequest): Response {
     const parts = this.#partsFor(caller);
     const run = ordinal === null ? null : runOf(parts, ordinal);
-    if (run && run.last !== null && cursor >= run.last) return new Response(null, { status: 204 });
     const past = parts.reader.past(following, run, cursor);
+    if (run && run.last !== null && cursor >= run.last) return new Response(null, { status: 204 });
     const { 0: client, 1: server } = new WebSocketPair();
     this.#followers.attach(server, following, past);
     parts.runner.advance();

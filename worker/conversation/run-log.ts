@@ -1,7 +1,15 @@
 /** Runs, turns and results as stored, with a copy in memory; says what is to be done next and never does it. */
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
-import type { Call, ConversationStore, Machine, Run, RunStatus, Turn } from './statements.ts';
+import type {
+  Call,
+  ConversationStore,
+  Machine,
+  NewRun,
+  Run,
+  RunStatus,
+  Turn,
+} from './statements.ts';
 import type { AnsweredTurn } from './transcript.ts';
 
 /** A call without a result. */
@@ -71,9 +79,17 @@ export class RunLog {
     return turn.calls.flatMap((call, index) => (results[index] ? [] : [{ turn, index, call }]));
   }
 
-  /** When the calls that wait are given up, in epoch milliseconds. */
-  deadlineOf(turn: Turn): number {
-    return turn.atMs + RUN_LIMITS.callDeadlineMs;
+  /** When the calls of a run's turn are given up, in epoch milliseconds. */
+  deadlineOf(run: Run, turn: Turn): number {
+    return Math.max(turn.atMs + RUN_LIMITS.callDeadlineMs, run.deadline ?? 0);
+  }
+
+  /** Gives the calls of the run at work until then: a person takes longer than a command. */
+  setDeadline(deadline: number): void {
+    const run = this.current;
+    if (!run) return;
+    this.#store.setDeadline(run.ordinal, deadline);
+    this.#replace({ ...run, deadline });
   }
 
   turnsOf(run: Run): AnsweredTurn[] {
@@ -87,8 +103,8 @@ export class RunLog {
     return this.#turns.some((turn) => turn.calls.some((call) => call.upstreamId === id));
   }
 
-  submit(run: Omit<Run, 'last' | 'takeovers'>): Run {
-    const stored = { ...run, last: null, takeovers: 0 };
+  submit(run: NewRun): Run {
+    const stored = { ...run, last: null, takeovers: 0, deadline: null, failures: 0, notBefore: 0 };
     this.#store.insertRun(run);
     this.#runs.push(stored);
     return stored;
@@ -107,6 +123,12 @@ export class RunLog {
     return takeovers;
   }
 
+  /** Counts an attempt that failed before anything was shown; the next one may begin at `notBefore`. */
+  countFailure(run: Run, failures: number, notBefore: number): void {
+    this.#store.countFailure(run.ordinal, failures, notBefore);
+    this.#replace({ ...run, failures, notBefore });
+  }
+
   end(run: Run, status: RunStatus, last: number): void {
     this.#store.endRun(run.ordinal, status, last);
     this.#replace({ ...run, status, last });
@@ -120,9 +142,9 @@ export class RunLog {
       stored.number,
       stored.calls.map(() => undefined),
     );
-    if (run.takeovers > 0) {
-      this.#store.countTakeover(run.ordinal, 0);
-      this.#replace({ ...run, takeovers: 0 });
+    if (run.takeovers > 0 || run.failures > 0) {
+      this.#store.clearTroubles(run.ordinal);
+      this.#replace({ ...run, takeovers: 0, failures: 0 });
     }
     return stored;
   }

@@ -1,5 +1,5 @@
 /** The run: a state machine over what is stored. `advance` does the next thing and stores what it came to. */
-import type { ResponseStatus, Usage, UserMessage } from '../../shared/documents.ts';
+import type { UserMessage } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
 import { newCallId, responseIdOf } from '../../shared/ids.ts';
 import { RUN_LIMITS, UPSTREAM_LIMITS } from '../../shared/limits.ts';
@@ -9,12 +9,21 @@ import { type Answer, askModel } from '../upstream/gateway.ts';
 import type { ModelTarget } from '../upstream/models.ts';
 import { retryDelayMs } from '../upstream/retry.ts';
 import { admitCall, type LoggedCall, logCalls, loggedCall } from './calls.ts';
-import { failureOf } from './failures.ts';
+import {
+  CANCELLED,
+  DEADLINE_PASSED,
+  failureOf,
+  INTERNAL,
+  NOT_RUN,
+  RECOVERY_EXHAUSTED,
+  TURN_LIMIT,
+} from './failures.ts';
 import { requestFor } from './model-request.ts';
 import type { Recorder } from './recorder.ts';
+import { doneEvent, type EndStatus } from './run-end.ts';
 import type { Phase, RunLog } from './run-log.ts';
 import type { Schedule } from './schedule.ts';
-import type { Machine, Run, RunRequest, RunStatus } from './statements.ts';
+import type { Machine, Run, RunRequest } from './statements.ts';
 import {
   boundResult,
   closingEvents,
@@ -22,6 +31,7 @@ import {
   errorDocument,
   resultEvents,
   takenBack,
+  withdrawnQuestion,
 } from './tool-events.ts';
 
 /** The conversation's bridge, as the run needs it. Every call is idempotent and may throw when the object resets. */
@@ -58,12 +68,13 @@ export class Runner {
   #again = false;
   /** The run was found mid-answer: an earlier instance died with it. */
   #orphaned: boolean;
-  #attempt = { failures: 0, notBeforeMs: 0 };
   readonly #dispatched = new Set<string>();
 
   constructor(deps: RunnerDeps) {
     this.#deps = deps;
-    this.#orphaned = deps.log.phase.type === 'asking';
+    const { log, now } = deps;
+    const { phase } = log;
+    this.#orphaned = phase.type === 'asking' && phase.run.notBefore <= now();
   }
 
   /** Goes on with whatever is to be done; returns at once. Safe to call at any time, any number of times. */
@@ -92,7 +103,6 @@ export class Runner {
       recorder.record([said, this.#startEvent(message.responseId, request)]);
       const started = head() - 1;
       log.submit({ ordinal, status: 'running', first: started - 1, started, request, machine });
-      this.#attempt = { failures: 0, notBeforeMs: 0 };
     }
     this.advance();
   }
@@ -104,7 +114,12 @@ export class Runner {
     if (!pending) return;
     const bounded = boundResult(result);
     log.addResult(pending, bounded);
-    recorder.record(resultEvents(pending.call, bounded, recorder.nextSequence));
+    const { call } = pending;
+    const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
+    recorder.record([
+      ...(document ? withdrawnQuestion(document) : []),
+      ...resultEvents(call, bounded, recorder.nextSequence),
+    ]);
     this.advance();
   }
 
@@ -142,7 +157,7 @@ export class Runner {
         await this.#step(this.#deps.log.phase);
       } catch (error) {
         console.error('run failed', error);
-        this.#fail(INTERNAL);
+        this.#failOnBug();
       }
     }
     this.#advancing = false;
@@ -175,7 +190,6 @@ export class Runner {
     if (log.current?.ordinal !== run.ordinal || log.current.status !== 'queued') return;
     recorder.record([this.#startEvent(responseIdOf(conversationId, run.ordinal), run.request)]);
     log.start(run, head() - 1, machine);
-    this.#attempt = { failures: 0, notBeforeMs: 0 };
     this.advance();
   }
 
@@ -187,9 +201,9 @@ export class Runner {
 
   async #ask(run: Run): Promise<void> {
     const { log, recorder, schedule, now, target } = this.#deps;
-    if (this.#orphaned && !this.#takeOver(run)) return;
+    if (this.#orphaned) return this.#takeOver(run);
     if (log.turnsOf(run).length >= RUN_LIMITS.maxTurns) return this.#fail(TURN_LIMIT);
-    if (now() < this.#attempt.notBeforeMs) return await schedule.ensure(this.#attempt.notBeforeMs);
+    if (now() < run.notBefore) return await schedule.ensure(run.notBefore);
     await schedule.ensure(now() + RUN_LIMITS.watchdogMs);
     if (log.current?.ordinal !== run.ordinal) return this.advance();
 
@@ -220,14 +234,13 @@ export class Runner {
   }
 
   /** An earlier instance died in the middle of this turn: takes back what it showed, and asks again. */
-  #takeOver(run: Run): boolean {
+  #takeOver(run: Run): void {
     const { log, recorder } = this.#deps;
     this.#orphaned = false;
     const kept = log.turnsOf(run).at(-1)?.turn.lastSequence ?? 0;
     recorder.record(takenBack(recorder.response?.documents ?? [], kept));
-    if (log.takeOver(run) <= RUN_LIMITS.maxTakeovers) return true;
-    this.#fail(RECOVERY_EXHAUSTED);
-    return false;
+    if (log.takeOver(run) > RUN_LIMITS.maxTakeovers) this.#fail(RECOVERY_EXHAUSTED);
+    this.advance();
   }
 
   #takeAnswer(
@@ -237,18 +250,17 @@ export class Runner {
     isShown: boolean,
   ): void {
     const { log, recorder, now } = this.#deps;
-    if (retry && !isShown && this.#tryLater(retry.afterMs)) return;
+    if (retry && !isShown && this.#tryLater(run, retry.afterMs)) return;
     const { events, calls } = documents.end(reply);
     recorder.record(events);
     const failure = failureOf(reply);
     const logged = failure ? [] : logCalls(calls, log);
-    if (reply.text !== '' || logged.length > 0) {
+    if (reply.text !== '' || logged.length > 0 || reply.usage) {
       const { text, reasoning, reasoningDetails, usage } = reply;
       const lastSequence = recorder.nextSequence - 1;
       const turn = { text, reasoning, reasoningDetails, usage, lastSequence };
       log.addTurn(run, { ...turn, calls: logged, atMs: now() });
     }
-    this.#attempt = { failures: 0, notBeforeMs: 0 };
     if (failure) return this.#fail(failure);
     if (logged.length === 0) return this.#endRun(run, 'completed', []);
     for (const call of logged) {
@@ -257,11 +269,13 @@ export class Runner {
     }
   }
 
-  #tryLater(afterMs: number | null): boolean {
-    const failures = this.#attempt.failures + 1;
+  /** Stored, because the object may sleep until then: what the upstream asked for holds for its next instance too. */
+  #tryLater(run: Run, afterMs: number | null): boolean {
+    const { log, now } = this.#deps;
+    const failures = run.failures + 1;
     if (failures >= UPSTREAM_LIMITS.maxAttempts) return false;
     const delayMs = afterMs ?? retryDelayMs(failures, Math.random());
-    this.#attempt = { failures, notBeforeMs: this.#deps.now() + delayMs };
+    log.countFailure(run, failures, Math.ceil(now() + delayMs));
     return true;
   }
 
@@ -272,17 +286,26 @@ export class Runner {
     pending,
   }: Extract<Phase, { type: 'awaiting_tools' }>): Promise<void> {
     const { hands, log, schedule, now } = this.#deps;
-    if (now() >= log.deadlineOf(turn)) return this.#giveUp(pending.map(({ call }) => call.callId));
+    if (now() >= log.deadlineOf(run, turn))
+      return this.#giveUp(pending.map(({ call }) => call.callId));
     const fresh = pending.filter(({ call }) => !this.#dispatched.has(call.callId));
-    await schedule.ensure(log.deadlineOf(turn));
+    await schedule.ensure(log.deadlineOf(run, turn));
     if (fresh.length === 0) return;
     try {
       await hands.dispatch(fresh.map(({ call }) => loggedCall(call, run)));
       for (const { call } of fresh) this.#dispatched.add(call.callId);
+      await this.#cancelOvertaken(fresh.map(({ call }) => call.callId));
     } catch {
       // The tunnel's object was reset under the call. The calls stay in the log; the alarm sends them again.
       await this.#retrySoon();
     }
+  }
+
+  /** A cancel while the calls were handed over may have reached the tunnel before them. */
+  async #cancelOvertaken(callIds: readonly string[]): Promise<void> {
+    const waiting = new Set(this.#deps.log.pending.map(({ call }) => call.callId));
+    const over = callIds.filter((callId) => !waiting.has(callId));
+    if (over.length > 0) await this.#deps.hands.cancel(over);
   }
 
   #giveUp(callIds: readonly string[]): void {
@@ -302,6 +325,15 @@ export class Runner {
     this.#endRun(run, 'error', errorDocument(recorder.nextSequence, error));
   }
 
+  /** Never throws: when not even the failure can be stored, the watchdog comes back to the run. */
+  #failOnBug(): void {
+    try {
+      this.#fail(INTERNAL);
+    } catch (error) {
+      console.error('a failed run could not be ended', error);
+    }
+  }
+
   #endOpenDocuments(result: ToolResult): void {
     const { log, recorder } = this.#deps;
     const calls = new Map(log.pending.map(({ call }) => [call.documentId, call]));
@@ -312,85 +344,16 @@ export class Runner {
     );
   }
 
-  #endRun(
-    run: Run,
-    status: Extract<RunStatus & ResponseStatus, string>,
-    last: readonly TapeEvent[],
-  ): void {
+  #endRun(run: Run, status: EndStatus, last: readonly TapeEvent[]): void {
     const { log, recorder, conversationId, head, now } = this.#deps;
-    const turns = log.turnsOf(run);
     const startedMs = run.started === null ? now() : Date.parse(recorder.response?.created ?? '');
+    const responseId = responseIdOf(conversationId, run.ordinal);
+    const turns = log.turnsOf(run).map(({ turn }) => turn);
     recorder.record([
       ...last,
-      {
-        type: 'done',
-        responseId: responseIdOf(conversationId, run.ordinal),
-        status,
-        usage: sumUsage(turns.map(({ turn }) => turn.usage)),
-        metadata: {
-          duration_ms: now() - startedMs,
-          toolCallCount: turns.reduce((count, { turn }) => count + turn.calls.length, 0),
-          turnCount: turns.length,
-        },
-      },
+      doneEvent(responseId, status, turns, Math.max(0, now() - startedMs)),
     ]);
     log.end(run, status, head());
     this.advance();
   }
-}
-
-const INTERNAL: ErrorReport = {
-  code: 'INTERNAL',
-  source: 'drawbridge',
-  message: 'Something went wrong on our side. The message can be sent again.',
-};
-
-const CANCELLED: ToolResult = {
-  status: 'error',
-  code: 'CANCELLED',
-  data: 'Cancelled by the user.',
-};
-
-const NOT_RUN: ToolResult = {
-  status: 'error',
-  code: 'NOT_RUN',
-  data: 'Not run: the answer failed.',
-};
-
-const TURN_LIMIT: ErrorReport = {
-  code: 'TURN_LIMIT',
-  source: 'drawbridge',
-  message: `Stopped after ${RUN_LIMITS.maxTurns} turns. Send another message to go on.`,
-};
-
-const RECOVERY_EXHAUSTED: ErrorReport = {
-  code: 'RECOVERY_EXHAUSTED',
-  source: 'drawbridge',
-  message: 'The answer was interrupted too often. Send the message again.',
-};
-
-const DEADLINE_PASSED: ToolResult = {
-  status: 'error',
-  code: 'DEADLINE_PASSED',
-  data: 'The bridge gave no result in time. Whether the call had any effect is unknown: check before you repeat it.',
-};
-
-/** Null when no turn reported any: zeros would be a lie. */
-function sumUsage(usages: readonly (Usage | null)[]): Usage | null {
-  return usages.reduce((sum, usage) => {
-    if (!usage || !sum) return sum ?? usage;
-    return {
-      promptTokens: sum.promptTokens + usage.promptTokens,
-      completionTokens: sum.completionTokens + usage.completionTokens,
-      totalTokens: sum.totalTokens + usage.totalTokens,
-      ...addOptional('cachedPromptTokens', sum, usage),
-      ...addOptional('reasoningTokens', sum, usage),
-    };
-  }, null);
-}
-
-function addOptional(name: 'cachedPromptTokens' | 'reasoningTokens', a: Usage, b: Usage) {
-  return a[name] === undefined && b[name] === undefined
-    ? {}
-    : { [name]: (a[name] ?? 0) + (b[name] ?? 0) };
 }

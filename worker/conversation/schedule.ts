@@ -3,6 +3,7 @@
 /** Owns the alarm: it stands at the earliest moment anyone asked for. Setting it costs a row, so it only moves closer. */
 export class Schedule {
   readonly #storage: DurableObjectStorage;
+  /** Undefined until it was looked up. */
   #at: number | null | undefined;
 
   constructor(storage: DurableObjectStorage) {
@@ -11,8 +12,12 @@ export class Schedule {
 
   /** Sees to it that the alarm fires at `atMs` (epoch) or earlier. */
   async ensure(atMs: number): Promise<void> {
-    this.#at ??= await this.#storage.getAlarm();
-    if (this.#at !== null && this.#at !== undefined && this.#at <= atMs) return;
+    if (this.#at === undefined) {
+      const standing = await this.#storage.getAlarm();
+      // Others may have asked meanwhile: what they set is nearer than what stood before.
+      if (this.#at === undefined) this.#at = standing;
+    }
+    if (this.#at !== null && this.#at <= atMs) return;
     this.#at = atMs;
     await this.#storage.setAlarm(atMs);
   }

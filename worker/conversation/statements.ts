@@ -11,7 +11,9 @@ const MIGRATIONS = [
    create table tape (position integer primary key, body text not null);
    create table runs (
      ordinal integer primary key, status text not null, first integer not null, started integer, last integer,
-     request text not null, machine text, takeovers integer not null default 0
+     request text not null, machine text,
+     takeovers integer not null default 0, deadline integer,
+     failures integer not null default 0, not_before integer not null default 0
    );
    create table turns (number integer primary key, run integer not null, body text not null);
    create table results (turn integer not null, call integer not null, body text not null, primary key (turn, call)) without rowid;`,
@@ -62,7 +64,16 @@ export interface Run {
   readonly machine: Machine | null;
   /** Takeovers since the last completed turn. */
   readonly takeovers: number;
+  /** Epoch milliseconds until which its calls may take longer than usual, for a person is or was asked; else null. */
+  readonly deadline: number | null;
+  /** Attempts at the next turn that failed before anything was shown. */
+  readonly failures: number;
+  /** Epoch milliseconds before which there is no other attempt. */
+  readonly notBefore: number;
 }
+
+/** A run as it is submitted. */
+export type NewRun = Omit<Run, 'last' | 'takeovers' | 'deadline' | 'failures' | 'notBefore'>;
 
 /** A tool call of a turn. `callId` is ours; the upstream's own id goes back to it in the transcript. */
 export interface Call {
@@ -152,7 +163,7 @@ export class ConversationStore {
     return undefined;
   }
 
-  insertRun(run: Omit<Run, 'last' | 'takeovers'>): void {
+  insertRun(run: NewRun): void {
     this.#sql.exec(
       'insert into runs (ordinal, status, first, started, request, machine) values (?, ?, ?, ?, ?, ?)',
       run.ordinal,
@@ -175,6 +186,24 @@ export class ConversationStore {
 
   countTakeover(ordinal: number, takeovers: number): void {
     this.#sql.exec('update runs set takeovers = ? where ordinal = ?', takeovers, ordinal);
+  }
+
+  countFailure(ordinal: number, failures: number, notBefore: number): void {
+    this.#sql.exec(
+      'update runs set failures = ?, not_before = ? where ordinal = ?',
+      failures,
+      notBefore,
+      ordinal,
+    );
+  }
+
+  /** A turn was completed: what went wrong before it does not count any more. */
+  clearTroubles(ordinal: number): void {
+    this.#sql.exec('update runs set takeovers = 0, failures = 0 where ordinal = ?', ordinal);
+  }
+
+  setDeadline(ordinal: number, deadline: number): void {
+    this.#sql.exec('update runs set deadline = ? where ordinal = ?', deadline, ordinal);
   }
 
   endRun(ordinal: number, status: RunStatus, last: number): void {
@@ -239,6 +268,9 @@ interface RunRow extends Record<string, SqlStorageValue> {
   request: string;
   machine: string | null;
   takeovers: number;
+  deadline: number | null;
+  failures: number;
+  not_before: number;
 }
 
 /** What we wrote ourselves is trusted: the casts name what {@link ConversationStore.insertRun} put in. */
@@ -252,5 +284,8 @@ function parseRun(row: RunRow): Run {
     request: JSON.parse(row.request) as RunRequest,
     machine: row.machine === null ? null : (JSON.parse(row.machine) as Machine),
     takeovers: row.takeovers,
+    deadline: row.deadline,
+    failures: row.failures,
+    notBefore: row.not_before,
   };
 }

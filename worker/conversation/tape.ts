@@ -57,23 +57,18 @@ export class Tape {
     return positioned;
   }
 
-  /** Writes what waits, as one row unless that row would grow too large. */
+  /** Writes what waits, as one row unless that row would grow too large. Throws when a single event is too large. */
   commit(): void {
-    let row: Positioned[] = [];
-    let chars = 0;
-    for (const entry of this.#pending) {
-      const size = isDelta(entry.event) ? entry.event.delta.length : 0;
-      if (row.length > 0 && chars + size > TAPE_LIMITS.maxRowChars) {
-        this.#write(row);
-        row = [];
-        chars = 0;
-      }
-      row.push(entry);
-      chars += size;
+    try {
+      for (const row of rowsOf(this.#pending)) this.#write(row);
+    } catch (error) {
+      // What cannot be written is taken back as a crash would take it: its positions are never used again.
+      this.#jumped = false;
+      throw error;
+    } finally {
+      this.#pending = [];
+      this.#pendingChars = 0;
     }
-    if (row.length > 0) this.#write(row);
-    this.#pending = [];
-    this.#pendingChars = 0;
   }
 
   /** Everything after `position`, in order; of a delta that spans it, the part after it. */
@@ -135,6 +130,34 @@ export class Tape {
     if (!row) return undefined;
     return entriesOf(row).find((entry) => entry.start <= position && position <= entry.end);
   }
+}
+
+function rowsOf(entries: readonly Positioned[]): Positioned[][] {
+  const rows: Positioned[][] = [];
+  let chars = Number.POSITIVE_INFINITY;
+  for (const entry of entries.flatMap(cutToRows)) {
+    chars += storedChars(entry.event);
+    if (chars > TAPE_LIMITS.maxRowChars) {
+      rows.push([]);
+      chars = storedChars(entry.event);
+    }
+    rows.at(-1)?.push(entry);
+  }
+  return rows;
+}
+
+/** A delta as pieces that fit a row, none of which ends inside a character. */
+function cutToRows(entry: Positioned): Positioned[] {
+  const { event, start, end } = entry;
+  if (!isDelta(event) || event.delta.length <= TAPE_LIMITS.maxRowChars) return [entry];
+  const middle = start + TAPE_LIMITS.maxRowChars;
+  const cut = splitsPair(entry, middle) ? middle - 1 : middle;
+  const head = { start, end: cut, event: { ...event, delta: event.delta.slice(0, cut - start) } };
+  return [head, ...cutToRows(cutBefore({ start, end, event }, cut))];
+}
+
+function storedChars(event: TapeEvent): number {
+  return isDelta(event) ? event.delta.length : JSON.stringify(event).length;
 }
 
 function entriesOf(row: TapeRow): Positioned[] {

@@ -1,4 +1,5 @@
 /** What a tool's result looks like on the tape: pure. */
+import { z } from 'zod';
 import {
   type Document,
   type DocumentType,
@@ -7,7 +8,7 @@ import {
   TerminalCommandMetadata,
 } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
-import { documentIdOf } from '../../shared/ids.ts';
+import { CallId, documentIdOf } from '../../shared/ids.ts';
 import { languageOf } from '../../shared/languages.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
@@ -40,8 +41,23 @@ export function closingEvents(
   };
   if (!TOOL_DOCUMENTS.has(document.type)) return [end];
   const outcome = { status: result.status, data: result.data };
-  return [{ type: 'tool_result', documentId: document.id, result: outcome }, end];
+  return [
+    ...withdrawnQuestion(document),
+    { type: 'tool_result', documentId: document.id, result: outcome },
+    end,
+  ];
 }
+
+/** A question on this document that nobody needs to answer any more: its call has ended in another way. */
+export function withdrawnQuestion({ id: documentId, metadata }: Document): TapeEvent[] {
+  const asked = Approval.safeParse(metadata['approval']).data;
+  if (!asked) return [];
+  const { callId } = asked;
+  return [{ type: 'approval_resolved', documentId, callId, decision: 'expired', by: 'drawbridge' }];
+}
+
+/** What the fold keeps of an `approval_request`. */
+const Approval = z.object({ callId: CallId });
 
 /**
  * Takes back what a turn showed that will be asked again: its documents, ended or not, are those after sequence `kept`.
@@ -84,15 +100,31 @@ export function errorDocument(sequence: number, error: ErrorReport): TapeEvent[]
   ];
 }
 
-/** The result within what a transcript can hold, with a note where it was cut. */
+/** The result within what a transcript and a row can hold, with a note where it was cut. */
 export function boundResult(result: ToolResult): ToolResult {
   const { maxResultChars } = RUN_LIMITS;
-  if (result.data.length <= maxResultChars) return result;
+  const bounded = result.metadata
+    ? { ...result, metadata: boundMetadata(result.metadata) }
+    : result;
+  if (result.data.length <= maxResultChars) return bounded;
   const cut = result.data.slice(0, maxResultChars).toWellFormed();
   return {
-    ...result,
+    ...bounded,
     data: `${cut}\n[cut: ${result.data.length - maxResultChars} more characters]`,
   };
+}
+
+/** Its fields in order, as long as they fit. Bridges keep far below; a result that cannot be stored would come for ever. */
+function boundMetadata(metadata: Metadata): Metadata {
+  const encoder = new TextEncoder();
+  let left = RUN_LIMITS.maxResultMetadataBytes;
+  const fitting = Object.entries(metadata).filter((field) => {
+    const bytes = encoder.encode(JSON.stringify(field)).byteLength;
+    if (bytes > left) return false;
+    left -= bytes;
+    return true;
+  });
+  return Object.fromEntries(fitting);
 }
 
 function toolName(call: Call): string {

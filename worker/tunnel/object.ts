@@ -26,6 +26,8 @@ type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 export class Tunnel extends DurableObject<Env> {
   readonly #store: TunnelStore;
   readonly #socket: BridgeSocket;
+  /** Calls whose result is stored: a dispatch of them that was overtaken must not run them again. */
+  readonly #settled = new Set<string>();
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -45,6 +47,7 @@ export class Tunnel extends DurableObject<Env> {
     const now = Date.now();
     const socket = this.#socket.current(now);
     for (const call of calls) {
+      if (this.#settled.has(call.callId)) continue;
       this.#store.insertCall(call, now, socket !== null);
       sendFrame(socket, { type: 'call', call });
     }
@@ -97,30 +100,80 @@ export class Tunnel extends DurableObject<Env> {
   }
 
   override webSocketClose(socket: WebSocket, code: number): void {
-    socket.close(code === NO_STATUS ? undefined : code);
+    socket.close(NEVER_SENT.has(code) ? undefined : code);
   }
 
   /** Calls that never reached a bridge within the grace fail; those it may have begun wait for it. */
   override async alarm(): Promise<void> {
     const now = Date.now();
-    if (this.#socket.current(now)) return;
     const waiting = this.#store.readCalls().filter(({ delivered }) => !delivered);
-    const due = waiting.filter(({ atMs }) => atMs + RUN_LIMITS.bridgeGraceMs <= now);
-    const next = waiting.find(({ atMs }) => atMs + RUN_LIMITS.bridgeGraceMs > now);
+    const socket = this.#socket.current(now);
+    if (socket) return this.#deliver(socket, waiting);
+    const isDue = ({ atMs }: OpenCall) => atMs + RUN_LIMITS.bridgeGraceMs <= now;
+    const next = waiting.find((open) => !isDue(open));
     if (next) await this.#wakeAt(next.atMs + RUN_LIMITS.bridgeGraceMs);
-    for (const open of due) await this.#settle(open, OFFLINE);
+    for (const open of waiting.filter(isDue)) await this.#giveUp(open);
+  }
+
+  /** The connection had looked dead, but its pings were only late: no welcome will come to bring these calls. */
+  #deliver(socket: WebSocket, waiting: readonly OpenCall[]): void {
+    for (const { call, cancelled } of waiting) {
+      if (cancelled) continue;
+      sendFrame(socket, { type: 'call', call });
+      this.#store.markDelivered(call.callId);
+    }
+  }
+
+  async #giveUp({ call: { callId } }: OpenCall): Promise<void> {
+    // While others were given up the bridge may have come back and got it.
+    const open = this.#store.readCall(callId);
+    if (!open || open.delivered) return;
+    // From here on a welcome does not bring it to the bridge: what is reported as not run must not run.
+    this.#store.markCancelled(callId);
+    try {
+      await this.#settle(open, OFFLINE);
+    } catch {
+      // The conversation's object was reset under the call.
+      await this.#wakeAt(Date.now() + RUN_LIMITS.dispatchRetryMs);
+    }
   }
 
   async #hello(socket: WebSocket, hello: Hello): Promise<void> {
-    if (hello.protocol !== TUNNEL_PROTOCOL) {
-      return refuse(socket, CLOSE.protocolMismatch, 'PROTOCOL_MISMATCH', mismatch(hello.protocol));
-    }
     const { account, bridgeId } = attachmentOf(socket);
-    if (hello.bridgeId !== bridgeId) {
-      return refuse(socket, CLOSE.badFrame, 'WRONG_BRIDGE', 'The token belongs to another bridge.');
-    }
+    const refusal = this.#refusalOf(hello, account, bridgeId);
+    if (refusal) return refuse(socket, ...refusal);
     const { tools, context } = hello;
     this.#store.saveBridge({ id: bridgeId, owner: account, tools, context });
+    try {
+      // Before the welcome: whoever hears that the bridge is there must find it.
+      await this.env.ACCOUNTS.get(this.env.ACCOUNTS.idFromName(account)).bridgeConnected(bridgeId);
+    } catch {
+      return socket.close(TRY_AGAIN_LATER, 'try again'); // The account's object was reset under the call.
+    }
+    if (this.#socket.isOutdated(socket))
+      return socket.close(CLOSE.replaced, 'a newer one took over');
+    this.#welcome(socket, hello.calls);
+  }
+
+  #refusalOf(
+    hello: Hello,
+    account: string,
+    bridgeId: string,
+  ): readonly [closeCode: number, code: string, message: string] | null {
+    if (hello.protocol !== TUNNEL_PROTOCOL) {
+      return [CLOSE.protocolMismatch, 'PROTOCOL_MISMATCH', mismatch(hello.protocol)];
+    }
+    if (hello.bridgeId !== bridgeId) {
+      return [CLOSE.badFrame, 'WRONG_BRIDGE', 'The token belongs to another bridge.'];
+    }
+    // Asked again here: two accounts may have connected before either said hello, and the first one to say it owns it.
+    const owner = this.#store.readBridge()?.owner ?? account;
+    if (owner === account) return null;
+    return [CLOSE.badFrame, 'FORBIDDEN', 'This bridge belongs to another account.'];
+  }
+
+  /** Makes the socket the one in use and tells it everything that is open; `journal` is what it holds itself. */
+  #welcome(socket: WebSocket, journal: readonly string[]): void {
     this.#socket.welcome(socket);
     const open = this.#store.readCalls();
     sendFrame(socket, {
@@ -130,11 +183,13 @@ export class Tunnel extends DurableObject<Env> {
       cancels: open.filter(({ cancelled }) => cancelled).map(({ call }) => call.callId),
       answers: this.#store.readAnswers(),
     });
-    for (const { call } of open) this.#store.markDelivered(call.callId);
+    for (const { call, cancelled } of open) {
+      if (!cancelled) this.#store.markDelivered(call.callId);
+    }
     const known = new Set(open.map(({ call }) => call.callId));
-    for (const callId of hello.calls)
+    for (const callId of journal) {
       if (!known.has(callId)) sendFrame(socket, { type: 'ack', callId });
-    await this.env.ACCOUNTS.get(this.env.ACCOUNTS.idFromName(account)).bridgeConnected(bridgeId);
+    }
   }
 
   async #receive(socket: WebSocket, frame: Exclude<BridgeFrame, Hello>): Promise<void> {
@@ -181,6 +236,9 @@ export class Tunnel extends DurableObject<Env> {
   async #settle(open: OpenCall, result: ToolResult): Promise<void> {
     await this.#conversationOf(open).settle(open.call.callId, result);
     this.#store.deleteCall(open.call.callId);
+    this.#settled.add(open.call.callId);
+    const [oldest] = this.#settled;
+    if (oldest && this.#settled.size > TUNNEL_LIMITS.maxSettled) this.#settled.delete(oldest);
   }
 
   #conversationOf({ call }: OpenCall): DurableObjectStub<Conversation> {
@@ -204,8 +262,8 @@ function parseConnectUrl(url: URL): { account: string; bridgeId: string } {
   return { account, bridgeId };
 }
 
-/** WebSocket close codes (RFC 6455, section 7.4.1 and the registry it founds). */
-const NO_STATUS = 1005;
+/** WebSocket close codes (RFC 6455, section 7.4.1 and the registry it founds). The first stand for a missing one. */
+const NEVER_SENT: ReadonlySet<number> = new Set([1005, 1006, 1015]);
 const TRY_AGAIN_LATER = 1013;
 
 const OFFLINE: ToolResult = {

@@ -29,6 +29,16 @@ export class BridgeSocket {
     write(socket, { ...owner, connectedAtMs: nowMs, welcomed: false });
   }
 
+  /** Whether the socket has closed, or a later one of the same bridge is in use already. */
+  isOutdated(socket: WebSocket): boolean {
+    if (socket.readyState !== WebSocket.OPEN) return true;
+    const { connectedAtMs } = attachmentOf(socket);
+    return this.#state
+      .getWebSockets(TAG)
+      .map(attachmentOf)
+      .some((other) => other.welcomed && other.connectedAtMs > connectedAtMs);
+  }
+
   /** Makes this socket the one in use. The older ones are told not to come back. */
   welcome(socket: WebSocket): void {
     for (const other of this.#state.getWebSockets(TAG)) {

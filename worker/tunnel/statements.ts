@@ -64,10 +64,11 @@ export class TunnelStore {
     );
   }
 
-  /** Does nothing for a call it has. */
+  /** For a call it has, only notes that it was delivered. */
   insertCall(call: ToolCall, atMs: number, delivered: boolean): void {
     this.#sql.exec(
-      'insert into calls (id, body, at, delivered) values (?, ?, ?, ?) on conflict (id) do nothing',
+      `insert into calls (id, body, at, delivered) values (?, ?, ?, ?)
+       on conflict (id) do update set delivered = 1 where excluded.delivered > calls.delivered`,
       call.callId,
       JSON.stringify(call),
       atMs,

@@ -11,7 +11,7 @@ import {
 export interface HeldReply {
   readonly request: ScriptedRequest;
   /** Resolves when the Worker gave the request up. */
-  readonly aborted: Promise<void>;
+  untilAborted(): Promise<void>;
   send(...frames: readonly string[]): void;
   /** Ends the connection, well or not. */
   close(error?: Error): void;
@@ -26,27 +26,28 @@ export interface HeldModel {
   next(): Promise<HeldReply>;
 }
 
+/**
+ * Both sides look by a timer of their own: a promise that one resolves would let the other go on in the wrong context,
+ * from which the runtime lets nobody touch an object's storage or a test's streams.
+ */
 export function holdModel(): HeldModel {
   const arrived: HeldReply[] = [];
-  const wanted: ((reply: HeldReply) => void)[] = [];
   let count = 0;
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = (await new Request(input, init).json()) as ScriptedRequest;
     const { reply, response } = hold(request, init?.signal ?? undefined);
     count++;
-    const waiting = wanted.shift();
-    if (waiting) waiting(reply);
-    else arrived.push(reply);
+    arrived.push(reply);
     return response;
   });
   return {
     get count() {
       return count;
     },
-    next: () => {
-      const reply = arrived.shift();
-      if (reply) return Promise.resolve(reply);
-      return new Promise((resolve) => wanted.push(resolve));
+    async next() {
+      let reply = arrived.shift();
+      for (; !reply; reply = arrived.shift()) await tick();
+      return reply;
     },
   };
 }
@@ -56,22 +57,33 @@ function hold(
   signal: AbortSignal | undefined,
 ): { reply: HeldReply; response: Response } {
   const encoder = new TextEncoder();
-  const aborted = Promise.withResolvers<void>();
-  let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-  const body = new ReadableStream<Uint8Array>({
-    start(started) {
-      controller = started;
-    },
-  });
+  let isAborted = false;
+  let waiting = '';
+  let ending: { readonly error: unknown } | undefined;
   signal?.addEventListener('abort', () => {
-    controller?.error(signal.reason);
-    aborted.resolve();
+    ending ??= { error: signal.reason };
+    isAborted = true;
+  });
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      while (waiting === '' && !ending) await tick();
+      if (waiting !== '') controller.enqueue(encoder.encode(waiting));
+      else if (ending?.error) controller.error(ending.error);
+      else controller.close();
+      waiting = '';
+    },
   });
   const reply: HeldReply = {
     request,
-    aborted: aborted.promise,
-    send: (...frames) => controller?.enqueue(encoder.encode(frames.join(''))),
-    close: (error) => (error ? controller?.error(error) : controller?.close()),
+    async untilAborted() {
+      while (!isAborted) await tick();
+    },
+    send(...frames) {
+      waiting += frames.join('');
+    },
+    close(error) {
+      ending ??= { error };
+    },
     answer(scripted) {
       this.send(...framesOf(scripted));
       this.close();
@@ -81,6 +93,10 @@ function hold(
     reply,
     response: new Response(body, { headers: { 'content-type': 'text/event-stream' } }),
   };
+}
+
+function tick(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1));
 }
 
 /** One delta of text. */

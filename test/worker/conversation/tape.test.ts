@@ -96,12 +96,48 @@ it('starts far after everything an earlier instance may have shown', async () =>
 
 it('splits what is too large for one row and reads it back whole', async () => {
   await onTape((tape, store) => {
-    const big = 'y'.repeat(TAPE_LIMITS.maxRowChars - 10);
+    const big = 'y'.repeat(TAPE_LIMITS.maxRowChars - 100);
     tape.append([delta('doc_001', big), delta('doc_002', big), end('doc_001')]);
     expect([...store.tapeFrom(0)]).toHaveLength(2);
     expect([...tape.read(0)].map(({ event }) => event)).toEqual([
       delta('doc_001', big),
       delta('doc_002', big),
+      end('doc_001'),
+    ]);
+  });
+});
+
+it('cuts a delta that is too large for one row, and never inside a character', async () => {
+  await onTape((tape, store) => {
+    const text = `x${'😀'.repeat(TAPE_LIMITS.maxRowChars)}`;
+    tape.append([start('doc_001'), delta('doc_001', text), end('doc_001')]);
+    const rows = [...store.tapeFrom(0)];
+    const sizes = rows.flatMap(({ events }) => events.filter(isDelta).map((e) => e.delta.length));
+    expect(sizes.length).toBeGreaterThan(1);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(TAPE_LIMITS.maxRowChars);
+    const deltas = [...tape.read(0)].map(({ event }) => event).filter(isDelta);
+    expect(deltas.every((event) => event.delta.isWellFormed())).toBe(true);
+    expect(deltas.map((event) => event.delta).join('') === text).toBe(true);
+  });
+});
+
+it('leaves out an event that cannot be written, and never uses its position again', async () => {
+  await onTape((tape) => {
+    tape.append([start('doc_001')]);
+    tape.append([delta('doc_001', 'shown')]);
+    const shown = tape.head;
+    const tooLarge = '語'.repeat(4 * TAPE_LIMITS.jump);
+    expect(() =>
+      tape.append([
+        { type: 'tool_call_arguments', documentId: 'doc_002', arguments: { tooLarge } },
+      ]),
+    ).toThrow('SQLITE_TOOBIG');
+    expect([tape.classify(shown), tape.classify(shown + 1)]).toEqual(['exact', 'jump']);
+    const [after] = tape.append([end('doc_001')]);
+    expect(after?.start).toBe(shown + TAPE_LIMITS.jump);
+    expect([...tape.read(0)].map(({ event }) => event)).toEqual([
+      start('doc_001'),
+      delta('doc_001', 'shown'),
       end('doc_001'),
     ]);
   });

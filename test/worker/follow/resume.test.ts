@@ -59,7 +59,7 @@ it('lets a late joiner in at any moment without a gap or an overlap', async () =
   const first = new SseReader(started);
   const reply = await model.next();
   const joined: SseReader[] = [];
-  const pieces = ['One ', 'two ', '', 'three ', 'four.'];
+  const pieces = ['One', ' two', '', ' three', ' four.'];
   for (const [index, piece] of pieces.entries()) {
     // Every second one joins while the piece is on its way.
     if (index % 2 === 0) reply.send(textFrame(piece));

@@ -1,0 +1,34 @@
+/** What the tests of runs share: a streamed message, what became of it, and the conversation's object. */
+import { env } from 'cloudflare:workers';
+import type { ChatResponse } from '../../../shared/documents.ts';
+import type { Conversation } from '../../../worker/conversation/object.ts';
+import { ask, call } from '../api.ts';
+import { SseReader } from '../follow/sse-reader.ts';
+
+export interface Streamed {
+  readonly reader: SseReader;
+  readonly responseId: string;
+  readonly conversationId: string;
+}
+
+/** Sends a message and follows its answer. */
+export async function askStreamed(more: Record<string, unknown> = {}): Promise<Streamed> {
+  const response = await ask('go', { stream: true, ...more });
+  return {
+    reader: new SseReader(response),
+    responseId: response.headers.get('drawbridge-response-id') ?? '',
+    conversationId: response.headers.get('drawbridge-conversation-id') ?? '',
+  };
+}
+
+export async function readResponse(responseId: string): Promise<ChatResponse> {
+  return await (await call(`chat/completions/${responseId}`)).json();
+}
+
+export async function cancel(responseId: string): Promise<unknown> {
+  return await (await call(`chat/completions/${responseId}/cancel`, { method: 'POST' })).json();
+}
+
+export function conversationObject(conversationId: string): DurableObjectStub<Conversation> {
+  return env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(conversationId));
+}

@@ -1,0 +1,196 @@
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ChatResponse } from '../../../shared/documents.ts';
+import { answerOf, foldEvent, newResponse } from '../../../shared/fold.ts';
+import { RUN_LIMITS, TAPE_LIMITS } from '../../../shared/limits.ts';
+import type { Conversation } from '../../../worker/conversation/object.ts';
+import { ask, call } from '../api.ts';
+import { SseReader } from '../follow/sse-reader.ts';
+import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
+import { type HeldModel, holdModel, runCommand, textFrame } from './held-model.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a crash in the middle of a text', () => {
+  it('is not seen by a follower but for a snapshot, and the answer completes', async () => {
+    const { model, reader, responseId } = await startStream();
+    const dying = await model.next();
+    dying.send(textFrame('Half an ans'));
+    const before = await reader.untilText('Half an ans');
+    await abortAllDurableObjects();
+    (await model.next()).answer({ text: 'The whole answer.' });
+    const events = await reader.toEnd();
+
+    const snapshots = events.filter(({ event }) => event.type === 'snapshot');
+    expect(snapshots.length).toBeLessThanOrEqual(1);
+    const ids = events.map(({ id }) => id);
+    const after = ids.slice(before.length + snapshots.length);
+    expect(Math.min(...after)).toBeGreaterThan(Math.max(...before.map(({ id }) => id)));
+    expect(after[0]).toBeGreaterThan((before.at(-1)?.id ?? 0) + TAPE_LIMITS.jump / 2);
+
+    const folded = newResponse(startOf(events));
+    for (const { event } of events) foldEvent(folded, event);
+    expect(folded.documents[0]?.metadata['interrupted']).toBe(true);
+    const json = await read(responseId);
+    expect(answerOf(folded)).toEqual(json);
+    expect(json).toMatchObject({ status: 'completed', documents: [{ id: 'doc_002' }] });
+    expect(json.documents.map(({ content }) => content)).toEqual(['The whole answer.']);
+    expect(model.count).toBe(2);
+  });
+
+  it('takes back every document of the turn that it cut, ended or not', async () => {
+    const { model, reader, responseId } = await startStream();
+    const dying = await model.next();
+    dying.send(textFrame('Intro.\n\n```js\nlet a;\n```\n\nAnd then'));
+    await reader.untilText('And then');
+    await abortAllDurableObjects();
+    (await model.next()).answer({ text: 'Once.' });
+    const events = await reader.toEnd();
+    const folded = newResponse(startOf(events));
+    for (const { event } of events) foldEvent(folded, event);
+    const json = await read(responseId);
+    expect(json.documents.map(({ content }) => content)).toEqual(['Once.']);
+    expect(answerOf(folded)).toEqual(json);
+  });
+
+  it('gives a reader that comes back with a cursor in the jump one snapshot and the rest', async () => {
+    const { model, reader, responseId } = await startStream();
+    const dying = await model.next();
+    dying.send(textFrame('Kept'));
+    await reader.untilText('Kept');
+    dying.send(textFrame(', lost'));
+    const lost = (await reader.untilText('Kept, lost')).at(-1)?.id;
+    await reader.leave();
+    await abortAllDurableObjects();
+    const back = new SseReader(
+      await call(`chat/completions/${responseId}/events`, {
+        headers: { 'last-event-id': `${lost}` },
+      }),
+    );
+    (await model.next()).answer({ text: 'Found.' });
+    const events = await back.toEnd();
+    expect(events[0]?.event).toMatchObject({ type: 'snapshot', snapshot: { scope: 'response' } });
+    expect(events.filter(({ event }) => event.type === 'snapshot')).toHaveLength(1);
+    const snapshot = events[0]?.event;
+    if (snapshot?.type !== 'snapshot' || snapshot.snapshot.scope !== 'response') return;
+    const copy: ChatResponse = snapshot.snapshot.response;
+    for (const { event } of events) foldEvent(copy, event);
+    expect(answerOf(copy)).toEqual(await read(responseId));
+    const again = await call(`chat/completions/${responseId}/events?after=${lost}`);
+    const late = await new SseReader(again).toEnd();
+    expect(late.map(({ event }) => event.type)).toEqual(['snapshot', 'done']);
+  });
+
+  it('is noticed by the watchdog when nobody follows', async () => {
+    const { model, reader, responseId, stub } = await startStream();
+    (await model.next()).send(textFrame('Half'));
+    await reader.untilText('Half');
+    await reader.leave();
+    await abortAllDurableObjects();
+    expect(await runDurableObjectAlarm(stub)).toBe(true);
+    const follower = new SseReader(await call(`chat/completions/${responseId}/events`));
+    (await model.next()).answer({ text: 'Whole.' });
+    await follower.toEnd();
+    expect((await read(responseId)).documents.map(({ content }) => content)).toEqual(['Whole.']);
+  });
+});
+
+describe('takeovers', () => {
+  it('end in RECOVERY_EXHAUSTED after the limit, and the conversation stays usable', async () => {
+    const { model, reader, responseId, conversationId } = await startStream();
+    for (let crash = 0; crash <= RUN_LIMITS.maxTakeovers; crash++) {
+      (await model.next()).send(textFrame(`Try ${crash}.`));
+      await reader.untilText(`Try ${crash}.`);
+      await abortAllDurableObjects();
+    }
+    await reader.toEnd();
+    expect(await read(responseId)).toMatchObject({
+      status: 'error',
+      documents: [{ type: 'error', metadata: { errorCode: 'RECOVERY_EXHAUSTED' } }],
+    });
+    const next = await ask('again', { stream: true, conversationId });
+    (await model.next()).answer({ text: 'Fine.' });
+    expect((await new SseReader(next).toEnd()).at(-1)?.event).toMatchObject({
+      status: 'completed',
+    });
+  });
+
+  it('are counted anew after a turn that completed', async () => {
+    const { model, reader, stub } = await startStream();
+    (await model.next()).send(textFrame('Half'));
+    await reader.untilText('Half');
+    await abortAllDurableObjects();
+    (await model.next()).answer({ calls: [{ name: 'nothing', arguments: {} }] });
+    const next = await model.next();
+    expect(await takeoversIn(stub)).toBe(0);
+    next.answer({ text: 'Done.' });
+    await reader.toEnd();
+  });
+});
+
+it('sends a call that is out again under the same id, and takes its result once', async () => {
+  const bridge = await connectBridge();
+  const { model, reader, responseId } = await startStream({ bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  const { callId } = await bridge.nextCall();
+  await reader.untilType('tool_call_start');
+  await abortAllDurableObjects();
+  expect(await bridge.closed).toBeGreaterThan(0);
+  const back = await connectAgain(bridge.bridgeId);
+  expect(back.welcomed.map((waiting) => waiting.callId)).toEqual([callId]);
+  back.bridge.succeed(callId, 'made');
+  expect((await back.bridge.next('ack')).callId).toBe(callId);
+  back.bridge.succeed(callId, 'made twice');
+  await back.bridge.next('ack');
+  (await model.next()).answer({ text: 'Built.' });
+  const events = await reader.toEnd();
+  expect(events.filter(({ event }) => event.type === 'tool_result')).toHaveLength(1);
+  expect((await read(responseId)).status).toBe('completed');
+  for (const frame of back.bridge.frames) {
+    if (frame.type === 'call') expect(frame.call.callId).toBe(callId);
+  }
+});
+
+async function connectAgain(bridgeId: string) {
+  const bridge = await openBridge({ bridgeId });
+  bridge.hello();
+  return { bridge, welcomed: (await bridge.next('welcome')).calls };
+}
+
+interface Started {
+  readonly model: HeldModel;
+  readonly reader: SseReader;
+  readonly responseId: string;
+  readonly conversationId: string;
+  readonly stub: DurableObjectStub<Conversation>;
+}
+
+async function startStream(more: Record<string, unknown> = {}): Promise<Started> {
+  const model = holdModel();
+  const started = await ask('go', { stream: true, ...more });
+  const conversationId = started.headers.get('drawbridge-conversation-id') ?? '';
+  return {
+    model,
+    reader: new SseReader(started),
+    responseId: started.headers.get('drawbridge-response-id') ?? '',
+    conversationId,
+    stub: env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(conversationId)),
+  };
+}
+
+async function read(responseId: string): Promise<ChatResponse> {
+  return await (await call(`chat/completions/${responseId}`)).json();
+}
+
+function startOf(events: Awaited<ReturnType<SseReader['toEnd']>>) {
+  for (const { event } of events) if (event.type === 'response_start') return event.response;
+  throw new Error('no response_start');
+}
+
+function takeoversIn(stub: DurableObjectStub<Conversation>): Promise<unknown> {
+  return runInDurableObject(
+    stub,
+    (_, { storage }) => storage.sql.exec('select takeovers from runs').one()['takeovers'],
+  );
+}

@@ -1,0 +1,45 @@
+import { env, runInDurableObject } from 'cloudflare:test';
+import { describe, expect, it } from 'vitest';
+import { Schedule } from '../../../worker/conversation/schedule.ts';
+
+const FAR = 4_000_000_000_000;
+
+describe('the alarm stands at the earliest moment that was asked for', () => {
+  it.each<[string, readonly number[]]>([
+    ['the nearer one first', [FAR, FAR + 1000]],
+    ['the nearer one last', [FAR + 1000, FAR]],
+    ['one between', [FAR + 500, FAR, FAR + 1000]],
+  ])('when several ask at the same time, %s', async (_, moments) => {
+    expect(
+      await alarmAfter((schedule) => Promise.all(moments.map((at) => schedule.ensure(at)))),
+    ).toBe(FAR);
+  });
+
+  it('when several ask at the same time after it fired', async () => {
+    const at = await alarmAfter(async (schedule, storage) => {
+      await schedule.ensure(FAR - 1000);
+      await storage.deleteAlarm();
+      schedule.fired();
+      await Promise.all([schedule.ensure(FAR), schedule.ensure(FAR + 1000)]);
+    });
+    expect(at).toBe(FAR);
+  });
+
+  it('also when an earlier instance of the object had asked', async () => {
+    const at = await alarmAfter(async (schedule, storage) => {
+      await new Schedule(storage).ensure(FAR);
+      await schedule.ensure(FAR + 1000);
+    });
+    expect(at).toBe(FAR);
+  });
+});
+
+function alarmAfter(
+  work: (schedule: Schedule, storage: DurableObjectStorage) => Promise<unknown>,
+): Promise<number | null> {
+  const id = env.CONVERSATIONS.newUniqueId();
+  return runInDurableObject(env.CONVERSATIONS.get(id), async (_, { storage }) => {
+    await work(new Schedule(storage), storage);
+    return await storage.getAlarm();
+  });
+}

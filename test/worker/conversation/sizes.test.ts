@@ -1,0 +1,78 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { ask, chat, scriptModel } from '../api.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { askStreamed, readResponse } from './conversing.ts';
+import { callFrame, endFrames, holdModel, runCommand, textFrame } from './held-model.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+/** More than a stored row may hold, however it is encoded. */
+const HUGE = 2_800_000;
+
+describe('what is larger than a stored row', () => {
+  it.each<[string, string, number]>([
+    ['one-byte characters', 'x', HUGE],
+    ['three-byte characters', '語', HUGE / 4],
+    ['characters that JSON escapes', '\u0001', HUGE / 4],
+    ['pairs of surrogates', '😀', HUGE / 2],
+  ])('is kept whole as one piece of text: %s', async (_, character, count) => {
+    const model = holdModel();
+    const { reader, responseId, conversationId } = await askStreamed();
+    const text = character.repeat(count);
+    (await model.next()).send(textFrame(text), ...endFrames('stop'));
+    await reader.toEnd();
+    const { status, documents } = await readResponse(responseId);
+    expect(status).toBe('completed');
+    expect(documents[0]?.content === text).toBe(true);
+    await expectUsable(conversationId);
+  });
+
+  it('ends the run as the arguments of a call, and does no harm', async () => {
+    const model = holdModel();
+    const bridge = await connectBridge();
+    const { reader, responseId, conversationId } = await askStreamed({ bridgeId: bridge.bridgeId });
+    const raw = JSON.stringify({ path: 'a', contents: '語'.repeat(HUGE) });
+    (await model.next()).send(callFrame(0, 'a', 'write', raw), ...endFrames('tool_calls'));
+    await reader.toEnd();
+    expect((await readResponse(responseId)).status).toBe('error');
+    expect(bridge.frames).toEqual([]);
+    await expectUsable(conversationId);
+  });
+
+  it('is left out of what a bridge says beside its result, and the rest counts', async () => {
+    const model = holdModel();
+    const bridge = await connectBridge();
+    const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+    (await model.next()).answer({ calls: [runCommand('cat big')] });
+    const { callId } = await bridge.nextCall();
+    bridge.succeed(callId, 'ok', { output: '語'.repeat(HUGE / 2), exitCode: 3, duration_ms: 1 });
+    expect((await bridge.next('ack')).callId).toBe(callId);
+    (await model.next()).answer({ text: 'Seen.' });
+    await reader.toEnd();
+    const { documents, status } = await readResponse(responseId);
+    expect(status).toBe('completed');
+    expect(documents[0]?.metadata).toMatchObject({ command: 'cat big', exitCode: 3, output: '' });
+  });
+});
+
+it.each(['x', '語', '\u0001'])('takes a body up to its limit, made of %j', async (character) => {
+  scriptModel(() => ({ text: 'ok' }));
+  const bytes = new TextEncoder().encode(JSON.stringify(character)).byteLength - 2;
+  const room = REQUEST_LIMITS.maxBodyBytes - 4096;
+  const chars = Math.min(Math.floor(room / bytes), REQUEST_LIMITS.maxMessageChars);
+  const left = Math.floor((room - chars * bytes) / bytes);
+  const response = await ask(character.repeat(chars), {
+    context: { projectLayout: character.repeat(Math.min(left, REQUEST_LIMITS.maxContextChars)) },
+  });
+  expect(response.status).toBe(200);
+});
+
+async function expectUsable(conversationId: string): Promise<void> {
+  vi.restoreAllMocks();
+  scriptModel(() => ({ text: 'Fine.' }));
+  expect(await chat('again', { conversationId })).toMatchObject({
+    status: 'completed',
+    documents: [{ content: 'Fine.' }],
+  });
+}

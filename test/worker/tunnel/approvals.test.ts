@@ -1,0 +1,166 @@
+import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
+import { afterEach, expect, it, vi } from 'vitest';
+import { newDeviceId } from '../../../shared/ids.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { call, errorOf } from '../api.ts';
+import {
+  askStreamed,
+  cancel,
+  conversationObject,
+  readResponse,
+  type Streamed,
+} from '../conversation/conversing.ts';
+import { type HeldModel, holdModel, runCommand } from '../conversation/held-model.ts';
+import { connectBridge, openBridge, type ScriptedBridge } from './scripted-bridge.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const signature = { deviceId: newDeviceId(crypto.randomUUID()), value: 'c2ln' };
+const once = { decision: 'once', signature };
+
+it('a question is shown, its answer reaches the bridge, and the run goes on', async () => {
+  const { model, bridge, callId, streamed } = await question();
+  expect(await readResponse(streamed.responseId)).toMatchObject({
+    status: 'waiting',
+    documents: [{ metadata: { approval: { callId, reason: 'It runs a command.' } } }],
+  });
+  expect((await answer(streamed, callId, once)).status).toBe(200);
+  expect((await bridge.next('approval')).answer).toEqual({ callId, ...once });
+  bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'device' });
+  bridge.succeed(callId, 'ran');
+  (await model.next()).answer({ text: 'Done.' });
+  await streamed.reader.toEnd();
+  const { status, documents } = await readResponse(streamed.responseId);
+  expect(status).toBe('completed');
+  expect(documents[0]?.metadata).not.toHaveProperty('approval');
+});
+
+it('only the first answer counts, until the bridge asks again', async () => {
+  const { bridge, callId, streamed } = await question();
+  const [first, second] = await Promise.all([
+    answer(streamed, callId, { decision: 'reject', message: 'no' }),
+    answer(streamed, callId, once),
+  ]);
+  expect([first.status, second.status].sort()).toEqual([200, 409]);
+  await bridge.next('approval');
+  bridge.send({ type: 'approval_request', callId, reason: 'Badly signed.' });
+  await vi.waitFor(async () => expect((await answer(streamed, callId, once)).status).toBe(200));
+  expect((await bridge.next('approval')).answer).toMatchObject(once);
+  await streamed.reader.leave();
+});
+
+it.each<[string, (asked: Question) => Promise<Response>, number, string]>([
+  [
+    'without a signature',
+    ({ streamed, callId }) => answer(streamed, callId, { decision: 'once' }),
+    403,
+    'APPROVAL_NOT_SIGNED',
+  ],
+  [
+    'for a call that does not exist',
+    ({ streamed }) => answer(streamed, `call_${crypto.randomUUID()}`, once),
+    404,
+    'NOT_FOUND',
+  ],
+  [
+    'from another account',
+    ({ streamed, callId }) => answer(streamed, callId, once, 'eve'),
+    404,
+    'NOT_FOUND',
+  ],
+  [
+    'of an unknown kind',
+    ({ streamed, callId }) => answer(streamed, callId, { decision: 'always' }),
+    400,
+    'INVALID_REQUEST',
+  ],
+])('an answer %s is refused, and the question stays open', async (_, give, status, code) => {
+  const asked = await question();
+  expect(await errorOf(await give(asked))).toMatchObject({ status, code });
+  expect((await answer(asked.streamed, asked.callId, { decision: 'reject' })).status).toBe(200);
+  await asked.streamed.reader.leave();
+});
+
+it('an answer given while the bridge is away is kept for it, over a crash of the edge', async () => {
+  const { bridge, callId, streamed } = await question();
+  await bridge.leave();
+  expect((await answer(streamed, callId, once)).status).toBe(200);
+  expect(await errorOf(await answer(streamed, callId, once))).toMatchObject({ status: 409 });
+  await abortAllDurableObjects();
+  const back = await openBridge({ bridgeId: bridge.bridgeId });
+  back.hello();
+  expect((await back.next('welcome')).answers).toEqual([{ callId, ...once }]);
+  back.send({ type: 'approval_resolved', callId, decision: 'once', by: 'device' });
+  await streamed.reader.untilType('approval_resolved');
+  const again = await openBridge({ bridgeId: bridge.bridgeId });
+  again.hello();
+  expect((await again.next('welcome')).answers).toEqual([]);
+  await streamed.reader.leave();
+});
+
+it('a person has longer than a command, and the command its own time after that', async () => {
+  const { bridge, callId, streamed } = await question();
+  let aheadMs = 2 * RUN_LIMITS.callDeadlineMs;
+  const now = Date.now.bind(Date);
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+  const alarm = () => runDurableObjectAlarm(conversationObject(streamed.conversationId));
+  await alarm();
+  expect((await readResponse(streamed.responseId)).status).toBe('waiting');
+  bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'terminal' });
+  await streamed.reader.untilType('approval_resolved');
+  aheadMs += RUN_LIMITS.callDeadlineMs / 2;
+  await alarm();
+  expect((await readResponse(streamed.responseId)).status).toBe('streaming');
+  await streamed.reader.leave();
+});
+
+it.each<[string, (asked: Question) => Promise<unknown>]>([
+  ['its run is cancelled', ({ streamed }) => cancel(streamed.responseId)],
+  [
+    'its call ends without an answer',
+    async ({ bridge, callId, model }) => {
+      bridge.finish(callId, { status: 'error', code: 'UNKNOWN_OUTCOME', data: 'Restarted.' });
+      (await model.next()).answer({ text: 'Hm.' });
+    },
+  ],
+])('a question is withdrawn when %s', async (_, end) => {
+  const asked = await question();
+  await end(asked);
+  const events = await asked.streamed.reader.toEnd();
+  expect(events.find(({ event }) => event.type === 'approval_resolved')?.event).toMatchObject({
+    decision: 'expired',
+    by: 'drawbridge',
+  });
+  const { documents, status } = await readResponse(asked.streamed.responseId);
+  expect(status).not.toBe('waiting');
+  expect(documents[0]?.metadata).not.toHaveProperty('approval');
+  expect((await answer(asked.streamed, asked.callId, once)).status).toBeGreaterThanOrEqual(404);
+});
+
+interface Question {
+  readonly model: HeldModel;
+  readonly bridge: ScriptedBridge;
+  readonly callId: string;
+  readonly streamed: Streamed;
+}
+
+/** A run whose one call waits for a person. */
+async function question(): Promise<Question> {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const streamed = await askStreamed({ bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  const { callId } = await bridge.nextCall();
+  bridge.send({ type: 'approval_request', callId, reason: 'It runs a command.' });
+  await streamed.reader.untilType('approval_request');
+  return { model, bridge, callId, streamed };
+}
+
+function answer(
+  { conversationId }: Streamed,
+  callId: string,
+  body: object,
+  account = 'ada',
+): Promise<Response> {
+  return call(`conversations/${conversationId}/approvals/${callId}`, { body, account });
+}

@@ -1,0 +1,201 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
+import type { ToolCall } from '../../../shared/tunnel.ts';
+import {
+  askStreamed,
+  cancel,
+  conversationObject,
+  readResponse,
+  type Streamed,
+} from '../conversation/conversing.ts';
+import { type HeldModel, holdModel, runCommand } from '../conversation/held-model.ts';
+import { connectBridge, openBridge, type ScriptedBridge, tunnelOf } from './scripted-bridge.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a call for a bridge that is away', () => {
+  it('is delivered with the welcome', async () => {
+    const { model, bridgeId, streamed } = await callWhileAway();
+    const { bridge, calls } = await comeBack(bridgeId);
+    expect(calls).toMatchObject([{ tool: 'run_terminal_cmd', arguments: { command: 'make' } }]);
+    bridge.succeed(calls[0]?.callId ?? '', 'made');
+    (await model.next()).answer({ text: 'Built.' });
+    await streamed.reader.toEnd();
+    expect((await readResponse(streamed.responseId)).status).toBe('completed');
+  });
+
+  it('fails with BRIDGE_OFFLINE after the grace, and the model is told', async () => {
+    const { model, bridgeId, streamed } = await callWhileAway();
+    await passTime(bridgeId, RUN_LIMITS.bridgeGraceMs);
+    const { request } = await answerNext(model);
+    expect(request.messages.at(-1)?.content).toMatch(/^Error BRIDGE_OFFLINE/);
+    await streamed.reader.toEnd();
+    expect((await comeBack(bridgeId)).calls).toEqual([]);
+    expect(await alarmOf(bridgeId)).toBeNull();
+  });
+
+  it('fails although its conversation was evicted meanwhile', async () => {
+    const { model, bridgeId, streamed } = await callWhileAway();
+    await evictDurableObject(conversationObject(streamed.conversationId));
+    await passTime(bridgeId, RUN_LIMITS.bridgeGraceMs);
+    await answerNext(model);
+    await streamed.reader.toEnd();
+  });
+
+  it('waits on when the alarm comes early', async () => {
+    const { bridgeId, streamed } = await callWhileAway();
+    await runDurableObjectAlarm(tunnelOf(bridgeId));
+    expect(await alarmOf(bridgeId)).not.toBeNull();
+    expect((await comeBack(bridgeId)).calls).toHaveLength(1);
+    await streamed.reader.leave();
+  });
+
+  it('is forgotten when it is cancelled before it was ever sent', async () => {
+    const { bridgeId, streamed } = await callWhileAway();
+    await cancel(streamed.responseId);
+    await streamed.reader.toEnd();
+    const { calls, cancels } = await comeBack(bridgeId);
+    expect({ calls, cancels }).toEqual({ calls: [], cancels: [] });
+  });
+
+  it('that it may have begun is not failed, and its cancel is kept', async () => {
+    const { bridge, callId, streamed } = await callAtWork();
+    await bridge.leave();
+    await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
+    expect((await readResponse(streamed.responseId)).status).toBe('streaming');
+    await cancel(streamed.responseId);
+    const back = await comeBack(bridge.bridgeId);
+    expect([back.calls, back.cancels]).toEqual([[], [callId]]);
+    back.bridge.finish(callId, { status: 'error', code: 'CANCELLED', data: 'Cancelled.' });
+    await back.bridge.next('ack');
+    expect((await comeBack(bridge.bridgeId)).cancels).toEqual([]);
+    await streamed.reader.toEnd();
+  });
+});
+
+describe('a bridge whose pings stopped for a while on an open connection', () => {
+  it('gets what came meanwhile when it is heard again', async () => {
+    const { bridge, callId, streamed } = await callWhileSilent();
+    await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
+    const call = await bridge.nextCall();
+    expect(call.callId).toBe(callId);
+    await streamed.reader.leave();
+  });
+
+  it('is told of the cancel of a call that it was sent the second time', async () => {
+    const { bridge, callId, streamed, call } = await callWhileSilent();
+    await tunnelOf(bridge.bridgeId).dispatch('ada', [call]);
+    await bridge.nextCall();
+    await cancel(streamed.responseId);
+    expect((await bridge.next('cancel')).callId).toBe(callId);
+    await streamed.reader.toEnd();
+  });
+});
+
+it('a call is given up by its conversation in the end, and cancelled at the bridge', async () => {
+  const { model, bridge, callId, streamed } = await callAtWork();
+  const now = Date.now.bind(Date);
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + RUN_LIMITS.callDeadlineMs);
+  await runDurableObjectAlarm(conversationObject(streamed.conversationId));
+  const { request } = await answerNext(model);
+  expect(request.messages.at(-1)?.content).toMatch(/^Error DEADLINE_PASSED/);
+  await streamed.reader.toEnd();
+  vi.mocked(Date.now).mockRestore();
+  const back = await comeBack(bridge.bridgeId);
+  expect(back.cancels).toEqual([callId]);
+});
+
+it('a tool may run while every object of the edge is evicted', async () => {
+  const { model, bridge, callId, streamed } = await callAtWork();
+  await evictDurableObject(conversationObject(streamed.conversationId));
+  await evictDurableObject(tunnelOf(bridge.bridgeId));
+  bridge.send({ type: 'output', callId, delta: 'working' });
+  await bridge.next('credit');
+  await evictDurableObject(tunnelOf(bridge.bridgeId));
+  await evictDurableObject(conversationObject(streamed.conversationId));
+  bridge.succeed(callId, 'made');
+  expect((await bridge.next('ack')).callId).toBe(callId);
+  await answerNext(model);
+  const types = (await streamed.reader.toEnd()).map(({ event }) => event.type);
+  expect(types.filter((type) => type === 'tool_output' || type === 'tool_result')).toEqual([
+    'tool_output',
+    'tool_result',
+  ]);
+  expect(await readResponse(streamed.responseId)).toMatchObject({ status: 'completed' });
+});
+
+interface Called {
+  readonly model: HeldModel;
+  readonly bridge: ScriptedBridge;
+  readonly bridgeId: string;
+  readonly streamed: Streamed;
+}
+
+/** A run that has handed its one call to a bridge that is not there. */
+async function callWhileAway(): Promise<Called> {
+  const bridge = await connectBridge();
+  await bridge.leave();
+  const called = await callOn(bridge);
+  await untilStored(bridge.bridgeId);
+  return called;
+}
+
+/** A run whose one call the bridge has. */
+async function callAtWork(): Promise<Called & { readonly callId: string }> {
+  const called = await callOn(await connectBridge());
+  return { ...called, callId: (await called.bridge.nextCall()).callId };
+}
+
+/** A run whose call was handed over while the bridge's connection looked dead, and then came to life. */
+async function callWhileSilent(): Promise<Called & { callId: string; call: ToolCall }> {
+  const bridge = await connectBridge();
+  const now = Date.now.bind(Date);
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + TUNNEL_LIMITS.deadMs);
+  const called = await callOn(bridge);
+  const call = await untilStored(bridge.bridgeId);
+  vi.mocked(Date.now).mockRestore();
+  expect(bridge.frames).toEqual([]);
+  return { ...called, callId: call.callId, call };
+}
+
+async function callOn(bridge: ScriptedBridge): Promise<Called> {
+  const model = holdModel();
+  const streamed = await askStreamed({ bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  return { model, bridge, bridgeId: bridge.bridgeId, streamed };
+}
+
+function untilStored(bridgeId: string): Promise<ToolCall> {
+  return vi.waitFor(async () => {
+    const { body } = await runInDurableObject(tunnelOf(bridgeId), (_, { storage }) =>
+      storage.sql.exec<{ body: string }>('select body from calls').one(),
+    );
+    return JSON.parse(body);
+  });
+}
+
+async function comeBack(bridgeId: string) {
+  const bridge = await openBridge({ bridgeId });
+  bridge.hello();
+  const { calls, cancels } = await bridge.next('welcome');
+  return { bridge, calls, cancels };
+}
+
+async function answerNext(model: HeldModel) {
+  const reply = await model.next();
+  reply.answer({ text: 'Over.' });
+  return reply;
+}
+
+/** The alarm of a tunnel fires so much later. */
+async function passTime(bridgeId: string, ms: number): Promise<void> {
+  const now = Date.now.bind(Date);
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + ms);
+  await runDurableObjectAlarm(tunnelOf(bridgeId));
+  vi.mocked(Date.now).mockRestore();
+}
+
+function alarmOf(bridgeId: string): Promise<number | null> {
+  return runInDurableObject(tunnelOf(bridgeId), (_, { storage }) => storage.getAlarm());
+}
