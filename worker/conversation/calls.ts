@@ -3,8 +3,8 @@ import { type Mode, modeAllows } from '../../shared/modes.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { ReplyCall } from '../reply/documents.ts';
+import type { Call, Run } from './rows.ts';
 import type { RunLog } from './run-log.ts';
-import type { Call, Run } from './statements.ts';
 
 /** A call on its way to the bridge. */
 export interface LoggedCall {

@@ -3,8 +3,8 @@ import type { ApprovalAnswer } from '../../shared/tunnel.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import type { Tunnel } from '../tunnel/object.ts';
 import type { LoggedCall } from './calls.ts';
+import type { Machine } from './rows.ts';
 import type { Hands } from './runner.ts';
-import type { Machine } from './statements.ts';
 
 export interface HandsOf {
   readonly account: string;

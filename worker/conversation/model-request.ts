@@ -4,8 +4,8 @@ import { toFunctionDefinition } from '../../shared/tools/definition.ts';
 import { buildUserPrompt } from '../prompt/context.ts';
 import { buildSystemPrompt } from '../prompt/system.ts';
 import type { UpstreamRequest } from '../upstream/request.ts';
+import type { Run } from './rows.ts';
 import type { RunLog } from './run-log.ts';
-import type { Run } from './statements.ts';
 import { messagesOfRun } from './transcript.ts';
 
 export function requestFor(run: Run, log: RunLog): UpstreamRequest {

@@ -15,15 +15,11 @@ import { Followers } from './followers.ts';
 import { TunnelHands } from './hands.ts';
 import { TapeReader } from './reader.ts';
 import { Recorder } from './recorder.ts';
+import type { ConversationRow, Run, RunRequest } from './rows.ts';
 import { RunLog } from './run-log.ts';
 import { Runner } from './runner.ts';
 import { Schedule } from './schedule.ts';
-import {
-  type ConversationRow,
-  ConversationStore,
-  type Run,
-  type RunRequest,
-} from './statements.ts';
+import { ConversationStore } from './statements.ts';
 import { Tape } from './tape.ts';
 
 /** Who asks, and of which conversation; both come from the Worker, which has checked the token. */

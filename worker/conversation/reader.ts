@@ -6,8 +6,8 @@ import { answerOf, foldConversation } from '../../shared/fold.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import type { Following, Outgoing } from './followers.ts';
 import { ResponseFold } from './response-fold.ts';
+import type { ConversationRow, Run } from './rows.ts';
 import type { RunLog } from './run-log.ts';
-import type { ConversationRow, Run } from './statements.ts';
 import type { Tape } from './tape.ts';
 
 /** Reads only; everything is computed from the tape, in one synchronous step. */

@@ -1,15 +1,8 @@
 /** Runs, turns and results as stored, with a copy in memory; says what is to be done next and never does it. */
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
-import type {
-  Call,
-  ConversationStore,
-  Machine,
-  NewRun,
-  Run,
-  RunStatus,
-  Turn,
-} from './statements.ts';
+import type { Call, Machine, NewRun, Run, RunStatus, Turn } from './rows.ts';
+import type { ConversationStore } from './statements.ts';
 import type { AnsweredTurn } from './transcript.ts';
 
 /** A call without a result. */

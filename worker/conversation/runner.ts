@@ -1,12 +1,9 @@
 /** The run: a state machine over what is stored. `advance` does the next thing and stores what it came to. */
 import type { UserMessage } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
-import { newCallId, responseIdOf } from '../../shared/ids.ts';
+import { responseIdOf } from '../../shared/ids.ts';
 import { RUN_LIMITS, UPSTREAM_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
-import { ReplyDocuments } from '../reply/documents.ts';
-import { type Answer, askModel } from '../upstream/gateway.ts';
-import type { ModelTarget } from '../upstream/models.ts';
 import { retryDelayMs } from '../upstream/retry.ts';
 import { admitCall, type LoggedCall, logCalls, loggedCall } from './calls.ts';
 import {
@@ -18,12 +15,11 @@ import {
   RECOVERY_EXHAUSTED,
   TURN_LIMIT,
 } from './failures.ts';
-import { requestFor } from './model-request.ts';
-import type { Recorder } from './recorder.ts';
+import { type ModelTurn, streamTurn, type TurnDeps } from './model-turn.ts';
+import type { Machine, Run, RunRequest } from './rows.ts';
 import { doneEvent, type EndStatus } from './run-end.ts';
-import type { Phase, RunLog } from './run-log.ts';
+import type { Phase } from './run-log.ts';
 import type { Schedule } from './schedule.ts';
-import type { Machine, Run, RunRequest } from './statements.ts';
 import {
   boundResult,
   closingEvents,
@@ -43,17 +39,13 @@ export interface Hands {
 }
 
 /** What a run stands on. */
-export interface RunnerDeps {
+export interface RunnerDeps extends TurnDeps {
   readonly conversationId: string;
-  readonly log: RunLog;
-  readonly recorder: Recorder;
   readonly schedule: Schedule;
   readonly hands: Hands;
-  readonly target: ModelTarget;
   /** The tape's head, for the end of a run. */
   readonly head: () => number;
   readonly now: () => number;
-  readonly newUuid: () => string;
 }
 
 /**
@@ -200,7 +192,7 @@ export class Runner {
   }
 
   async #ask(run: Run): Promise<void> {
-    const { log, recorder, schedule, now, target } = this.#deps;
+    const { log, schedule, now } = this.#deps;
     if (this.#orphaned) return this.#takeOver(run);
     if (log.turnsOf(run).length >= RUN_LIMITS.maxTurns) return this.#fail(TURN_LIMIT);
     if (now() < run.notBefore) return await schedule.ensure(run.notBefore);
@@ -209,22 +201,8 @@ export class Runner {
 
     const asking = new AbortController();
     this.#asking = asking;
-    const nextSequence = recorder.nextSequence;
-    const documents = new ReplyDocuments({
-      nextSequence,
-      newCallId: () => newCallId(this.#deps.newUuid()),
-    });
     try {
-      const answer = await askModel(
-        target,
-        requestFor(run, log),
-        (parts) => {
-          if (!asking.signal.aborted) recorder.record(documents.push(parts));
-        },
-        asking.signal,
-      );
-      const isShown = recorder.nextSequence > nextSequence;
-      if (!asking.signal.aborted) this.#takeAnswer(run, answer, documents, isShown);
+      this.#takeTurn(run, await streamTurn(run, this.#deps, asking.signal));
     } catch (error) {
       if (!asking.signal.aborted) throw error;
     } finally {
@@ -243,12 +221,7 @@ export class Runner {
     this.advance();
   }
 
-  #takeAnswer(
-    run: Run,
-    { reply, retry }: Answer,
-    documents: ReplyDocuments,
-    isShown: boolean,
-  ): void {
+  #takeTurn(run: Run, { answer: { reply, retry }, documents, isShown }: ModelTurn): void {
     const { log, recorder, now } = this.#deps;
     if (retry && !isShown && this.#tryLater(run, retry.afterMs)) return;
     const { events, calls } = documents.end(reply);

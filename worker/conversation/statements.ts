@@ -1,10 +1,17 @@
 /** What a conversation stores, and every statement that touches it. Integer keys, no secondary index, rows are appended. */
-import type { Usage } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
-import type { Mode } from '../../shared/modes.ts';
-import type { ChatMessage, RequestContext } from '../../shared/requests.ts';
-import type { MachineContext, ToolResult } from '../../shared/tunnel.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
 import { hasSchema, migrate } from '../storage/migrations.ts';
+import type {
+  ConversationRow,
+  Machine,
+  NewRun,
+  Run,
+  RunRequest,
+  RunStatus,
+  TapeRow,
+  Turn,
+} from './rows.ts';
 
 const MIGRATIONS = [
   `create table conversation (id text primary key, owner text not null, bridge text, created text not null) without rowid;
@@ -18,91 +25,6 @@ const MIGRATIONS = [
    create table turns (number integer primary key, run integer not null, body text not null);
    create table results (turn integer not null, call integer not null, body text not null, primary key (turn, call)) without rowid;`,
 ] as const;
-
-export interface ConversationRow {
-  readonly id: string;
-  readonly owner: string;
-  readonly bridge: string | null;
-  readonly created: string;
-}
-
-/** Consecutive events from `position` on. */
-export interface TapeRow {
-  readonly position: number;
-  readonly events: readonly TapeEvent[];
-}
-
-export type RunStatus = 'queued' | 'running' | 'completed' | 'error' | 'cancelled';
-
-/** What was asked for: fixed when the run is submitted. */
-export interface RunRequest {
-  readonly model: string;
-  readonly mode: Mode;
-  /** Appended to the transcript; the last one is the user's. */
-  readonly messages: readonly ChatMessage[];
-  readonly tools?: readonly string[] | undefined;
-  readonly context?: RequestContext | undefined;
-  readonly createdMs: number;
-}
-
-/** The bridge as the run found it at its start; null without one. */
-export interface Machine {
-  readonly tools: readonly string[];
-  readonly context: MachineContext;
-}
-
-export interface Run {
-  readonly ordinal: number;
-  readonly status: RunStatus;
-  /** Position of its `message`. */
-  readonly first: number;
-  /** Position of its `response_start`; null while queued. */
-  readonly started: number | null;
-  /** Position after its `done`; null until then. */
-  readonly last: number | null;
-  readonly request: RunRequest;
-  readonly machine: Machine | null;
-  /** Takeovers since the last completed turn. */
-  readonly takeovers: number;
-  /** Epoch milliseconds until which its calls may take longer than usual, for a person is or was asked; else null. */
-  readonly deadline: number | null;
-  /** Attempts at the next turn that failed before anything was shown. */
-  readonly failures: number;
-  /** Epoch milliseconds before which there is no other attempt. */
-  readonly notBefore: number;
-}
-
-/** A run as it is submitted. */
-export type NewRun = Omit<Run, 'last' | 'takeovers' | 'deadline' | 'failures' | 'notBefore'>;
-
-/** A tool call of a turn. `callId` is ours; the upstream's own id goes back to it in the transcript. */
-export interface Call {
-  readonly callId: string;
-  readonly upstreamId: string;
-  readonly documentId: string;
-  /** As the model named it. */
-  readonly name: string;
-  readonly rawArguments: string;
-  /** Null when the call must not run; `problem` then says why. */
-  readonly arguments: Readonly<Record<string, unknown>> | null;
-  readonly problem?: string | undefined;
-  /** Unknown fields of the upstream's call, to be echoed. */
-  readonly extra?: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** One reply of the model, complete. */
-export interface Turn {
-  readonly number: number;
-  readonly run: number;
-  readonly text: string;
-  readonly reasoning: string | null;
-  readonly reasoningDetails?: readonly unknown[] | undefined;
-  readonly calls: readonly Call[];
-  readonly usage: Usage | null;
-  /** The sequence of its last document: later ones of a crashed instance belong to no turn and are taken back. */
-  readonly lastSequence: number;
-  readonly atMs: number;
-}
 
 /** The named statements of one conversation. Everything is synchronous: writes without an await between are atomic. */
 export class ConversationStore {

@@ -1,7 +1,8 @@
 /** The tape: an append-only log of events with exact positions, committed in groups, read from any cursor. */
 import { isDelta, type TapeEvent, widthOf } from '../../shared/events.ts';
 import { TAPE_LIMITS } from '../../shared/limits.ts';
-import type { ConversationStore, TapeRow } from './statements.ts';
+import type { TapeRow } from './rows.ts';
+import type { ConversationStore } from './statements.ts';
 
 /** An event and where it stands: a reader that has seen it continues at `end`. */
 export interface Positioned {

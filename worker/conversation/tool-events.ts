@@ -13,7 +13,7 @@ import { languageOf } from '../../shared/languages.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
-import type { Call } from './statements.ts';
+import type { Call } from './rows.ts';
 
 /** The end of a call's document; a failed call is followed by an `error` document, numbered `sequence`. */
 export function resultEvents(call: Call, result: ToolResult, sequence: number): TapeEvent[] {

@@ -2,7 +2,7 @@
 import type { ChatMessage } from '../../shared/requests.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { UpstreamMessage } from '../upstream/request.ts';
-import type { Machine, Run, Turn } from './statements.ts';
+import type { Machine, Run, Turn } from './rows.ts';
 
 /** A turn with what its calls came to, in call order; undefined where a call has no result. */
 export interface AnsweredTurn {

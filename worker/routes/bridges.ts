@@ -2,7 +2,7 @@
 import { Hono } from 'hono';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { AppContext } from '../auth/caller.ts';
-import { formatConnectUrl } from '../tunnel/object.ts';
+import { formatConnectUrl } from '../tunnel/connect-url.ts';
 
 export const bridges = new Hono<AppContext>().get('/:id/connect', async (c) => {
   const { caller } = c.var;

@@ -4,16 +4,18 @@ import { DrawbridgeError } from '../../shared/errors.ts';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type ApprovalAnswer,
-  BridgeFrame,
+  type BridgeFrame,
   CLOSE,
   type ToolCall,
   type ToolResult,
   TUNNEL_PROTOCOL,
 } from '../../shared/tunnel.ts';
 import type { Conversation } from '../conversation/object.ts';
-import type { Machine } from '../conversation/statements.ts';
+import type { Machine } from '../conversation/rows.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
+import { parseConnectUrl } from './connect-url.ts';
+import { mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
 import { type OpenCall, TunnelStore } from './statements.ts';
 
@@ -252,16 +254,6 @@ export class Tunnel extends DurableObject<Env> {
   }
 }
 
-/** How the Worker asks a tunnel for a bridge's socket; read by {@link Tunnel.fetch}. */
-export function formatConnectUrl(account: string, bridgeId: string): string {
-  return `https://tunnel/connect?${new URLSearchParams({ account, bridgeId })}`;
-}
-
-function parseConnectUrl(url: URL): { account: string; bridgeId: string } {
-  const { account = '', bridgeId = '' } = Object.fromEntries(url.searchParams);
-  return { account, bridgeId };
-}
-
 /** WebSocket close codes (RFC 6455, section 7.4.1 and the registry it founds). The first stand for a missing one. */
 const NEVER_SENT: ReadonlySet<number> = new Set([1005, 1006, 1015]);
 const TRY_AGAIN_LATER = 1013;
@@ -271,17 +263,3 @@ const OFFLINE: ToolResult = {
   code: 'BRIDGE_OFFLINE',
   data: 'The bridge to the developer’s machine is offline, so the call was not run.',
 };
-
-function parseFrame(message: string | ArrayBuffer): BridgeFrame | null {
-  if (typeof message !== 'string' || message.length > TUNNEL_LIMITS.maxFrameBytes) return null;
-  try {
-    return BridgeFrame.safeParse(JSON.parse(message)).data ?? null;
-  } catch {
-    return null; // Not JSON.
-  }
-}
-
-function mismatch(theirs: number): string {
-  const which = theirs < TUNNEL_PROTOCOL ? 'the bridge' : 'the server';
-  return `The bridge speaks protocol ${theirs}, the server ${TUNNEL_PROTOCOL}: update ${which}.`;
-}

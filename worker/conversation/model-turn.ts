@@ -1,0 +1,45 @@
+/** One turn with the model: asked, and shown while it streams. What becomes of it the runner decides. */
+import { newCallId } from '../../shared/ids.ts';
+import { ReplyDocuments } from '../reply/documents.ts';
+import { type Answer, askModel } from '../upstream/gateway.ts';
+import type { ModelTarget } from '../upstream/models.ts';
+import { requestFor } from './model-request.ts';
+import type { Recorder } from './recorder.ts';
+import type { Run } from './rows.ts';
+import type { RunLog } from './run-log.ts';
+
+export interface ModelTurn {
+  readonly answer: Answer;
+  /** Not ended yet: that is for an answer that is taken. */
+  readonly documents: ReplyDocuments;
+  /** Whether any follower may have seen any of it; if not, the turn can be asked again unnoticed. */
+  readonly isShown: boolean;
+}
+
+export interface TurnDeps {
+  readonly log: RunLog;
+  readonly recorder: Recorder;
+  readonly target: ModelTarget;
+  readonly newUuid: () => string;
+}
+
+/** Records the reply as it comes, and nothing once the signal has aborted; then it throws the signal's reason. */
+export async function streamTurn(
+  run: Run,
+  deps: TurnDeps,
+  signal: AbortSignal,
+): Promise<ModelTurn> {
+  const { log, recorder, target, newUuid } = deps;
+  const { nextSequence } = recorder;
+  const documents = new ReplyDocuments({ nextSequence, newCallId: () => newCallId(newUuid()) });
+  const answer = await askModel(
+    target,
+    requestFor(run, log),
+    (parts) => {
+      if (!signal.aborted) recorder.record(documents.push(parts));
+    },
+    signal,
+  );
+  signal.throwIfAborted();
+  return { answer, documents, isShown: recorder.nextSequence > nextSequence };
+}
