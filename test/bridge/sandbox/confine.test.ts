@@ -137,7 +137,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     socket.listen(place.path('workspace/socket'));
     await once(socket, 'listening');
     const script = `require("net").connect("socket").on("data", String).on("error", (e) => console.log(e.code))`;
-    const { output } = await place.attempt(`'${process.execPath}' -e '${script}'`, 'network');
+    const { output } = await place.attempt(`'${await place.node()}' -e '${script}'`, 'network');
     socket.close();
     expect(output).toBe('EPERM\n');
   });
@@ -147,7 +147,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
       const server = require("net").createServer((socket) => socket.end("own"));
       server.listen(0, "127.0.0.1", () => require("net").connect(server.address().port)
         .on("data", (data) => { console.log(String(data)); process.exit(); }));`;
-    const { output } = await place.attempt(`'${process.execPath}' -e '${script}'`);
+    const { output } = await place.attempt(`'${await place.node()}' -e '${script}'`);
     expect(output).toBe('own\n');
   });
 

@@ -1,7 +1,8 @@
 /** A workspace with all that a sandbox must guard: a repository, secrets around and in it, our own state. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { findBubblewrap } from '../../../bridge/sandbox/bubblewrap.ts';
@@ -37,6 +38,8 @@ export interface SandboxedWorkspace {
   readonly confinement: Confinement;
   readonly path: (name: string) => string;
   readonly put: (name: string, text: string) => Promise<void>;
+  /** A Node that commands can run. */
+  readonly node: () => Promise<string>;
   /** The file's text, or undefined when there is none. */
   readonly text: (name: string) => Promise<string | undefined>;
   /** Runs a command in the sandbox, in the workspace. */
@@ -47,11 +50,12 @@ export interface SandboxedWorkspace {
   readonly remove: () => Promise<void>;
 }
 
-/** Not below `/tmp`, which a sandbox empties: there, what it guards could not even be seen. */
+/** Not in a folder that a sandbox empties, such as `/tmp`: there, what it guards could not even be seen. */
 export async function sandboxedWorkspace(): Promise<SandboxedWorkspace> {
-  const parent = join(import.meta.dirname, '../../../.build');
+  const inRepository = join(import.meta.dirname, '../../../.build');
+  const parent = isSeen(inRepository) ? inRepository : join(homedir(), '.cache');
   await mkdir(parent, { recursive: true });
-  const base = await realpath(await mkdtemp(join(parent, 'sandbox-')));
+  const base = await realpath(await mkdtemp(join(parent, 'drawbridge-sandbox-')));
   const path = (name: string) => join(base, name);
   const put = async (name: string, text: string) => {
     await mkdir(dirname(path(name)), { recursive: true });
@@ -74,6 +78,11 @@ export async function sandboxedWorkspace(): Promise<SandboxedWorkspace> {
     confinement,
     path,
     put,
+    node: async () => {
+      if (isSeen(process.execPath)) return process.execPath;
+      await copyFile(process.execPath, path('outside/node'));
+      return path('outside/node');
+    },
     text: (name) => readFile(path(name), 'utf8').catch(() => undefined),
     attempt: async (command, ...permissions) => {
       const cwd = surroundings.workspace;
@@ -83,6 +92,11 @@ export async function sandboxedWorkspace(): Promise<SandboxedWorkspace> {
     },
     remove: () => rm(base, { recursive: true, force: true }),
   };
+}
+
+function isSeen(path: string): boolean {
+  const emptied = ['/tmp', '/run', '/var/tmp', '/mnt', '/media'];
+  return !emptied.some((folder) => path.startsWith(`${folder}/`));
 }
 
 async function realConfinement(surroundings: Surroundings): Promise<Confinement> {
