@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ChatResponse, ConversationView, ResponseStatus } from '../shared/documents.ts';
 import type { StreamEvent } from '../shared/events.ts';
+import { BridgeList, Me, ModelList, ToolList } from '../shared/listings.ts';
 import type { ApprovalRequest, ChatRequest } from '../shared/requests.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { clientError } from './error.ts';
@@ -33,6 +34,11 @@ export interface Client {
   /** The events of a whole conversation; it ends only with the signal. */
   followConversation(conversationId: string, from?: FollowFrom): EventStream;
   getResponse(responseId: string, signal?: AbortSignal): Promise<ChatResponse>;
+  getMe(signal?: AbortSignal): Promise<Me>;
+  listModels(signal?: AbortSignal): Promise<ModelList>;
+  listTools(signal?: AbortSignal): Promise<ToolList>;
+  /** The bridge that connected last comes first. */
+  listBridges(signal?: AbortSignal): Promise<BridgeList>;
   getConversation(conversationId: string, signal?: AbortSignal): Promise<ConversationView>;
   /** Ends a run. Its status is the one at this moment: the run's own `done` says how it really ended. */
   cancel(responseId: string, signal?: AbortSignal): Promise<Cancelled>;
@@ -70,6 +76,18 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     followConversation(conversationId, { cursor, ...options } = {}) {
       const open = openEvents(send, `conversations/${conversationId}/events`);
       return follow({ open, cursor, isLast: () => false }, clock, options);
+    },
+    async getMe(signal) {
+      return await readJson(await send('me', { signal }), Me);
+    },
+    async listModels(signal) {
+      return await readJson(await send('models', { signal }), ModelList);
+    },
+    async listTools(signal) {
+      return await readJson(await send('tools', { signal }), ToolList);
+    },
+    async listBridges(signal) {
+      return await readJson(await send('bridges', { signal }), BridgeList);
     },
     async getResponse(responseId, signal) {
       return await readJson(await send(`chat/completions/${responseId}`, { signal }), ChatResponse);

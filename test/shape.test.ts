@@ -42,6 +42,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/routes': [
     'shared',
     'worker',
+    'worker/account',
     'worker/auth',
     'worker/conversation',
     'worker/tunnel',

@@ -6,18 +6,20 @@ import { type AppContext, authenticate } from './auth/caller.ts';
 import { bridges } from './routes/bridges.ts';
 import { chat } from './routes/chat.ts';
 import { conversations } from './routes/conversations.ts';
+import { listings } from './routes/listings.ts';
 
 export const app = new Hono<AppContext>();
 
 app.get('/health', (c) => c.json({ status: 'ok' }));
 
-app.use('/api/v1/bridges/*', authenticate('bridge'));
+app.use('/api/v1/bridges/:id/connect', authenticate('bridge'));
 app.route('/api/v1/bridges', bridges);
 
 // Everything else, known or not, is for users with a token: whoever has none learns nothing.
 app.use('*', authenticate('user'));
 app.route('/api/v1/chat', chat);
 app.route('/api/v1/conversations', conversations);
+app.route('/api/v1', listings);
 
 app.notFound((c) => {
   const { status, body } = toWireError(

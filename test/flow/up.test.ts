@@ -14,6 +14,12 @@ it('answers with the demo model over a real folder when no model is configured',
     prepare: (workspace) => writeFileSync(join(workspace, 'notes.txt'), 'alpha\nbeta\n'),
   });
   expect(house.ready.model).toBe('demo');
+  expect((await house.client.listModels()).items).toEqual([{ id: 'demo', isDefault: true }]);
+  expect((await house.client.listTools()).items.map(({ name }) => name)).toContain('read_file');
+  expect((await house.client.listBridges()).items).toMatchObject([
+    { id: house.ready.bridgeId, connected: true, workspacePath: house.workspace },
+  ]);
+  expect(await house.client.getMe()).toEqual({ account: 'local', scope: 'user' });
   const read = await house.client.chat({ messages: [{ role: 'user', content: 'read notes.txt' }] });
   expect(read.status).toBe('completed');
   expect(read.documents.find(({ type }) => type === 'tool_call')?.metadata).toMatchObject({

@@ -7,6 +7,12 @@ const MIGRATIONS = [
   'create table bridges (id text primary key, connected_at integer not null) without rowid;',
 ] as const;
 
+export interface KnownBridge {
+  readonly id: string;
+  /** When it connected last, epoch milliseconds. */
+  readonly connectedAtMs: number;
+}
+
 export class Account extends DurableObject<Env> {
   /** Remembers a bridge, and that it connected now. */
   bridgeConnected(bridgeId: string): void {
@@ -21,11 +27,18 @@ export class Account extends DurableObject<Env> {
 
   /** The bridge that connected last; null when the account has none. */
   defaultBridge(): string | null {
+    return this.bridges()[0]?.id ?? null;
+  }
+
+  /** The one that connected last comes first. */
+  bridges(): KnownBridge[] {
     const { sql } = this.ctx.storage;
-    if (!hasSchema(sql)) return null;
-    const rows = sql.exec<{ id: string }>(
-      'select id from bridges order by connected_at desc limit 1',
-    );
-    return rows.toArray()[0]?.id ?? null;
+    if (!hasSchema(sql)) return [];
+    return sql
+      .exec<{ id: string; connected_at: number }>(
+        'select * from bridges order by connected_at desc',
+      )
+      .toArray()
+      .map(({ id, connected_at }) => ({ id, connectedAtMs: connected_at }));
   }
 }

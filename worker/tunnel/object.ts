@@ -2,6 +2,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import type { BridgeInfo } from '../../shared/listings.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
@@ -18,6 +19,9 @@ import { parseConnectUrl } from './connect-url.ts';
 import { mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
 import { type OpenCall, TunnelStore } from './statements.ts';
+
+/** All of a bridge's listing but when it connected, which its account knows. */
+export type BridgeStatus = Omit<BridgeInfo, 'lastConnected'>;
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
@@ -41,6 +45,15 @@ export class Tunnel extends DurableObject<Env> {
   describe(account: string): Machine | null {
     const bridge = this.#store.readBridge();
     return bridge?.owner === account ? { tools: bridge.tools, context: bridge.context } : null;
+  }
+
+  /** What is shown of the bridge to its owner; null like {@link describe}. */
+  status(account: string): BridgeStatus | null {
+    const bridge = this.#store.readBridge();
+    if (bridge?.owner !== account) return null;
+    const { id, tools, confinement, context } = bridge;
+    const connected = this.#socket.current(Date.now()) !== null;
+    return { id, connected, tools: [...tools], confinement, workspacePath: context.workspacePath };
   }
 
   /** Takes calls over. When this returns they are stored; the same call again changes nothing. */
@@ -144,8 +157,8 @@ export class Tunnel extends DurableObject<Env> {
     const { account, bridgeId } = attachmentOf(socket);
     const refusal = this.#refusalOf(hello, account, bridgeId);
     if (refusal) return refuse(socket, ...refusal);
-    const { tools, context } = hello;
-    this.#store.saveBridge({ id: bridgeId, owner: account, tools, context });
+    const { tools, confinement, context } = hello;
+    this.#store.saveBridge({ id: bridgeId, owner: account, tools, confinement, context });
     try {
       // Before the welcome: whoever hears that the bridge is there must find it.
       await this.env.ACCOUNTS.get(this.env.ACCOUNTS.idFromName(account)).bridgeConnected(bridgeId);

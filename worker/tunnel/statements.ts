@@ -1,5 +1,5 @@
 /** What a tunnel stores: its bridge as it last introduced itself, the calls in flight, the answers on their way. */
-import type { ApprovalAnswer, MachineContext, ToolCall } from '../../shared/tunnel.ts';
+import type { ApprovalAnswer, Confinement, MachineContext, ToolCall } from '../../shared/tunnel.ts';
 import { hasSchema, migrate } from '../storage/migrations.ts';
 
 const MIGRATIONS = [
@@ -15,6 +15,7 @@ export interface Bridge {
   readonly id: string;
   readonly owner: string;
   readonly tools: readonly string[];
+  readonly confinement: Confinement;
   readonly context: MachineContext;
 }
 
@@ -48,7 +49,7 @@ export class TunnelStore {
       ? {
           id: row.id,
           owner: row.owner,
-          ...(JSON.parse(row.body) as Pick<Bridge, 'tools' | 'context'>),
+          ...(JSON.parse(row.body) as Omit<Bridge, 'id' | 'owner'>),
         }
       : null;
   }

@@ -1,5 +1,6 @@
 /** Which server answers for a model: the configured OpenAI-compatible one, or the built-in demo model. */
 import { DrawbridgeError } from '../../shared/errors.ts';
+import type { ModelList } from '../../shared/listings.ts';
 import type { Env } from '../env.ts';
 
 export type ModelTarget =
@@ -31,4 +32,13 @@ export function resolveModel(requested: string | undefined, env: ModelEnv): stri
     'UNKNOWN_MODEL',
     'model: name a model in the request, or set OPENAI_MODEL to the one that answers by default',
   );
+}
+
+/** What can be answered with. An upstream's own list is not asked for: any name is passed on to it. */
+export function listModels(env: ModelEnv): ModelList {
+  if (resolveTarget(env).kind === 'demo') {
+    return { items: [{ id: DEMO_MODEL, isDefault: true }], passesThrough: false };
+  }
+  const { OPENAI_MODEL: id } = env;
+  return { items: id ? [{ id, isDefault: true }] : [], passesThrough: true };
 }

@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest';
+import { BridgeList, Me, ModelList, ToolList } from '../../../shared/listings.ts';
+import { BRIDGE_TOOLS } from '../../../shared/tools/catalogue.ts';
+import { listModels } from '../../../worker/upstream/models.ts';
+import { call } from '../api.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+
+it('says who the caller is', async () => {
+  const me = await (await call('me', { account: 'grace' })).json();
+  expect(me).toEqual(Me.parse({ account: 'grace', scope: 'user' }));
+});
+
+it.each([
+  ['the demo model alone', {}, { items: [{ id: 'demo', isDefault: true }], passesThrough: false }],
+  [
+    'the default of an upstream that takes any name',
+    { OPENAI_BASE_URL: 'http://model.test/v1', OPENAI_MODEL: 'big' },
+    { items: [{ id: 'big', isDefault: true }], passesThrough: true },
+  ],
+  ['no default', { OPENAI_API_KEY: 'sk' }, { items: [], passesThrough: true }],
+])('lists %s', (_, env, list) => {
+  expect(listModels(env)).toEqual(ModelList.parse(list));
+});
+
+it('serves the models it is configured with', async () => {
+  expect(await (await call('models')).json()).toEqual({
+    items: [{ id: 'scripted', isDefault: true }],
+    passesThrough: true,
+  });
+});
+
+it('lists every tool with the schema of its arguments', async () => {
+  const body = await (await call('tools')).json();
+  const { items } = ToolList.parse(body);
+  expect(body).toEqual({ items });
+  expect(items.map(({ name }) => name)).toEqual(BRIDGE_TOOLS.map(({ name }) => name));
+  expect(items.find(({ name }) => name === 'write')).toMatchObject({
+    aliases: ['Write', 'write_file'],
+    effect: 'write',
+    parameters: { type: 'object', required: ['path', 'contents'] },
+  });
+});
+
+it('lists the bridges of the account, the latest first, and nobody else’s', async () => {
+  const account = `ada-${crypto.randomUUID()}`;
+  expect(await bridgesOf(account)).toEqual([]);
+  const first = await connectBridge({ account });
+  await new Promise((resolve) => setTimeout(resolve, 2));
+  const second = await connectBridge({ account, tools: ['read_file'] });
+  await connectBridge({ account: `eve-${crypto.randomUUID()}` });
+  const bridges = await bridgesOf(account);
+  expect(bridges.map(({ id }) => id)).toEqual([second.bridgeId, first.bridgeId]);
+  expect(bridges[0]).toMatchObject({ connected: true, tools: ['read_file'] });
+});
+
+async function bridgesOf(account: string): Promise<BridgeList['items']> {
+  const body = await (await call('bridges', { account })).json();
+  const { items } = BridgeList.parse(body);
+  expect(body).toEqual({ items });
+  return items;
+}

@@ -1,0 +1,38 @@
+/** `me`, `models`, `tools`, `bridges`: what there is for the caller. */
+import { Hono } from 'hono';
+import type { BridgeInfo, BridgeList, Me, ToolList } from '../../shared/listings.ts';
+import { BRIDGE_TOOLS } from '../../shared/tools/catalogue.ts';
+import { toFunctionDefinition } from '../../shared/tools/definition.ts';
+import type { KnownBridge } from '../account/object.ts';
+import type { AppContext } from '../auth/caller.ts';
+import type { Env } from '../env.ts';
+import { listModels } from '../upstream/models.ts';
+
+export const listings = new Hono<AppContext>()
+  .get('/me', (c) => c.json({ account: c.var.caller.sub, scope: 'user' } satisfies Me))
+  .get('/models', (c) => c.json(listModels(c.env)))
+  .get('/tools', (c) => c.json(TOOLS))
+  .get('/bridges', async (c) => c.json(await listBridges(c.env, c.var.caller.sub)));
+
+const TOOLS: ToolList = {
+  items: BRIDGE_TOOLS.map((tool) => {
+    const { name, description, parameters } = toFunctionDefinition(tool).function;
+    return { name, aliases: [...tool.aliases], description, effect: tool.effect, parameters };
+  }),
+};
+
+async function listBridges(env: Env, account: string): Promise<BridgeList> {
+  const known = await env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account)).bridges();
+  const items = await Promise.all(known.map((bridge) => describeBridge(env, account, bridge)));
+  return { items: items.filter((item) => item !== null) };
+}
+
+/** Null for a bridge that turned out to be another account's. */
+async function describeBridge(
+  { TUNNELS }: Env,
+  account: string,
+  { id, connectedAtMs }: KnownBridge,
+): Promise<BridgeInfo | null> {
+  const status = await TUNNELS.get(TUNNELS.idFromName(id)).status(account);
+  return status && { ...status, lastConnected: new Date(connectedAtMs).toISOString() };
+}
