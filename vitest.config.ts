@@ -14,6 +14,7 @@ export default defineConfig({
                 AUTH_SECRET: 'dGVzdHMtb25seS10ZXN0cy1vbmx5LXRlc3RzLW9ubHktMTIzNA',
                 OPENAI_BASE_URL: 'http://model.test/v1',
                 OPENAI_MODEL: 'scripted',
+                ALLOWED_ORIGINS: 'https://app.test, https://other.test',
               },
             },
           }),

@@ -52,7 +52,9 @@ async function up(options: UpOptions, programs: Programs, signal: AbortSignal): 
   };
   const onNotice = (line: string) => process.stderr.write(`${line}\n`);
   const { port, bridge: withBridge } = options;
-  const instance = { programs, state, workspaceDir, port, model, withBridge, onReady, onNotice };
+  const allowedOrigins = process.env['ALLOWED_ORIGINS'] ?? '';
+  const settings = { port, model, allowedOrigins, withBridge };
+  const instance = { programs, state, workspaceDir, ...settings, onReady, onNotice };
   try {
     await runInstance(instance, signal);
   } catch (error) {

@@ -30,6 +30,8 @@ export interface InstanceOptions {
   readonly workspaceDir: string;
   readonly port: number;
   readonly model: ModelSettings;
+  /** Origins of web pages that may call the API, separated by commas. */
+  readonly allowedOrigins: string;
   readonly withBridge: boolean;
   /** Everything answers. Confinement is null without a bridge. */
   onReady(ready: { url: string; confinement: Confinement | null }): Promise<void>;
@@ -73,7 +75,7 @@ async function runClaimed(
 
 /** The Worker; when it keeps dying, its last words. */
 async function runLoggedWorker(
-  { programs, state, port, model, onNotice }: InstanceOptions,
+  { programs, state, port, model, allowedOrigins, onNotice }: InstanceOptions,
   log: LogFile,
   onListening: (port: number) => void,
   signal: AbortSignal,
@@ -86,7 +88,11 @@ async function runLoggedWorker(
     moduleFile,
     storageDir: state.storageDir,
     port,
-    variables: { AUTH_SECRET: state.authSecret, ...modelVariables(model) },
+    variables: {
+      AUTH_SECRET: state.authSecret,
+      ALLOWED_ORIGINS: allowedOrigins,
+      ...modelVariables(model),
+    },
     log,
     onListening,
     onRestart: (death: string) => onNotice(`The Worker died (${death}) and is started again.`),

@@ -23,6 +23,12 @@ export const REQUEST_LIMITS = {
   maxContextEntries: 200,
 } as const;
 
+/** What browsers may keep of an answer about origins. */
+export const CORS_LIMITS = {
+  /** Chromium keeps no longer either. */
+  maxAgeSeconds: 7_200,
+} as const;
+
 /** The tape and its readers. */
 export const TAPE_LIMITS = {
   /** Positions a new instance leaves free before its first append: more than one commit can ever hold unwritten. */

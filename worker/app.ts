@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
 import { type AppContext, authenticate } from './auth/caller.ts';
+import { allowOrigins } from './auth/origins.ts';
 import { bridges } from './routes/bridges.ts';
 import { chat } from './routes/chat.ts';
 import { conversations } from './routes/conversations.ts';
@@ -14,6 +15,8 @@ app.get('/health', (c) => c.json({ status: 'ok' }));
 
 app.use('/api/v1/bridges/:id/connect', authenticate('bridge'));
 app.route('/api/v1/bridges', bridges);
+
+app.use('*', allowOrigins);
 
 // Everything else, known or not, is for users with a token: whoever has none learns nothing.
 app.use('*', authenticate('user'));

@@ -9,6 +9,8 @@ export interface Env {
   readonly ACCOUNTS: DurableObjectNamespace<Account>;
   /** HS256 secret, base64url of at least 32 bytes. Without it every request is refused. */
   readonly AUTH_SECRET?: string;
+  /** Origins of web pages that may call the API, separated by commas: `https://app.example.com`. */
+  readonly ALLOWED_ORIGINS?: string;
   readonly OPENAI_BASE_URL?: string;
   readonly OPENAI_API_KEY?: string;
   /** The model that answers when a request names none. */

@@ -36,6 +36,7 @@ export interface HouseOptions {
   /** Where the scripted model answers; the demo model without it. */
   readonly modelUrl?: string;
   readonly args?: readonly string[];
+  readonly variables?: Readonly<Record<string, string>>;
   /** Puts files into the workspace before anything starts. */
   readonly prepare?: (workspace: string) => void;
   /** The owner's rules. Plain commands are allowed without them: a machine without a sandbox would ask for each. */
@@ -144,20 +145,15 @@ function upArguments(workspace: string, state: string, { args = [] }: HouseOptio
   return ['up', '--port', '0', '--workspace', workspace, '--state', state, '--json', ...args];
 }
 
-function environment({ modelUrl }: HouseOptions): NodeJS.ProcessEnv {
-  const {
-    OPENAI_API_KEY: _key,
-    OPENAI_BASE_URL: _url,
-    OPENAI_MODEL: _model,
-    ...rest
-  } = process.env;
-  if (!modelUrl) return rest;
-  return {
-    ...rest,
+function environment({ modelUrl, variables }: HouseOptions): NodeJS.ProcessEnv {
+  const unset = ['OPENAI_API_KEY', 'OPENAI_BASE_URL', 'OPENAI_MODEL', 'ALLOWED_ORIGINS'];
+  const rest = Object.entries(process.env).filter(([name]) => !unset.includes(name));
+  const scripted = {
     OPENAI_BASE_URL: modelUrl,
     OPENAI_MODEL: 'scripted',
     OPENAI_API_KEY: 'sk-scripted',
   };
+  return { ...Object.fromEntries(rest), ...(modelUrl && scripted), ...variables };
 }
 
 async function readReady(up: ChildProcess, log: () => string): Promise<Ready> {

@@ -108,6 +108,15 @@ it('answers nobody without a token, on any port it opens, and makes nothing for 
   expect((await house.fetch(`/api/v1/${unknown}`)).status).toBe(404);
 });
 
+it('lets web pages of the origins in ALLOWED_ORIGINS call it, and by default none', async () => {
+  const origin = 'https://app.example.com';
+  for (const allowed of ['', origin]) {
+    await using house = await startHouse({ variables: { ALLOWED_ORIGINS: allowed } });
+    const answer = await house.fetch('/api/v1/me', { headers: { origin } });
+    expect(answer.headers.get('access-control-allow-origin')).toBe(allowed || null);
+  }
+});
+
 it('restarts the runtime with the same state on the same port', async () => {
   const model = await startScriptedModel(() => ({ text: 'kept' }));
   await using house = await startHouse({ modelUrl: model.baseUrl });
