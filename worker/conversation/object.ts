@@ -3,7 +3,6 @@ import { DurableObject } from 'cloudflare:workers';
 import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { MAX_RESPONSES, responseIdOf } from '../../shared/ids.ts';
-import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { Env } from '../env.ts';
@@ -142,7 +141,7 @@ export class Conversation extends DurableObject<Env> {
     this.#schedule.fired();
     const { log, runner } = this.#parts ?? {};
     if (!log || !runner || log.phase.type === 'idle') return;
-    await this.#schedule.ensure(Date.now() + RUN_LIMITS.watchdogMs);
+    await this.#schedule.ensure(log.nextLookMs(Date.now()));
     runner.advance();
   }
 

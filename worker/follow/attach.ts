@@ -18,7 +18,7 @@ export type Attached =
 /** How a socket ended: `done` is the end of the stream, `lost` means attach again with the cursor. */
 export type Ending = 'done' | 'lost';
 
-export async function attach(
+async function attach(
   env: Env,
   { caller, responseId }: Followed,
   framing: Following['framing'],
@@ -29,6 +29,23 @@ export async function attach(
   const response = await stub.fetch(url, { headers: { upgrade: 'websocket' } });
   if (!response.webSocket) return { type: 'response', response };
   return { type: 'socket', socket: response.webSocket };
+}
+
+/** {@link attach} for a new reader. Its message is stored already, so an object that restarts just now is waited for. */
+export async function attachFirst(
+  env: Env,
+  followed: Followed,
+  framing: Following['framing'],
+  cursor: number,
+  signal: AbortSignal,
+): Promise<Attached> {
+  try {
+    return await attach(env, followed, framing, cursor);
+  } catch (error) {
+    const attached = await attachAgain(env, followed, framing, () => cursor, signal);
+    if (attached) return attached;
+    throw error;
+  }
 }
 
 /** {@link attach} for a reader that was attached before: an object that is restarting is asked again and again. */

@@ -6,7 +6,7 @@ import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import type { Env } from '../env.ts';
 import { unwrap } from '../outcome.ts';
-import { type Attached, attach, attachAgain, type Followed, listen } from './attach.ts';
+import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
 
 /** Waits for the response's end; a client that leaves ends the wait and nothing else. */
 export async function foldAnswer(
@@ -14,7 +14,7 @@ export async function foldAnswer(
   env: Env,
   followed: Followed,
 ): Promise<ChatResponse> {
-  let attached: Attached | null = await attach(env, followed, 'json', 0);
+  let attached: Attached | null = await attachFirst(env, followed, 'json', 0, request.signal);
   while (attached?.type === 'socket') {
     const answer = new Answer();
     await listen(attached.socket, (text) => answer.see(JSON.parse(text)), request.signal);

@@ -3,7 +3,7 @@ import { FOLLOW_LIMITS } from '../../shared/limits.ts';
 import type { Framing } from '../../shared/requests.ts';
 import { formatEvent, lastCursorIn } from '../../shared/sse.ts';
 import type { Env } from '../env.ts';
-import { type Attached, attach, attachAgain, type Followed, listen } from './attach.ts';
+import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
 import { SseWriter } from './sse-writer.ts';
 
 export type { Followed } from './attach.ts';
@@ -24,7 +24,8 @@ export async function followAsSse(
   followed: SseFollowed,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const first = await attach(env, followed, followed.framing, followed.cursor);
+  const { framing, cursor } = followed;
+  const first = await attachFirst(env, followed, framing, cursor, request.signal);
   if (first.type === 'response') return first.response;
   const writer = new SseWriter();
   void passOn(env, followed, first, writer, request.signal);
