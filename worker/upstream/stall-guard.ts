@@ -10,6 +10,7 @@ export class StallGuard {
   readonly #controller = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #dataAtMs: number;
+  #hasBegun = false;
 
   constructor(caller: AbortSignal) {
     this.signal = AbortSignal.any([caller, this.#controller.signal]);
@@ -22,9 +23,13 @@ export class StallGuard {
     return this.#controller.signal.aborted;
   }
 
-  /** Data has come. Cheap: the timer is not moved, it looks again when it fires. */
+  /** Data has come. Cheap: after the first time the timer is not moved, it looks again when it fires. */
   heard(): void {
     this.#dataAtMs = Date.now();
+    if (this.#hasBegun) return;
+    this.#hasBegun = true;
+    clearTimeout(this.#timer);
+    this.#watch(UPSTREAM_LIMITS.stallMs);
   }
 
   end(): void {

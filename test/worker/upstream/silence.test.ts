@@ -1,0 +1,95 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
+import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
+import type { ModelTarget } from '../../../worker/upstream/models.ts';
+
+const TARGET: ModelTarget = { kind: 'openai', baseUrl: 'http://model.test/v1', apiKey: null };
+const REQUEST = { model: 'm', messages: [], tools: [] };
+const { firstByteMs, stallMs } = UPSTREAM_LIMITS;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe('an upstream that goes silent is given up', () => {
+  it('before it answers at all', async () => {
+    const { upstream, answer } = ask();
+    await vi.advanceTimersByTimeAsync(firstByteMs - 1);
+    expect(upstream.signal?.aborted).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await answer).toMatchObject(STOPPED);
+    expect(upstream.signal?.aborted).toBe(true);
+  });
+
+  it('after its last data, however many comments it sends', async () => {
+    const { upstream, answer } = ask();
+    upstream.open();
+    await upstream.send('data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n');
+    for (let waitedMs = 0; waitedMs < stallMs; waitedMs += 1_000) {
+      expect(upstream.signal?.aborted).toBe(false);
+      await upstream.send(': keep-alive\n\n');
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(upstream.signal?.aborted).toBe(true);
+    expect(await answer).toMatchObject(STOPPED);
+  });
+
+  it('and not while data comes, however slowly', async () => {
+    const { upstream, answer } = ask();
+    upstream.open();
+    for (let chunk = 0; chunk < 5; chunk++) {
+      await vi.advanceTimersByTimeAsync(stallMs - 1_000);
+      await upstream.send('data: {"choices":[{"delta":{"content":"x"}}]}\n\n');
+    }
+    await upstream.send('data: [DONE]\n\n');
+    expect(await answer).toMatchObject({ reply: { outcome: 'completed', text: 'xxxxx' } });
+  });
+});
+
+const STOPPED = {
+  reply: { outcome: 'error', error: { message: 'The model server stopped answering.' } },
+  retry: { afterMs: null },
+};
+
+/** A request to an upstream that does only what the test says. */
+function ask(): { upstream: SlowUpstream; answer: Promise<Answer> } {
+  const upstream = new SlowUpstream();
+  vi.spyOn(globalThis, 'fetch').mockImplementation((_, init) => upstream.answer(init?.signal));
+  const answer = askModel(TARGET, REQUEST, () => {}, new AbortController().signal);
+  return { upstream, answer };
+}
+
+class SlowUpstream {
+  signal: AbortSignal | null | undefined;
+  readonly #response = Promise.withResolvers<Response>();
+  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
+
+  /** As `fetch` does, it fails with the signal. */
+  answer(signal: AbortSignal | null | undefined): Promise<Response> {
+    this.signal = signal;
+    signal?.addEventListener('abort', () => {
+      this.#response.reject(signal.reason);
+      this.#controller?.error(signal.reason);
+    });
+    return this.#response.promise;
+  }
+
+  open(): void {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#controller = controller;
+      },
+    });
+    const headers = { 'content-type': 'text/event-stream' };
+    this.#response.resolve(new Response(body, { headers }));
+  }
+
+  async send(text: string): Promise<void> {
+    this.#controller?.enqueue(new TextEncoder().encode(text));
+    await vi.advanceTimersByTimeAsync(0);
+  }
+}
