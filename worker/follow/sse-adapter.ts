@@ -6,8 +6,6 @@ import type { Env } from '../env.ts';
 import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
 import { SseWriter } from './sse-writer.ts';
 
-export type { Followed } from './attach.ts';
-
 export interface SseFollowed extends Followed {
   readonly framing: Framing;
   /** Where the reader stands. */

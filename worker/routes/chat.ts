@@ -7,8 +7,9 @@ import { newConversationId, parseResponseId, ResponseId } from '../../shared/ids
 import { ChatRequest } from '../../shared/requests.ts';
 import type { AppContext } from '../auth/caller.ts';
 import type { Caller } from '../conversation/object.ts';
+import type { Followed } from '../follow/attach.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
-import { type Followed, followAsSse } from '../follow/sse-adapter.ts';
+import { followAsSse } from '../follow/sse-adapter.ts';
 import { unwrap } from '../outcome.ts';
 import { resolveModel } from '../upstream/models.ts';
 import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
