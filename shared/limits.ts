@@ -11,16 +11,71 @@ export const REQUEST_LIMITS = {
   maxBodyBytes: 1.5 * MIB,
   /** Messages in one request; a conversation keeps its own history, so few are ever needed. */
   maxMessages: 200,
-  /** UTF-16 units of one message. */
+  /** Messages in one request of OpenAI's shape, which brings the whole history each time: beyond it a body is full as a rule. */
+  maxHistoryMessages: 2_000,
+  /** UTF-16 units of one message's text. */
   maxMessageChars: 500_000,
+  /** Parts of one message: text and images; providers take some 20 images, and parts around them. */
+  maxContentParts: 100,
   /** UTF-16 units of a short text such as a model's name or a device's label. */
   maxNameChars: 200,
-  /** UTF-16 units of the reason given with a rejected approval. */
+  /** UTF-16 units of a person's own words in an answer: the reason of a rejection, the text of a clarification. */
   maxReasonChars: 2_000,
+  /** Questions that are answered at once, and options chosen of one: above what can be asked. */
+  maxOptions: 50,
   /** UTF-16 units of one context field: a file tree of some 10,000 entries. */
   maxContextChars: 400_000,
   /** Entries of a context list: open files, rules. */
   maxContextEntries: 200,
+  /** Paths to which one tool's calls can be limited: they travel with every call, and a project has few such folders. */
+  maxAllowedPaths: 50,
+  /** UTF-16 units of one of these paths: macOS opens none that is longer. */
+  maxPathChars: 1_024,
+  /** Conversations of one page of the list, by default and at most. */
+  pageSize: 20,
+  maxPageSize: 100,
+} as const;
+
+/** What an account keeps of its conversations. */
+export const ACCOUNT_LIMITS = {
+  /** UTF-16 units of the title that a conversation gets from its first message: a line of a list. */
+  maxTitleChars: 80,
+  /** Characters of a conversation's text that can be found, the newest: all of most, and little to read for each search. */
+  maxSearchChars: 64 * KIB,
+} as const;
+
+/** What becomes of a whole conversation. */
+export const CONVERSATION_LIMITS = {
+  /** A conversation made for one answer is deleted this long after it: time to read the answer again, or to come back to it. */
+  ephemeralMs: 10 * MINUTE,
+  /** UTF-16 units of stored rows that are copied at once: an RPC carries 32 MiB, and an object has 128 MB in all. */
+  maxPageChars: 4 * MIB,
+  /** A copy that has not been finished by then was given up, and is swept away. */
+  maxCopyMs: 10 * MINUTE,
+} as const;
+
+/** Tickets for streams. */
+export const TICKET_LIMITS = {
+  /** From its making until it must have been used: a page uses it at once. */
+  lifeMs: MINUTE,
+  /** A used one is remembered for this long after it has expired: more than clocks differ. */
+  keptMs: MINUTE,
+} as const;
+
+/** How often one account may call, where the Worker's settings name no other number. */
+export const RATE_LIMITS = {
+  /** Requests of any kind a minute: a busy client with many open conversations makes a few a second. */
+  requestsPerMinute: 1_200,
+  /** Runs a minute: far more than people start, and enough for a script. */
+  runsPerMinute: 120,
+  /** Counters in one isolate's memory: about 10 MB. */
+  maxBuckets: 100_000,
+} as const;
+
+/** Who may call. */
+export const AUTH_LIMITS = {
+  /** Tokens in one isolate's memory: about 1 MB. */
+  maxVerifiedTokens: 1_000,
 } as const;
 
 /** What browsers may keep of an answer about origins. */
@@ -29,13 +84,19 @@ export const CORS_LIMITS = {
   maxAgeSeconds: 7_200,
 } as const;
 
+/** The description of the API. */
+export const DOCUMENT_LIMITS = {
+  /** It changes with deployments only, and a generated client is not made anew every minute. */
+  maxAgeSeconds: 300,
+} as const;
+
 /** The tape and its readers. */
 export const TAPE_LIMITS = {
   /** Positions a new instance leaves free before its first append: more than one commit can ever hold unwritten. */
   jump: 2 ** 20,
-  /** UTF-16 units of uncommitted deltas that force a commit. */
+  /** UTF-16 units of uncommitted events that force a commit. */
   commitChars: 32 * KIB,
-  /** The longest a shown delta stays uncommitted: what a crash can take back. Each commit is one billed row. */
+  /** The longest that what a model writes stays uncommitted: what a crash can take back. Each commit is one billed row. */
   commitMs: 2 * SECOND,
   /** Sends closer together than this are merged into one frame; below what a person can see. */
   coalesceMs: 2,
@@ -180,11 +241,51 @@ export const TOOL_LIMITS = {
   /** Lines quoted when an edit found no place, and UTF-16 units of each. */
   maxHintLines: 12,
   maxHintLineChars: 300,
+  /** Allowed paths named when a call leads elsewhere. */
+  maxNamedPaths: 10,
   /** Line ranges named when a file changed since it was read. */
   maxStaleRanges: 5,
   /** Files remembered as read, and UTF-16 units of their text; the oldest are forgotten, and then read again. */
   maxLedgerFiles: 2_000,
   maxLedgerChars: 32 * MIB,
+} as const;
+
+/** The tools that run on the edge. Everything they hold is stored and sent whole. */
+export const EDGE_TOOL_LIMITS = {
+  /** Todos of one list: more cannot be overseen. */
+  maxTodos: 100,
+  /** Questions asked at once, and options of each. */
+  maxQuestions: 10,
+  maxOptions: 10,
+  /** UTF-16 units of an id or a name. */
+  maxIdChars: 100,
+  /** UTF-16 units of a todo, a question, an option, or a plan's overview. */
+  maxTodoChars: 2_000,
+  /** UTF-16 units of a plan: a long document, well within a row. */
+  maxPlanChars: 100_000,
+} as const;
+
+/** Answering a question about a code base, all of it on the developer's machine. */
+export const CODEBASE_LIMITS = {
+  /** Things one question can ask about; more is a pasted text, and its first words tell enough. */
+  maxConcepts: 16,
+  /** For finding the files that mention any of them; what was found by then is ranked. */
+  findMs: 5 * SECOND,
+  /** Bytes of a file that is looked into; source code that people write is shorter. */
+  maxFileBytes: MIB,
+  /** Matching lines counted in one file: further ones hardly change its rank. */
+  maxHitLines: 100,
+  /** Matching words counted in all files: about half a second. */
+  maxHits: 400_000,
+  /** The most promising files, which are read and ranked by their parts: about 0.1 s. */
+  maxReadFiles: 80,
+  maxReadBytes: 8 * MIB,
+  /** Lines of one part of a file: a function or two, and what fits on a screen. */
+  minChunkLines: 15,
+  maxChunkLines: 60,
+  /** Parts shown, and how many of them may be of one file, so that others have their say. */
+  maxChunks: 12,
+  maxChunksOfFile: 3,
 } as const;
 
 /** Commands on the developer's machine. */
@@ -240,6 +341,16 @@ export const RENDER_LIMITS = {
   maxSummaryChars: 100,
   /** Lines of a command's output that was not seen live. */
   maxOutputLines: 40,
+} as const;
+
+/** The command line. */
+export const CLI_LIMITS = {
+  /** Until an input that stays silent beside a prompt is passed over: a person bears it, most programs are quicker. */
+  firstInputMs: 3 * SECOND,
+  /** For cancelling a run at SIGTERM: whoever sent it comes with SIGKILL before long. */
+  cancelMs: 2 * SECOND,
+  /** Columns left for titles in a list below which the dates give up theirs. */
+  minTitleColumns: 16,
 } as const;
 
 /** What the demo model quotes and pretends. */

@@ -7,9 +7,10 @@ import { Metadata } from './documents.ts';
 import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
 import { Mode } from './modes.ts';
+import { AllowedPath } from './paths.ts';
 
 /** Raised with every change of this file that an older peer would misread. */
-export const TUNNEL_PROTOCOL = 1;
+export const TUNNEL_PROTOCOL = 2;
 
 /** WebSocket close codes of the tunnel. After any of these the bridge does not come back by itself. */
 export const CLOSE = {
@@ -37,6 +38,15 @@ export const ToolResult = z.discriminatedUnion('status', [
 ]);
 export type ToolResult = z.infer<typeof ToolResult>;
 
+/** What the request that led to a call demands of it. It narrows what the bridge allows, and never widens it. */
+export const CallLimits = z.object({
+  /** The call may only reach these and what is below them; a command cannot be held to that and is refused. */
+  allowedPaths: z.array(AllowedPath).min(1).max(REQUEST_LIMITS.maxAllowedPaths).optional(),
+  /** A person is asked first, whatever the rules of the machine allow. */
+  requireApproval: z.boolean().optional(),
+});
+export type CallLimits = z.infer<typeof CallLimits>;
+
 /** One tool call on its way to the bridge. The arguments are canonical and already parsed once by the edge. */
 export const ToolCall = z.object({
   callId: CallId,
@@ -44,6 +54,7 @@ export const ToolCall = z.object({
   tool: z.string(),
   arguments: Metadata,
   mode: Mode,
+  limits: CallLimits.optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 

@@ -2,10 +2,10 @@
 import { relative, resolve } from 'node:path';
 import { invalidRequest } from '../../shared/errors.ts';
 import { modeAllows } from '../../shared/modes.ts';
-import { findTool } from '../../shared/tools/catalogue.ts';
+import { findTool, takesPath } from '../../shared/tools/catalogue.ts';
 import { renameArguments, type ToolDefinition } from '../../shared/tools/definition.ts';
 import { type Permission, runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
-import type { ToolCall } from '../../shared/tunnel.ts';
+import type { CallLimits, ToolCall } from '../../shared/tunnel.ts';
 import { parseCommandLine, spansCommands } from './command-line.ts';
 import { type Decision, type Rule, strictest } from './rules.ts';
 import { matchesWildcard } from './wildcard.ts';
@@ -29,7 +29,7 @@ export interface Verdict {
 
 /** The verdict on a call, whatever the edge thinks of it. */
 export function judgeCall(
-  call: Pick<ToolCall, 'tool' | 'arguments' | 'mode'>,
+  call: Pick<ToolCall, 'tool' | 'arguments' | 'mode' | 'limits'>,
   policy: Policy,
 ): Verdict {
   const tool = findTool(call.tool);
@@ -43,10 +43,12 @@ export function judgeCall(
       `${tool.name} does not take these arguments: ${invalidRequest(parsed.error).message}`,
     );
   }
-  if (tool.name === runTerminalCmd.name) {
-    return judgeCommand(runTerminalCmd.arguments.parse(parsed.data), policy);
-  }
-  return judgePath(tool, toRelative(tool.subject(parsed.data), policy.workspace), policy);
+  return strictestOf([
+    tool.name === runTerminalCmd.name
+      ? judgeCommand(runTerminalCmd.arguments.parse(parsed.data), policy)
+      : judgePath(tool, toRelative(tool.subject(parsed.data), policy.workspace), policy),
+    ...verdictsOfRequest(tool, call.limits ?? {}),
+  ]);
 }
 
 function judgePath(tool: ToolDefinition, path: string, policy: Policy): Verdict {
@@ -129,6 +131,23 @@ function lastMatch(
       names.some((name) => matchesWildcard(rule.tool, name)) &&
       matchesWildcard(rule.pattern, subject),
   );
+}
+
+/** What the request demands. Whether a call keeps to its allowed paths is for where its path is resolved. */
+function verdictsOfRequest(
+  tool: ToolDefinition,
+  { allowedPaths, requireApproval = false }: CallLimits,
+): Verdict[] {
+  const verdicts: Verdict[] = [];
+  if (allowedPaths !== undefined && !takesPath(tool)) {
+    verdicts.push(
+      deny(`The request allows ${tool.name} only some paths, and nothing can hold it to them.`),
+    );
+  }
+  if (requireApproval) {
+    verdicts.push(ask(`The request asks for an approval of every ${tool.name} call.`));
+  }
+  return verdicts;
 }
 
 function tightening(rules: readonly Rule[]): Rule[] {

@@ -2,6 +2,8 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { isWithin } from '../../shared/paths.ts';
 import { isSystemError, ToolFailure, toFileFailure } from './failure.ts';
 import { type Closure, closureOf } from './protected.ts';
 
@@ -37,11 +39,19 @@ export class Workspace {
   /** The folder as it was opened: absolute paths in calls may begin with either. */
   readonly #given: string;
   readonly #closedPaths: readonly string[];
+  /** As {@link isWithin} takes them. */
+  readonly #allowedPaths: readonly string[];
 
-  private constructor(root: string, given: string, closedPaths: readonly string[]) {
+  private constructor(
+    root: string,
+    given: string,
+    closedPaths: readonly string[],
+    allowedPaths: readonly string[] = ['.'],
+  ) {
     this.root = root;
     this.#given = given;
     this.#closedPaths = closedPaths;
+    this.#allowedPaths = allowedPaths;
   }
 
   /**
@@ -68,6 +78,15 @@ export class Workspace {
   }
 
   /**
+   * The same folder, of which only these paths and what is below them can be reached; they replace those it had. They
+   * are relative to the folder, and what counts is where a path leads: a link from one of them to elsewhere is refused
+   * as `PATH_NOT_ALLOWED`, and an allowed path that is a link itself allows nothing.
+   */
+  limitedTo(allowedPaths: readonly string[]): Workspace {
+    return new Workspace(this.root, this.#given, this.#closedPaths, allowedPaths);
+  }
+
+  /**
    * Lets a path of a call through, or throws a {@link ToolFailure}. The place may not exist. What the path leads to
    * can still be swapped afterwards; sandbox/files.ts and changes.ts work on the resolved path in a way that notices.
    */
@@ -84,6 +103,7 @@ export class Workspace {
       const real = await resolveExisting(called);
       if (!isInside(this.root, real)) throw outside(path);
       this.#assertOpen(name, real, access);
+      this.#assertAllowed(name, real);
       return { access, name, path: real, isLink: await isSymbolicLink(called) };
     } catch (error) {
       throw toFileFailure(error, name);
@@ -98,7 +118,8 @@ export class Workspace {
   /** Whether a search may show what is in a file it came across, by its resolved path. */
   mayShow(path: string): boolean {
     const isClosed = this.#closedPaths.some((closed) => isInside(closed, path));
-    return !isClosed && closureOf(relative(this.root, path)) !== 'secret';
+    if (isClosed || closureOf(relative(this.root, path)) === 'secret') return false;
+    return isWithin(this.nameOf(path), this.#allowedPaths);
   }
 
   /** The call's path below the root, `..` taken away; nothing on disk is looked at yet. */
@@ -117,6 +138,16 @@ export class Workspace {
         throw closedTo(name, closure);
       }
     }
+  }
+
+  #assertAllowed(name: string, real: string): void {
+    const realName = this.nameOf(real);
+    if (isWithin(realName, this.#allowedPaths)) return;
+    const what = realName === name ? `${name} is` : `${name} leads to ${realName}, which is`;
+    throw new ToolFailure(
+      'PATH_NOT_ALLOWED',
+      `${what} not within the paths that the request allows: use one in ${listed(this.#allowedPaths)}.`,
+    );
   }
 }
 
@@ -179,4 +210,10 @@ function closedTo(name: string, closure: Closure): ToolFailure {
         'PROTECTED_PATH',
         `${name} configures git, an editor, an agent or a shell, so tools do not change it: ask the person to do it.`,
       );
+}
+
+function listed(paths: readonly string[]): string {
+  const shown = paths.slice(0, TOOL_LIMITS.maxNamedPaths).join(', ');
+  const others = paths.length - TOOL_LIMITS.maxNamedPaths;
+  return others > 0 ? `${shown} or ${others} more` : shown;
 }

@@ -1,5 +1,6 @@
 /** The tools this bridge can run, by their canonical names. */
 
+import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
@@ -12,6 +13,7 @@ import { write } from '../../shared/tools/write.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../sandbox/failure.ts';
 import type { Workspace } from '../sandbox/workspace.ts';
+import { executeCodebaseSearch } from './codebase-search.ts';
 import { executeDeleteFile } from './delete-file.ts';
 import { executeEditFile } from './edit-file.ts';
 import {
@@ -50,6 +52,7 @@ const FILE_TOOLS: readonly BridgeTool[] = [
   bindTool(listDir, executeListDir),
   bindTool(globFileSearch, executeGlobFileSearch),
   bindTool(grep, executeGrep),
+  bindTool(codebaseSearch, executeCodebaseSearch),
   bindTool(strReplace, executeStrReplace),
   bindTool(editFile, executeEditFile),
   bindTool(write, executeWrite),

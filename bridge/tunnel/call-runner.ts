@@ -1,9 +1,11 @@
 /** Carries one call out: policy, person, journal, tool, in this order. */
-import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
+import type { CallLimits, ToolCall, ToolResult } from '../../shared/tunnel.ts';
 import type { Asking } from '../approvals/asking.ts';
 import type { Verdict } from '../approvals/policy.ts';
+import { ToolFailure } from '../sandbox/failure.ts';
 import type { Workspace } from '../sandbox/workspace.ts';
 import type { BridgeTool } from '../tools/catalogue.ts';
+import { toErrorResult } from '../tools/executor.ts';
 import { ReadLedger } from '../tools/ledger.ts';
 import type { Journal } from './journal.ts';
 import { Lanes } from './lanes.ts';
@@ -63,6 +65,8 @@ export class CallRunner {
     if (decision === 'deny') {
       return { result: refuse('DENIED', `Not allowed on this machine: ${reason}`) };
     }
+    const unreachable = await findUnreachable(call, tool, workspace);
+    if (unreachable) return { result: unreachable };
     const lane = await tool.serialKey(call.arguments, workspace);
     const execute = () => this.#lanes.run(lane, () => this.#execute(call, tool, running));
     if (decision === 'allow') return { result: execute() };
@@ -93,19 +97,44 @@ export class CallRunner {
     { signal, onOutput }: Running,
   ): Promise<ToolResult> {
     const { workspace, journal } = this.#machine;
-    const { callId, conversationId } = call;
+    const { callId, conversationId, limits } = call;
     const { effect, idempotent } = tool.definition;
     signal.throwIfAborted();
     journal.start({ callId, tool: call.tool, effect, idempotent });
     const ledger = this.#ledger;
     return await tool.execute(call.arguments, {
-      workspace,
+      workspace: withinLimits(workspace, limits),
       ledger,
       signal,
       conversationId,
       onOutput,
     });
   }
+}
+
+/**
+ * The refusal of a call whose path its limits do not allow, so that nobody is asked about it; else null. By the time
+ * it runs its path may lead elsewhere, so it is given no more of the workspace than its limits allow either.
+ */
+async function findUnreachable(
+  { arguments: args, limits }: ToolCall,
+  { definition }: BridgeTool,
+  workspace: Workspace,
+): Promise<ToolResult | null> {
+  const parsed = definition.arguments.safeParse(args);
+  if (limits?.allowedPaths === undefined || !parsed.success) return null;
+  try {
+    await withinLimits(workspace, limits).resolve(definition.subject(parsed.data), 'read');
+    return null;
+  } catch (error) {
+    if (error instanceof ToolFailure) return toErrorResult(error);
+    throw error;
+  }
+}
+
+function withinLimits(workspace: Workspace, limits: CallLimits | undefined): Workspace {
+  const { allowedPaths } = limits ?? {};
+  return allowedPaths === undefined ? workspace : workspace.limitedTo(allowedPaths);
 }
 
 /** The lane in which calls are let in; those of paths are absolute. */

@@ -1,6 +1,9 @@
 /** All tools, by every name a model may call them. */
 import type { Mode } from '../modes.ts';
 import { modeAllows } from '../modes.ts';
+import { askQuestion } from './ask-question.ts';
+import { codebaseSearch } from './codebase-search.ts';
+import { createPlan } from './create-plan.ts';
 import type { ToolDefinition } from './definition.ts';
 import { deleteFile } from './delete-file.ts';
 import { editFile } from './edit-file.ts';
@@ -10,6 +13,7 @@ import { listDir } from './list-dir.ts';
 import { readFile } from './read-file.ts';
 import { runTerminalCmd } from './run-terminal-cmd.ts';
 import { strReplace } from './str-replace.ts';
+import { todoWrite } from './todo-write.ts';
 import { write } from './write.ts';
 
 /** The tools that run on a bridge, in the order they are offered. */
@@ -18,6 +22,7 @@ export const BRIDGE_TOOLS: readonly ToolDefinition[] = [
   listDir,
   globFileSearch,
   grep,
+  codebaseSearch,
   strReplace,
   editFile,
   write,
@@ -25,8 +30,14 @@ export const BRIDGE_TOOLS: readonly ToolDefinition[] = [
   runTerminalCmd,
 ];
 
+/** The tools that need no machine: the conversation runs them itself. */
+export const EDGE_TOOLS: readonly ToolDefinition[] = [todoWrite, createPlan, askQuestion];
+
+/** Every tool, in the order they are offered. */
+export const TOOLS: readonly ToolDefinition[] = [...BRIDGE_TOOLS, ...EDGE_TOOLS];
+
 const BY_NAME = new Map<string, ToolDefinition>(
-  BRIDGE_TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool])),
+  TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool])),
 );
 
 /** The tool of this name or alias. */
@@ -34,7 +45,40 @@ export function findTool(name: string): ToolDefinition | undefined {
   return BY_NAME.get(name);
 }
 
-/** The tools that a mode offers, out of those a bridge can run. */
-export function toolsOffered(mode: Mode, available: ReadonlySet<string>): ToolDefinition[] {
-  return BRIDGE_TOOLS.filter((tool) => modeAllows(mode, tool.effect) && available.has(tool.name));
+/** Names of the API's table of tools that this version has nothing for. Requests may name them. */
+const UNAVAILABLE: ReadonlySet<string> = new Set([
+  'web_search',
+  'WebSearch',
+  'WebFetch',
+  'edit_notebook',
+  'EditNotebook',
+  'read_lints',
+  'ReadLints',
+  'Task',
+  'SwitchMode',
+]);
+
+export function isUnavailable(name: string): boolean {
+  return UNAVAILABLE.has(name);
+}
+
+export function runsOnEdge(tool: ToolDefinition): boolean {
+  return EDGE_TOOLS.includes(tool);
+}
+
+/** Whether the tool's subject is a path of the workspace. */
+export function takesPath(tool: ToolDefinition): boolean {
+  return !runsOnEdge(tool) && tool.document.type !== 'terminal_command';
+}
+
+/** Whether a mode lets the tool run: by what it may change, and by what it is for. */
+export function modeHasTool(mode: Mode, { effect, modes }: ToolDefinition): boolean {
+  return modeAllows(mode, effect) && (modes?.includes(mode) ?? true);
+}
+
+/** The tools that a mode offers, out of the edge's own and those a bridge can run. */
+export function toolsOffered(mode: Mode, onBridge: ReadonlySet<string>): ToolDefinition[] {
+  return TOOLS.filter(
+    (tool) => modeHasTool(mode, tool) && (runsOnEdge(tool) || onBridge.has(tool.name)),
+  );
 }

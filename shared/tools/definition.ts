@@ -1,6 +1,6 @@
 /** What a tool is, for both sides: the model is offered it, the edge checks and shows its calls, the bridge runs them. */
 import { z } from 'zod';
-import type { Effect } from '../modes.ts';
+import type { Effect, Mode } from '../modes.ts';
 
 /** How a call of the tool is shown: as which document, and which argument streams as its content. */
 export type ToolDocument =
@@ -13,7 +13,9 @@ export type ToolDocument =
       readonly content: string | null;
       readonly operation: 'create' | 'edit' | 'delete';
     }
-  | { readonly type: 'terminal_command'; readonly command: string };
+  | { readonly type: 'terminal_command'; readonly command: string }
+  | { readonly type: 'plan' | 'clarification'; readonly content: string }
+  | { readonly type: 'todo_update' };
 
 export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /** The canonical name, as offered to the model. */
@@ -26,10 +28,12 @@ export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> {
   /** Other argument names -> the canonical one; applied before the schema, never over a canonical argument. */
   readonly renamed: Readonly<Record<string, string>>;
   readonly effect: Effect;
+  /** The modes that it is for; without it all that its effect allows. */
+  readonly modes?: readonly Mode[];
   /** Whether running it a second time is harmless; `read` tools are so by nature. */
   readonly idempotent: boolean;
   readonly document: ToolDocument;
-  /** What the bridge's rules match: a path, a pattern or a command line. */
+  /** What the bridge's rules match: a path or a command line. Tools of the edge have none. */
   readonly subject: (args: z.infer<Schema>) => string;
 }
 
@@ -54,14 +58,29 @@ export function renameArguments(
   return renamed;
 }
 
-/** The tool's arguments as JSON Schema, in the form of OpenAI's function definitions. */
-export function toFunctionDefinition(tool: ToolDefinition): {
-  type: 'function';
-  function: { name: string; description: string; parameters: Record<string, unknown> };
-} {
-  const { $schema: _, ...parameters } = z.toJSONSchema(tool.arguments, { io: 'input' });
-  return {
-    type: 'function',
-    function: { name: tool.name, description: tool.description, parameters },
+/** A tool in the form of OpenAI's function definitions; `parameters` is JSON Schema. */
+export interface FunctionDefinition {
+  readonly type: 'function';
+  readonly function: {
+    readonly name: string;
+    readonly description: string;
+    readonly parameters: Record<string, unknown>;
   };
+}
+
+/** Made once for each tool: a quarter of a millisecond for all of them, which every turn would pay. */
+const functions = new WeakMap<ToolDefinition, FunctionDefinition>();
+
+/** Shared by all callers: not to be changed. */
+export function toFunctionDefinition(tool: ToolDefinition): FunctionDefinition {
+  const known = functions.get(tool);
+  if (known) return known;
+  const { $schema: _, ...parameters } = z.toJSONSchema(tool.arguments, { io: 'input' });
+  const { name, description } = tool;
+  const made: FunctionDefinition = {
+    type: 'function',
+    function: { name, description, parameters },
+  };
+  functions.set(tool, made);
+  return made;
 }

@@ -7,6 +7,7 @@ import { type BridgeStatus, runBridge } from '../../bridge/run.ts';
 import { Journal } from '../../bridge/tunnel/journal.ts';
 import type { Mode } from '../../shared/modes.ts';
 import { CLOSE, type ToolCall, type ToolResult, TUNNEL_PROTOCOL } from '../../shared/tunnel.ts';
+import { newDevice } from './approvals/device.ts';
 import { isAnyoneRunning } from './terminal/plain-launch.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';
 import { ScriptedTunnel, type TunnelConnection } from './tunnel/scripted-tunnel.ts';
@@ -211,6 +212,50 @@ describe('a bridge', () => {
       reason: expect.stringContaining('not signed'),
     });
     expect(await exists('b.txt')()).toBe(false);
+  });
+});
+
+describe('the limits of a request', () => {
+  test('have a person asked about what the owner allows, by the next process too', async () => {
+    const device = await newDevice();
+    await writeFile(join(stateDir, 'policy.json'), '{"rules":[{"tool":"*","decision":"allow"}]}');
+    await writeFile(join(stateDir, 'devices.json'), JSON.stringify({ devices: [device.key] }));
+    const limits = { allowedPaths: ['src/'], requireApproval: true };
+    const call = { ...newCall('write', { path: 'src/b.txt', contents: 'b' }), limits };
+    const { callId, tool: toolName, arguments: args } = call;
+    const question = {
+      type: 'approval_request',
+      callId,
+      reason: 'The request asks for an approval of every write call.',
+    };
+    const { ending, ended } = startBridge();
+    const first = await tunnel.welcomed();
+    first.send({ type: 'call', call });
+    expect(await first.next('approval_request')).toEqual(question);
+    ending.abort();
+    await ended;
+
+    startBridge();
+    const second = await tunnel.welcomed({ calls: [call] });
+    expect(await second.next('approval_request')).toEqual(question);
+    expect(await exists('src/b.txt')()).toBe(false);
+    const answer = await device.approve({ callId, toolName, arguments: args });
+    second.send({ type: 'approval', answer });
+    expect(await second.next('result')).toMatchObject({ callId, result: { status: 'success' } });
+    expect(await place.text('src/b.txt')).toBe('b');
+  });
+
+  test.each<[string, object, string]>([
+    ['run_terminal_cmd', { command: 'touch src/b.txt' }, 'DENIED'],
+    ['write', { path: 'b.txt', contents: 'b' }, 'PATH_NOT_ALLOWED'],
+    ['grep', { pattern: 'a' }, 'PATH_NOT_ALLOWED'],
+  ])('refuse %s %j where only src/ is allowed', async (tool, args, code) => {
+    await place.put('src/a.txt', 'a\n');
+    startBridge();
+    const connection = await tunnel.welcomed();
+    const call = { ...newCall(tool, { ...args }), limits: { allowedPaths: ['src/'] } };
+    expect(await resultOf(connection, call)).toMatchObject({ status: 'error', code });
+    expect([await exists('b.txt')(), await exists('src/b.txt')()]).toEqual([false, false]);
   });
 });
 

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { judgeCall, type Policy } from '../../../bridge/approvals/policy.ts';
 import { type Decision, Rule } from '../../../bridge/approvals/rules.ts';
 import type { Mode } from '../../../shared/modes.ts';
+import type { CallLimits } from '../../../shared/tunnel.ts';
 
 const CONFINED: Policy = {
   workspace: '/home/me/repo',
@@ -160,5 +161,50 @@ describe('the rules of a workspace', () => {
       decision: 'ask',
       reason: 'The rules of the workspace say so: ask write "a*".',
     });
+  });
+});
+
+describe('what a request demands', () => {
+  const approval = { requireApproval: true };
+  const paths = { allowedPaths: ['src/'] };
+  const judge = (line: string, limits: CallLimits, rules: string[] = []) => {
+    const [tool = '', subject] = line.split(': ');
+    const args = { path: subject, contents: '', command: subject };
+    const policy = { ...CONFINED, userRules: rules.map(rule) };
+    return judgeCall({ tool, arguments: args, mode: 'agent', limits }, policy);
+  };
+
+  test.each<[string, CallLimits, string[], Decision]>([
+    ['write: a', {}, [], 'allow'],
+    ['write: a', { requireApproval: false }, [], 'allow'],
+    ['write: a', approval, [], 'ask'],
+    ['write: a', approval, ['allow *'], 'ask'],
+    ['write: a', approval, ['allow write a'], 'ask'],
+    ['write: a', approval, ['deny write'], 'deny'],
+    ['write_file: a', approval, [], 'ask'],
+    ['read_file: a', approval, [], 'ask'],
+    ['run_terminal_cmd: ls', approval, [], 'ask'],
+    ['run_terminal_cmd: ls', approval, ['allow *'], 'ask'],
+    ['run_terminal_cmd: ls', approval, ['deny *'], 'deny'],
+    ['run_terminal_cmd: ls', paths, [], 'deny'],
+    ['run_terminal_cmd: ls src', { allowedPaths: ['.'] }, ['allow *'], 'deny'],
+    ['Shell: ls', { ...paths, ...approval }, ['allow *'], 'deny'],
+    ['write: src/a', paths, [], 'allow'],
+    ['write: src/a', paths, ['ask *'], 'ask'],
+    ['write: src/a', { ...paths, ...approval }, ['allow *'], 'ask'],
+  ])('%s with %j under the rules %j: %s', (line, limits, rules, decision) => {
+    expect(judge(line, limits, rules).decision).toBe(decision);
+  });
+
+  test('is the reason given, unless the rules have one that is as strict', () => {
+    expect([
+      judge('read_file: a', approval).reason,
+      judge('read_file: a', approval, ['ask read_file']).reason,
+      judge('run_terminal_cmd: ls', { ...paths, ...approval }).reason,
+    ]).toEqual([
+      'The request asks for an approval of every read_file call.',
+      'The rules of this machine say so: ask read_file "*".',
+      'The request allows run_terminal_cmd only some paths, and nothing can hold it to them.',
+    ]);
   });
 });

@@ -12,7 +12,13 @@ import type { DeviceKey } from '../../../shared/approvals.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 import type { Effect } from '../../../shared/modes.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
-import type { BridgeFrame, ToolCall, ToolResult, TunnelFrame } from '../../../shared/tunnel.ts';
+import {
+  type BridgeFrame,
+  type ToolCall,
+  type ToolResult,
+  TUNNEL_PROTOCOL,
+  type TunnelFrame,
+} from '../../../shared/tunnel.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const CONVERSATION = newConversationId(randomUUID());
@@ -110,7 +116,7 @@ export class Bench {
     const { sent } = this;
     this.session.attach((frame) => sent.push(frame));
     const nothing = { calls: [], cancels: [], answers: [] };
-    this.session.receive({ type: 'welcome', protocol: 1, ...nothing, ...open });
+    this.session.receive({ type: 'welcome', protocol: TUNNEL_PROTOCOL, ...nothing, ...open });
   }
 
   /** As if this process had been killed, and another one started. */

@@ -1,0 +1,87 @@
+/** Runs codebase_search: the places in the code that answer a question best, with their lines. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
+import type { Passage } from '../codebase/passages.ts';
+import { type Answer, searchCodebase } from '../codebase/search.ts';
+import { numberLine } from '../edits/line-numbers.ts';
+import { type ArgumentsOf, executor } from './executor.ts';
+import { cutLine } from './output.ts';
+
+/** Nothing it shows counts as read: an edit needs the file itself. */
+export const executeCodebaseSearch = executor<ArgumentsOf<typeof codebaseSearch>>(
+  async (args, { workspace, signal }) => {
+    const place = await workspace.resolve(codebaseSearch.subject(args), 'read');
+    const answer = await searchCodebase({ question: args.query, place, workspace, signal });
+    return { status: 'success', data: showAnswer(answer) };
+  },
+);
+
+/** As many passages as one result may hold; the last one is cut where it does not fit as a whole. */
+function showAnswer(answer: Answer): string {
+  const texts: string[] = [];
+  let chars = 0;
+  for (const passage of answer.passages) {
+    const text = showPassage(passage, TOOL_LIMITS.maxResultChars - chars);
+    if (text === null) break;
+    texts.push(text);
+    chars += text.length + SEPARATOR.length;
+  }
+  const shown = answer.passages.slice(0, texts.length);
+  return [...texts, summarize(answer, shown)].join(SEPARATOR);
+}
+
+const SEPARATOR = '\n\n';
+
+/** `path:first-last` and the lines, as many as fit, without blank ones at the end; null when none fits. */
+function showPassage({ file, start, end }: Passage, room: number): string | null {
+  const lines: string[] = [];
+  let chars = file.name.length + ROOM_FOR_RANGE;
+  for (const [index, line] of withoutBlankEnd(file.lines.slice(start, end)).entries()) {
+    const numbered = numberLine(start + index + 1, cutLine(line));
+    chars += numbered.length + 1;
+    if (chars > room) break;
+    lines.push(numbered);
+  }
+  if (lines.length === 0) return null;
+  return [`${file.name}:${start + 1}-${start + lines.length}`, ...lines].join('\n');
+}
+
+function withoutBlankEnd(lines: readonly string[]): readonly string[] {
+  return lines.slice(0, lines.findLastIndex((line) => line.trim() !== '') + 1);
+}
+
+/** Characters of `:first-last` for any file that is read. */
+const ROOM_FOR_RANGE = 24;
+
+function summarize(answer: Answer, shown: readonly Passage[]): string {
+  const sentences = [
+    shown.length === 0 ? NOTHING_FOUND : countPlaces(shown.length),
+    ...(answer.isComplete ? [] : [STOPPED]),
+    ...leftOut(answer, shown),
+  ];
+  return `(${sentences.join(' ')})`;
+}
+
+const NOTHING_FOUND =
+  'Nothing found. Ignored files are not searched. Ask with other words, or look for an exact name with grep.';
+
+const STOPPED = 'The search was stopped before it had seen every file: name a directory.';
+
+/** What else there is, and how to get it. */
+function leftOut({ passages, files, isAll }: Answer, shown: readonly Passage[]): string[] {
+  const more = files - new Set(shown.map(({ file }) => file)).size;
+  if (shown.length === 0) return [];
+  if (more > 0) {
+    const which = more === 1 ? '1 more file mentions' : `${more} more files mention`;
+    return [`${which} some of them: narrow the directory or ask more exactly to see others.`];
+  }
+  if (isAll && shown.length === passages.length) return [];
+  return [
+    'Other parts of these files mention some of them too: ask more exactly, or use read_file.',
+  ];
+}
+
+function countPlaces(count: number): string {
+  const places = count === 1 ? '1 place' : `${count} places, the best first`;
+  return `${places}: found by the words of the question.`;
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { TodoStatus } from '../documents.ts';
+import { EDGE_TOOL_LIMITS } from '../limits.ts';
+import { defineTool } from './definition.ts';
+
+const { maxTodos, maxIdChars, maxTodoChars } = EDGE_TOOL_LIMITS;
+
+/** Keeps the conversation's list of todos. */
+export const todoWrite = defineTool({
+  name: 'todo_write',
+  aliases: ['TodoWrite'],
+  description:
+    'Keep a list of todos for a task of three or more steps: write it when you begin, set one todo in_progress at a time, ' +
+    'and complete each as soon as it is done. With merge true, todos are matched by id and what you leave out stays; ' +
+    'with merge false, the list is replaced. Not for a single simple step.',
+  arguments: z.object({
+    merge: z.boolean().default(true).describe('Change the list by id, or replace it'),
+    todos: z
+      .array(
+        z.object({
+          id: z.string().min(1).max(maxIdChars).describe('Short and stable, such as `add-tests`'),
+          content: z.string().max(maxTodoChars).optional().describe('What is to be done'),
+          status: TodoStatus.optional(),
+        }),
+      )
+      .min(1)
+      .max(maxTodos),
+  }),
+  renamed: {},
+  effect: 'read',
+  modes: ['agent', 'debug'],
+  idempotent: true,
+  document: { type: 'todo_update' },
+  subject: () => '',
+});
