@@ -1,16 +1,32 @@
 /** The typed client of the HTTP API, for Node, browsers and Workers. */
-import { z } from 'zod';
-import { ChatResponse, ConversationView, ResponseStatus } from '../shared/documents.ts';
+import type { z } from 'zod';
+import { Cancelled } from '../shared/answers.ts';
+import {
+  ConversationExport,
+  ConversationInfo,
+  ConversationList,
+  type ConversationPatch,
+  type ConversationsQuery,
+  Forked,
+  Ticket,
+  type TicketRequest,
+} from '../shared/conversations.ts';
+import { ChatResponse, ConversationView, type ResponseStatus } from '../shared/documents.ts';
 import type { StreamEvent } from '../shared/events.ts';
 import { BridgeList, Me, ModelList, ToolList } from '../shared/listings.ts';
-import type { ApprovalRequest, ChatRequest } from '../shared/requests.ts';
+import type { ApprovalRequest, ChatRequest, ClarificationAnswer } from '../shared/requests.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { clientError } from './error.ts';
 import { type FollowOptions, follow, type Positioned } from './follow.ts';
-import { createSend, type Endpoint, readJson, type Send } from './send.ts';
+import { createSend, type Endpoint, type RequestParts, readJson, type Send } from './send.ts';
 
 /** A chat request as a caller writes it; how it travels is the client's affair. */
 export type ChatInput = Omit<z.input<typeof ChatRequest>, 'stream' | 'stream_options'>;
+
+export interface SendOptions extends FollowOptions {
+  /** The same key again gives the response that the first request got; see docs/protocol.md. */
+  readonly idempotencyKey?: string;
+}
 
 /** Where a reader stands: the position of the last event it has seen. */
 export interface FollowFrom extends FollowOptions {
@@ -23,12 +39,12 @@ export type EventStream = AsyncGenerator<Positioned, void, undefined>;
 /** All methods reject with a ClientError, or with the reason of the signal they were given. */
 export interface Client {
   /** Sends a message and waits for the whole answer. */
-  chat(request: ChatInput, signal?: AbortSignal): Promise<ChatResponse>;
+  chat(request: ChatInput, options?: SendOptions): Promise<ChatResponse>;
   /**
    * Sends a message and yields the events of its response up to `done`. The sending itself is never repeated, since
    * the run may have begun: when it fails, the stream throws. Leaving the loop leaves the run at work.
    */
-  streamChat(request: ChatInput, options?: FollowOptions): EventStream;
+  streamChat(request: ChatInput, options?: SendOptions): EventStream;
   /** The events of a response up to `done`, from the start or after a cursor. */
   followResponse(responseId: string, from?: FollowFrom): EventStream;
   /** The events of a whole conversation; it ends only with the signal. */
@@ -39,7 +55,29 @@ export interface Client {
   listTools(signal?: AbortSignal): Promise<ToolList>;
   /** The bridge that connected last comes first. */
   listBridges(signal?: AbortSignal): Promise<BridgeList>;
+  /** The one that was answered last comes first. */
+  listConversations(
+    query?: Partial<z.output<typeof ConversationsQuery>>,
+    signal?: AbortSignal,
+  ): Promise<ConversationList>;
   getConversation(conversationId: string, signal?: AbortSignal): Promise<ConversationView>;
+  updateConversation(
+    conversationId: string,
+    patch: ConversationPatch,
+    signal?: AbortSignal,
+  ): Promise<ConversationInfo>;
+  /** Ends what is at work there and deletes all of it. */
+  deleteConversation(conversationId: string, signal?: AbortSignal): Promise<void>;
+  /** A new conversation with everything up to the end of the response. */
+  forkConversation(
+    conversationId: string,
+    responseId: string,
+    signal?: AbortSignal,
+  ): Promise<Forked>;
+  exportConversation(conversationId: string, signal?: AbortSignal): Promise<ConversationExport>;
+  exportMarkdown(conversationId: string, signal?: AbortSignal): Promise<string>;
+  /** A ticket for one stream, for readers that cannot send a header. */
+  createTicket(request: TicketRequest, signal?: AbortSignal): Promise<Ticket>;
   /** Ends a run. Its status is the one at this moment: the run's own `done` says how it really ended. */
   cancel(responseId: string, signal?: AbortSignal): Promise<Cancelled>;
   /** Answers an approval; a yes counts only with a signature (client/device.ts). */
@@ -49,24 +87,25 @@ export interface Client {
     answer: ApprovalRequest,
     signal?: AbortSignal,
   ): Promise<void>;
+  /** Answers the questions of a `clarification`. The first answer counts. */
+  answerClarification(
+    conversationId: string,
+    documentId: string,
+    answer: z.input<typeof ClarificationAnswer>,
+    signal?: AbortSignal,
+  ): Promise<void>;
 }
-
-const Cancelled = z.object({ id: z.string(), status: ResponseStatus });
-export type Cancelled = z.infer<typeof Cancelled>;
 
 /** A client of one endpoint. It holds no connection and needs no closing. */
 export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Client {
   const send = createSend(endpoint);
   return {
-    async chat(request, signal) {
-      const body = { ...request, stream: false };
-      const response = await send('chat/completions', { method: 'POST', body, signal });
+    async chat(request, options) {
+      const response = await send('chat/completions', chatParts(request, false, options));
       return await readJson(response, ChatResponse);
     },
     async *streamChat(request, options) {
-      const body = { ...request, stream: true };
-      const signal = options?.signal;
-      const opened = await send('chat/completions', { method: 'POST', body, signal });
+      const opened = await send('chat/completions', chatParts(request, true, options));
       const source = responseSource(send, responseIdOf(opened));
       yield* follow({ ...source, opened }, clock, options);
     },
@@ -92,9 +131,36 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async getResponse(responseId, signal) {
       return await readJson(await send(`chat/completions/${responseId}`, { signal }), ChatResponse);
     },
+    async listConversations(wanted = {}, signal) {
+      const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
+      const query = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
+      return await readJson(await send('conversations', { query, signal }), ConversationList);
+    },
     async getConversation(conversationId, signal) {
       const response = await send(`conversations/${conversationId}`, { signal });
       return await readJson(response, ConversationView);
+    },
+    async updateConversation(conversationId, body, signal) {
+      const parts = { method: 'PATCH', body, signal } as const;
+      return await readJson(await send(`conversations/${conversationId}`, parts), ConversationInfo);
+    },
+    async deleteConversation(conversationId, signal) {
+      await send(`conversations/${conversationId}`, { method: 'DELETE', signal });
+    },
+    async forkConversation(conversationId, responseId, signal) {
+      const parts = { method: 'POST', body: { responseId }, signal } as const;
+      return await readJson(await send(`conversations/${conversationId}/forks`, parts), Forked);
+    },
+    async exportConversation(conversationId, signal) {
+      const response = await send(`conversations/${conversationId}/export`, { signal });
+      return await readJson(response, ConversationExport);
+    },
+    async exportMarkdown(conversationId, signal) {
+      const parts = { query: { format: 'markdown' }, signal };
+      return await (await send(`conversations/${conversationId}/export`, parts)).text();
+    },
+    async createTicket(body, signal) {
+      return await readJson(await send('tickets', { method: 'POST', body, signal }), Ticket);
     },
     async cancel(responseId, signal) {
       const path = `chat/completions/${responseId}/cancel`;
@@ -104,6 +170,20 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       const path = `conversations/${conversationId}/approvals/${callId}`;
       await send(path, { method: 'POST', body, signal });
     },
+    async answerClarification(conversationId, documentId, body, signal) {
+      const path = `conversations/${conversationId}/clarifications/${documentId}`;
+      await send(path, { method: 'POST', body, signal });
+    },
+  };
+}
+
+function chatParts(request: ChatInput, stream: boolean, options: SendOptions = {}): RequestParts {
+  const { signal, idempotencyKey } = options;
+  return {
+    method: 'POST',
+    body: { ...request, stream },
+    signal,
+    ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
   };
 }
 

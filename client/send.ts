@@ -11,9 +11,10 @@ export interface Endpoint {
 }
 
 export interface RequestParts {
-  readonly method?: 'GET' | 'POST';
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -23,10 +24,11 @@ export type Send = (path: string, parts?: RequestParts) => Promise<Response>;
 /** Binds an endpoint. The sender resolves to successes only; an abort passes through as the signal's reason. */
 export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): Send {
   const base = `${url.replace(/\/+$/, '')}/api/v1/`;
-  return async (path, { method = 'GET', query, body, signal } = {}) => {
+  return async (path, { method = 'GET', query, body, headers, signal } = {}) => {
     const init: RequestInit = {
       method,
       headers: {
+        ...headers,
         authorization: `Bearer ${token}`,
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },

@@ -14,6 +14,7 @@ export const DocumentType = z.enum([
   'clarification',
   'error',
   'todo_update',
+  'reasoning',
 ]);
 export type DocumentType = z.infer<typeof DocumentType>;
 
@@ -74,6 +75,56 @@ export const ToolCallMetadata = z.object({
   duration_ms: z.number().nonnegative(),
 });
 
+export const TodoStatus = z.enum(['pending', 'in_progress', 'completed', 'cancelled']);
+export type TodoStatus = z.infer<typeof TodoStatus>;
+
+export const Todo = z.object({
+  id: z.string(),
+  content: z.string(),
+  status: TodoStatus,
+  /** Ids of the todos that must be completed before. */
+  dependencies: z.array(z.string()),
+});
+export type Todo = z.infer<typeof Todo>;
+
+export const PlanMetadata = z.object({
+  title: z.string(),
+  overview: z.string(),
+  todos: z.array(Todo),
+  format: z.literal('markdown'),
+});
+export type PlanMetadata = z.infer<typeof PlanMetadata>;
+
+/** What changed: `content` is there for a todo that is new or was reworded. */
+export const TodoUpdateMetadata = z.object({
+  todos: z.array(z.object({ id: z.string(), status: TodoStatus, content: z.string().optional() })),
+});
+export type TodoUpdateMetadata = z.infer<typeof TodoUpdateMetadata>;
+
+export const Question = z.object({
+  id: z.string(),
+  text: z.string(),
+  options: z.array(z.object({ id: z.string(), label: z.string() })),
+  /** Whether more than one option may be chosen; without it one. */
+  allowMultiple: z.boolean().optional(),
+});
+export type Question = z.infer<typeof Question>;
+
+/** A person's answer to one question: options of it, words of their own, or both. */
+export const Answer = z.object({
+  questionId: z.string(),
+  optionIds: z.array(z.string()),
+  text: z.string().optional(),
+});
+export type Answer = z.infer<typeof Answer>;
+
+export const ClarificationMetadata = z.object({
+  questions: z.array(Question),
+  /** There once it was answered; a question that was passed over has no entry. */
+  answers: z.array(Answer).optional(),
+});
+export type ClarificationMetadata = z.infer<typeof ClarificationMetadata>;
+
 /** The metadata of a finished document, by type. A document cut off by a crash carries `interrupted: true` as well. */
 export const DocumentMetadata = {
   text: z.object({ format: z.enum(['markdown', 'plain']) }),
@@ -90,7 +141,11 @@ export const DocumentMetadata = {
   file_edit: FileEditMetadata,
   tool_call: ToolCallMetadata,
   terminal_command: TerminalCommandMetadata,
+  plan: PlanMetadata,
+  clarification: ClarificationMetadata,
   error: z.object({ errorCode: z.string(), source: z.string(), details: z.string() }),
+  todo_update: TodoUpdateMetadata,
+  reasoning: z.object({ format: z.literal('plain') }),
 } as const;
 
 /** Tokens of a response, summed over its turns. */
@@ -140,6 +195,8 @@ export const UserMessage = z.object({
   responseId: ResponseId,
   content: z.string(),
   created: z.iso.datetime(),
+  /** How many images it holds besides its text. */
+  imageCount: z.int().positive().optional(),
   /** The label of the device it was sent from, where the client gave one. */
   device: z.string().optional(),
 });
@@ -148,6 +205,8 @@ export type UserMessage = z.infer<typeof UserMessage>;
 /** Everything a client shows of a conversation: each message stands before the response with its `responseId`. */
 export const ConversationView = z.object({
   id: ConversationId,
+  title: z.string(),
+  archived: z.boolean(),
   created: z.iso.datetime(),
   bridgeId: z.string().nullable(),
   messages: z.array(UserMessage),

@@ -1,5 +1,5 @@
 /** The one error that crosses rooms: rich inside the process, poor on the wire. */
-import type { z } from 'zod';
+import { z } from 'zod';
 
 /** Every code a client can meet, with the HTTP status it travels under. */
 const STATUS = {
@@ -7,27 +7,35 @@ const STATUS = {
   INVALID_REQUEST: 400,
   INVALID_CURSOR: 400,
   UNKNOWN_MODEL: 400,
+  IMAGES_NOT_SUPPORTED: 400,
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   APPROVAL_NOT_SIGNED: 403,
   NOT_FOUND: 404,
-  METHOD_NOT_ALLOWED: 405,
   CONVERSATION_BUSY: 409,
   ALREADY_ANSWERED: 409,
   CONVERSATION_FULL: 409,
   PAYLOAD_TOO_LARGE: 413,
+  IDEMPOTENCY_CONFLICT: 422,
   PROTOCOL_MISMATCH: 426,
+  RATE_LIMITED: 429,
   INTERNAL: 500,
   NOT_CONFIGURED: 500,
   UPSTREAM_ERROR: 502,
   BRIDGE_OFFLINE: 503,
 } as const;
 
-export type ErrorCode = keyof typeof STATUS;
+export const ErrorCode = z.enum(Object.keys(STATUS) as (keyof typeof STATUS)[]);
+export type ErrorCode = z.infer<typeof ErrorCode>;
 
 /** What a client sees of an error. `details` never holds a stack, a path of the server or an upstream's body. */
-export interface WireError {
-  error: { code: ErrorCode; message: string; details?: unknown };
+export const WireError = z.object({
+  error: z.object({ code: ErrorCode, message: z.string(), details: z.unknown().optional() }),
+});
+export type WireError = z.infer<typeof WireError>;
+
+export function statusOf(code: ErrorCode): number {
+  return STATUS[code];
 }
 
 /** An expected failure. `message` and `details` are shown to the caller; `cause` stays in the process. */
@@ -58,14 +66,14 @@ export function toWireError(thrown: unknown): { status: number; body: WireError 
         );
   const { code, message, details } = error;
   return {
-    status: STATUS[code],
+    status: statusOf(code),
     body: { error: { code, message, ...(details !== undefined && { details }) } },
   };
 }
 
 /** A schema's refusal as `INVALID_REQUEST`: the message names the first field, `details.issues` lists them all. */
 export function invalidRequest(error: z.ZodError): DrawbridgeError {
-  const issues = error.issues.map((issue) => ({
+  const issues = error.issues.flatMap(innermost).map((issue) => ({
     path: formatPath(issue.path),
     message: issue.message,
   }));
@@ -74,6 +82,22 @@ export function invalidRequest(error: z.ZodError): DrawbridgeError {
   return new DrawbridgeError('INVALID_REQUEST', `${where}${first?.message ?? 'Invalid request'}`, {
     details: { issues },
   });
+}
+
+interface Issue {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** Of a union that fits in none of its forms: what is wrong with the form that fits best, whose faults lie deepest. */
+function innermost(issue: z.core.$ZodIssue): readonly Issue[] {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
+  const forms = issue.errors.map((errors) => errors.flatMap(innermost));
+  const depth = (form: readonly Issue[]) =>
+    form.reduce((deepest, { path }) => Math.max(deepest, path.length), 0);
+  const best = forms.reduce((a, b) => (depth(b) > depth(a) ? b : a));
+  if (depth(best) === 0) return [issue];
+  return best.map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }
 
 /** `messages[0].content` for `['messages', 0, 'content']`. */

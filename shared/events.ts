@@ -5,6 +5,7 @@ import {
   ConversationView,
   DocumentType,
   Metadata,
+  Question,
   ResponseMetadata,
   ResponseStatus,
   ToolOutcome,
@@ -99,6 +100,20 @@ const ApprovalResolved = z.object({
   message: z.string().optional(),
 });
 
+/** The run waits for a person to answer; the document's end tells what they said. */
+const ClarificationRequest = z.object({
+  type: z.literal('clarification_request'),
+  documentId: DocumentId,
+  questions: z.array(Question),
+});
+
+/** The conversation was renamed, archived or taken out of the archive. */
+const ConversationUpdate = z.object({
+  type: z.literal('conversation_update'),
+  title: z.string(),
+  archived: z.boolean(),
+});
+
 const Done = z.object({
   type: z.literal('done'),
   responseId: ResponseId,
@@ -120,6 +135,8 @@ export const TapeEvent = z.discriminatedUnion('type', [
   DocumentEnd,
   ApprovalRequest,
   ApprovalResolved,
+  ClarificationRequest,
+  ConversationUpdate,
   Done,
 ]);
 export type TapeEvent = z.infer<typeof TapeEvent>;
@@ -165,6 +182,8 @@ export function responseOf(event: StreamEvent, current: string | null): string |
       return event.response.id;
     case 'done':
       return event.responseId;
+    case 'conversation_update':
+      return null;
     default:
       return current;
   }

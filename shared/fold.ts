@@ -32,15 +32,15 @@ export function foldEvent(response: ChatResponse, event: StreamEvent): void {
       return;
     case 'message':
     case 'response_start':
+    case 'conversation_update':
     case 'heartbeat':
       return;
     default: {
       const document = findDocument(response, event.documentId);
       if (!document) return;
+      const waited = isWaiting(document);
       foldDocument(document, event);
-      if (event.type === 'approval_request' || event.type === 'approval_resolved') {
-        response.status = statusAtWork(response);
-      }
+      if (isWaiting(document) !== waited) response.status = statusAtWork(response);
     }
   }
 }
@@ -53,6 +53,10 @@ export function foldConversation(view: ConversationView, event: StreamEvent): vo
       return;
     case 'response_start':
       view.responses.push(newResponse(event.response));
+      return;
+    case 'conversation_update':
+      view.title = event.title;
+      view.archived = event.archived;
       return;
     case 'snapshot':
       if (event.snapshot.scope === 'conversation') Object.assign(view, event.snapshot.conversation);
@@ -84,7 +88,21 @@ function newDocument(start: Extract<TapeEvent, { type: 'document_start' }>['docu
 }
 
 function hasText(type: Document['type']): boolean {
-  return type === 'text' || type === 'code_block' || type === 'code_reference' || type === 'error';
+  switch (type) {
+    case 'text':
+    case 'code_block':
+    case 'code_reference':
+    case 'plan':
+    case 'clarification':
+    case 'error':
+    case 'reasoning':
+      return true;
+    case 'file_edit':
+    case 'tool_call':
+    case 'terminal_command':
+    case 'todo_update':
+      return false;
+  }
 }
 
 /** Documents are numbered from 1 without gaps, so the id says where it stands. */
@@ -125,7 +143,12 @@ function foldDocument(document: Document, event: DocumentEvent): void {
     case 'approval_resolved':
       delete metadata['approval'];
       return;
+    case 'clarification_request':
+      metadata['questions'] = event.questions;
+      metadata['awaiting'] = true;
+      return;
     case 'document_end':
+      delete metadata['awaiting'];
       if (event.finalContent !== undefined) document.content = event.finalContent;
       Object.assign(metadata, event.metadata);
       return;
@@ -134,8 +157,16 @@ function foldDocument(document: Document, event: DocumentEvent): void {
   }
 }
 
-/** A run waits for a person exactly while one of its documents holds an unanswered approval. */
+/** A run waits for a person exactly while one of its documents holds an unanswered approval or question. */
 function statusAtWork(response: ChatResponse): ResponseStatus {
-  const waits = response.documents.some((document) => document.metadata['approval'] !== undefined);
-  return waits ? 'waiting' : 'streaming';
+  return response.documents.some(isWaiting) ? 'waiting' : 'streaming';
+}
+
+function isWaiting({ metadata }: Document): boolean {
+  return metadata['approval'] !== undefined || isUnanswered(metadata);
+}
+
+/** Whether a `clarification` waits for its answer. */
+export function isUnanswered(metadata: Document['metadata']): boolean {
+  return metadata['awaiting'] === true;
 }

@@ -10,7 +10,7 @@ export type Me = z.infer<typeof Me>;
 
 /** `GET models`. */
 export const ModelList = z.object({
-  items: z.array(z.object({ id: z.string(), isDefault: z.boolean() })),
+  items: z.array(z.object({ id: z.string(), isDefault: z.boolean(), takesImages: z.boolean() })),
   /** Whether names that are not listed are passed through to the model server. */
   passesThrough: z.boolean(),
 });

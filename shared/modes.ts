@@ -24,3 +24,8 @@ export function modeAllows(mode: Mode, effect: Effect): boolean {
       return effect === 'read';
   }
 }
+
+/** Whether nothing may be changed in this mode. */
+export function isReadOnly(mode: Mode): boolean {
+  return !modeAllows(mode, 'write');
+}

@@ -1,27 +1,67 @@
 /** What clients send: bodies and queries of the HTTP API, parsed once and then trusted. */
 import { z } from 'zod';
-import { BridgeId, ConversationId } from './ids.ts';
+import { BridgeId, ConversationId, ResponseId } from './ids.ts';
 import { REQUEST_LIMITS } from './limits.ts';
 import { Mode } from './modes.ts';
-import { findTool } from './tools/catalogue.ts';
+import { ToolSelection } from './tools/selection.ts';
 import { ApprovalAnswer } from './tunnel.ts';
 
 const Name = z.string().min(1).max(REQUEST_LIMITS.maxNameChars);
 
 const TextPart = z.object({ type: z.literal('text'), text: z.string() });
 
-/** A string, or OpenAI's list of text parts, which is joined. */
-const MessageContent = z
-  .union([
-    z.string(),
-    z.array(TextPart).transform((parts) => parts.map((part) => part.text).join('')),
-  ])
-  .pipe(z.string().max(REQUEST_LIMITS.maxMessageChars));
-
-export const ChatMessage = z.object({
-  role: z.enum(['system', 'user', 'assistant']),
-  content: MessageContent,
+/** An image the model can fetch (https) or that is carried along (base64), in OpenAI's form. */
+const ImagePart = z.object({
+  type: z.literal('image_url'),
+  image_url: z.object({
+    url: z
+      .string()
+      .regex(
+        /^(https:\/\/[^\s]+|data:image\/(png|jpeg|webp|gif);base64,[A-Za-z0-9+/]+={0,2})$/,
+        'An image is an https URL, or data:image/(png|jpeg|webp|gif);base64,…',
+      ),
+    detail: z.enum(['auto', 'low', 'high']).exactOptional(),
+  }),
 });
+export type ImagePart = z.infer<typeof ImagePart>;
+
+const ContentPart = z.discriminatedUnion('type', [TextPart, ImagePart]);
+export type ContentPart = z.infer<typeof ContentPart>;
+
+/** What a message says: text, or text and images in their order. */
+export type MessageContent = string | ContentPart[];
+
+/** A string, or OpenAI's list of parts; a list without images becomes the string that its texts join to. */
+const MessageContent = z
+  .union([z.string(), z.array(ContentPart).max(REQUEST_LIMITS.maxContentParts)])
+  .transform(
+    (content): MessageContent =>
+      typeof content === 'string' || content.some(isImage) ? content : textOf(content),
+  )
+  .refine((content) => textOf(content).length <= REQUEST_LIMITS.maxMessageChars, {
+    message: `A message may hold ${REQUEST_LIMITS.maxMessageChars} characters of text`,
+  });
+
+/** What a message says, without its images. */
+export function textOf(content: MessageContent): string {
+  if (typeof content === 'string') return content;
+  return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
+}
+
+export function imagesOf(content: MessageContent): ImagePart[] {
+  return typeof content === 'string' ? [] : content.filter(isImage);
+}
+
+function isImage(part: ContentPart): part is ImagePart {
+  return part.type === 'image_url';
+}
+
+export const ChatMessage = z
+  .object({ role: z.enum(['system', 'user', 'assistant']), content: MessageContent })
+  .refine(({ role, content }) => role === 'user' || typeof content === 'string', {
+    message: 'Only messages of the role user may hold images',
+    path: ['content'],
+  });
 export type ChatMessage = z.infer<typeof ChatMessage>;
 
 const Messages = z
@@ -32,21 +72,10 @@ const Messages = z
     (messages) => messages.at(-1)?.role === 'user',
     'The last message must have the role user',
   )
-  .refine(
-    (messages) => messages.at(-1)?.content.trim() !== '',
-    'The last message must not be empty',
-  );
-
-/** A tool by any of its names; the parsed value is the canonical one. */
-const ToolName = z.string().transform((name, context) => {
-  const tool = findTool(name);
-  if (tool) return tool.name;
-  context.addIssue({
-    code: 'custom',
-    message: `There is no tool named ${JSON.stringify(name.slice(0, 80))}`,
-  });
-  return z.NEVER;
-});
+  .refine((messages) => {
+    const content = messages.at(-1)?.content ?? '';
+    return typeof content !== 'string' || content.trim() !== '';
+  }, 'The last message must not be empty');
 
 const ContextText = z.string().max(REQUEST_LIMITS.maxContextChars);
 
@@ -62,8 +91,7 @@ export type RequestContext = z.infer<typeof RequestContext>;
 export const Framing = z.enum(['named', 'data']);
 export type Framing = z.infer<typeof Framing>;
 
-/** `POST /api/v1/chat/completions`. */
-export const ChatRequest = z.object({
+const ChatFields = z.object({
   /** Any name that the upstream knows; without it the configured default answers. */
   model: Name.optional(),
   mode: Mode.default('agent'),
@@ -74,7 +102,17 @@ export const ChatRequest = z.object({
   bridgeId: BridgeId.optional(),
   context: RequestContext.optional(),
   /** Only these tools are on offer; without it all that the mode allows. */
-  tools: z.array(ToolName).max(REQUEST_LIMITS.maxContextEntries).optional(),
+  tools: ToolSelection.optional(),
+  /** What the answer shows beyond its documents: `reasoning` for what the model thought, where it tells. */
+  include: z
+    .array(z.enum(['reasoning']))
+    .max(1)
+    .optional(),
+  /**
+   * Sends an edited message again: a new conversation begins with everything before this response's message. Not
+   * together with `conversationId` or `bridgeId`: both follow from the response.
+   */
+  editOf: ResponseId.optional(),
   /** What to do while the conversation is busy: wait for its turn, or refuse with CONVERSATION_BUSY. */
   delivery: z.enum(['queue', 'reject']).default('queue'),
   /** Shown to other devices beside the message. */
@@ -82,7 +120,47 @@ export const ChatRequest = z.object({
   stream: z.boolean().default(false),
   stream_options: z.object({ framing: Framing.default('named') }).optional(),
 });
+
+/** `POST /api/v1/chat/completions`. */
+export const ChatRequest = ChatFields.superRefine(refuseTwoPlaces);
 export type ChatRequest = z.infer<typeof ChatRequest>;
+
+/** `POST /api/v1/chat/plan`: a {@link ChatRequest} whose mode can only be `plan`. */
+export const PlanRequest = ChatFields.extend({
+  mode: z.literal('plan').default('plan'),
+}).superRefine(refuseTwoPlaces);
+
+function refuseTwoPlaces(
+  { editOf, conversationId, bridgeId }: z.output<typeof ChatFields>,
+  context: z.RefinementCtx,
+): void {
+  if (editOf === undefined) return;
+  const message = 'Leave it out: it follows from editOf';
+  if (conversationId) context.addIssue({ code: 'custom', path: ['conversationId'], message });
+  if (bridgeId) context.addIssue({ code: 'custom', path: ['bridgeId'], message });
+}
+
+/** The header of that name: visible ASCII, as the IETF's draft has it. */
+export const IdempotencyKey = z
+  .string()
+  .regex(/^[\x21-\x7e]{1,200}$/, 'Idempotency-Key takes 1 to 200 visible ASCII characters');
+
+/**
+ * `POST /api/v1/conversations/{id}/clarifications/{documentId}`. Questions without an answer are passed over; an empty
+ * list passes over all.
+ */
+export const ClarificationAnswer = z.object({
+  answers: z
+    .array(
+      z.object({
+        questionId: Name,
+        optionIds: z.array(Name).max(REQUEST_LIMITS.maxOptions).default([]),
+        text: z.string().max(REQUEST_LIMITS.maxReasonChars).optional(),
+      }),
+    )
+    .max(REQUEST_LIMITS.maxOptions),
+});
+export type ClarificationAnswer = z.infer<typeof ClarificationAnswer>;
 
 /** `POST /api/v1/conversations/{id}/approvals/{callId}`: an {@link ApprovalAnswer} whose call is named by the path. */
 export const ApprovalRequest = ApprovalAnswer.omit({ callId: true });

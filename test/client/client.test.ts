@@ -19,10 +19,20 @@ const RESPONSE = {
 };
 const VIEW = {
   id: CONVERSATION_ID,
+  title: 'Hé 👋',
+  archived: false,
   created: '2026-11-20T12:00:00Z',
   bridgeId: null,
   messages: [],
   responses: [RESPONSE],
+};
+
+const INFO = {
+  id: CONVERSATION_ID,
+  title: 'Hé 👋',
+  archived: false,
+  created: '2026-11-20T12:00:00Z',
+  updated: '2026-11-20T12:01:00Z',
 };
 
 describe('a request', () => {
@@ -52,6 +62,40 @@ describe('a request', () => {
       answer: { id: RESPONSE_ID, status: 'cancelled' },
       call: (client: Client) => client.cancel(RESPONSE_ID),
     },
+    {
+      name: 'listConversations',
+      line: 'GET conversations?search=a+b&limit=5&archived=true',
+      answer: { items: [INFO], nextCursor: 'next' },
+      call: (client: Client) =>
+        client.listConversations({ search: 'a b', limit: 5, archived: true, cursor: undefined }),
+    },
+    {
+      name: 'updateConversation',
+      line: `PATCH conversations/${CONVERSATION_ID}`,
+      body: { title: 'New' },
+      answer: INFO,
+      call: (client: Client) => client.updateConversation(CONVERSATION_ID, { title: 'New' }),
+    },
+    {
+      name: 'forkConversation',
+      line: `POST conversations/${CONVERSATION_ID}/forks`,
+      body: { responseId: RESPONSE_ID },
+      answer: { conversationId: CONVERSATION_ID },
+      call: (client: Client) => client.forkConversation(CONVERSATION_ID, RESPONSE_ID),
+    },
+    {
+      name: 'exportConversation',
+      line: `GET conversations/${CONVERSATION_ID}/export`,
+      answer: { version: 1, exported: '2026-11-20T12:00:00Z', conversation: VIEW },
+      call: (client: Client) => client.exportConversation(CONVERSATION_ID),
+    },
+    {
+      name: 'createTicket',
+      line: 'POST tickets',
+      body: { responseId: RESPONSE_ID },
+      answer: { ticket: 'x.y.z', expires: '2026-11-20T12:00:00Z' },
+      call: (client: Client) => client.createTicket({ responseId: RESPONSE_ID }),
+    },
   ])('$name is $line and resolves to its checked answer', async ({ line, body, answer, call }) => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     api.answers.set(line, answer);
@@ -67,6 +111,27 @@ describe('a request', () => {
     const client = createClient({ url: api.url, token: 'token' });
     await client.answerApproval(CONVERSATION_ID, CALL_ID, body);
     expect(api.requests).toEqual([{ line, body }]);
+  });
+
+  it('answers a question at its document', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const line = `POST conversations/${CONVERSATION_ID}/clarifications/doc_001`;
+    api.answers.set(line, { documentId: 'doc_001' });
+    const body = { answers: [{ questionId: 'q1', optionIds: ['a'] }] };
+    const client = createClient({ url: api.url, token: 'token' });
+    await client.answerClarification(CONVERSATION_ID, 'doc_001', body);
+    expect(api.requests).toEqual([{ line, body }]);
+  });
+
+  it('names itself by its idempotency key', async () => {
+    let headers = new Headers();
+    const fetch: typeof globalThis.fetch = async (_, init) => {
+      headers = new Headers(init?.headers);
+      return Response.json(RESPONSE);
+    };
+    const client = createClient({ url: 'http://x', token: 'token', fetch });
+    await client.chat(HELLO, { idempotencyKey: 'once' });
+    expect(headers.get('idempotency-key')).toBe('once');
   });
 
   it.each([

@@ -1,0 +1,21 @@
+/** The API's short answers: those that are neither documents nor lists. */
+import { z } from 'zod';
+import { ResponseStatus } from './documents.ts';
+import { CallId, DocumentId, ResponseId } from './ids.ts';
+import { ApprovalAnswer } from './tunnel.ts';
+
+/** `GET /health`: the Worker runs. It says nothing of objects, bridges or the model. */
+export const Health = z.object({ status: z.literal('ok') });
+
+/** `POST chat/completions/{id}/cancel`: the status at this moment; the run's own `done` says how it really ended. */
+export const Cancelled = z.object({ id: ResponseId, status: ResponseStatus });
+export type Cancelled = z.infer<typeof Cancelled>;
+
+/** `POST conversations/{id}/approvals/{callId}`: the answer is stored and on its way to the bridge. */
+export const ApprovalTaken = z.object({
+  callId: CallId,
+  decision: ApprovalAnswer.shape.decision,
+});
+
+/** `POST conversations/{id}/clarifications/{documentId}`. */
+export const ClarificationTaken = z.object({ documentId: DocumentId });
