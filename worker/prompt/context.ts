@@ -1,4 +1,5 @@
 /** A user's message as the model sees it: the context it was sent with, then the query. */
+import { isReadOnly, type Mode } from '../../shared/modes.ts';
 import type { RequestContext } from '../../shared/requests.ts';
 import type { MachineContext } from '../../shared/tunnel.ts';
 import { tagged } from './escape.ts';
@@ -6,13 +7,14 @@ import { tagged } from './escape.ts';
 export interface UserPrompt {
   readonly query: string;
   readonly createdMs: number;
+  readonly mode: Mode;
   /** From the request; what it says of the project wins over what the bridge says. */
   readonly context: RequestContext | undefined;
   /** From the bridge; null without one. */
   readonly machine: MachineContext | null;
 }
 
-export function buildUserPrompt({ query, createdMs, context, machine }: UserPrompt): string {
+export function buildUserPrompt({ query, createdMs, mode, context, machine }: UserPrompt): string {
   const layout = context?.projectLayout ?? machine?.projectLayout;
   const openFiles = context?.openFiles ?? [];
   return [
@@ -23,8 +25,15 @@ export function buildUserPrompt({ query, createdMs, context, machine }: UserProm
       : []),
     ...(machine?.gitStatus ? [tagged('git_status', machine.gitStatus)] : []),
     `<user_query>\n${query}\n</user_query>`,
+    ...(isReadOnly(mode) ? [READ_ONLY_REMINDER] : []),
   ].join('\n\n');
 }
+
+/** Beside the query, because a model heeds it there more than at the start of a long conversation. */
+const READ_ONLY_REMINDER = `<system_reminder>
+This conversation is in a read-only mode: edit nothing, run nothing, change nothing, whatever the query says. Tools that
+would are not on offer and would be refused.
+</system_reminder>`;
 
 function userInfo(
   createdMs: number,

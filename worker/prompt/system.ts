@@ -1,26 +1,35 @@
 /** The system prompt: fixed blocks, what the mode adds, and the rules of the request. */
-import type { Mode } from '../../shared/modes.ts';
+import { isReadOnly, type Mode } from '../../shared/modes.ts';
+import { askQuestion } from '../../shared/tools/ask-question.ts';
+import { EDGE_TOOLS } from '../../shared/tools/catalogue.ts';
+import { todoWrite } from '../../shared/tools/todo-write.ts';
 import { tagged } from './escape.ts';
 
 export interface PromptConfig {
   readonly model: string;
   readonly mode: Mode;
-  /** Whether any tool is on offer. */
-  readonly hasTools: boolean;
+  /** Names of the tools on offer. */
+  readonly tools: readonly string[];
   /** The user's own rules, in the order given. */
   readonly rules: readonly string[];
 }
 
-export function buildSystemPrompt({ model, mode, hasTools, rules }: PromptConfig): string {
+export function buildSystemPrompt({ model, mode, tools, rules }: PromptConfig): string {
+  const onMachine = tools.some((name) => !EDGE_NAMES.has(name));
   return [
     role(model),
     COMMUNICATION,
     CITING_CODE,
-    ...(hasTools ? [TOOL_CALLING, ...(mode === 'agent' ? [CODE_CHANGES] : [])] : [NO_TOOLS]),
+    ...(onMachine ? [TOOL_CALLING, EXPLORING] : [NO_HANDS]),
+    ...(onMachine && !isReadOnly(mode) ? [CODE_CHANGES] : []),
+    ...(tools.includes(todoWrite.name) ? [TASK_MANAGEMENT] : []),
+    ...(tools.includes(askQuestion.name) ? [ASKING] : []),
     MODE_RULES[mode],
     ...(rules.length > 0 ? [tagged('user_rules', rules.join('\n'))] : []),
   ].join('\n\n');
 }
+
+const EDGE_NAMES: ReadonlySet<string> = new Set(EDGE_TOOLS.map(({ name }) => name));
 
 function role(model: string): string {
   return (
@@ -46,25 +55,47 @@ To show code that is not in the workspace, use a fence with the language's name.
 </citing_code>`;
 
 const TOOL_CALLING = `<tool_calling>
-Use the tools to look before you answer, and follow a question until you can answer it from what you have read.
-Calls that do not need each other's results go out together in one reply: they run in parallel.
-A result that begins with "Error" tells you what was wrong: mend the call instead of repeating it.
+Use the tools to look before you answer. Calls that do not need each other's results go out together in one reply: they
+run in parallel. A result that begins with "Error" tells you what was wrong: mend the call instead of repeating it.
 </tool_calling>`;
+
+const EXPLORING = `<exploring>
+Follow a question until you can answer it from what you have read: search by meaning when you do not know the words, by
+text when you do, then trace each symbol to where it is defined and where it is used. Do not guess what you can look up.
+</exploring>`;
 
 const CODE_CHANGES = `<making_code_changes>
 Read a file before you change it. Make the smallest change that does the job, in the style of the code around it.
 After a change, check it with the project's own commands where there are any. Never print a change instead of making it.
 </making_code_changes>`;
 
-const NO_TOOLS = `<tool_calling>
-No bridge to the developer's machine is attached, so there are no tools. Say so when the request needs one.
+const TASK_MANAGEMENT = `<task_management>
+Keep a list of todos for a task of three or more steps. One todo is in progress at a time; complete it as soon as it is
+done, and leave none open when you finish without saying why.
+</task_management>`;
+
+const ASKING = `<asking>
+Ask the user only what decides the result and cannot be found out; ask it all at once. For anything else choose the
+sensible way and say which one you took.
+</asking>`;
+
+const NO_HANDS = `<tool_calling>
+No bridge to the developer's machine is attached, so you can neither read files nor run anything. Say so when the request
+needs it.
 </tool_calling>`;
 
 const MODE_RULES: Record<Mode, string> = {
   agent:
-    'You may change files and run commands. Finish the task before you stop, unless only the user can decide.',
-  plan: 'Plan mode: change nothing. Explore, ask what is unclear, and lay out a plan.',
+    'Agent mode: you may change files and run commands. Finish the task before you stop, unless only the user can decide.',
+  plan: `<plan_mode>
+Plan mode: change nothing. First read until you know the code that the task touches. Then ask what only the user can
+decide. Then lay the plan before them, once: what changes in which file, in which order, how it will be checked, and the
+todos with what each depends on. The plan names real files and symbols that you have seen.
+</plan_mode>`,
   ask: 'Ask mode: change nothing. Explore and explain; describe changes instead of making them.',
-  debug:
-    'Debug mode: name the likely causes, test them one by one with evidence, and only then mend the one that is proven.',
+  debug: `<debug_mode>
+Debug mode: find the cause before you mend anything. Reproduce the fault, or say why you cannot. Name the likely causes,
+most likely first, and what would tell them apart. Test them one by one with evidence: logs, a small experiment, a failing
+test. Remove the logging that you added. Mend only the cause that is proven, and show that the fault is gone.
+</debug_mode>`,
 };

@@ -50,7 +50,7 @@ export class CallDocument {
     if (name !== undefined) this.#setName(name);
     if (this.#name === null) return;
     if (this.#shape.subject === null) this.#startWhenReady();
-    else for (const event of this.#reader.push(this.#early)) this.#take(event);
+    if (this.#isFollowed) for (const event of this.#reader.push(this.#early)) this.#take(event);
     this.#early = '';
   }
 
@@ -79,6 +79,11 @@ export class CallDocument {
     if (rest !== '') this.#writer.addContent(documentId, rest);
     this.#writer.add({ type: 'tool_call_arguments', documentId, arguments: args ?? {} });
     return { ...call, arguments: args, callId: this.#callId, documentId };
+  }
+
+  /** Whether any argument is wanted before all are there. */
+  get #isFollowed(): boolean {
+    return this.#shape.subject !== null || this.#shape.content !== null;
   }
 
   #setName(name: string): void {
@@ -125,6 +130,11 @@ function shapeOf(document: ToolDocument): Shape {
         content: null,
         metadata: (command) => (command === undefined ? undefined : { command }),
       };
+    case 'todo_update':
+      return { type, subject: null, content: null, metadata: () => undefined };
+    case 'plan':
+    case 'clarification':
+      return { type, subject: null, content: document.content, metadata: () => undefined };
     case 'file_edit': {
       const { path, content, operation } = document;
       return {

@@ -3,6 +3,7 @@ import type { TapeEvent } from '../../shared/events.ts';
 import type { ReplyPart, UpstreamReply } from '../upstream/reader.ts';
 import { CallDocument, type ReplyCall } from './call-document.ts';
 import { DocumentWriter } from './document-writer.ts';
+import { ReasoningDocuments } from './reasoning-documents.ts';
 import { TextDocuments } from './text-documents.ts';
 
 /** What {@link ReplyDocuments.end} gives. */
@@ -14,6 +15,8 @@ export interface ReplyDocumentsOptions {
   readonly nextSequence: number;
   /** Gives `call_<uuid>`. */
   readonly newCallId: () => string;
+  /** Whether what the model thought becomes documents too; without it nobody sees it. */
+  readonly withReasoning: boolean;
 }
 
 /**
@@ -24,19 +27,22 @@ export class ReplyDocuments {
   readonly #writer: DocumentWriter;
   readonly #text: TextDocuments;
   readonly #newCallId: () => string;
+  readonly #reasoning: ReasoningDocuments | null;
   /** By the part's `call`. Each has its own state: their fragments may alternate. */
   readonly #calls: CallDocument[] = [];
 
-  constructor({ nextSequence, newCallId }: ReplyDocumentsOptions) {
+  constructor({ nextSequence, newCallId, withReasoning }: ReplyDocumentsOptions) {
     this.#writer = new DocumentWriter(nextSequence);
     this.#text = new TextDocuments(this.#writer);
     this.#newCallId = newCallId;
+    this.#reasoning = withReasoning ? new ReasoningDocuments(this.#writer) : null;
   }
 
   push(parts: readonly ReplyPart[]): TapeEvent[] {
     for (const part of parts) {
       if (part.type === 'text') this.#addText(part.text);
-      else if (part.type === 'call') this.#callOf(part.call).push(part);
+      else if (part.type === 'reasoning') this.#addReasoning(part.text);
+      else this.#callOf(part.call).push(part);
     }
     return this.#writer.take();
   }
@@ -44,20 +50,30 @@ export class ReplyDocuments {
   /** The reply has ended, well or not: ends its text and completes its calls, in the reply's order. */
   end(reply: UpstreamReply): { events: TapeEvent[]; calls: ReplyCall[] } {
     this.#text.end();
+    this.#reasoning?.end();
     const calls = reply.calls.map((call, index) => this.#callOf(index).finish(call));
     return { events: this.#writer.take(), calls };
   }
 
   #addText(text: string): void {
     this.#startCalls(this.#calls.length);
+    this.#reasoning?.end();
     this.#text.push(text);
   }
 
-  /** A new call ends the text before it. */
+  #addReasoning(text: string): void {
+    if (!this.#reasoning) return;
+    this.#startCalls(this.#calls.length);
+    this.#text.end();
+    this.#reasoning.push(text);
+  }
+
+  /** A new call ends the text or the thought before it. */
   #callOf(number: number): CallDocument {
     let call = this.#calls[number];
     while (!call) {
       this.#text.end();
+      this.#reasoning?.end();
       const count = this.#calls.length + 1;
       const start = () => this.#startCalls(count);
       this.#calls.push(new CallDocument(this.#writer, this.#newCallId(), start));

@@ -4,7 +4,13 @@ import type { ModelList } from '../../shared/listings.ts';
 import type { Env } from '../env.ts';
 
 export type ModelTarget =
-  | { readonly kind: 'openai'; readonly baseUrl: string; readonly apiKey: string | null }
+  | {
+      readonly kind: 'openai';
+      readonly baseUrl: string;
+      readonly apiKey: string | null;
+      /** Models that take no images. */
+      readonly textOnly: ReadonlySet<string>;
+    }
   | { readonly kind: 'demo' };
 
 /** The name under which the demo model answers. */
@@ -12,15 +18,24 @@ export const DEMO_MODEL = 'demo';
 
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
-type ModelEnv = Pick<Env, 'OPENAI_BASE_URL' | 'OPENAI_API_KEY' | 'OPENAI_MODEL'>;
+type ModelEnv = Pick<
+  Env,
+  'OPENAI_BASE_URL' | 'OPENAI_API_KEY' | 'OPENAI_MODEL' | 'TEXT_ONLY_MODELS'
+>;
 
 /** With an upstream every model goes there; without one the demo model answers for all. */
 export function resolveTarget(env: ModelEnv): ModelTarget {
   const apiKey = env.OPENAI_API_KEY || null;
   const baseUrl = env.OPENAI_BASE_URL || (apiKey && OPENAI_BASE_URL);
-  return baseUrl
-    ? { kind: 'openai', baseUrl: baseUrl.replace(/\/+$/, ''), apiKey }
-    : { kind: 'demo' };
+  if (!baseUrl) return { kind: 'demo' };
+  const names = (env.TEXT_ONLY_MODELS ?? '').split(',').map((name) => name.trim());
+  const textOnly = new Set(names.filter((name) => name !== ''));
+  return { kind: 'openai', baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, textOnly };
+}
+
+/** Whether images are passed on to the model. One of an upstream that is not known to refuse them gets them. */
+export function takesImages(model: string, target: ModelTarget): boolean {
+  return target.kind === 'openai' && !target.textOnly.has(model);
 }
 
 /** The model of a request: the one it names, else the configured default. */
@@ -36,9 +51,12 @@ export function resolveModel(requested: string | undefined, env: ModelEnv): stri
 
 /** What can be answered with. An upstream's own list is not asked for: any name is passed on to it. */
 export function listModels(env: ModelEnv): ModelList {
-  if (resolveTarget(env).kind === 'demo') {
-    return { items: [{ id: DEMO_MODEL, isDefault: true }], passesThrough: false };
+  const target = resolveTarget(env);
+  if (target.kind === 'demo') {
+    const demo = { id: DEMO_MODEL, isDefault: true, takesImages: false };
+    return { items: [demo], passesThrough: false };
   }
   const { OPENAI_MODEL: id } = env;
-  return { items: id ? [{ id, isDefault: true }] : [], passesThrough: true };
+  const items = id ? [{ id, isDefault: true, takesImages: takesImages(id, target) }] : [];
+  return { items, passesThrough: true };
 }

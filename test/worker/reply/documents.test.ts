@@ -291,15 +291,55 @@ describe('the events of a reply', () => {
     ]);
   });
 
+  it('shows what the model thought where that is asked for, apart from what it says', () => {
+    const parts: ReplyPart[] = [
+      { type: 'reasoning', text: 'Let me ' },
+      { type: 'reasoning', text: 'think.' },
+      text('Well.'),
+      { type: 'reasoning', text: 'Hm.' },
+      call(0, 'list_dir', '{}'),
+    ];
+    const documents = newDocuments(true);
+    const events = parts.flatMap((part) => documents.push([part]));
+    expect(events).toEqual([
+      start(1, 'reasoning', { format: 'plain' }),
+      delta(1, 'Let me '),
+      delta(1, 'think.'),
+      { type: 'document_end', documentId: idOf(1) },
+      start(2, 'text', MARKDOWN),
+      delta(2, 'Well.'),
+      { type: 'document_end', documentId: idOf(2) },
+      start(3, 'reasoning', { format: 'plain' }),
+      delta(3, 'Hm.'),
+      { type: 'document_end', documentId: idOf(3) },
+      start(4, 'tool_call', { toolName: 'list_dir' }),
+      toolStart(4, 'list_dir'),
+    ]);
+  });
+
+  it('streams a plan while the model still writes it', () => {
+    const documents = newDocuments();
+    expect(documents.push([call(0, 'create_plan', '{"name":"P","plan":"# Pl')])).toEqual([
+      start(1, 'plan'),
+      toolStart(1, 'create_plan'),
+      delta(1, '# Pl'),
+    ]);
+    expect(documents.push([call(0, undefined, 'an\\n- one')])).toEqual([delta(1, 'an\n- one')]);
+  });
+
   it('numbers on from where it is told', () => {
-    const documents = new ReplyDocuments({ nextSequence: 1000, newCallId: () => 'call_1' });
+    const documents = new ReplyDocuments({
+      nextSequence: 1000,
+      newCallId: () => 'call_1',
+      withReasoning: false,
+    });
     expect(documents.push([text('a')])[0]).toEqual(start(1000, 'text', MARKDOWN));
   });
 });
 
-function newDocuments(): ReplyDocuments {
+function newDocuments(withReasoning = false): ReplyDocuments {
   let calls = 0;
-  return new ReplyDocuments({ nextSequence: 1, newCallId: () => `call_${++calls}` });
+  return new ReplyDocuments({ nextSequence: 1, newCallId: () => `call_${++calls}`, withReasoning });
 }
 
 /** Whole; every part in two at every point; and every part unit by unit. */

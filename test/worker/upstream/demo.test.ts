@@ -1,35 +1,53 @@
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { describe, expect, it } from 'vitest';
-import { BRIDGE_TOOLS, findTool } from '../../../shared/tools/catalogue.ts';
+import type { Todo } from '../../../shared/documents.ts';
+import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
+import type { Mode } from '../../../shared/modes.ts';
+import { BRIDGE_TOOLS, findTool, toolsOffered } from '../../../shared/tools/catalogue.ts';
+import { createPlan } from '../../../shared/tools/create-plan.ts';
+import { runEdgeTool } from '../../../worker/tools/edge-tools.ts';
+import { answerQuestions, passOver } from '../../../worker/tools/questions.ts';
 import type { DemoMessage } from '../../../worker/upstream/demo/history.ts';
 import { type DemoRequest, demoReply } from '../../../worker/upstream/demo/reply.ts';
-import { parseSteps, type Step } from '../../../worker/upstream/demo/steps.ts';
+import { parseSteps, type Wish } from '../../../worker/upstream/demo/steps.ts';
 
 const ALL_TOOLS = BRIDGE_TOOLS.map((tool) => tool.name);
 const READ_TOOLS = BRIDGE_TOOLS.filter((tool) => tool.effect === 'read').map((tool) => tool.name);
+const offered = (mode: Mode) => toolsOffered(mode, new Set(ALL_TOOLS)).map(({ name }) => name);
 
 describe('a request in plain words', () => {
-  const read = (path: string): Step => ({ type: 'read', path });
-  const list = (path = '.'): Step => ({ type: 'list', path });
-  const run = (command: string): Step => ({ type: 'run', command });
-  const find = (pattern: string, path = '.'): Step => ({ type: 'find', pattern, path });
-  const search = (pattern: string, path: string | null = null): Step => ({
+  const read = (path: string): Wish => ({ type: 'read', path });
+  const list = (path = '.'): Wish => ({ type: 'list', path });
+  const run = (command: string): Wish => ({ type: 'run', command });
+  const find = (pattern: string, path = '.'): Wish => ({ type: 'find', pattern, path });
+  const search = (pattern: string, path: string | null = null): Wish => ({
     type: 'search',
     pattern,
     path,
   });
-  const write = (path: string, content: string | null): Step => ({ type: 'write', path, content });
-  const replace = (from: string, to: string, path: string): Step => ({
+  const write = (path: string, content: string | null): Wish => ({ type: 'write', path, content });
+  const replace = (from: string, to: string, path: string): Wish => ({
     type: 'replace',
     path,
     from,
     to,
   });
-  const remove = (path: string): Step => ({ type: 'delete', path });
-  const unknown = (text: string): Step => ({ type: 'unknown', text });
-  const summarise: Step = { type: 'summarise' };
+  const remove = (path: string): Wish => ({ type: 'delete', path });
+  const unknown = (text: string): Wish => ({ type: 'unknown', text });
+  const summarise: Wish = { type: 'summarise' };
+  const explore = (question: string, pattern: string): Wish => ({
+    type: 'explore',
+    question,
+    pattern,
+  });
+  const planning = (...wishes: Wish[]): Wish => ({ type: 'planning', wishes });
+  const unnamed = (text: string, content: string | null): Wish => ({
+    type: 'unnamed',
+    text,
+    content,
+  });
 
-  it.each<[string, Step[]]>([
+  it.each<[string, Wish[]]>([
     ['read src/main.ts', [read('src/main.ts')]],
     ['Please show me README.md.', [read('README.md')]],
     ['can you please read package.json for me?', [read('package.json')]],
@@ -42,6 +60,7 @@ describe('a request in plain words', () => {
     ['list the files in the src folder', [list('src')]],
     ['show the folder src', [list('src')]],
     ['what files are there?', [list()]],
+    ['list the files here', [list()]],
     ['find *.ts in src', [find('*.ts', 'src')]],
     ['find all TypeScript files', [find('*.ts')]],
     ['find files named config', [find('*config*')]],
@@ -51,6 +70,7 @@ describe('a request in plain words', () => {
     ['grep for ^import in a.ts', [search('^import', 'a.ts')]],
     ['where is createClient used?', [search('createClient')]],
     ['create notes.md with hello world', [write('notes.md', 'hello world\n')]],
+    ['create a.md with hello, how are you', [write('a.md', 'hello, how are you\n')]],
     ['create notes.md containing "milk; run away"', [write('notes.md', 'milk; run away\n')]],
     ['create a file called todo.txt', [write('todo.txt', null)]],
     ['write "x" to a/b.txt', [write('a/b.txt', 'x\n')]],
@@ -76,6 +96,22 @@ describe('a request in plain words', () => {
     ['write me a poem', [unknown('write me a poem')]],
     ['create a web app', [unknown('create a web app')]],
     ['run the tests', [unknown('run the tests')]],
+    [
+      'how does the tunnel reconnect work?',
+      [explore('how does the tunnel reconnect work', 'tunnel reconnect')],
+    ],
+    [
+      'Where are logins (failed) handled?',
+      [explore('Where are logins (failed) handled', String.raw`logins \(failed\)`)],
+    ],
+    ['read a.ts. How does "b c" work?', [read('a.ts'), explore('How does "b c" work', 'b c')]],
+    ['what is in this project and how does it work?', [summarise]],
+    ['create a new file', [unnamed('create a new file', null)]],
+    ['make a file with "hi"', [unnamed('make a file with "hi"', 'hi\n')]],
+    ['plan to create a.md with hi, then run ls', [planning(write('a.md', 'hi\n')), run('ls')]],
+    ['read a.ts and make a plan:\n- delete a.ts', [read('a.ts'), planning(), remove('a.ts')]],
+    ['plan a dark mode', [planning(unknown('a dark mode'))]],
+    ['write a plan to plan.md', [write('plan.md', 'a plan\n')]],
     ['hello', []],
     ['', []],
   ])('%j is understood', (query, steps) => {
@@ -190,6 +226,283 @@ describe('a conversation with the demo model', () => {
   });
 });
 
+describe('a question about meaning', () => {
+  const FILES = { 'src/login.ts': 'const login = 1;' };
+
+  it('is searched for by meaning, and answered with the lines that come closest', async () => {
+    const { turns, last } = await converse('how does login work?', { files: FILES });
+    expect(turns).toEqual([[['codebase_search', { query: 'how does login work' }]], []]);
+    expect(last).toContain('```1:1:src/login.ts\nconst login = 1;\n```');
+    expect(last).toContain('See also `b.ts:3-4`.');
+  });
+
+  it('is searched for by text where that is not on offer', async () => {
+    const tools = ALL_TOOLS.filter((name) => name !== 'codebase_search');
+    const { turns } = await converse('how does login work?', { files: FILES, tools });
+    expect(turns[0]).toEqual([['grep', { pattern: 'login' }]]);
+  });
+});
+
+describe('a request in several steps', () => {
+  const QUERY = 'create a.md with hi, then replace hi with ho in a.md, then run ls';
+  const statuses = (turns: MadeCall[][]) =>
+    turns.map((calls) =>
+      calls.flatMap(([name, args]) =>
+        name === 'todo_write' ? todosOf(args).map(({ id, status }) => `${id} ${status}`) : [name],
+      ),
+    );
+
+  it('is a list of todos, each completed as it is done and the last before the answer', async () => {
+    const { turns, texts, todos, files } = await converse(QUERY, {
+      files: {},
+      tools: offered('agent'),
+    });
+    expect(turns[0]?.[0]).toEqual([
+      'todo_write',
+      {
+        merge: false,
+        todos: [
+          { id: 'step-1', content: 'Write `a.md`', status: 'in_progress' },
+          { id: 'step-2', content: 'Change `a.md`', status: 'pending' },
+          { id: 'step-3', content: 'Run `ls`', status: 'pending' },
+        ],
+      },
+    ]);
+    expect(statuses(turns.slice(1))).toEqual([
+      ['step-1 completed', 'step-2 in_progress', 'read_file'],
+      ['str_replace'],
+      ['step-2 completed', 'step-3 in_progress', 'run_terminal_cmd'],
+      ['step-3 completed'],
+      [],
+    ]);
+    expect(texts.slice(-2)).toEqual(['', '`ls` ended with exit code 0. It printed nothing.']);
+    expect(todos.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+    expect(files).toEqual({ 'a.md': 'ho\n' });
+  });
+
+  it('leaves no todo open when it stops, and none done that was not', async () => {
+    const query = 'read a.ts, then run npm test, then delete a.ts';
+    const { todos, last } = await converse(query, {
+      files: { 'a.ts': '' },
+      tools: offered('agent'),
+    });
+    expect(todos.map(({ status }) => status)).toEqual(['completed', 'cancelled', 'cancelled']);
+    expect(last).toContain('So I stopped there, and did not delete `a.ts`.');
+  });
+
+  it.each([
+    ['of two steps', 'create a.md with hi, then run ls'],
+    ['whose steps all go out together', 'read a.ts, b.ts and c.ts'],
+    ['that is understood in two steps only', 'create a.md with hi, then run ls, then make it so'],
+  ])('needs no list when it is one %s', async (_, query) => {
+    const { turns } = await converse(query, { files: {}, tools: offered('agent') });
+    expect(turns.flat().map(([name]) => name)).not.toContain('todo_write');
+  });
+});
+
+/** What stands before the fences is the listing of the tests' `list_dir`. */
+const PLAN = `At the top of the workspace:
+
+\`\`\`text
+a.ts
+b.ts
+\`\`\`
+
+### 1. Change \`a.ts\`
+
+\`foo\` becomes \`\` $& \`bar\` \`\`, 2 times:
+
+\`\`\`diff
+@@ line 1 @@
+-let foo;
++let $& \`bar\`;
+@@ line 3 @@
+-foo($&);
++$& \`bar\`($&);
+\`\`\`
+
+### 2. Delete \`b.ts\`
+
+It has 1 line now.
+
+### 3. Write \`c.md\`
+
+A new file with 1 line:
+
+\`\`\`md
+hi
+\`\`\`
+
+### 4. Read \`c.md\`
+
+This only looks.`;
+
+describe('a plan', () => {
+  const tools = offered('plan');
+
+  it('is laid out after a look at what it changes, and nothing is changed', async () => {
+    const before = { 'a.ts': 'let foo;\n\nfoo($&);', 'b.ts': 'x' };
+    const { turns, last, files } = await converse(
+      'replace foo with "$& `bar`" in a.ts, then delete b.ts, create c.md with hi and read c.md',
+      { files: { ...before }, tools },
+    );
+    expect(files).toEqual(before);
+    expect(turns.map((calls) => calls.map(([name]) => name))).toEqual([
+      ['list_dir', 'read_file', 'read_file', 'glob_file_search'],
+      ['create_plan'],
+      [],
+    ]);
+    expect(planOf(turns)).toEqual({
+      name: 'Change a.ts +3',
+      overview:
+        'Change `a.ts`, delete `b.ts`, write `c.md` and read `c.md`. Nothing is changed yet.',
+      plan: PLAN,
+      todos: [
+        { id: 'step-1', content: 'Change `a.ts`', dependencies: [] },
+        { id: 'step-2', content: 'Delete `b.ts`', dependencies: ['step-1'] },
+        { id: 'step-3', content: 'Write `c.md`', dependencies: ['step-2'] },
+        { id: 'step-4', content: 'Read `c.md`', dependencies: ['step-3'] },
+      ],
+    });
+    expect(last).toBe(
+      'That is the plan, with 4 steps: ask for the same in agent mode, and I carry it out.',
+    );
+  });
+
+  it('describes each step on the files as the steps before it would leave them', async () => {
+    const query =
+      'create a.md with "1 2", replace 2 with 3 in a.md, replace 3 with 4 in a.md; delete a.md; run ls; delete a.md';
+    const { turns } = await converse(query, { files: {}, tools });
+    expect(turns[0]?.map(([name]) => name)).toEqual(['list_dir', 'glob_file_search']);
+    const { plan } = planOf(turns);
+    expect(plan).toContain('-1 3\n+1 4');
+    expect(plan).toContain('### 4. Delete `a.md`\n\nIt has 1 line now.');
+    expect(plan).toContain('It is gone by then');
+  });
+
+  it.each([
+    ['a file that is not there', 'replace a with b in x.ts', 'There is no x.ts.'],
+    ['a text that is not in the file', 'replace zzz with b in a.ts', 'does not stand in it'],
+    [
+      'a file that would be replaced',
+      'create a.ts with b',
+      'It is there already. All of it becomes 1 line',
+    ],
+    ['a file that needs a content', 'create a.ts', 'no content was given'],
+    [
+      'a text of several lines',
+      'in a.ts replace\n```\nlet a\nlet b\n```\nwith c',
+      '-let a\n-let b\n',
+    ],
+  ])('says so of %s', async (_, query, words) => {
+    const { turns } = await converse(query, { files: { 'a.ts': 'let a\nlet b\n' }, tools });
+    expect(planOf(turns).plan).toContain(words);
+  });
+
+  it('is made of what was to be planned even where a step of it only looks', async () => {
+    const { turns } = await converse('make a plan to read a.ts', { files: { 'a.ts': '' }, tools });
+    expect(planOf(turns).todos).toEqual([
+      { id: 'step-1', content: 'Read `a.ts`', dependencies: [] },
+    ]);
+  });
+
+  it.each(['plan a dark mode', 'add a dark mode'])(
+    'of %j names the places that come closest',
+    async (query) => {
+      const { turns, last } = await converse(query, { files: { 'src/ui.ts': 'x' }, tools });
+      expect(last).toContain('takes a language model');
+      expect(turns[0]?.map(([name]) => name)).toEqual(['list_dir', 'codebase_search']);
+      expect(planOf(turns).plan).toContain('- `src/ui.ts:1-1`\n- `b.ts:3-4`');
+    },
+  );
+
+  it('comes after the reading that was asked for before it', async () => {
+    const query = 'read a.ts, then delete a.ts';
+    const { turns, texts } = await converse(query, { files: { 'a.ts': 'x' }, tools });
+    expect(turns[0]).toEqual([['read_file', { target_file: 'a.ts' }]]);
+    expect(texts[1]).toContain('I read 1 line of `a.ts`.');
+    expect(planOf(turns).todos).toHaveLength(1);
+  });
+
+  it('is not needed to read', async () => {
+    const { turns } = await converse('read a.ts and list', { files: { 'a.ts': 'x' }, tools });
+    expect(turns.flat().map(([name]) => name)).toEqual(['read_file', 'list_dir']);
+  });
+
+  it('cannot be laid out where that is not on offer, and is not carried out instead', async () => {
+    const query = 'plan to delete a.ts';
+    const { turns, last } = await converse(query, { files: {}, tools: offered('agent') });
+    expect(turns).toEqual([[]]);
+    expect(last).toContain('I could not lay out a plan: `create_plan` is not on offer');
+  });
+
+  it('needs a bridge', async () => {
+    const edge = toolsOffered('plan', new Set()).map(({ name }) => name);
+    const { turns, last } = await converse('create a file', { files: {}, tools: edge });
+    expect(turns).toEqual([[]]);
+    expect(last).toContain('no bridge to a machine is attached');
+  });
+
+  it('is one that the tool accepts, however much was asked for', async () => {
+    const many = Array.from(
+      { length: 200 },
+      (_, index) => `create ${index}.md with ${'long '.repeat(600)}`,
+    );
+    const { turns, last } = await converse(many.join('\n'), { files: {}, tools });
+    expect(planOf(turns).todos).toHaveLength(EDGE_TOOL_LIMITS.maxTodos);
+    expect(last).toContain('That is the plan');
+  });
+});
+
+describe('a file without a name', () => {
+  const tools = offered('plan');
+  const query = 'create a file with hi';
+
+  it.each([
+    ['the option', { optionIds: ['text'] }, 'hello.txt'],
+    ['the words', { optionIds: [], text: 'call it "docs/a.md".' }, 'docs/a.md'],
+    ['one word', { optionIds: [], text: 'Makefile' }, 'Makefile'],
+    ['the words before the option', { optionIds: ['text'], text: 'b.txt' }, 'b.txt'],
+  ])('is asked for, and takes %s of the answer', async (_, answer, path) => {
+    const { turns } = await converse(query, { files: {}, tools, answer });
+    expect(turns.map((calls) => calls.map(([name]) => name))).toEqual([
+      ['ask_question'],
+      ['list_dir', 'glob_file_search'],
+      ['create_plan'],
+      [],
+    ]);
+    expect(planOf(turns).todos[0]?.content).toBe(`Write \`${path}\``);
+  });
+
+  it("is the model's choice when the user leaves it that", async () => {
+    const { turns } = await converse(query, { files: {}, tools, answer: { optionIds: [] } });
+    expect(planOf(turns).todos[0]?.content).toBe('Write `notes.md`');
+  });
+
+  it('is left when the user writes something else instead', async () => {
+    const { turns, last } = await converse(query, { files: {}, tools, answer: null });
+    expect(turns).toHaveLength(2);
+    expect(last).toContain('I leave it at that');
+  });
+
+  it('is asked for each time', async () => {
+    const twice = 'create a file with hi; create a file with ho';
+    const { turns } = await converse(twice, { files: {}, tools, answer: { optionIds: ['text'] } });
+    expect(
+      turns
+        .flat()
+        .map(([name]) => name)
+        .slice(0, 3),
+    ).toEqual(['ask_question', 'ask_question', 'list_dir']);
+    expect(planOf(turns).todos).toHaveLength(2);
+  });
+
+  it('is not understood where nothing is planned', async () => {
+    const { turns } = await converse(query, { files: {}, tools: offered('agent') });
+    expect(turns).toEqual([[]]);
+  });
+});
+
 describe('the wire of the demo model', () => {
   const REQUEST = { messages: [ask('read ä👋.ts and run "echo 👋"')], tools: ALL_TOOLS };
 
@@ -240,31 +553,91 @@ describe('the wire of the demo model', () => {
 
 type Files = Record<string, string>;
 type MadeCall = [name: string, args: unknown];
+/** Of every question that is asked; null passes it over. */
+type GivenAnswer = { optionIds: string[]; text?: string } | null;
+
+interface Converse {
+  readonly files: Files;
+  readonly tools?: readonly string[];
+  readonly answer?: GivenAnswer;
+}
+
+interface Conversed {
+  readonly turns: MadeCall[][];
+  readonly texts: string[];
+  readonly last: string;
+  readonly files: Files;
+  /** The conversation's list at the end. */
+  readonly todos: readonly Todo[];
+}
 
 /** Talks to the model until it calls no more tools, over files in memory. */
 async function converse(
   query: string,
-  { files, tools = ALL_TOOLS }: { files: Files; tools?: readonly string[] },
-): Promise<{ turns: MadeCall[][]; texts: string[]; last: string; files: Files }> {
+  { files, tools = ALL_TOOLS, answer: given = null }: Converse,
+): Promise<Conversed> {
   const messages: DemoMessage[] = [ask(query)];
   const turns: MadeCall[][] = [];
   const texts: string[] = [];
   const seen = new Set<string>();
+  let todos: readonly Todo[] = [];
   while (turns.at(-1)?.length !== 0) {
     const { text, calls } = await answer({ messages, tools });
     texts.push(text);
-    messages.push({ role: 'assistant', content: text, tool_calls: calls });
+    messages.push({ role: 'assistant', content: text, tool_calls: calls.map(toolCallOf) });
     turns.push(calls.map(({ name, arguments: args }) => [name, JSON.parse(args)]));
     for (const { id, name, arguments: args } of calls) {
+      expect(tools).toContain(name);
       const parsed = findTool(name)?.arguments.parse(JSON.parse(args)) as Record<string, string>;
-      messages.push({
-        role: 'tool',
-        tool_call_id: id,
-        content: execute(name, parsed, files, seen),
-      });
+      const onEdge = executeOnEdge(name, parsed, todos, given);
+      todos = onEdge?.todos ?? todos;
+      const content = onEdge?.text ?? execute(name, parsed, files, seen);
+      messages.push({ role: 'tool', tool_call_id: id, content });
     }
   }
-  return { turns, texts, last: texts.at(-1) ?? '', files };
+  return { turns, texts, last: texts.at(-1) ?? '', files, todos };
+}
+
+function toolCallOf({
+  id,
+  name,
+  arguments: args,
+}: {
+  id: string;
+  name: string;
+  arguments: string;
+}) {
+  return { id, type: 'function', function: { name, arguments: args } };
+}
+
+/** The conversation's own tools; null for one of the bridge. */
+function executeOnEdge(
+  name: string,
+  args: unknown,
+  todos: readonly Todo[],
+  given: GivenAnswer,
+): { text: string; todos: readonly Todo[] } | null {
+  const outcome = runEdgeTool(name, args, todos);
+  if (!outcome) return null;
+  if (outcome.type === 'questions') {
+    const { questions } = outcome;
+    const answers = questions.map(({ id }) => ({ questionId: id, optionIds: [], ...given }));
+    const { data } = given ? answerQuestions(questions, answers) : passOver(questions);
+    return { text: data, todos };
+  }
+  const { status, data, metadata } = outcome.result;
+  expect(status).toBe('success');
+  return { text: data, todos: metadata?.['list'] as Todo[] };
+}
+
+function todosOf(args: unknown): { id: string; status: string }[] {
+  return Object(args).todos;
+}
+
+/** The plan that was laid out, as the tool takes it. */
+function planOf(turns: MadeCall[][]) {
+  const call = turns.flat().find(([name]) => name === 'create_plan');
+  return createPlan.arguments.parse(call?.[1]);
 }
 
 /** The tools as the bridge has them, in the form of their answers. */
@@ -283,6 +656,17 @@ function execute(
       if (text === undefined) return `Error NOT_FOUND: There is no ${path}.`;
       seen.add(path);
       return text === '' ? '(The file is empty.)' : text.split('\n').map(numbered).join('\n');
+    case 'glob_file_search': {
+      const found = Object.keys(files).filter((file) => file.endsWith(args['glob_pattern'] ?? ''));
+      return [...found, `(${found.length} files, newest first.)`].join('\n');
+    }
+    case 'grep':
+      return '(No matches.)';
+    case 'codebase_search': {
+      const [[first, line] = ['a.ts', ''], ...others] = Object.entries(files);
+      const best = `${first}:1-1\n${numbered(line, 0)}`;
+      return `${best}\n\nb.ts:3-4\n3|\n4|x\n\n(${others.length + 2} places, the best first.)`;
+    }
     case 'write':
       if (text !== undefined && !seen.has(path)) return 'Error READ_FIRST: Read it first.';
       files[path] = args['contents'] ?? '';

@@ -3,7 +3,12 @@ import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
 import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
 import type { ModelTarget } from '../../../worker/upstream/models.ts';
 
-const TARGET: ModelTarget = { kind: 'openai', baseUrl: 'http://model.test/v1', apiKey: null };
+const TARGET: ModelTarget = {
+  kind: 'openai',
+  baseUrl: 'http://model.test/v1',
+  apiKey: null,
+  textOnly: new Set<string>(),
+};
 const REQUEST = { model: 'm', messages: [], tools: [] };
 const { firstByteMs, stallMs } = UPSTREAM_LIMITS;
 

@@ -2,7 +2,8 @@
 import type { Result } from './history.ts';
 import { errorOf, numberedLines, readCommandEnd, readListing } from './results.ts';
 import { sampleContent } from './sample-content.ts';
-import type { Step } from './steps.ts';
+import type { Step, Wish } from './steps.ts';
+import { writePlan } from './written-plan.ts';
 
 export interface Call {
   /** Canonical name and arguments, as in shared/tools/. */
@@ -16,11 +17,13 @@ export const TOOLS_OF: Readonly<Record<Step['type'], readonly string[]>> = {
   list: ['list_dir'],
   find: ['glob_file_search'],
   search: ['grep'],
+  explore: ['codebase_search'],
   write: ['write'],
   replace: ['read_file', 'str_replace'],
   delete: ['delete_file'],
   run: ['run_terminal_cmd'],
   summarise: ['list_dir', 'read_file'],
+  plan: ['create_plan', 'list_dir', 'read_file'],
   unknown: [],
 };
 
@@ -33,6 +36,8 @@ export function callsOf(step: Step, results: readonly Result[]): readonly Call[]
       return replaceCalls(step, results);
     case 'summarise':
       return summariseCalls(results);
+    case 'plan':
+      return planCalls(step, results);
     case 'unknown':
       return [];
     default:
@@ -41,7 +46,7 @@ export function callsOf(step: Step, results: readonly Result[]): readonly Call[]
 }
 
 /** Whether the step does more than look: after its failure nothing that follows it is done. */
-export function changesThings({ type }: Step): boolean {
+export function changesThings({ type }: Wish | Step): boolean {
   return type === 'write' || type === 'replace' || type === 'delete' || type === 'run';
 }
 
@@ -54,7 +59,9 @@ export function hasFailed(step: Step, results: readonly Result[]): boolean {
 
 type Typed<Type extends Step['type']> = Extract<Step, { type: Type }>;
 
-function onlyCall(step: Typed<'read' | 'list' | 'find' | 'search' | 'delete' | 'run'>): Call {
+function onlyCall(
+  step: Typed<'read' | 'list' | 'find' | 'search' | 'explore' | 'delete' | 'run'>,
+): Call {
   switch (step.type) {
     case 'read':
       return readCall(step.path);
@@ -70,6 +77,8 @@ function onlyCall(step: Typed<'read' | 'list' | 'find' | 'search' | 'delete' | '
         name: 'grep',
         arguments: { pattern: step.pattern, ...(step.path !== null && { path: step.path }) },
       };
+    case 'explore':
+      return { name: 'codebase_search', arguments: { query: step.question } };
     case 'delete':
       return { name: 'delete_file', arguments: { target_file: step.path } };
     case 'run':
@@ -115,6 +124,14 @@ function summariseCalls(results: readonly Result[]): Call[] {
   if (!listing) return [listCall('.')];
   if (listing.failed || results.length > 1) return [];
   return tellingFiles(listing).map(readCall);
+}
+
+/** First everything that the plan is about, then the plan. */
+function planCalls({ steps, looks }: Typed<'plan'>, results: readonly Result[]): Call[] {
+  if (results.length === 0) return looks.flatMap((look) => callsOf(look, []));
+  if (results.length > looks.length) return [];
+  const seen = looks.map((look, index) => ({ look, result: results[index] as Result }));
+  return [{ name: 'create_plan', arguments: { ...writePlan(steps, seen) } }];
 }
 
 /** The readme and the manifest of a listing, where it has them. */

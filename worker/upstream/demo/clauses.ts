@@ -38,7 +38,7 @@ const QUOTE = /`([^`\n]+)`|"([^"\n]*)"|“([^”\n]*)”|(?<!\w)'([^'\n]*)'(?!\w
 
 const VERBS =
   'read|show|open|cat|print|display|view|list|ls|find|locate|search|grep|look|create|write|make|add|' +
-  'replace|change|delete|remove|run|execute|explain|describe|summari[sz]e|what|where|tell|give';
+  'replace|change|delete|remove|run|execute|explain|describe|summari[sz]e|what|where|how does|tell|give';
 const CONNECTOR = '(?:and|then|also|after that|afterwards|finally|next|now|please),?';
 const SEPARATOR = new RegExp(
   `(?:(?:\\s*\\n\\s*|[;,.!?]+\\s+)(?:${CONNECTOR}\\s+)*|(?:\\s+(?:and|then|and then))+\\s+(?:${CONNECTOR}\\s+)*)` +

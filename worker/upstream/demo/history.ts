@@ -10,6 +10,8 @@ export interface DemoMessage {
 
 /** What one call came to. */
 export interface Result {
+  /** Canonical name. */
+  readonly tool: string;
   readonly text: string;
   readonly failed: boolean;
 }
@@ -32,33 +34,34 @@ export function readHistory(messages: readonly DemoMessage[]): History {
   const since = messages.slice(asked + 1);
   const results = new Map(
     since.flatMap((message) =>
-      message.role === 'tool' ? [[message.tool_call_id ?? '', readResult(message)]] : [],
+      message.role === 'tool' ? [[message.tool_call_id ?? '', textOf(message.content)]] : [],
     ),
   );
   return {
     query: queryOf(textOf(messages[asked]?.content)),
     isFirstAnswer: !messages.some((message) => message.role === 'assistant'),
     turns: since
-      .map(callIdsOf)
-      .filter((ids) => ids.length > 0)
-      .map((ids) => ids.map((id) => results.get(id) ?? NO_RESULT)),
-    callCount: messages.flatMap(callIdsOf).length,
+      .map(callsIn)
+      .filter((calls) => calls.length > 0)
+      .map((calls) => calls.map(({ id, tool }) => readResult(tool, results.get(id)))),
+    callCount: messages.flatMap(callsIn).length,
     chars: messages.reduce((sum, { content }) => sum + textOf(content).length, 0),
   };
 }
 
-const NO_RESULT: Result = { text: 'Error NO_RESULT: The call has no result.', failed: true };
-
 /** The turn's transcript begins every failed result like this (worker/conversation/transcript.ts). */
 const FAILURE = /^Error(?: [A-Z_]+)?:/;
 
-function readResult({ content }: DemoMessage): Result {
-  const text = textOf(content);
-  return { text, failed: FAILURE.test(text) };
+function readResult(tool: string, text = 'Error NO_RESULT: The call has no result.'): Result {
+  return { tool, text, failed: FAILURE.test(text) };
 }
 
-function callIdsOf({ tool_calls: calls }: DemoMessage): string[] {
-  return Array.isArray(calls) ? calls.map((call: unknown) => String(Object(call).id)) : [];
+function callsIn({ tool_calls: calls }: DemoMessage): { id: string; tool: string }[] {
+  if (!Array.isArray(calls)) return [];
+  return calls.map((call: unknown) => {
+    const { id, function: made } = Object(call);
+    return { id: String(id), tool: String(Object(made).name) };
+  });
 }
 
 /** A content as text: a string, or OpenAI's list of parts. */

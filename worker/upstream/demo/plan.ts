@@ -1,8 +1,11 @@
-/** What comes next: pure over the steps and the results so far, so that the same history always goes on the same. */
-import { type Call, callsOf, changesThings, hasFailed, TOOLS_OF } from './calls.ts';
-import type { History, Result } from './history.ts';
-import type { Step } from './steps.ts';
-import { announce, HELP, INTRODUCTION, report, reportMissing, reportStopped } from './words.ts';
+/** What comes next: pure over the request and the results so far, so that the same history always goes on the same. */
+import type { Call } from './calls.ts';
+import type { History } from './history.ts';
+import { intentOf } from './intent.ts';
+import { progressOf } from './progress.ts';
+import type { Step, Wish } from './steps.ts';
+import { needsTodos, todoCalls } from './todos.ts';
+import { ASK_FIRST, announce, HELP, INTRODUCTION, LEAVE } from './words.ts';
 
 /** One answer: what it says, then what it calls. Without calls the request is done. */
 export interface Move {
@@ -11,66 +14,49 @@ export interface Move {
 }
 
 export function nextMove(
-  steps: readonly Step[],
+  wishes: readonly Wish[],
   history: History,
   tools: ReadonlySet<string>,
 ): Move {
-  const { turns, isFirstAnswer } = history;
-  const introduction = isFirstAnswer ? [INTRODUCTION] : [];
-  if (steps.every((step) => step.type === 'unknown')) {
-    return { text: [...introduction, HELP].join('\n\n'), calls: [] };
+  const { text, calls } = moveOf(wishes, history, tools);
+  const introduction = history.isFirstAnswer ? [INTRODUCTION] : [];
+  return { text: [...introduction, text].join('\n\n'), calls };
+}
+
+function moveOf(wishes: readonly Wish[], history: History, tools: ReadonlySet<string>): Move {
+  const asked = history.turns.flat().filter(({ tool }) => tool === 'ask_question');
+  const intent = intentOf(wishes, tools, asked);
+  switch (intent.type) {
+    case 'ask':
+      return { text: ASK_FIRST, calls: [intent.call] };
+    case 'leave':
+      return { text: LEAVE, calls: [] };
+    case 'do':
+      return nextStep(intent.steps, history, tools);
   }
-  const { ended, calls } = replay(steps, turns.flat(), tools);
+}
+
+function nextStep(steps: readonly Step[], history: History, tools: ReadonlySet<string>): Move {
+  if (steps.every((step) => step.type === 'unknown')) return { text: HELP, calls: [] };
+  const turns = history.turns
+    .map((turn) => turn.filter(({ tool }) => !ASIDE.has(tool)))
+    .filter((turn) => turn.length > 0);
+  const results = turns.flat();
+  const now = progressOf(steps, results, tools);
+  const before = turns.length === 0 ? null : progressOf(steps, turns.slice(0, -1).flat(), tools);
+  const start = progressOf(steps, [], tools);
+  const todos = needsTodos(steps, start, tools) ? todoCalls(steps, now, before) : [];
+  // The last todos go out alone, and what was done is told in the answer after them.
+  const isTold = history.turns.at(-1)?.every(({ tool }) => tool === 'todo_write');
+  if (now.calls.length === 0 && todos.length > 0 && !isTold) return { text: '', calls: todos };
   // What ended in an earlier turn was reported then.
-  const reported = turns.flat().length - (turns.at(-1)?.length ?? 0);
-  const news = ended.filter(({ end }) => turns.length === 0 || end > reported);
-  const words = [...introduction, ...news.map(({ words }) => words)];
-  if (calls.length > 0) words.push(announce(calls));
-  return { text: words.join('\n\n'), calls };
+  const reported = results.length - (turns.at(-1)?.length ?? 0);
+  const news = now.ended.filter(({ end }) => turns.length === 0 || end > reported);
+  const words = news.map(({ words }) => words);
+  if (now.calls.length === 0) return { text: words.join('\n\n'), calls: [] };
+  words.push(announce(now.calls));
+  return { text: words.join('\n\n'), calls: [...todos, ...now.calls] };
 }
 
-/** A step that is over: in words, and after how many results. */
-interface Ended {
-  readonly words: string;
-  readonly end: number;
-}
-
-/** Hands the results out to the steps in order, up to the step that has calls still to make. */
-function replay(
-  steps: readonly Step[],
-  results: readonly Result[],
-  tools: ReadonlySet<string>,
-): { ended: Ended[]; calls: readonly Call[] } {
-  const ended: Ended[] = [];
-  let end = 0;
-  for (const [index, step] of steps.entries()) {
-    const rest = steps.slice(index + 1);
-    const missing = TOOLS_OF[step.type].find((name) => !tools.has(name));
-    const own: Result[] = [];
-    for (let calls = callsOf(step, own); !missing && calls.length > 0; calls = callsOf(step, own)) {
-      if (end >= results.length)
-        return { ended, calls: [...calls, ...alongside(step, rest, tools)] };
-      own.push(...results.slice(end, end + calls.length));
-      end += calls.length;
-    }
-    ended.push({ words: missing ? reportMissing(step, tools) : report(step, own), end });
-    if (rest.length > 0 && changesThings(step) && (missing || hasFailed(step, own))) {
-      ended.push({ words: reportStopped(rest), end });
-      break;
-    }
-  }
-  return { ended, calls: [] };
-}
-
-/** Steps that only look, with one call each, do not wait for each other: they go out in one turn. */
-function alongside(step: Step, rest: readonly Step[], tools: ReadonlySet<string>): readonly Call[] {
-  if (!looksOnce(step, tools)) return [];
-  const dependent = rest.findIndex((other) => !looksOnce(other, tools));
-  const independent = dependent < 0 ? rest : rest.slice(0, dependent);
-  return independent.flatMap((other) => callsOf(other, []));
-}
-
-function looksOnce({ type }: Step, tools: ReadonlySet<string>): boolean {
-  const looks = type === 'read' || type === 'list' || type === 'find' || type === 'search';
-  return looks && TOOLS_OF[type].every((name) => tools.has(name));
-}
+/** Tools whose results belong to no step. */
+const ASIDE: ReadonlySet<string> = new Set(['todo_write', 'ask_question']);

@@ -25,7 +25,8 @@ export function code(text: string): string {
   return `${quotes}${space}${text.replaceAll('\n', ' ')}${space}${quotes}`;
 }
 
-function fence(info: string, lines: readonly string[]): string {
+/** Lines between fences that they cannot close. */
+export function fence(info: string, lines: readonly string[]): string {
   const content = lines.join('\n');
   const fence = '`'.repeat(Math.max(MIN_FENCE, longestRun(content) + 1));
   return `${fence}${info}\n${content}\n${fence}`;

@@ -26,6 +26,22 @@ export function readListing(text: string): Listing {
   return note === undefined ? { lines, note: '' } : { lines: lines.slice(0, -1), note };
 }
 
+/** Lines of a file that a search shows. */
+export interface Passage {
+  /** `path:first-last` */
+  readonly place: string;
+  readonly path: string;
+  readonly lines: readonly NumberedLine[];
+}
+
+/** What `codebase_search` found, the best first. */
+export function readPassages(text: string): Passage[] {
+  return text.split('\n\n').flatMap((block) => {
+    const [, place = '', path = ''] = /^((.+):\d+-\d+)\n/.exec(block) ?? [];
+    return place === '' ? [] : [{ place, path, lines: numberedLines(block) }];
+  });
+}
+
 /** What a command came to, as `run_terminal_cmd` tells it: how it ended, some notes, its output. */
 export interface CommandEnd {
   /** Its first line: `Exit code: 0`, or a sentence where there is no code. */

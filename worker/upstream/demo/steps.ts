@@ -1,5 +1,6 @@
 /** From plain words to steps: a table of what the demo model understands. */
 import { type Clause, splitClauses } from './clauses.ts';
+import { isPath, pathOf, placeOf, splitPaths, WHOLE } from './paths.ts';
 
 /** One thing to do. Paths are relative to the workspace. */
 export type Step =
@@ -7,41 +8,57 @@ export type Step =
   | { readonly type: 'list'; readonly path: string }
   | { readonly type: 'find'; readonly pattern: string; readonly path: string }
   | { readonly type: 'search'; readonly pattern: string; readonly path: string | null }
+  /** A question about the code; the pattern is for a search by text, where there is none by meaning. */
+  | { readonly type: 'explore'; readonly question: string; readonly pattern: string }
   /** Without content it is a new file of the model's own making. */
   | { readonly type: 'write'; readonly path: string; readonly content: string | null }
   | { readonly type: 'replace'; readonly path: string; readonly from: string; readonly to: string }
   | { readonly type: 'delete'; readonly path: string }
   | { readonly type: 'run'; readonly command: string }
   | { readonly type: 'summarise' }
+  /** `steps` are laid before the user, after the `looks`: steps of one reading call each. */
+  | { readonly type: 'plan'; readonly steps: readonly Step[]; readonly looks: readonly Step[] }
   | { readonly type: 'unknown'; readonly text: string };
 
-/** The steps of a request in order; a wish that is not understood is one too. */
-export function parseSteps(query: string): Step[] {
-  const steps = splitClauses(query).flatMap(parseClause);
-  return steps.filter((step, index) => !isSame(step, steps[index - 1]));
+/** What was said: a step, or what becomes one only with the tools on offer (intent.ts). */
+export type Wish =
+  | Exclude<Step, { type: 'plan' }>
+  /** A new file whose name was not said. */
+  | { readonly type: 'unnamed'; readonly text: string; readonly content: string | null }
+  /** What is to be planned, as far as it stands in the same clause; all that follows is too. */
+  | { readonly type: 'planning'; readonly wishes: readonly Wish[] };
+
+/** The wishes of a request in order; one that is not understood is one too. */
+export function parseSteps(query: string): Wish[] {
+  const wishes = splitClauses(query).flatMap(parseClause);
+  return wishes.filter((wish, index) => !isSame(wish, wishes[index - 1]));
 }
 
-function parseClause(clause: Clause): Step[] {
+function parseClause(clause: Clause): Wish[] {
   for (const [form, build] of FORMS) {
     const match = form.exec(clause.text);
-    const steps = match && build(match.groups ?? {}, clause);
-    if (steps) return steps;
+    const wishes = match && build(match.groups ?? {}, clause);
+    if (wishes) return wishes;
   }
   return [{ type: 'unknown', text: clause.raw(clause.text) }];
 }
 
 type Groups = Readonly<Record<string, string | undefined>>;
 /** Undefined where the words fit but mean something else: the next form is tried. */
-type Build = (groups: Groups, clause: Clause) => Step[] | undefined;
+type Build = (groups: Groups, clause: Clause) => Wish[] | undefined;
 
 const IN_PLACE = String.raw`(?:\s+(?:in|under|inside|within|of)\s+(?:the\s+|this\s+)?(?:folder\s+|directory\s+|file\s+)?(?<place>\S+?)(?:\s+(?:folder|directory))?)?`;
 const THE_FILE = String.raw`(?:the\s+|an?\s+)?(?:new\s+)?(?:empty\s+)?(?<file>file\s+)?(?:called\s+|named\s+)?`;
-const WHOLE =
-  /^(?:project|workspace|repo|repository|code|codebase|code base|folder|directory|files|here|it|this)$/i;
 
 /** Tried from top to bottom; what is more particular stands above. */
 const FORMS: readonly (readonly [RegExp, Build])[] = [
   [form(String.raw`(?:run|execute)\s+(?:the\s+command\s+)?(?<command>.+)`), run],
+  [
+    form(
+      String.raw`(?:plan|(?:create|write|make|give\s+me|draw\s+up)\s+(?:me\s+)?(?:the|a)\s+plan)(?![\w./-])(?:\s+(?:to|for|how\s+to)\b)?\s*:?\s*(?<goal>.*)`,
+    ),
+    plan,
+  ],
   [
     form(
       String.raw`(?:what|explain|describe|summari[sz]e|tell|give|show)\b(?!.*\bfiles?\b).*\s(?:project|workspace|repo|repository|codebase|app|application|overview)(?![\w./-]).*`,
@@ -54,7 +71,7 @@ const FORMS: readonly (readonly [RegExp, Build])[] = [
   ],
   [
     form(
-      String.raw`(?:list|ls|show|what)\b(?:\s+(?:me|all|are|is|the|files?|folders?|director(?:y|ies)|contents?|and|entries))*${IN_PLACE}(?:\s+(?:are|is)\s+(?:there|here))?`,
+      String.raw`(?:list|ls|show|what)\b(?:\s+(?:me|all|are|is|the|files?|folders?|director(?:y|ies)|contents?|and|entries))*${IN_PLACE}(?:\s+(?:(?:are|is)\s+)?(?:there|here))?`,
     ),
     list,
   ],
@@ -81,7 +98,13 @@ const FORMS: readonly (readonly [RegExp, Build])[] = [
     form(
       String.raw`where\s+(?:is|are|do\s+we\s+use)\s+(?<text>.+?)(?:\s+(?:used|defined|called))?`,
     ),
-    search,
+    searchName,
+  ],
+  [
+    form(
+      String.raw`(?:where|how)\s+(?:is|are|do|does|did|can)\s+(?:(?:the|an?|we|you|i)\s+)?(?<text>.+?)(?:\s+(?:\w+ed|works?|done|made|built|sent|kept|set|found))?`,
+    ),
+    explore,
   ],
   [
     form(
@@ -108,6 +131,12 @@ const FORMS: readonly (readonly [RegExp, Build])[] = [
     write,
   ],
   [form(String.raw`(?:create|write|make|add)\s+${THE_FILE}(?<path>\S+)`), write],
+  [
+    form(
+      String.raw`(?:create|write|make|add)\s+(?:an?\s+)?(?:new\s+)?(?:empty\s+)?file(?:\s+(?:with|containing)\s+(?<content>.+))?`,
+    ),
+    writeUnnamed,
+  ],
   [form(String.raw`(?:delete|remove)\s+(?:the\s+)?(?<file>files?\s+)?(?<paths>.+)`), remove],
   [
     form(
@@ -121,18 +150,25 @@ function form(pattern: string): RegExp {
   return new RegExp(`^${pattern}$`, 'is');
 }
 
-function run({ command = '' }: Groups, clause: Clause): Step[] | undefined {
+function run({ command = '' }: Groups, clause: Clause): Wish[] | undefined {
   // "Run the tests" names no command, and guessing one is not a planner's business.
   if (/^(?:the|this|that|it|my|all|your)\b/i.test(command)) return undefined;
   return [{ type: 'run', command: clause.value(command) }];
 }
 
-function list({ place }: Groups, clause: Clause): Step[] | undefined {
+/** A lone path is no goal: "write a plan to plan.md" wants a file. */
+function plan({ goal = '' }: Groups, clause: Clause): Wish[] | undefined {
+  if (isPath(goal)) return undefined;
+  const wishes = goal === '' ? [] : parseClause({ ...clause, text: goal });
+  return [{ type: 'planning', wishes }];
+}
+
+function list({ place }: Groups, clause: Clause): Wish[] | undefined {
   if (place === undefined || WHOLE.test(place)) return [{ type: 'list', path: '.' }];
   return [{ type: 'list', path: pathOf(place, clause) }];
 }
 
-function find({ name = '', before, after, place }: Groups, clause: Clause): Step[] | undefined {
+function find({ name = '', before, after, place }: Groups, clause: Clause): Wish[] | undefined {
   const files = before ?? after;
   const word = clause.value(name);
   const path = placeOf(place, clause) ?? '.';
@@ -158,16 +194,31 @@ const GLOB_OF_LANGUAGE: Readonly<Record<string, string>> = {
 };
 
 /** The one form whose text is a regular expression already. */
-function grep({ pattern = '', place }: Groups, clause: Clause): Step[] {
+function grep({ pattern = '', place }: Groups, clause: Clause): Wish[] {
   return [{ type: 'search', pattern: clause.value(pattern), path: placeOf(place, clause) }];
 }
 
-function search({ text = '', place }: Groups, clause: Clause): Step[] {
-  const pattern = clause.value(text).replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+function search({ text = '', place }: Groups, clause: Clause): Wish[] {
+  const pattern = escapePattern(clause.value(text));
   return [{ type: 'search', pattern, path: placeOf(place, clause) }];
 }
 
-function replace({ from = '', to = '', path = '' }: Groups, clause: Clause): Step[] {
+function escapePattern(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+}
+
+/** One word is a name, which stands in the code as it is. */
+function searchName(groups: Groups, clause: Clause): Wish[] | undefined {
+  return /\s/.test(groups['text'] ?? '') ? undefined : search(groups, clause);
+}
+
+function explore({ text = '' }: Groups, clause: Clause): Wish[] {
+  if (WHOLE.test(text)) return [{ type: 'summarise' }];
+  const pattern = escapePattern(clause.value(text));
+  return [{ type: 'explore', question: clause.raw(clause.text), pattern }];
+}
+
+function replace({ from = '', to = '', path = '' }: Groups, clause: Clause): Wish[] {
   return [
     {
       type: 'replace',
@@ -178,48 +229,28 @@ function replace({ from = '', to = '', path = '' }: Groups, clause: Clause): Ste
   ];
 }
 
-function write({ path = '', file, content }: Groups, clause: Clause): Step[] | undefined {
+function write({ path = '', file, content }: Groups, clause: Clause): Wish[] | undefined {
   if (!file && !isPath(path)) return undefined;
-  const text = content === undefined ? null : clause.value(content.trim());
-  const whole = text === null || text.endsWith('\n') ? text : `${text}\n`;
-  return [{ type: 'write', path: pathOf(path, clause), content: whole }];
+  return [{ type: 'write', path: pathOf(path, clause), content: contentOf(content, clause) }];
 }
 
-function remove({ paths = '', file }: Groups, clause: Clause): Step[] | undefined {
+function writeUnnamed({ content }: Groups, clause: Clause): Wish[] {
+  return [{ type: 'unnamed', text: clause.raw(clause.text), content: contentOf(content, clause) }];
+}
+
+function contentOf(content: string | undefined, clause: Clause): string | null {
+  const text = content === undefined ? null : clause.value(content.trim());
+  return text === null || text.endsWith('\n') ? text : `${text}\n`;
+}
+
+function remove({ paths = '', file }: Groups, clause: Clause): Wish[] | undefined {
   return splitPaths(paths, file, clause)?.map((path) => ({ type: 'delete', path }));
 }
 
-function read({ paths = '', file }: Groups, clause: Clause): Step[] | undefined {
+function read({ paths = '', file }: Groups, clause: Clause): Wish[] | undefined {
   return splitPaths(paths, file, clause)?.map((path) => ({ type: 'read', path }));
 }
 
-/** `a.ts, b.ts and c.ts`; undefined when one of them is no path. */
-function splitPaths(text: string, file: string | undefined, clause: Clause): string[] | undefined {
-  const pieces = text.split(/\s*,\s*(?:and\s+)?|\s+and\s+/).map((piece) => piece.trim());
-  const only = pieces.length === 1 && file !== undefined && !/\s/.test(text);
-  return only || pieces.every(isPath) ? pieces.map((piece) => pathOf(piece, clause)) : undefined;
-}
-
-const BARE_FILE = /^(?:readme|license|makefile|dockerfile|changelog|procfile)$/i;
-
-/** One word with a dot or a slash in it, a file known without either, or something quoted. */
-function isPath(text: string): boolean {
-  return /^\S*(?:[./]|\uE001)\S*$/.test(text) || BARE_FILE.test(text);
-}
-
-/** A path as the tools take it: without the `@` of a mention. */
-function pathOf(text: string, clause: Clause): string {
-  const path = clause
-    .value(text)
-    .replace(/^@/, '')
-    .replace(/(?<=.)[,:]$/, '');
-  return path.toLowerCase() === 'readme' ? 'README.md' : path;
-}
-
-function placeOf(text: string | undefined, clause: Clause): string | null {
-  return text === undefined || WHOLE.test(text) ? null : pathOf(text, clause);
-}
-
-function isSame(a: Step, b: Step | undefined): boolean {
+function isSame(a: Wish, b: Wish | undefined): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -1,9 +1,11 @@
 /** What the demo model says: before its calls, and of what they came to. */
 import { DEMO_LIMITS } from '../../../shared/limits.ts';
+import { EDGE_TOOLS } from '../../../shared/tools/catalogue.ts';
 import { type Call, TOOLS_OF, tellingFiles } from './calls.ts';
 import type { Result } from './history.ts';
+import { count, joined, wish } from './naming.ts';
 import { code, quoteFile, quoteLines } from './quote.ts';
-import { errorOf, numberedLines, readCommandEnd, readListing } from './results.ts';
+import { errorOf, numberedLines, readCommandEnd, readListing, readPassages } from './results.ts';
 import type { Step } from './steps.ts';
 import { describeProject } from './summary.ts';
 
@@ -16,7 +18,13 @@ export const HELP = `I understand plain requests about the files of this workspa
 - create notes.md with "Hello" and then read notes.md
 - replace "Hello" with "Good evening" in notes.md, then run \`cat notes.md\`
 
-I can also list folders, find files, search text and delete files. For anything more, set \`OPENAI_BASE_URL\` and \`OPENAI_API_KEY\` and a real model answers.`;
+I can also list folders, find files, search text and delete files; in plan mode I lay changes out as a plan. For anything more, set \`OPENAI_BASE_URL\` and \`OPENAI_API_KEY\` and a real model answers.`;
+
+/** Before the one question. */
+export const ASK_FIRST = 'One thing only you can say.';
+
+/** The question was not answered. */
+export const LEAVE = 'Without an answer I leave it at that. Nothing was changed.';
 
 /** One sentence before calls. */
 export function announce(calls: readonly Call[]): string {
@@ -38,6 +46,10 @@ export function report(step: Step, results: readonly Result[]): string {
     case 'find':
     case 'search':
       return reportListing(`The search for ${code(step.pattern)}`, last);
+    case 'explore':
+      return reportExploration(step.question, last);
+    case 'plan':
+      return reportPlan(step.steps);
     case 'write':
       return `I wrote ${code(step.path)}. ${last.text}`;
     case 'replace':
@@ -53,12 +65,13 @@ export function report(step: Step, results: readonly Result[]): string {
 export function reportMissing(step: Step, tools: ReadonlySet<string>): string {
   const missing = TOOLS_OF[step.type].filter((name) => !tools.has(name)).map(code);
   const are = missing.length === 1 ? 'is' : 'are';
-  const why =
-    tools.size === 0
-      ? 'there are no tools at all, because no bridge to a machine is attached'
-      : `${joined(missing)} ${are} not on offer in this mode or on this bridge`;
+  const why = [...tools].every((name) => NEEDS_NO_MACHINE.has(name))
+    ? 'there are no tools for that, because no bridge to a machine is attached'
+    : `${joined(missing)} ${are} not on offer in this mode or on this bridge`;
   return `I could not ${wish(step)}: ${why}.`;
 }
+
+const NEEDS_NO_MACHINE: ReadonlySet<string> = new Set(EDGE_TOOLS.map(({ name }) => name));
 
 export function reportStopped(rest: readonly Step[]): string {
   return `So I stopped there, and did not ${joined(rest.map(wish))}.`;
@@ -74,6 +87,10 @@ function doing({ name, arguments: args }: Call): string {
       return `look for files like ${code(String(args['glob_pattern']))}`;
     case 'grep':
       return `search for ${code(String(args['pattern']))}`;
+    case 'codebase_search':
+      return `look into ${code(String(args['query']))}`;
+    case 'create_plan':
+      return 'lay out the plan';
     case 'write':
       return `write ${code(String(args['path']))}`;
     case 'str_replace':
@@ -82,28 +99,6 @@ function doing({ name, arguments: args }: Call): string {
       return `delete ${code(String(args['target_file']))}`;
     default:
       return `run ${code(String(args['command']))}`;
-  }
-}
-
-/** A step as what was asked for: it stands behind "I could not". */
-function wish(step: Step): string {
-  switch (step.type) {
-    case 'read':
-    case 'list':
-    case 'write':
-    case 'delete':
-      return `${step.type} ${code(step.path)}`;
-    case 'find':
-    case 'search':
-      return `${step.type === 'find' ? 'find' : 'search for'} ${code(step.pattern)}`;
-    case 'replace':
-      return `change ${code(step.path)}`;
-    case 'run':
-      return `run ${code(step.command)}`;
-    case 'summarise':
-      return 'look at the project';
-    case 'unknown':
-      return `do ${code(step.text)}`;
   }
 }
 
@@ -121,6 +116,24 @@ function reportListing(subject: string, { text }: Result): string {
   if (lines.length === 0) return `${subject}: ${note || 'nothing'}`;
   const quoted = quoteLines(lines, DEMO_LIMITS.maxQuotedEntries);
   return [`${subject}:`, quoted, ...(note === '' ? [] : [note])].join('\n\n');
+}
+
+function reportExploration(question: string, result: Result): string {
+  const [best, ...others] = readPassages(result.text);
+  if (!best) return reportListing(`The search for ${code(question)}`, result);
+  const quoted = quoteFile(best.path, best.lines, DEMO_LIMITS.maxQuotedLines);
+  const also = others.slice(0, DEMO_LIMITS.maxQuotedEntries).map(({ place }) => code(place));
+  return [
+    `What comes closest to ${code(question)}:\n\n${quoted}`,
+    ...(also.length > 0 ? [`See also ${joined(also)}.`] : []),
+  ].join('\n\n');
+}
+
+function reportPlan(steps: readonly Step[]): string {
+  const next = steps.some(({ type }) => type === 'unknown')
+    ? 'carrying all of it out takes a language model'
+    : 'ask for the same in agent mode, and I carry it out';
+  return `That is the plan, with ${count(steps.length, 'step')}: ${next}.`;
 }
 
 function reportRun(command: string, { text }: Result): string {
@@ -143,13 +156,4 @@ function problem({ text }: Result): string {
   const { code: name, message } = errorOf(text);
   const short = message.slice(0, DEMO_LIMITS.maxErrorChars).toWellFormed();
   return `${short || 'no reason was given'}${name === '' ? '' : ` (${name})`}`;
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
-}
-
-function joined(items: readonly string[]): string {
-  const last = items.at(-1) ?? '';
-  return items.length < 2 ? last : `${items.slice(0, -1).join(', ')} and ${last}`;
 }
