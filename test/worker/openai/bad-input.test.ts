@@ -1,0 +1,151 @@
+import { SELF } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { app } from '../../../worker/app.ts';
+import { scriptModel, tokenFor } from '../api.ts';
+import { complete, openAiError } from './completing.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const user = { role: 'user', content: 'go' };
+const image = { type: 'image_url', image_url: { url: 'https://example.com/a.png' } };
+
+describe('a request that cannot be answered as it wants is a 400 that names the field', () => {
+  it.each<[string, Record<string, unknown>, string, RegExp]>([
+    ['tools of the client', { tools: [{ type: 'function' }] }, 'tools', /brings its own tools/],
+    ['functions', { functions: [{ name: 'f' }] }, 'functions', /brings its own tools/],
+    ['several answers', { n: 2 }, 'n', /one answer/],
+    ['JSON', { response_format: { type: 'json_object' } }, 'response_format.type', /only text/],
+    ['sound', { modalities: ['text', 'audio'] }, 'modalities[1]', /text only/],
+    ['a voice', { audio: { voice: 'alloy', format: 'wav' } }, 'audio', /text only/],
+    ['no messages', { messages: [] }, 'messages', /./],
+    [
+      'a last word of its own',
+      { messages: [user, { role: 'assistant', content: 'x' }] },
+      'messages',
+      /last message must have the role user/,
+    ],
+    [
+      'an empty message',
+      { messages: [{ role: 'user', content: ' ' }] },
+      'messages',
+      /must not be empty/,
+    ],
+    [
+      'an unknown role',
+      { messages: [{ role: 'critic', content: 'x' }, user] },
+      'messages[0].role',
+      /./,
+    ],
+    [
+      'a sound as a message',
+      { messages: [{ role: 'user', content: [{ type: 'input_audio' }] }] },
+      'messages[0].content[0].type',
+      /./,
+    ],
+    [
+      'an image of the system',
+      { messages: [{ role: 'system', content: [image] }, user] },
+      'messages[0].content',
+      /Only messages of the role user/,
+    ],
+    ['a mode that does not exist', { mode: 'yolo' }, 'mode', /./],
+    [
+      'too long a history',
+      { messages: Array(REQUEST_LIMITS.maxHistoryMessages + 1).fill(user) },
+      'messages',
+      /./,
+    ],
+  ])('%s', async (_, body, param, message) => {
+    expect(await openAiError(await complete(body))).toEqual({
+      status: 400,
+      type: 'invalid_request_error',
+      param,
+      code: 'invalid_request',
+      message: expect.stringMatching(message),
+    });
+  });
+});
+
+it('accepts what only tunes the model, and empty lists and nulls where OpenAI does', async () => {
+  scriptModel(() => ({ text: 'Hi.' }));
+  const response = await complete({
+    ...{
+      temperature: 0.2,
+      top_p: 1,
+      max_tokens: 5,
+      max_completion_tokens: 5,
+      seed: 1,
+      stop: ['x'],
+    },
+    ...{ user: 'u', metadata: { a: 'b' }, reasoning_effort: 'low', logit_bias: {} },
+    ...{ n: 1, tools: [], response_format: { type: 'text' }, modalities: ['text'], audio: null },
+    ...{ stream: null, stream_options: null, store: null, functions: null },
+  });
+  expect(response.status).toBe(200);
+});
+
+describe('errors below /v1 have the shape of OpenAI', () => {
+  it.each<[string, () => Promise<Response>, object]>([
+    [
+      'no token',
+      () => SELF.fetch('https://drawbridge.test/v1/models'),
+      { status: 401, type: 'invalid_request_error', code: 'invalid_api_key', param: null },
+    ],
+    [
+      'nothing there',
+      async () =>
+        await SELF.fetch('https://drawbridge.test/v1/embeddings', {
+          method: 'POST',
+          headers: { authorization: `Bearer ${await tokenFor()}` },
+        }),
+      { status: 404, type: 'invalid_request_error', code: 'not_found' },
+    ],
+    [
+      'no JSON',
+      async () =>
+        await SELF.fetch('https://drawbridge.test/v1/chat/completions', {
+          method: 'POST',
+          headers: { authorization: `Bearer ${await tokenFor()}` },
+          body: '{',
+        }),
+      { status: 400, type: 'invalid_request_error', code: 'invalid_json' },
+    ],
+    [
+      'no such bridge',
+      () => complete({ bridgeId: `bridge_${crypto.randomUUID()}` }),
+      { status: 404, type: 'invalid_request_error', code: 'not_found', param: 'bridgeId' },
+    ],
+    [
+      'too many requests',
+      async () => {
+        const headers = { authorization: `Bearer ${await tokenFor({ account: 'alan' })}` };
+        const settings = { ...env, RATE_LIMIT_REQUESTS_PER_MINUTE: '1' };
+        const list = () =>
+          app.fetch(new Request('https://x.test/v1/models', { headers }), settings);
+        await list();
+        return await list();
+      },
+      { status: 429, type: 'rate_limit_error', code: 'rate_limit_exceeded' },
+    ],
+    [
+      'a bug',
+      async () => {
+        vi.spyOn(console, 'error').mockReturnValue();
+        vi.spyOn(env.ACCOUNTS, 'get').mockImplementation(() => {
+          throw new Error('secret');
+        });
+        return await complete();
+      },
+      {
+        status: 500,
+        type: 'server_error',
+        code: 'internal',
+        message: expect.not.stringContaining('secret'),
+      },
+    ],
+  ])('%s', async (_, ask, expected) => {
+    expect(await openAiError(await ask())).toMatchObject(expected);
+  });
+});

@@ -1,0 +1,107 @@
+import { abortAllDurableObjects } from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import {
+  endFrames,
+  type HeldModel,
+  holdModel,
+  runCommand,
+  textFrame,
+} from '../conversation/held-model.ts';
+import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
+import { ChunkReader, complete } from './completing.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a crash in the middle of an answer', () => {
+  it('is not seen when the model says the same again', async () => {
+    const { model, reader } = await startWith('The whole');
+    await abortAllDurableObjects();
+    const again = await model.next();
+    again.send(textFrame('The wh'), textFrame('ole answer.'), ...endFrames('stop'));
+    again.close();
+    await reader.toEnd();
+    expect(reader.content).toBe('The whole answer.');
+    expect([reader.finishReason, reader.errors, reader.isDone]).toEqual(['stop', [], true]);
+  });
+
+  it('is an error when the model says something else: what was sent cannot be taken back', async () => {
+    const { model, reader } = await startWith('Half an ans');
+    await abortAllDurableObjects();
+    const again = await model.next();
+    again.send(textFrame('Half a loaf'));
+    await reader.toEnd();
+    expect(reader.content).toBe('Half an ans');
+    expect(reader.errors).toMatchObject([{ type: 'server_error', code: 'answer_interrupted' }]);
+    expect(reader.isDone).toBe(true);
+    await again.untilAborted();
+  });
+
+  it('is an error when the model says less', async () => {
+    const { model, reader } = await startWith('Yes, and more');
+    await abortAllDurableObjects();
+    (await model.next()).answer({ text: 'Yes' });
+    await reader.toEnd();
+    expect(reader.content).toBe('Yes, and more');
+    expect(reader.errors).toMatchObject([{ code: 'answer_interrupted' }]);
+  });
+
+  it('does not hurt while nothing was said', async () => {
+    const bridge = await connectBridge();
+    const model = holdModel();
+    const asking = complete({ stream: true, bridgeId: bridge.bridgeId });
+    (await model.next()).answer({ calls: [runCommand('make')] });
+    const reader = new ChunkReader(await asking);
+    const { callId } = await bridge.nextCall();
+    await abortAllDurableObjects();
+    await bridge.closed;
+    const back = await openBridge({ bridgeId: bridge.bridgeId });
+    back.hello();
+    await back.next('welcome');
+    back.succeed(callId, 'made');
+    (await model.next()).answer({ text: 'Built.' });
+    await reader.toEnd();
+    expect([reader.content, reader.finishReason]).toEqual(['Built.', 'stop']);
+  });
+
+  it('leaves what earlier turns said, once', async () => {
+    const bridge = await connectBridge();
+    const { model, reader } = await startWith('First.', { bridgeId: bridge.bridgeId }, [
+      runCommand('make'),
+    ]);
+    const { callId } = await bridge.nextCall();
+    bridge.succeed(callId, 'made');
+    const dying = await model.next();
+    dying.send(textFrame('And th'));
+    await reader.untilContent('And th');
+    await abortAllDurableObjects();
+    (await model.next()).answer({ text: 'And then.' });
+    await reader.toEnd();
+    expect(reader.content).toBe('First.\n\nAnd then.');
+  });
+
+  it('is not seen in an answer that is not streamed', async () => {
+    const model = holdModel();
+    const asking = complete();
+    (await model.next()).send(textFrame('Half'));
+    await abortAllDurableObjects();
+    (await model.next()).answer({ text: 'Whole.' });
+    expect(await (await asking).json()).toMatchObject({
+      choices: [{ message: { content: 'Whole.' }, finish_reason: 'stop' }],
+    });
+  });
+});
+
+async function startWith(
+  text: string,
+  more: Record<string, unknown> = {},
+  calls?: Parameters<Awaited<ReturnType<HeldModel['next']>>['answer']>[0]['calls'],
+) {
+  const model = holdModel();
+  const asking = complete({ stream: true, ...more });
+  const reply = await model.next();
+  if (calls) reply.answer({ text, calls });
+  else reply.send(textFrame(text));
+  const reader = new ChunkReader(await asking);
+  await reader.untilContent(text);
+  return { model, reader };
+}

@@ -1,0 +1,47 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { call } from '../api.ts';
+import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
+import { ChunkReader, complete } from './completing.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('cancels the run of a reader that leaves', async () => {
+  const model = holdModel();
+  const leaving = new AbortController();
+  const asking = complete({ stream: true }, { signal: leaving.signal });
+  const reply = await model.next();
+  reply.send(textFrame('Half'));
+  await new ChunkReader(await asking).untilContent('Half');
+  leaving.abort();
+  await reply.untilAborted();
+});
+
+it('cancels the run of a client that leaves before its answer is there', async () => {
+  const model = holdModel();
+  const leaving = new AbortController();
+  const asking = complete({}, { signal: leaving.signal }).catch(() => undefined);
+  const reply = await model.next();
+  reply.send(textFrame('Half'));
+  leaving.abort();
+  await reply.untilAborted();
+  await asking;
+});
+
+it('lets a run go on whose conversation is kept', async () => {
+  const model = holdModel();
+  const leaving = new AbortController();
+  const asking = complete({ stream: true, store: true }, { signal: leaving.signal });
+  const reply = await model.next();
+  reply.send(textFrame('Half'));
+  const reader = new ChunkReader(await asking);
+  await reader.untilContent('Half');
+  leaving.abort();
+  reply.send(textFrame(', whole.'), ...endFrames('stop'));
+  reply.close();
+  await vi.waitFor(async () => {
+    const view = await (await call(`conversations/${reader.conversationId}`)).json();
+    expect(view).toMatchObject({
+      responses: [{ status: 'completed', documents: [{ content: 'Half, whole.' }] }],
+    });
+  });
+});

@@ -1,0 +1,114 @@
+/** Errors in OpenAI's shape: what went wrong with a request, and what with the run behind it. */
+import type { ChatResponse } from '../../shared/documents.ts';
+import { type ErrorCode, toWireError } from '../../shared/errors.ts';
+import type { FinishReason } from './completion.ts';
+
+/** What OpenAI's clients turn into their own errors, from a body or from within a stream. */
+export interface OpenAiError {
+  readonly message: string;
+  readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error';
+  /** The path of the field at fault, as `messages[3].content`. */
+  readonly param: string | null;
+  readonly code: string;
+}
+
+/** An error with the HTTP status it travels under, where nothing was sent before it. */
+export interface Failure {
+  readonly status: number;
+  readonly error: OpenAiError;
+}
+
+/** Whatever was thrown, as it may leave the process. Our codes in lower case, or OpenAI's own word for the same. */
+export function failureOfRequest(thrown: unknown): Failure {
+  const { status, body } = toWireError(thrown);
+  const { code, message } = body.error;
+  const param = status < 500 ? FIELD.exec(message)?.[1] : undefined;
+  return newFailure(status, WORDS[code] ?? code.toLowerCase(), message, param);
+}
+
+/** Our messages begin with the path of the field at fault. */
+const FIELD = /^([A-Za-z_][\w.[\]]*): /;
+
+const WORDS: Partial<Record<ErrorCode, string>> = {
+  UNAUTHENTICATED: 'invalid_api_key',
+  UNKNOWN_MODEL: 'model_not_found',
+  RATE_LIMITED: 'rate_limit_exceeded',
+};
+
+/** How a run came out: with an answer, whole or cut short, or with none. */
+export type Ending =
+  | { readonly type: 'finished'; readonly reason: FinishReason }
+  | { readonly type: 'failed'; readonly failure: Failure };
+
+/** The ending of a response that has ended; null for one that was cancelled before it started. */
+export function endingOf(response: ChatResponse | null): Ending {
+  if (response?.status === 'completed') return { type: 'finished', reason: 'stop' };
+  if (response?.status !== 'error') return { type: 'failed', failure: CANCELLED };
+  const error = response.documents.findLast(({ type }) => type === 'error');
+  const code = String(error?.metadata['errorCode'] ?? 'INTERNAL');
+  const reason = CUT_SHORT[code];
+  if (reason) return { type: 'finished', reason };
+  const failure = failureOfRun(code, error?.content || UNSAID);
+  return {
+    type: 'failed',
+    failure: response.metadata.toolCallCount > 0 ? final(failure) : failure,
+  };
+}
+
+const UNSAID = 'The run failed.';
+
+/** What was said up to there is an answer all the same. */
+const CUT_SHORT: Readonly<Record<string, FinishReason>> = {
+  ANSWER_TRUNCATED: 'length',
+  TURN_LIMIT: 'length',
+  CONTENT_FILTERED: 'content_filter',
+};
+
+function failureOfRun(code: string, message: string): Failure {
+  switch (code) {
+    case 'CONTEXT_LENGTH_EXCEEDED':
+      return newFailure(400, 'context_length_exceeded', message, 'messages');
+    case 'UPSTREAM_ERROR':
+    case 'UPSTREAM_INTERRUPTED':
+    case 'EMPTY_ANSWER':
+      return newFailure(502, code.toLowerCase(), message);
+    default:
+      return newFailure(500, code.toLowerCase(), message);
+  }
+}
+
+/** Clients repeat a request by themselves after a 5xx. One whose tools have run must not run them twice: 424 is not repeated. */
+function final(failure: Failure): Failure {
+  return failure.status < 500 ? failure : { ...failure, status: 424 };
+}
+
+const CANCELLED = newFailure(410, 'cancelled', 'The answer was cancelled.');
+
+/** A crash took back what a client has read; this protocol cannot, and a second beginning behind it would be no answer. */
+export const TAKEN_BACK: Ending = {
+  type: 'failed',
+  failure: newFailure(
+    500,
+    'answer_interrupted',
+    'The answer was interrupted, and went on differently from what was sent. Ask again.',
+  ),
+};
+
+/** The end of the run was not seen. */
+export const LOST: Ending = {
+  type: 'failed',
+  failure: newFailure(
+    500,
+    'answer_lost',
+    'The answer could not be followed to its end. Ask again.',
+  ),
+};
+
+function newFailure(status: number, code: string, message: string, param?: string): Failure {
+  return { status, error: { message, type: typeOf(status), param: param ?? null, code } };
+}
+
+function typeOf(status: number): OpenAiError['type'] {
+  if (status === 429) return 'rate_limit_error';
+  return status >= 500 ? 'server_error' : 'invalid_request_error';
+}

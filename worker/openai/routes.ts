@@ -1,0 +1,42 @@
+/** `/v1`: the agent as OpenAI's clients see a model. */
+import { Hono } from 'hono';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import type { AppContext } from '../auth/caller.ts';
+import type { Env } from '../env.ts';
+import { parseBody } from '../routes/parse.ts';
+import { listModels } from '../upstream/models.ts';
+import { complete } from './complete.ts';
+import { failureOfRequest } from './errors.ts';
+import { CompletionRequest } from './request.ts';
+
+export const openai = new Hono<AppContext>()
+  .post('/chat/completions', async (c) => await complete(c, await parseBody(c, CompletionRequest)))
+  .get('/models', (c) => c.json({ object: 'list', data: modelsOf(c.env) }))
+  .get('/models/:id{.+}', (c) => {
+    const model = modelsOf(c.env).find(({ id }) => id === c.req.param('id'));
+    if (model) return c.json(model);
+    throw new DrawbridgeError('NOT_FOUND', 'model: there is no such model');
+  });
+
+/** Whether errors of this path take OpenAI's shape. */
+export function isOpenAiPath(path: string): boolean {
+  return path === '/v1' || path.startsWith('/v1/');
+}
+
+/** Anything thrown, as OpenAI's clients read it. */
+export function toOpenAiResponse(thrown: unknown, headers: HeadersInit): Response {
+  const { status, error } = failureOfRequest(thrown);
+  return Response.json({ error }, { status, headers });
+}
+
+function modelsOf(env: Env) {
+  return listModels(env).items.map(({ id }) => ({
+    id,
+    object: 'model',
+    created: UNKNOWN_TIME,
+    owned_by: 'drawbridge',
+  }));
+}
+
+/** Clients want a number; when a model was made is the upstream's to know. */
+const UNKNOWN_TIME = 0;

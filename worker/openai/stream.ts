@@ -1,0 +1,141 @@
+/** A completion as a stream. Nobody can come back to it, so it lives as long as its run and its reader. */
+import type { StreamEvent } from '../../shared/events.ts';
+import type { Env } from '../env.ts';
+import { type Attached, attachFirst } from '../follow/attach.ts';
+import { type Delivery, deliver } from '../follow/deliver.ts';
+import { refusalOf } from '../follow/fold-answer.ts';
+import { SseWriter } from '../follow/sse-writer.ts';
+import type { Submitted } from '../routes/submit.ts';
+import { type CompletionHead, type FinishReason, newChunk, newUsageChunk } from './completion.ts';
+import { type Ending, type Failure, LOST } from './errors.ts';
+import { Telling } from './telling.ts';
+
+/** What a stream needs of its request. */
+export interface Streaming {
+  readonly head: CompletionHead;
+  readonly withUsage: boolean;
+  /** Called when nobody reads on and the run has not ended. Must not throw. */
+  readonly giveUp: () => Promise<void>;
+  /** Keeps the process at work for a promise behind the end of the request. */
+  readonly waitUntil: (promise: Promise<void>) => void;
+}
+
+/**
+ * Follows the run. Resolves with the stream when the model has begun to answer, or after FOLLOW_LIMITS.heartbeatMs; with
+ * the failure of a run that ends before. The stream shows what the run does by comments only.
+ */
+export async function streamCompletion(
+  request: Request,
+  env: Env,
+  submitted: Submitted,
+  streaming: Streaming,
+): Promise<ReadableStream<Uint8Array> | Failure> {
+  const first = await attachFirst(env, submitted, 'json', 0, request.signal);
+  if (first.type === 'response') throw await refusalOf(first.response);
+  const stream = new CompletionStream(streaming);
+  streaming.waitUntil(run(request.signal, env, submitted, first, stream, streaming.giveUp));
+  return (await stream.opening) ?? stream.writer.readable;
+}
+
+/** Never throws: whatever happens, the stream ends and the socket is closed. */
+async function run(
+  requestSignal: AbortSignal,
+  env: Env,
+  submitted: Submitted,
+  first: Attached,
+  stream: CompletionStream,
+  giveUp: () => Promise<void>,
+): Promise<void> {
+  const leave = () => stream.life.abort();
+  requestSignal.addEventListener('abort', leave);
+  if (requestSignal.aborted) leave();
+  await deliver(env, submitted, first, stream, stream.writer, stream.life);
+  const isLeft = stream.life.signal.aborted && !stream.isEnded;
+  if (!stream.isDone) await giveUp();
+  stream.end(LOST);
+  await stream.writer.end(isLeft ? stream.life.signal : requestSignal);
+}
+
+/** The chunks of one completion. */
+class CompletionStream implements Delivery {
+  readonly framing = 'json';
+  readonly writer = new SseWriter();
+  /** Aborted when the reader is gone, and when all is said. */
+  readonly life = new AbortController();
+  readonly #streaming: Streaming;
+  readonly #telling = new Telling();
+  readonly #opening = Promise.withResolvers<Failure | null>();
+  #state: 'waiting' | 'open' | 'ended' = 'waiting';
+
+  constructor(streaming: Streaming) {
+    this.#streaming = streaming;
+  }
+
+  /** Resolves when there is something to read, with null, or with why there never will be. */
+  get opening(): Promise<Failure | null> {
+    return this.#opening.promise;
+  }
+
+  get isEnded(): boolean {
+    return this.#state === 'ended';
+  }
+
+  /** Whether the run has ended. */
+  get isDone(): boolean {
+    return this.#telling.isDone;
+  }
+
+  /** From the beginning each time: {@link Telling} knows what was told. */
+  cursor(): number {
+    return 0;
+  }
+
+  take(text: string): void {
+    if (this.#state === 'ended') return;
+    const { content, reasoning, ending } = this.#telling.see(JSON.parse(text) as StreamEvent[]);
+    if (this.#telling.hasBegun) this.#open();
+    if (reasoning !== '') this.#write({ reasoning_content: reasoning });
+    if (content !== '') this.#write({ content });
+    if (ending) this.end(ending);
+  }
+
+  beat(): void {
+    this.#open();
+    this.writer.write(': at work\n\n');
+  }
+
+  /** Ends the stream, once. */
+  end(ending: Ending): void {
+    if (this.#state === 'ended') return;
+    if (ending.type === 'finished') this.#finish(ending.reason);
+    else if (this.#state === 'open') this.#writeData({ error: ending.failure.error });
+    else this.#opening.resolve(ending.failure);
+    if (this.#state === 'open') this.writer.write('data: [DONE]\n\n');
+    this.#state = 'ended';
+    this.life.abort();
+  }
+
+  #open(): void {
+    if (this.#state !== 'waiting') return;
+    this.#state = 'open';
+    this.#write({ role: 'assistant', content: '' });
+    this.#opening.resolve(null);
+  }
+
+  #finish(reason: FinishReason): void {
+    this.#open();
+    const { head, withUsage } = this.#streaming;
+    this.#writeData(newChunk(head, {}, reason, withUsage));
+    const usage = this.#telling.response?.usage;
+    if (withUsage && usage) this.#writeData(newUsageChunk(head, usage));
+  }
+
+  #write(delta: Parameters<typeof newChunk>[1]): void {
+    const { head, withUsage } = this.#streaming;
+    this.#writeData(newChunk(head, delta, null, withUsage));
+  }
+
+  #writeData(data: object): void {
+    this.writer.write(`data: ${JSON.stringify(data)}\n\n`);
+  }
+}

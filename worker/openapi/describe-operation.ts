@@ -1,0 +1,106 @@
+/** One operation of the table as OpenAPI's object. */
+import type { z } from 'zod';
+import type { Access, Answer, Content, Operation, Parameter } from './operation.ts';
+import { describeRefusals } from './refusals.ts';
+import type { SchemaBook } from './schemas.ts';
+
+export function describeOperation(operation: Operation, schemas: SchemaBook): object {
+  const { id, tag, summary, description, access, body, answers } = operation;
+  const parameters = describeParameters(operation, schemas);
+  return {
+    operationId: id,
+    tags: [tag],
+    summary,
+    ...(description !== undefined && { description }),
+    ...SECURITY[access],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: schemas.refTo(body.schema), example: body.example },
+        },
+      },
+    }),
+    responses: {
+      ...Object.fromEntries(answers.map((answer) => describeAnswer(answer, schemas))),
+      ...describeRefusals(operation, schemas),
+    },
+  };
+}
+
+/** Users' tokens are what the document asks for where an operation says nothing. */
+const SECURITY: Readonly<Record<Access, object>> = {
+  open: { security: [] },
+  user: {},
+  stream: { security: [{ bearerAuth: [] }, { ticket: [] }] },
+  bridge: { security: [{ bearerAuth: ['bridge'] }] },
+};
+
+type Place = 'path' | 'query' | 'header';
+
+function describeParameters(
+  { params = {}, query, headers = [] }: Operation,
+  schemas: SchemaBook,
+): object[] {
+  const describe = (
+    place: Place,
+    name: string,
+    { description, schema }: Parameter,
+    zod: z.core.$ZodType,
+  ) => ({
+    name,
+    in: place,
+    ...(place === 'path' && { required: true }),
+    description,
+    schema: schema ?? schemas.schemaOf(zod),
+  });
+  return [
+    ...Object.entries(params).map(([name, param]) => describe('path', name, param, param.zod)),
+    ...Object.entries(query?.schema.shape ?? {}).map(([name, zod]) =>
+      describe('query', name, query?.described[name] ?? { description: name }, zod),
+    ),
+    ...headers.map((header) => describe('header', header.name, header, header.zod)),
+  ];
+}
+
+function describeAnswer(answer: Answer, schemas: SchemaBook): [status: string, object] {
+  const { status, description, headers, content } = answer;
+  const response = {
+    description,
+    ...(headers && { headers: mapValues(headers, describeHeader) }),
+    ...(content && {
+      content: Object.fromEntries(
+        content.map((form) => [form.type, describeContent(form, schemas)]),
+      ),
+    }),
+  };
+  return [String(status), response];
+}
+
+function describeHeader(description: string): object {
+  return { description, schema: { type: 'string' } };
+}
+
+/** A stream is text to OpenAPI 3.1; `contentSchema` is JSON Schema's word for what is in the text: these events, in order. */
+function describeContent(content: Content, schemas: SchemaBook): object {
+  switch (content.type) {
+    case 'application/json':
+      return { schema: schemas.refTo(content.schema) };
+    case 'text/markdown':
+      return { schema: { type: 'string' } };
+    case 'text/event-stream': {
+      const { events, examples } = content;
+      const contentSchema = { type: 'array', items: schemas.refTo(events) };
+      const schema = { type: 'string', contentMediaType: content.type, contentSchema };
+      return { schema, examples };
+    }
+  }
+}
+
+function mapValues<Value, Mapped>(
+  values: Readonly<Record<string, Value>>,
+  map: (value: Value) => Mapped,
+): Record<string, Mapped> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, map(value)]));
+}

@@ -1,0 +1,72 @@
+/** The API as an OpenAPI document, made from the table of operations and the schemas that validate. */
+import { describeOperation } from './describe-operation.ts';
+import { FIELDS } from './fields.ts';
+import { NAMED, TYPED } from './named.ts';
+import { TAGS } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+import { type JsonSchema, SchemaBook } from './schemas.ts';
+
+export interface OpenApiDocument {
+  readonly openapi: '3.1.1';
+  readonly info: { readonly version: string };
+  /** Operations by path and method. */
+  readonly paths: Readonly<Record<string, Readonly<Record<string, object>>>>;
+  readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
+}
+
+/** The whole document. It is some milliseconds of work, so it is made when somebody asks for it. */
+export function describeApi(): OpenApiDocument {
+  const schemas = new SchemaBook(NAMED);
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of OPERATIONS) {
+    const methods = paths[operation.path] ?? {};
+    methods[operation.method] = describeOperation(operation, schemas);
+    paths[operation.path] = methods;
+  }
+  const components = { securitySchemes: SECURITY_SCHEMES, schemas: describeSchemas(schemas) };
+  const document = {
+    openapi: '3.1.1' as const,
+    info: INFO,
+    servers: [{ url: '/', description: 'Where this document came from.' }],
+    security: [{ bearerAuth: [] }],
+    tags: Object.entries(TAGS).map(([name, description]) => ({ name, description })),
+    paths,
+    components,
+  };
+  return document;
+}
+
+function describeSchemas(schemas: SchemaBook): Record<string, JsonSchema> {
+  const { [TYPED]: Document = {}, ...components } = schemas.components();
+  for (const [name, fields] of Object.entries(FIELDS)) {
+    for (const [field, description] of Object.entries(fields)) {
+      const property = components[name]?.properties?.[field];
+      if (typeof property === 'object') property.description = description;
+    }
+  }
+  return { ...components, Document };
+}
+
+const INFO = {
+  title: 'Drawbridge',
+  /** As of package.json. */
+  version: '0.1.0',
+  description:
+    'A coding-agent chat API: conversations on the edge, tools on the developer’s machine. docs/protocol.md says what schemas cannot.',
+  license: { name: 'MIT', identifier: 'MIT' },
+} as const;
+
+const SECURITY_SCHEMES = {
+  bearerAuth: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'JWT',
+    description: 'HS256; `sub` is the account, `scope` is `user` or `bridge`.',
+  },
+  ticket: {
+    type: 'apiKey',
+    in: 'query',
+    name: 'ticket',
+    description: 'From `POST /api/v1/tickets`. It opens one stream, once, within a minute.',
+  },
+} as const;

@@ -1,0 +1,79 @@
+/** OpenAI's objects as far as we send them: what the helpers in worker/openai build, as schemas. */
+import { z } from 'zod';
+
+const Usage = z.object({
+  prompt_tokens: z.int().nonnegative(),
+  completion_tokens: z.int().nonnegative(),
+  total_tokens: z.int().nonnegative(),
+  prompt_tokens_details: z.object({ cached_tokens: z.int().nonnegative() }).optional(),
+  completion_tokens_details: z.object({ reasoning_tokens: z.int().nonnegative() }).optional(),
+});
+
+const FinishReason = z.enum(['stop', 'length', 'content_filter']);
+
+const head = {
+  id: z.string().regex(/^chatcmpl-/),
+  /** Seconds since 1970. */
+  created: z.int(),
+  model: z.string(),
+};
+
+export const ChatCompletion = z.object({
+  ...head,
+  object: z.literal('chat.completion'),
+  choices: z
+    .array(
+      z.object({
+        index: z.literal(0),
+        message: z.object({
+          role: z.literal('assistant'),
+          content: z.string(),
+          refusal: z.null(),
+          reasoning_content: z.string().optional(),
+        }),
+        logprobs: z.null(),
+        finish_reason: FinishReason,
+      }),
+    )
+    .length(1),
+  usage: Usage.optional(),
+});
+
+export const ChatCompletionChunk = z.object({
+  ...head,
+  object: z.literal('chat.completion.chunk'),
+  choices: z
+    .array(
+      z.object({
+        index: z.literal(0),
+        delta: z.object({
+          role: z.literal('assistant').optional(),
+          content: z.string().optional(),
+          refusal: z.null().optional(),
+          reasoning_content: z.string().optional(),
+        }),
+        logprobs: z.null(),
+        finish_reason: FinishReason.nullable(),
+      }),
+    )
+    .max(1),
+  usage: Usage.nullable().optional(),
+});
+
+export const Model = z.object({
+  id: z.string(),
+  object: z.literal('model'),
+  created: z.int(),
+  owned_by: z.literal('drawbridge'),
+});
+
+export const Models = z.object({ object: z.literal('list'), data: z.array(Model) });
+
+export const OpenAiFailure = z.object({
+  error: z.object({
+    message: z.string(),
+    type: z.enum(['invalid_request_error', 'rate_limit_error', 'server_error']),
+    param: z.string().nullable(),
+    code: z.string(),
+  }),
+});

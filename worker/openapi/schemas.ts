@@ -1,0 +1,99 @@
+/** The schemas that validate, as the document's named JSON Schemas. */
+import { z } from 'zod';
+
+/** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
+
+/** Where a named schema stands in the document. */
+const COMPONENTS = '#/components/schemas/';
+
+/** Schemas by their names in the document. Two of them that are one object cannot have two names. */
+export class SchemaBook {
+  readonly #names: ReadonlyMap<z.core.$ZodType, string>;
+  readonly #registry = z.registry<{ id: string }>();
+
+  constructor(named: Readonly<Record<string, z.core.$ZodType>>) {
+    this.#names = new Map(Object.entries(named).map(([name, schema]) => [schema, name]));
+    for (const [schema, id] of this.#names) this.#registry.add(schema, { id });
+  }
+
+  /** A reference to a named schema. Throws for one that has no name. */
+  refTo(schema: z.core.$ZodType): JsonSchema {
+    const name = this.#names.get(schema);
+    if (name === undefined) throw new Error('A body has a schema without a name.');
+    return { $ref: COMPONENTS + name };
+  }
+
+  /** The schema by its name where it has one, else itself, with nothing in it by reference. */
+  schemaOf(schema: z.core.$ZodType): JsonSchema {
+    if (this.#names.has(schema)) return this.refTo(schema);
+    const { $schema: _, ...json } = z.toJSONSchema(schema, CONVERSION);
+    return json;
+  }
+
+  /**
+   * All of them, each referring to the others by name: requests as they are sent. Answers hold no transforms and no
+   * defaults, so the same form says what comes back, and leaves room for fields that a later version adds.
+   */
+  components(): Record<string, JsonSchema> {
+    const { schemas } = z.toJSONSchema(this.#registry, {
+      ...CONVERSION,
+      uri: (name) => COMPONENTS + name,
+    });
+    const components: Record<string, JsonSchema> = {};
+    for (const [name, { $schema: _, $id: __, ...schema }] of Object.entries(schemas)) {
+      components[name] = schema;
+    }
+    return mapDiscriminators(components);
+  }
+}
+
+/** `discriminator` is put in here and completed by {@link mapDiscriminators}, when the options are known by name. */
+const CONVERSION: z.core.ToJSONSchemaParams = {
+  io: 'input',
+  override({ zodSchema, jsonSchema }) {
+    const { def } = zodSchema._zod;
+    if (def.type === 'union' && 'discriminator' in def) {
+      jsonSchema['discriminator'] = { propertyName: def.discriminator };
+    }
+  },
+};
+
+/** OpenAPI's `discriminator` maps values to schemas by reference, so it has no place where the options have no names. */
+function mapDiscriminators(components: Record<string, JsonSchema>): Record<string, JsonSchema> {
+  return JSON.parse(JSON.stringify(components), (_, value) => {
+    if (!isDiscriminated(value)) return value;
+    const { discriminator, ...union } = value;
+    const mapping = mappingOf(union.oneOf, discriminator.propertyName, components);
+    return mapping ? { ...union, discriminator: { ...discriminator, mapping } } : union;
+  });
+}
+
+interface Discriminated {
+  readonly oneOf: readonly JsonSchema[];
+  readonly discriminator: { readonly propertyName: string };
+}
+
+function isDiscriminated(value: unknown): value is Discriminated {
+  return (
+    typeof value === 'object' && value !== null && 'discriminator' in value && 'oneOf' in value
+  );
+}
+
+/** Undefined as soon as one option has no name. */
+function mappingOf(
+  options: readonly JsonSchema[],
+  property: string,
+  components: Readonly<Record<string, JsonSchema>>,
+): Record<string, string> | undefined {
+  const mapping: Record<string, string> = {};
+  for (const { $ref } of options) {
+    const option = $ref === undefined ? undefined : components[$ref.slice(COMPONENTS.length)];
+    const value = option?.properties?.[property];
+    if ($ref === undefined || typeof value !== 'object' || typeof value.const !== 'string') {
+      return undefined;
+    }
+    mapping[value.const] = $ref;
+  }
+  return mapping;
+}
