@@ -30,8 +30,8 @@ export interface InstanceOptions {
   readonly workspaceDir: string;
   readonly port: number;
   readonly model: ModelSettings;
-  /** Origins of web pages that may call the API, separated by commas. */
-  readonly allowedOrigins: string;
+  /** Variables of the Worker beside its secret and its model (local/worker-settings.ts). */
+  readonly workerSettings: Readonly<Record<string, string>>;
   readonly withBridge: boolean;
   /** Everything answers. Confinement is null without a bridge. */
   onReady(ready: { url: string; confinement: Confinement | null }): Promise<void>;
@@ -75,7 +75,7 @@ async function runClaimed(
 
 /** The Worker; when it keeps dying, its last words. */
 async function runLoggedWorker(
-  { programs, state, port, model, allowedOrigins, onNotice }: InstanceOptions,
+  { programs, state, port, model, workerSettings, onNotice }: InstanceOptions,
   log: LogFile,
   onListening: (port: number) => void,
   signal: AbortSignal,
@@ -89,9 +89,9 @@ async function runLoggedWorker(
     storageDir: state.storageDir,
     port,
     variables: {
-      AUTH_SECRET: state.authSecret,
-      ALLOWED_ORIGINS: allowedOrigins,
+      ...workerSettings,
       ...modelVariables(model),
+      AUTH_SECRET: state.authSecret,
     },
     log,
     onListening,

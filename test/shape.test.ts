@@ -11,14 +11,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bridge: ['shared', 'node:', 'zod', 'ws', 'diff', '@vscode/ripgrep'],
   local: ['shared', 'node:', 'zod', 'jose', 'esbuild'],
   cli: ['shared', 'client', 'bridge', 'local', 'node:', 'commander', 'diff', 'jose', 'zod'],
+  bench: ['shared', 'bridge', 'local', 'worker', 'node:', 'zod', 'jose', '@cfworker/json-schema'],
 
   worker: ['shared', 'worker/*', 'hono'],
   'worker/storage': [],
   'worker/prompt': ['shared'],
+  'worker/tools': ['shared', 'zod'],
   'worker/upstream': ['shared', 'worker', 'openai', 'zod'],
   'worker/reply': ['shared', 'worker/upstream'],
   'worker/auth': ['shared', 'worker', 'hono', 'jose', 'zod'],
-  'worker/account': ['worker', 'worker/storage', 'cloudflare:'],
+  'worker/account': ['shared', 'worker', 'worker/storage', 'cloudflare:', 'zod'],
+  'worker/export': ['shared'],
+  'worker/openapi': ['shared', 'worker/auth', 'worker/openai', 'hono', 'zod'],
   'worker/tunnel': [
     'shared',
     'worker',
@@ -30,21 +34,37 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/conversation': [
     'shared',
     'worker',
+    'worker/account',
     'worker/storage',
     'worker/prompt',
     'worker/upstream',
     'worker/reply',
+    'worker/tools',
     'worker/tunnel',
     'cloudflare:',
     'zod',
   ],
   'worker/follow': ['shared', 'worker', 'worker/conversation'],
+  'worker/openai': [
+    'shared',
+    'worker',
+    'worker/auth',
+    'worker/conversation',
+    'worker/follow',
+    'worker/prompt',
+    'worker/routes',
+    'worker/upstream',
+    'hono',
+    'openai',
+    'zod',
+  ],
   'worker/routes': [
     'shared',
     'worker',
     'worker/account',
     'worker/auth',
     'worker/conversation',
+    'worker/export',
     'worker/tunnel',
     'worker/follow',
     'worker/upstream',
@@ -75,7 +95,7 @@ function isAllowed(from: string, to: string): boolean {
 }
 
 function sourceFiles(): string[] {
-  return ['shared', 'worker', 'bridge', 'local', 'client', 'cli'].flatMap((folder) =>
+  return ['shared', 'worker', 'bridge', 'local', 'client', 'cli', 'bench'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.ts'))
       .map((name) => join(folder, name)),

@@ -4,10 +4,14 @@ import { HTTPException } from 'hono/http-exception';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
 import { type AppContext, authenticate } from './auth/caller.ts';
 import { allowOrigins } from './auth/origins.ts';
+import { limitRate } from './auth/rate-limit.ts';
+import { isOpenAiPath, openai, toOpenAiResponse } from './openai/routes.ts';
+import { openapi } from './openapi/route.ts';
 import { bridges } from './routes/bridges.ts';
 import { chat } from './routes/chat.ts';
 import { conversations } from './routes/conversations.ts';
 import { listings } from './routes/listings.ts';
+import { tickets } from './routes/tickets.ts';
 
 export const app = new Hono<AppContext>();
 
@@ -17,24 +21,38 @@ app.use('/api/v1/bridges/:id/connect', authenticate('bridge'));
 app.route('/api/v1/bridges', bridges);
 
 app.use('*', allowOrigins);
+app.route('/', openapi);
 
 // Everything else, known or not, is for users with a token: whoever has none learns nothing.
 app.use('*', authenticate('user'));
+app.use('*', limitRate);
 app.route('/api/v1/chat', chat);
 app.route('/api/v1/conversations', conversations);
+app.route('/api/v1/tickets', tickets);
 app.route('/api/v1', listings);
+app.route('/v1', openai);
 
 app.notFound((c) => {
-  const { status, body } = toWireError(
-    new DrawbridgeError('NOT_FOUND', 'There is nothing at this address'),
-  );
-  return Response.json(body, { status, headers: c.res.headers });
+  const error = new DrawbridgeError('NOT_FOUND', 'There is nothing at this address');
+  return toResponse(c.req.path, error, c.res.headers);
 });
 
-app.onError((error) => {
+app.onError((error, c) => {
   if (error instanceof HTTPException) return error.getResponse();
   const { status, body } = toWireError(error);
-  if (body.error.code === 'INTERNAL') console.error('request failed', error);
-  const headers = status === 401 ? { 'www-authenticate': 'Bearer' } : undefined;
-  return Response.json(body, { status, ...(headers && { headers }) });
+  const isGone = c.req.raw.signal.aborted; // Nobody hears the answer, and what was cut off is no fault.
+  if (body.error.code === 'INTERNAL' && !isGone) console.error('request failed', error);
+  return toResponse(c.req.path, error, headersOf(error, status));
 });
+
+function toResponse(path: string, error: Error, headers: HeadersInit): Response {
+  if (isOpenAiPath(path)) return toOpenAiResponse(error, headers);
+  const { status, body } = toWireError(error);
+  return Response.json(body, { status, headers });
+}
+
+function headersOf(error: Error, status: number): Record<string, string> {
+  if (status === 401) return { 'www-authenticate': 'Bearer' };
+  const { retryAfterSeconds } = Object(error instanceof DrawbridgeError ? error.details : null);
+  return status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {};
+}

@@ -15,4 +15,9 @@ export interface Env {
   readonly OPENAI_API_KEY?: string;
   /** The model that answers when a request names none. */
   readonly OPENAI_MODEL?: string;
+  /** How often one account may call, and start a run; 0 for no limit. RATE_LIMITS has what holds without them. */
+  readonly RATE_LIMIT_REQUESTS_PER_MINUTE?: string;
+  readonly RATE_LIMIT_RUNS_PER_MINUTE?: string;
+  /** Models that take no images, separated by commas: a message with images is refused for them. */
+  readonly TEXT_ONLY_MODELS?: string;
 }

@@ -14,7 +14,9 @@ it('answers with the demo model over a real folder when no model is configured',
     prepare: (workspace) => writeFileSync(join(workspace, 'notes.txt'), 'alpha\nbeta\n'),
   });
   expect(house.ready.model).toBe('demo');
-  expect((await house.client.listModels()).items).toEqual([{ id: 'demo', isDefault: true }]);
+  expect((await house.client.listModels()).items).toEqual([
+    { id: 'demo', isDefault: true, takesImages: false },
+  ]);
   expect((await house.client.listTools()).items.map(({ name }) => name)).toContain('read_file');
   expect((await house.client.listBridges()).items).toMatchObject([
     { id: house.ready.bridgeId, connected: true, workspacePath: house.workspace },
@@ -49,6 +51,7 @@ it('offers and runs nothing that changes anything in ask mode', async () => {
     'list_dir',
     'glob_file_search',
     'grep',
+    'codebase_search',
   ]);
   expect(response.documents.find(({ type }) => type === 'error')?.metadata).toMatchObject({
     errorCode: 'READ_ONLY_MODE',

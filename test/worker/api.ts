@@ -51,13 +51,18 @@ export async function call(
   });
 }
 
-export function ask(content: string, more: Record<string, unknown> = {}): Promise<Response> {
-  return call('chat/completions', { body: { messages: [{ role: 'user', content }], ...more } });
+/** A message; what more is given goes into the body, but for the `account` that sends it. */
+export function ask(
+  content: string,
+  { account, ...more }: { account?: string; [field: string]: unknown } = {},
+): Promise<Response> {
+  const body = { messages: [{ role: 'user', content }], ...more };
+  return call('chat/completions', { body, ...(account !== undefined && { account }) });
 }
 
 export async function chat(
   content: string,
-  more: Record<string, unknown> = {},
+  more: Parameters<typeof ask>[1] = {},
 ): Promise<ChatResponse> {
   return await (await ask(content, more)).json();
 }

@@ -1,11 +1,15 @@
-/** Who calls: a bearer token, checked, as an account and what it may do. */
+/** Who calls: a bearer token or a ticket, checked, as an account and what it may do. */
+import type { HonoRequest } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { base64url, errors, jwtVerify } from 'jose';
+import { errors, jwtVerify } from 'jose';
 import { z } from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
 import type { Env } from '../env.ts';
+import { secretKey, unauthenticated } from './secret.ts';
+import { verifyTicket } from './tickets.ts';
+import { VerifiedTokens } from './verified-tokens.ts';
 
 const Claims = z.discriminatedUnion('scope', [
   z.object({ sub: z.string().min(1), scope: z.literal('user') }),
@@ -13,18 +17,22 @@ const Claims = z.discriminatedUnion('scope', [
 ]);
 type Claims = z.infer<typeof Claims>;
 
+const verified = new VerifiedTokens<Claims>();
+
 /** The app's context: every route behind {@link authenticate} finds its caller here. */
 export interface AppContext {
   Bindings: Env;
   Variables: { caller: Claims };
 }
 
-const MIN_SECRET_BYTES = 32;
-
-/** Lets requests through whose token has this scope. */
+/** Lets requests through whose token has this scope; a stream also lets a user in with a ticket instead. */
 export function authenticate(scope: Claims['scope']) {
   return createMiddleware<AppContext>(async (c, next) => {
-    const claims = await verify(c.req.header('authorization'), c.env.AUTH_SECRET);
+    const ticket = scope === 'user' ? ticketOf(c.req) : undefined;
+    const claims =
+      ticket === undefined
+        ? await verify(c.req.header('authorization'), c.env.AUTH_SECRET)
+        : await redeem(c.env, ticket, c.req.path);
     if (claims.scope !== scope) {
       throw new DrawbridgeError(
         'FORBIDDEN',
@@ -36,20 +44,38 @@ export function authenticate(scope: Claims['scope']) {
   });
 }
 
+/** A ticket counts where there is no token. Only reading is opened by one, and only what has an `events` path gets one. */
+function ticketOf(request: HonoRequest): string | undefined {
+  if (request.method !== 'GET' || request.header('authorization') !== undefined) return undefined;
+  return request.query('ticket');
+}
+
+/** Uses the ticket up: whoever shows it again, and whoever has read it in a log, is turned away. */
+async function redeem(env: Env, ticket: string, path: string): Promise<Claims> {
+  const { id, account, expiresMs } = await verifyTicket(env.AUTH_SECRET, ticket, path);
+  const stub = env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account));
+  if (await stub.redeem(id, expiresMs)) return { sub: account, scope: 'user' };
+  throw unauthenticated('The ticket was used already: get a new one for each stream');
+}
+
 /** HS256 only: `alg` is fixed here, never taken from the token (RFC 8725, section 3.1). */
 async function verify(header: string | undefined, secret: string | undefined): Promise<Claims> {
   const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
   if (!token) throw unauthenticated('Send a token: Authorization: Bearer TOKEN');
+  const key = await secretKey(secret);
+  const known = verified.find(token, key, Date.now());
+  if (known) return known;
   try {
-    const { payload } = await jwtVerify(token, secretKey(secret), {
+    const { payload } = await jwtVerify(token, key, {
       algorithms: ['HS256'],
       issuer: TOKEN_ISSUER,
       audience: TOKEN_AUDIENCE,
       requiredClaims: ['exp', 'sub'],
     });
-    return Claims.parse(payload);
+    const claims = Claims.parse(payload);
+    verified.remember(token, key, claims, payload.exp ?? 0);
+    return claims;
   } catch (error) {
-    if (error instanceof DrawbridgeError) throw error;
     throw unauthenticated(
       error instanceof errors.JWTExpired
         ? 'The token has expired: get a new one'
@@ -57,21 +83,4 @@ async function verify(header: string | undefined, secret: string | undefined): P
       error,
     );
   }
-}
-
-function secretKey(secret = ''): Uint8Array {
-  try {
-    const key = base64url.decode(secret);
-    if (key.length >= MIN_SECRET_BYTES) return key;
-  } catch {
-    // Not base64url: as good as none.
-  }
-  throw new DrawbridgeError(
-    'NOT_CONFIGURED',
-    `AUTH_SECRET must be set to at least ${MIN_SECRET_BYTES} random bytes, base64url`,
-  );
-}
-
-function unauthenticated(message: string, cause?: unknown): DrawbridgeError {
-  return new DrawbridgeError('UNAUTHENTICATED', message, { cause });
 }

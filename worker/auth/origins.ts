@@ -18,8 +18,11 @@ function handle(origin: string[]): MiddlewareHandler {
   return cors({
     origin,
     allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    allowHeaders: ['authorization', 'content-type', 'last-event-id', 'idempotency-key'],
-    exposeHeaders: ['drawbridge-conversation-id', 'drawbridge-response-id', 'retry-after'],
+    // No allowHeaders: what the preflight asks for is allowed. OpenAI clients send a dozen of their own.
+    exposeHeaders: [
+      ...['drawbridge-conversation-id', 'drawbridge-response-id'],
+      ...['retry-after', 'x-should-retry'],
+    ],
     maxAge: CORS_LIMITS.maxAgeSeconds,
   });
 }

@@ -77,6 +77,12 @@ export const RECOVERY_EXHAUSTED: ErrorReport = {
   message: 'The answer was interrupted too often. Send the message again.',
 };
 
+export const NOT_ANSWERED: ToolResult = {
+  status: 'error',
+  code: 'NOT_ANSWERED',
+  data: 'Nobody answered in time. Decide yourself, or end and say what is open.',
+};
+
 export const DEADLINE_PASSED: ToolResult = {
   status: 'error',
   code: 'DEADLINE_PASSED',

@@ -26,11 +26,16 @@ export interface Outgoing {
 /** Sent with a socket's close after the `done` of the response it follows. */
 export const DONE_CLOSE = 1000;
 
+/** RFC 6455, section 7.4.1. */
+const GOING_AWAY = 1001;
+
 const TAG = 'follower';
 
 /** Owns the follower sockets of one conversation. What was sent is in their hands; nothing is queued but the last 2 ms. */
 export class Followers {
   readonly #state: DurableObjectState;
+  /** The runtime's list costs 15 µs to ask for, once for every token. Null until those of an earlier instance are looked up. */
+  #known: Map<WebSocket, Following> | null = null;
   #waiting: Outgoing[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sentAt = 0;
@@ -44,15 +49,28 @@ export class Followers {
     this.flush();
     this.#state.acceptWebSocket(socket, [TAG]);
     socket.serializeAttachment(following);
-    sendTo(socket, following, past, new Map());
+    this.#sockets.set(socket, following);
+    this.#sendTo(socket, following, past, new Map());
   }
 
-  /** Sends at once when nothing was sent for a moment, else together with what comes within that moment. */
+  /** The socket has closed. */
+  detach(socket: WebSocket): void {
+    this.#known?.delete(socket);
+  }
+
+  /** Sends at once when nothing was sent for a moment, else together with what comes until that moment is over. */
   send(batch: readonly Outgoing[]): void {
     this.#waiting.push(...batch);
     if (this.#timer !== undefined) return;
-    if (Date.now() - this.#sentAt >= TAPE_LIMITS.coalesceMs) this.flush();
-    else this.#timer = setTimeout(() => this.flush(), TAPE_LIMITS.coalesceMs);
+    const waitMs = this.#sentAt + TAPE_LIMITS.coalesceMs - Date.now();
+    if (waitMs <= 0) this.flush();
+    else this.#timer = setTimeout(() => this.flush(), waitMs);
+  }
+
+  /** Lets all of them go. Whoever attaches again learns why. */
+  close(): void {
+    this.flush();
+    for (const socket of this.#sockets.keys()) socket.close(GOING_AWAY, 'deleted');
   }
 
   /** Sends what waits. */
@@ -62,29 +80,40 @@ export class Followers {
     const batch = this.#waiting;
     if (batch.length === 0) return;
     this.#waiting = [];
+    if (this.#sockets.size === 0) return;
     this.#sentAt = Date.now();
     const texts = new Map<string, string>();
-    for (const socket of this.#state.getWebSockets(TAG)) {
-      sendTo(socket, socket.deserializeAttachment() as Following, batch, texts);
+    for (const [socket, following] of this.#sockets) {
+      this.#sendTo(socket, following, batch, texts);
     }
   }
-}
 
-/** `texts` holds what was already formatted for another follower of the same kind. */
-function sendTo(
-  socket: WebSocket,
-  following: Following,
-  batch: readonly Outgoing[],
-  texts: Map<string, string>,
-): void {
-  const key = `${following.framing} ${following.responseId ?? ''}`;
-  const text = texts.get(key) ?? formatBatch(batch, following);
-  texts.set(key, text);
-  try {
-    if (text !== '') socket.send(text);
-    if (endsFor(batch, following)) socket.close(DONE_CLOSE, 'done');
-  } catch {
-    // The socket closed under us: its adapter attaches again with its cursor, or is gone.
+  get #sockets(): Map<WebSocket, Following> {
+    this.#known ??= new Map(
+      this.#state
+        .getWebSockets(TAG)
+        .map((socket) => [socket, socket.deserializeAttachment() as Following]),
+    );
+    return this.#known;
+  }
+
+  /** `texts` holds what was already formatted for another follower of the same kind. */
+  #sendTo(
+    socket: WebSocket,
+    following: Following,
+    batch: readonly Outgoing[],
+    texts: Map<string, string>,
+  ): void {
+    const key = `${following.framing} ${following.responseId ?? ''}`;
+    const text = texts.get(key) ?? formatBatch(batch, following);
+    texts.set(key, text);
+    try {
+      if (text !== '') socket.send(text);
+      if (endsFor(batch, following)) socket.close(DONE_CLOSE, 'done');
+    } catch {
+      // The socket closed under us: its adapter attaches again with its cursor, or is gone.
+      this.detach(socket);
+    }
   }
 }
 

@@ -30,12 +30,13 @@ export class TunnelHands implements Hands {
     const { account, conversationId } = this.#of;
     await this.#tunnel()?.dispatch(
       account,
-      calls.map(({ call, mode, tool }) => ({
+      calls.map(({ call, mode, tool, limits }) => ({
         callId: call.callId,
         conversationId,
         tool,
         arguments: { ...call.arguments },
         mode,
+        ...(limits && { limits }),
       })),
     );
   }

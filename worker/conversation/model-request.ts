@@ -1,4 +1,5 @@
 /** The request of the next turn: system prompt, transcript, tools. */
+import { textOf } from '../../shared/requests.ts';
 import { toolsOffered } from '../../shared/tools/catalogue.ts';
 import { toFunctionDefinition } from '../../shared/tools/definition.ts';
 import { buildUserPrompt } from '../prompt/context.ts';
@@ -8,12 +9,15 @@ import type { Run } from './rows.ts';
 import type { RunLog } from './run-log.ts';
 import { messagesOfRun } from './transcript.ts';
 
-export function requestFor(run: Run, log: RunLog): UpstreamRequest {
+/** `takesImages` says whether the run's model does. */
+export function requestFor(run: Run, log: RunLog, takesImages: boolean): UpstreamRequest {
   const { model, mode, tools: wanted, context, messages } = run.request;
   const offered = toolsOffered(mode, new Set(run.machine?.tools)).filter(
-    (tool) => !wanted || wanted.includes(tool.name),
+    (tool) => !wanted || wanted[tool.name],
   );
-  const system = messages.filter(({ role }) => role === 'system').map(({ content }) => content);
+  const system = messages
+    .filter(({ role }) => role === 'system')
+    .map(({ content }) => textOf(content));
   const rules = [...(context?.rules ?? []), ...system];
   const earlier = log.runs.filter(
     (other) => other.ordinal <= run.ordinal && other.started !== null,
@@ -23,15 +27,23 @@ export function requestFor(run: Run, log: RunLog): UpstreamRequest {
     messages: [
       {
         role: 'system',
-        content: buildSystemPrompt({ model, mode, hasTools: offered.length > 0, rules }),
+        content: buildSystemPrompt({ model, mode, tools: offered.map(({ name }) => name), rules }),
       },
-      ...earlier.flatMap((other) => messagesOfRun(other, log.turnsOf(other), userText)),
+      ...earlier.flatMap((other) =>
+        messagesOfRun(other, log.turnsOf(other), userText, takesImages),
+      ),
     ],
     tools: offered.map(toFunctionDefinition),
   };
 }
 
 function userText(query: string, run: Run): string {
-  const { createdMs, context } = run.request;
-  return buildUserPrompt({ query, createdMs, context, machine: run.machine?.context ?? null });
+  const { createdMs, mode, context } = run.request;
+  return buildUserPrompt({
+    query,
+    createdMs,
+    mode,
+    context,
+    machine: run.machine?.context ?? null,
+  });
 }

@@ -2,7 +2,7 @@
 import { newCallId } from '../../shared/ids.ts';
 import { ReplyDocuments } from '../reply/documents.ts';
 import { type Answer, askModel } from '../upstream/gateway.ts';
-import type { ModelTarget } from '../upstream/models.ts';
+import { type ModelTarget, takesImages } from '../upstream/models.ts';
 import { requestFor } from './model-request.ts';
 import type { Recorder } from './recorder.ts';
 import type { Run } from './rows.ts';
@@ -31,12 +31,16 @@ export async function streamTurn(
 ): Promise<ModelTurn> {
   const { log, recorder, target, newUuid } = deps;
   const { nextSequence } = recorder;
-  const documents = new ReplyDocuments({ nextSequence, newCallId: () => newCallId(newUuid()) });
+  const documents = new ReplyDocuments({
+    nextSequence,
+    newCallId: () => newCallId(newUuid()),
+    withReasoning: run.request.withReasoning ?? false,
+  });
   const answer = await askModel(
     target,
-    requestFor(run, log),
+    requestFor(run, log, takesImages(run.request.model, target)),
     (parts) => {
-      if (!signal.aborted) recorder.record(documents.push(parts));
+      if (!signal.aborted) recorder.stream(documents.push(parts));
     },
     signal,
   );

@@ -1,25 +1,37 @@
 /** The Durable Object of one conversation: what may be asked of it. The work is done by the parts it puts together. */
 import { DurableObject } from 'cloudflare:workers';
+import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
 import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { MAX_RESPONSES, responseIdOf } from '../../shared/ids.ts';
-import type { ApprovalRequest } from '../../shared/requests.ts';
+import { CONVERSATION_LIMITS } from '../../shared/limits.ts';
+import {
+  type ApprovalRequest,
+  type ClarificationAnswer,
+  imagesOf,
+  textOf,
+} from '../../shared/requests.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
-import { resolveTarget } from '../upstream/models.ts';
-import { type ApprovalResolution, Approvals } from './approvals.ts';
+import type { ApprovalResolution } from './approvals.ts';
+import { answerClarification } from './clarifications.ts';
 import { type FollowRequest, parseFollowRequest } from './follow-request.ts';
 import { Followers } from './followers.ts';
+import {
+  extentOf,
+  type ForkPage,
+  type ForkPoint,
+  type ForkSource,
+  pagesOf,
+  takePages,
+} from './fork.ts';
 import { TunnelHands } from './hands.ts';
-import { TapeReader } from './reader.ts';
-import { Recorder } from './recorder.ts';
+import { type PageStart, readPage } from './pages.ts';
+import { assembleParts, type Parts } from './parts.ts';
 import type { ConversationRow, Run, RunRequest } from './rows.ts';
-import { RunLog } from './run-log.ts';
-import { Runner } from './runner.ts';
-import { Schedule } from './schedule.ts';
+import { saidIn, saidInAll } from './said.ts';
 import { ConversationStore } from './statements.ts';
-import { Tape } from './tape.ts';
 
 /** Who asks, and of which conversation; both come from the Worker, which has checked the token. */
 export interface Caller {
@@ -32,35 +44,29 @@ export interface Submission {
   readonly request: RunRequest;
   readonly device: string | undefined;
   readonly delivery: 'queue' | 'reject';
-  /** For a new conversation: its bridge, or null. An existing one keeps its own. */
-  readonly create: { readonly bridgeId: string | null } | null;
-}
-
-/** What an existing conversation consists of, in memory. */
-interface Parts {
-  readonly row: ConversationRow;
-  readonly log: RunLog;
-  readonly reader: TapeReader;
-  readonly runner: Runner;
-  readonly approvals: Approvals;
-  readonly hands: TunnelHands;
+  /** For a new conversation: its bridge, or null, and how it begins. Null for one that must be there. */
+  readonly create: {
+    readonly bridgeId: string | null;
+    readonly title: string;
+    readonly ephemeral: boolean;
+  } | null;
 }
 
 /**
- * One conversation. Its constructor only reads, so that asking for an unknown id stores nothing. Expected failures
- * come back as {@link Outcome}; every method checks the owner.
+ * One conversation. Its constructor reads, and writes only to bring a stored one up to date, so that asking for an
+ * unknown id stores nothing. Expected failures come back as {@link Outcome}; every method checks the owner.
  */
 export class Conversation extends DurableObject<Env> {
   readonly #store: ConversationStore;
   readonly #followers: Followers;
-  readonly #schedule: Schedule;
   #parts: Parts | null;
+  /** While this object becomes a copy of another conversation. */
+  #copying: Promise<void> | null = null;
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
     this.#store = new ConversationStore(state.storage.sql);
     this.#followers = new Followers(state);
-    this.#schedule = new Schedule(state.storage);
     const row = this.#store.readConversation();
     this.#parts = row && this.#assemble(row, true);
   }
@@ -68,17 +74,17 @@ export class Conversation extends DurableObject<Env> {
   /** Appends a message and answers it; returns as soon as both are stored. */
   submit(caller: Caller, submission: Submission): Promise<Outcome<{ responseId: string }>> {
     return toOutcome(async () => {
+      await this.#copying?.catch(() => undefined); // Told to whoever asked for the copy.
       const parts = this.#parts?.row.owner === caller.account ? this.#parts : null;
       if (!parts && (this.#parts || !submission.create)) throw notFound('conversation');
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
       const machine = await hands.describe().catch(() => undefined);
-      return {
-        responseId: this.#submitTo(
-          this.#parts ?? this.#create(caller, submission),
-          submission,
-          machine,
-        ),
-      };
+      // From here on one synchronous step: of two requests that came together, the second one sees the first.
+      const ordinal = this.#parts && repeated(this.#parts, submission.request)?.ordinal;
+      if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
+      if (submission.create && (this.#parts || this.#copying)) throw keyTaken();
+      const target = this.#parts ?? this.#create(caller, submission);
+      return { responseId: this.#submitTo(target, submission, machine) };
     });
   }
 
@@ -103,8 +109,63 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
+  /** Whether there is such a response, or for null such a conversation. */
+  find(caller: Caller, ordinal: number | null): Promise<Outcome<void>> {
+    return toOutcome(() => {
+      const parts = this.#partsFor(caller);
+      if (ordinal !== null) runOf(parts, ordinal);
+    });
+  }
+
+  /** Renames or archives it. What changes nothing leaves no trace, but is told to the account again. */
+  update(caller: Caller, patch: ConversationPatch): Promise<Outcome<ConversationInfo>> {
+    return toOutcome(async () => {
+      const { row, listing, recorder, reader } = this.#partsFor(caller);
+      if (row.ephemeral) throw notFound('conversation');
+      if (listing.change(patch)) {
+        const { title, archived } = listing.row;
+        recorder.record([{ type: 'conversation_update', title, archived }]);
+      }
+      return await listing.publish(reader.answeredMs());
+    });
+  }
+
+  /** Ends what is at work and deletes everything. When this returns, nothing is on its way to the account any more. */
+  delete(caller: Caller): Promise<Outcome<void>> {
+    return toOutcome(() => this.#erase(this.#partsFor(caller)));
+  }
+
+  /** Makes this object a copy, unless it is a conversation already; see `forkConversation`. */
+  fork(caller: Caller, source: ForkSource): Promise<Outcome<void>> {
+    return toOutcome(async () => {
+      if (!this.#parts) this.#copying ??= this.#copy(caller, source);
+      await this.#copying;
+      this.#partsFor(caller);
+    });
+  }
+
+  /** A page of what a copy up to this point takes over. */
+  forkPage(caller: Caller, point: ForkPoint, start: PageStart): Promise<Outcome<ForkPage>> {
+    return toOutcome(() => {
+      const parts = this.#partsFor(caller);
+      runOf(parts, point.ordinal);
+      const extent = extentOf(parts.log.runs, point);
+      const { bridge, title } = parts.listing.row;
+      const page = readPage(this.ctx.storage.sql, extent, start);
+      return { ...page, bridge, title, ordinal: extent.ordinal };
+    });
+  }
+
   answerApproval(caller: Caller, callId: string, answer: ApprovalRequest): Promise<Outcome<void>> {
     return toOutcome(() => this.#partsFor(caller).approvals.answer(callId, answer));
+  }
+
+  answerClarification(
+    caller: Caller,
+    documentId: string,
+    answer: ClarificationAnswer,
+  ): Promise<Outcome<void>> {
+    return toOutcome(() => answerClarification(this.#partsFor(caller), documentId, answer));
   }
 
   /** From the tunnel. The first result of a call wins; when this returns it is stored. */
@@ -125,6 +186,7 @@ export class Conversation extends DurableObject<Env> {
   /** From the tunnel: a question is settled, here or at the machine. */
   approvalResolved(callId: string, resolution: ApprovalResolution): void {
     this.#parts?.approvals.resolved(callId, resolution);
+    this.#parts?.runner.advance(); // Its call has less time from now on: the alarm moves closer.
   }
 
   /** A follower: a WebSocket that is sent the past and then what happens. 204 when a response was seen to its end. */
@@ -138,14 +200,18 @@ export class Conversation extends DurableObject<Env> {
   }
 
   override async alarm(): Promise<void> {
-    this.#schedule.fired();
-    const { log, runner } = this.#parts ?? {};
-    if (!log || !runner || log.phase.type === 'idle') return;
-    await this.#schedule.ensure(log.nextLookMs(Date.now()));
-    runner.advance();
+    const parts = this.#parts;
+    if (!parts) return await this.#sweep();
+    const { log, runner, schedule, row } = parts;
+    schedule.fired();
+    if (log.phase.type !== 'idle') {
+      await schedule.ensure(log.nextLookMs(Date.now()));
+      runner.advance();
+    } else if (row.ephemeral) await this.#expire(parts);
   }
 
   override webSocketClose(socket: WebSocket): void {
+    this.#followers.detach(socket);
     socket.close();
   }
 
@@ -177,11 +243,14 @@ export class Conversation extends DurableObject<Env> {
     }
     const responseId = responseIdOf(row.id, ordinal);
     const { request, device } = submission;
+    const content = request.messages.at(-1)?.content ?? '';
+    const imageCount = imagesOf(content).length;
     runner.submit(
       {
         responseId,
-        content: request.messages.at(-1)?.content ?? '',
+        content: textOf(content),
         created: new Date(request.createdMs).toISOString(),
+        ...(imageCount > 0 && { imageCount }),
         ...(device !== undefined && { device }),
       },
       ordinal,
@@ -191,36 +260,83 @@ export class Conversation extends DurableObject<Env> {
     return responseId;
   }
 
-  #create(caller: Caller, { create }: Submission): Parts {
-    const row = {
-      id: caller.conversationId,
-      owner: caller.account,
-      bridge: create?.bridgeId ?? null,
+  #create({ account, conversationId }: Caller, { create }: Submission): Parts {
+    if (!create) throw notFound('conversation'); // It was deleted while its bridge was asked.
+    const { bridgeId, title, ephemeral } = create;
+    const row: ConversationRow = {
+      id: conversationId,
+      owner: account,
+      bridge: bridgeId,
       created: new Date().toISOString(),
+      title,
+      archived: false,
+      ephemeral,
     };
     this.#store.create(row);
-    this.#parts = this.#assemble(row, false);
-    return this.#parts;
+    const parts = this.#assemble(row, false);
+    this.#parts = parts;
+    // Set in the step that stores the conversation, and by each alarm again: whatever happens, it will be deleted.
+    if (ephemeral) void parts.schedule.ensure(Date.now() + CONVERSATION_LIMITS.ephemeralMs);
+    return parts;
+  }
+
+  async #copy(to: Caller, source: ForkSource): Promise<void> {
+    try {
+      const pages = pagesOf(this.env, to.account, source);
+      const row = await takePages(this.ctx.storage, this.#store, to, pages);
+      this.#store.create(row);
+      this.#parts = this.#assemble(row, true);
+    } finally {
+      this.#copying = null;
+      if (!this.#parts) await this.ctx.storage.deleteAll();
+    }
+    const { listing, reader } = this.#parts;
+    listing.answered(saidInAll(reader.view()), Date.now());
+    await listing.settled();
+  }
+
+  /** Nothing that is still under way can write after this: to all of it the run has ended, and the alarm is stopped. */
+  async #erase({ log, runner, schedule, listing }: Parts): Promise<void> {
+    this.#parts = null;
+    this.#followers.close();
+    schedule.stop();
+    for (const { ordinal, last } of log.runs) if (last === null) runner.cancel(ordinal);
+    await this.ctx.storage.deleteAll();
+    await listing.settled();
+  }
+
+  /** For a conversation that was made for one answer, which has ended. */
+  async #expire(parts: Parts): Promise<void> {
+    const atMs = parts.reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs;
+    if (Date.now() < atMs) await parts.schedule.ensure(atMs);
+    else await this.#erase(parts);
+  }
+
+  /** What an instance left that died while it copied. */
+  async #sweep(): Promise<void> {
+    if (!this.#copying) await this.ctx.storage.deleteAll();
   }
 
   #assemble(row: ConversationRow, stored: boolean): Parts {
-    const log = new RunLog(this.#store, stored);
-    const tape = new Tape(this.#store, stored);
-    const recorder = new Recorder(tape, this.#followers, log.current?.started ?? null);
-    const hands = this.#handsOf({ account: row.owner, conversationId: row.id }, row.bridge);
-    const runner = new Runner({
-      conversationId: row.id,
-      log,
-      recorder,
-      schedule: this.#schedule,
-      hands,
-      target: resolveTarget(this.env),
-      head: () => tape.head,
-      now: () => Date.now(),
-      newUuid: () => crypto.randomUUID(),
+    return assembleParts(row, stored, {
+      env: this.env,
+      storage: this.ctx.storage,
+      store: this.#store,
+      followers: this.#followers,
+      onEnd: (ordinal) => this.#ended(ordinal),
     });
-    const approvals = new Approvals(log, recorder, hands);
-    return { row, log, reader: new TapeReader(row, tape, log), runner, approvals, hands };
+  }
+
+  #ended(ordinal: number): void {
+    if (!this.#parts) return;
+    const { row, log, listing, recorder, schedule } = this.#parts;
+    if (row.ephemeral) void schedule.ensure(Date.now() + CONVERSATION_LIMITS.ephemeralMs);
+    const asked = log.runs.find((run) => run.ordinal === ordinal)?.request.messages.at(-1);
+    const isFolded = recorder.response?.id === responseIdOf(row.id, ordinal);
+    listing.answered(
+      saidIn(textOf(asked?.content ?? ''), isFolded ? recorder.response : null),
+      Date.now(),
+    );
   }
 
   #handsOf({ account, conversationId }: Caller, bridgeId: string | null): TunnelHands {
@@ -242,4 +358,20 @@ function runOf({ log }: Parts, ordinal: number): Run {
   const run = log.runs.find((other) => other.ordinal === ordinal);
   if (!run) throw notFound('response');
   return run;
+}
+
+/** The run that this request has led to before, by its Idempotency-Key. */
+function repeated({ log }: Parts, { idempotency }: RunRequest): Run | undefined {
+  if (!idempotency) return undefined;
+  const run = log.runs.find(({ request }) => request.idempotency?.key === idempotency.key);
+  if (!run || run.request.idempotency?.digest === idempotency.digest) return run;
+  throw keyTaken();
+}
+
+/** Also where a new conversation finds its id taken: only a key leads to the same id twice. */
+function keyTaken(): DrawbridgeError {
+  return new DrawbridgeError(
+    'IDEMPOTENCY_CONFLICT',
+    'This Idempotency-Key was used for another request: take a new one',
+  );
 }

@@ -12,11 +12,12 @@ import type { Tape } from './tape.ts';
 
 /** Reads only; everything is computed from the tape, in one synchronous step. */
 export class TapeReader {
-  readonly #conversation: ConversationRow;
+  readonly #conversation: { readonly row: ConversationRow };
   readonly #tape: Tape;
   readonly #log: RunLog;
 
-  constructor(conversation: ConversationRow, tape: Tape, log: RunLog) {
+  /** The row is looked up each time: a person can change it. */
+  constructor(conversation: { readonly row: ConversationRow }, tape: Tape, log: RunLog) {
     this.#conversation = conversation;
     this.#tape = tape;
     this.#log = log;
@@ -52,10 +53,19 @@ export class TapeReader {
 
   /** The whole conversation. */
   view(): ConversationView {
-    const { id, created, bridge } = this.#conversation;
-    const view: ConversationView = { id, created, bridgeId: bridge, messages: [], responses: [] };
+    const { id, title, archived, created, bridge: bridgeId } = this.#conversation.row;
+    const described = { id, title, archived, created, bridgeId };
+    const view: ConversationView = { ...described, messages: [], responses: [] };
     for (const { event } of this.#tape.read(0)) foldConversation(view, event);
-    return { ...view, responses: view.responses.map(answerOf) };
+    return { ...view, title, archived, responses: view.responses.map(answerOf) };
+  }
+
+  /** When it was last answered, or made, in epoch milliseconds. */
+  answeredMs(): number {
+    const run = this.#log.runs.findLast(({ last }) => last !== null);
+    if (!run) return Date.parse(this.#conversation.row.created);
+    const { created, metadata } = this.response(run);
+    return Date.parse(created) + metadata.duration_ms;
   }
 
   #missed(following: Following, run: Run | null, cursor: number): Outgoing[] {
@@ -102,9 +112,10 @@ export class TapeReader {
 
   #unstarted(run: Run): ChatResponse {
     const { model, mode, createdMs } = run.request;
+    const { id: conversationId } = this.#conversation.row;
     return {
-      id: responseIdOf(this.#conversation.id, run.ordinal),
-      conversationId: this.#conversation.id,
+      id: responseIdOf(conversationId, run.ordinal),
+      conversationId,
       model,
       mode,
       created: new Date(createdMs).toISOString(),

@@ -4,7 +4,7 @@ import { responseOf, type TapeEvent } from '../../shared/events.ts';
 import { TAPE_LIMITS } from '../../shared/limits.ts';
 import type { Followers } from './followers.ts';
 import { ResponseFold } from './response-fold.ts';
-import type { Tape } from './tape.ts';
+import type { Positioned, Tape } from './tape.ts';
 
 /** Owns the fold of the run at work, and the timer that bounds how long a shown delta stays uncommitted. */
 export class Recorder {
@@ -34,10 +34,35 @@ export class Recorder {
     return (this.#fold.response?.documents.length ?? 0) + 1;
   }
 
-  /** Commits the events (deltas in groups), then sends them. Synchronous: store what belongs together around it. */
+  /** Commits the events, and whatever streamed before them, then sends them. Synchronous: store what belongs together around it. */
   record(events: readonly TapeEvent[]): void {
+    if (events.length === 0) return this.commit();
+    this.#take(this.#tape.append(events, 'now'));
+    this.#followers.flush();
+  }
+
+  /**
+   * Sends what the model or a command is writing. It is committed with what follows, at TAPE_LIMITS.commitChars, or
+   * after TAPE_LIMITS.commitMs; until then a crash takes it back. The start of a document is committed at once, so that
+   * its id never comes to mean another one.
+   */
+  stream(events: readonly TapeEvent[]): void {
     if (events.length === 0) return;
-    const positioned = this.#tape.append(events);
+    const starts = events.some(({ type }) => type === 'document_start');
+    this.#take(this.#tape.append(events, starts ? 'now' : 'grouped'));
+    if (this.#tape.hasPending) {
+      this.#commitTimer ??= setTimeout(() => this.commit(), TAPE_LIMITS.commitMs);
+    }
+  }
+
+  /** Writes what was streamed and not committed yet. */
+  commit(): void {
+    clearTimeout(this.#commitTimer);
+    this.#commitTimer = undefined;
+    this.#tape.commit();
+  }
+
+  #take(positioned: readonly Positioned[]): void {
     this.#followers.send(
       positioned.map(({ event, end }) => {
         const sent = this.#fold.see(event);
@@ -48,13 +73,5 @@ export class Recorder {
         };
       }),
     );
-    if (this.#tape.hasPending) {
-      this.#commitTimer ??= setTimeout(() => this.#commit(), TAPE_LIMITS.commitMs);
-    }
-  }
-
-  #commit(): void {
-    this.#commitTimer = undefined;
-    this.#tape.commit();
   }
 }

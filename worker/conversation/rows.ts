@@ -3,6 +3,7 @@ import type { Usage } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
 import type { Mode } from '../../shared/modes.ts';
 import type { ChatMessage, RequestContext } from '../../shared/requests.ts';
+import type { ToolSelection } from '../../shared/tools/selection.ts';
 import type { MachineContext } from '../../shared/tunnel.ts';
 
 export interface ConversationRow {
@@ -10,6 +11,10 @@ export interface ConversationRow {
   readonly owner: string;
   readonly bridge: string | null;
   readonly created: string;
+  readonly title: string;
+  readonly archived: boolean;
+  /** Made for one answer: not listed, and deleted some time after it. */
+  readonly ephemeral: boolean;
 }
 
 /** Consecutive events from `position` on. */
@@ -26,8 +31,12 @@ export interface RunRequest {
   readonly mode: Mode;
   /** Appended to the transcript; the last one is the user's. */
   readonly messages: readonly ChatMessage[];
-  readonly tools?: readonly string[] | undefined;
+  readonly tools?: ToolSelection | undefined;
   readonly context?: RequestContext | undefined;
+  /** Whether what the model thinks is shown. */
+  readonly withReasoning?: boolean | undefined;
+  /** Names the request, so that it is not carried out twice. */
+  readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   readonly createdMs: number;
 }
 
@@ -88,4 +97,15 @@ export interface Turn {
   /** The sequence of its last document: later ones of a crashed instance belong to no turn and are taken back. */
   readonly lastSequence: number;
   readonly atMs: number;
+  /** How its run ended, where the run ended with this turn: one row then says both. */
+  readonly end?: RunEnd | undefined;
+}
+
+/** A turn before it has its place in the log. */
+export type NewTurn = Omit<Turn, 'number' | 'run'>;
+
+export interface RunEnd {
+  readonly status: RunStatus;
+  /** Position after the run's `done`. */
+  readonly last: number;
 }

@@ -1,7 +1,7 @@
 /** The last event of a run: what its turns came to. Pure. */
 import type { ResponseStatus, Usage } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
-import type { RunStatus, Turn } from './rows.ts';
+import type { NewTurn, RunStatus } from './rows.ts';
 
 /** How a run can end: the same words in the table of runs and in the response. */
 export type EndStatus = Extract<RunStatus & ResponseStatus, string>;
@@ -9,7 +9,7 @@ export type EndStatus = Extract<RunStatus & ResponseStatus, string>;
 export function doneEvent(
   responseId: string,
   status: EndStatus,
-  turns: readonly Turn[],
+  turns: readonly NewTurn[],
   durationMs: number,
 ): TapeEvent {
   return {

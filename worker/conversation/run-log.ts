@@ -1,9 +1,14 @@
 /** Runs, turns and results as stored, with a copy in memory; says what is to be done next and never does it. */
+import { z } from 'zod';
+import { Todo } from '../../shared/documents.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
-import type { Call, Machine, NewRun, Run, RunStatus, Turn } from './rows.ts';
+import type { Call, Machine, NewRun, NewTurn, Run, RunEnd, RunStatus, Turn } from './rows.ts';
 import type { ConversationStore } from './statements.ts';
 import type { AnsweredTurn } from './transcript.ts';
+
+/** What the tools that write todos (tools/) leave beside their document's metadata. */
+const TodoList = z.object({ list: z.array(Todo) });
 
 /** A call without a result. */
 export interface PendingCall {
@@ -35,6 +40,7 @@ export class RunLog {
     this.#store = store;
     this.#runs = stored ? store.readRuns() : [];
     this.#turns = stored ? store.readTurns() : [];
+    for (const { run, end } of this.#turns) if (end) this.#applyEnd(run, end);
     for (const turn of this.#turns)
       this.#results.set(
         turn.number,
@@ -70,6 +76,15 @@ export class RunLog {
     if (!turn || this.current?.ordinal !== turn.run) return [];
     const results = this.#results.get(turn.number) ?? [];
     return turn.calls.flatMap((call, index) => (results[index] ? [] : [{ turn, index, call }]));
+  }
+
+  /** The conversation's list of todos: what the last call left that wrote one. */
+  get todos(): readonly Todo[] {
+    for (const result of [...this.#results.values()].flat().reverse()) {
+      const written = TodoList.safeParse(result?.metadata).data;
+      if (written) return written.list;
+    }
+    return [];
   }
 
   /** When the calls of a run's turn are given up, in epoch milliseconds. */
@@ -135,7 +150,7 @@ export class RunLog {
     this.#replace({ ...run, status, last });
   }
 
-  addTurn(run: Run, turn: Omit<Turn, 'number' | 'run'>): Turn {
+  addTurn(run: Run, turn: NewTurn): Turn {
     const stored = { ...turn, number: (this.#turns.at(-1)?.number ?? 0) + 1, run: run.ordinal };
     this.#store.insertTurn(stored);
     this.#turns.push(stored);
@@ -143,7 +158,8 @@ export class RunLog {
       stored.number,
       stored.calls.map(() => undefined),
     );
-    if (run.takeovers > 0 || run.failures > 0) {
+    if (stored.end) this.#applyEnd(run.ordinal, stored.end);
+    else if (run.takeovers > 0 || run.failures > 0) {
       this.#store.clearTroubles(run.ordinal);
       this.#replace({ ...run, takeovers: 0, failures: 0 });
     }
@@ -153,6 +169,12 @@ export class RunLog {
   addResult({ turn, index }: PendingCall, result: ToolResult): void {
     this.#store.insertResult(turn.number, index, result);
     this.#setResult(turn.number, index, result);
+  }
+
+  /** The table of runs does not know of an end that stands with the run's last turn. */
+  #applyEnd(ordinal: number, end: RunEnd): void {
+    const run = this.#runs.find((other) => other.ordinal === ordinal);
+    if (run) this.#replace({ ...run, ...end });
   }
 
   #setResult(turn: number, index: number, result: ToolResult): void {

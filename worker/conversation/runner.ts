@@ -4,19 +4,30 @@ import type { TapeEvent } from '../../shared/events.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import { RUN_LIMITS, UPSTREAM_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
+import { runEdgeTool } from '../tools/edge-tools.ts';
+import { passOver } from '../tools/questions.ts';
 import { retryDelayMs } from '../upstream/retry.ts';
-import { admitCall, type LoggedCall, logCalls, loggedCall } from './calls.ts';
+import {
+  admitCall,
+  isForEdge,
+  type LoggedCall,
+  logCalls,
+  loggedCall,
+  toolNameOf,
+} from './calls.ts';
+import { openQuestions } from './clarifications.ts';
 import {
   CANCELLED,
   DEADLINE_PASSED,
   failureOf,
   INTERNAL,
+  NOT_ANSWERED,
   NOT_RUN,
   RECOVERY_EXHAUSTED,
   TURN_LIMIT,
 } from './failures.ts';
 import { type ModelTurn, streamTurn, type TurnDeps } from './model-turn.ts';
-import type { Machine, Run, RunRequest } from './rows.ts';
+import type { Call, Machine, NewTurn, Run, RunRequest } from './rows.ts';
 import { doneEvent, type EndStatus } from './run-end.ts';
 import type { Phase } from './run-log.ts';
 import type { Schedule } from './schedule.ts';
@@ -46,6 +57,8 @@ export interface RunnerDeps extends TurnDeps {
   /** The tape's head, for the end of a run. */
   readonly head: () => number;
   readonly now: () => number;
+  /** Called in the step that ends a run, when its end is stored. Must not throw. */
+  readonly onEnd: (ordinal: number) => void;
 }
 
 /**
@@ -86,6 +99,7 @@ export class Runner {
     machine: Machine | null | undefined,
   ): void {
     const { log, recorder, head } = this.#deps;
+    this.#passOverQuestions();
     const said: TapeEvent = { type: 'message', message };
     if (log.current || machine === undefined) {
       recorder.record([said]);
@@ -101,10 +115,11 @@ export class Runner {
 
   /** Stores a call's result, once; later ones and those of unknown calls change nothing. */
   settle(callId: string, result: ToolResult): void {
-    const { log, recorder } = this.#deps;
+    const { log, recorder, now } = this.#deps;
     const pending = log.pending.find(({ call }) => call.callId === callId);
     if (!pending) return;
     const bounded = boundResult(result);
+    const wasWaiting = recorder.response?.status === 'waiting';
     log.addResult(pending, bounded);
     const { call } = pending;
     const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
@@ -112,6 +127,10 @@ export class Runner {
       ...(document ? withdrawnQuestion(document) : []),
       ...resultEvents(call, bounded, recorder.nextSequence),
     ]);
+    // The time that a person was given is over: what still runs, and what comes later, has no more than usual.
+    if (wasWaiting && recorder.response?.status !== 'waiting') {
+      log.setDeadline(now() + RUN_LIMITS.callDeadlineMs);
+    }
     this.advance();
   }
 
@@ -120,7 +139,7 @@ export class Runner {
     const { log, recorder } = this.#deps;
     const pending = log.pending.find(({ call }) => call.callId === callId);
     if (!pending) return;
-    recorder.record([{ type: 'tool_output', documentId: pending.call.documentId, delta }]);
+    recorder.stream([{ type: 'tool_output', documentId: pending.call.documentId, delta }]);
   }
 
   /** Ends the run at work, or a queued one, from any device. False when it had ended before. */
@@ -225,20 +244,40 @@ export class Runner {
     const { log, recorder, now } = this.#deps;
     if (retry && !isShown && this.#tryLater(run, retry.afterMs)) return;
     const { events, calls } = documents.end(reply);
-    recorder.record(events);
+    recorder.stream(events); // Committed with what follows in this same step.
     const failure = failureOf(reply);
     const logged = failure ? [] : logCalls(calls, log);
-    if (reply.text !== '' || logged.length > 0 || reply.usage) {
-      const { text, reasoning, reasoningDetails, usage } = reply;
-      const lastSequence = recorder.nextSequence - 1;
-      const turn = { text, reasoning, reasoningDetails, usage, lastSequence };
-      log.addTurn(run, { ...turn, calls: logged, atMs: now() });
-    }
+    const { text, reasoning, reasoningDetails, usage } = reply;
+    const lastSequence = recorder.nextSequence - 1;
+    const said = { text, reasoning, reasoningDetails, usage, lastSequence };
+    const turn = { ...said, calls: logged, atMs: now() };
+    if (!failure && logged.length === 0) return this.#endRun(run, 'completed', [], turn);
+    if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);
     if (failure) return this.#fail(failure);
-    if (logged.length === 0) return this.#endRun(run, 'completed', []);
-    for (const call of logged) {
-      const refused = admitCall(call, run);
-      if (refused) this.settle(call.callId, refused);
+    recorder.commit();
+    for (const call of logged) this.#begin(call, run);
+  }
+
+  /** A call that is refused, or that the edge itself can answer, is settled at once; the others wait. */
+  #begin(call: Call, run: Run): void {
+    const { log, recorder, now } = this.#deps;
+    const refused = admitCall(call, run);
+    if (refused) return this.settle(call.callId, refused);
+    const outcome = runEdgeTool(toolNameOf(call), call.arguments, log.todos);
+    if (outcome?.type === 'result') this.settle(call.callId, outcome.result);
+    if (outcome?.type !== 'questions') return;
+    log.setDeadline(now() + RUN_LIMITS.approvalMs);
+    const { documentId } = call;
+    const { questions } = outcome;
+    recorder.record([{ type: 'clarification_request', documentId, questions }]);
+  }
+
+  /** Who writes a message instead of an answer wants to go on without it. */
+  #passOverQuestions(): void {
+    const { log, recorder } = this.#deps;
+    for (const { call } of log.pending) {
+      const questions = openQuestions(recorder.response, call.documentId);
+      if (questions) this.settle(call.callId, passOver(questions));
     }
   }
 
@@ -259,9 +298,10 @@ export class Runner {
     pending,
   }: Extract<Phase, { type: 'awaiting_tools' }>): Promise<void> {
     const { hands, log, schedule, now } = this.#deps;
-    if (now() >= log.deadlineOf(run, turn))
-      return this.#giveUp(pending.map(({ call }) => call.callId));
-    const fresh = pending.filter(({ call }) => !this.#dispatched.has(call.callId));
+    if (now() >= log.deadlineOf(run, turn)) return this.#giveUp(pending.map(({ call }) => call));
+    const fresh = pending.filter(
+      ({ call }) => !isForEdge(call) && !this.#dispatched.has(call.callId),
+    );
     await schedule.ensure(log.deadlineOf(run, turn));
     if (fresh.length === 0) return;
     try {
@@ -281,9 +321,12 @@ export class Runner {
     if (over.length > 0) await this.#deps.hands.cancel(over);
   }
 
-  #giveUp(callIds: readonly string[]): void {
-    for (const callId of callIds) this.settle(callId, DEADLINE_PASSED);
-    void this.#deps.hands.cancel(callIds).catch(() => undefined);
+  #giveUp(calls: readonly Call[]): void {
+    for (const call of calls) {
+      this.settle(call.callId, isForEdge(call) ? NOT_ANSWERED : DEADLINE_PASSED);
+    }
+    const bridged = calls.filter((call) => !isForEdge(call)).map(({ callId }) => callId);
+    if (bridged.length > 0) void this.#deps.hands.cancel(bridged).catch(() => undefined);
   }
 
   #retrySoon(): Promise<void> {
@@ -317,16 +360,19 @@ export class Runner {
     );
   }
 
-  #endRun(run: Run, status: EndStatus, last: readonly TapeEvent[]): void {
+  /** `turn` is the run's last one, where it is not stored yet. */
+  #endRun(run: Run, status: EndStatus, last: readonly TapeEvent[], turn?: NewTurn): void {
     const { log, recorder, conversationId, head, now } = this.#deps;
     const startedMs = run.started === null ? now() : Date.parse(recorder.response?.created ?? '');
     const responseId = responseIdOf(conversationId, run.ordinal);
-    const turns = log.turnsOf(run).map(({ turn }) => turn);
+    const turns = [...log.turnsOf(run).map((answered) => answered.turn), ...(turn ? [turn] : [])];
     recorder.record([
       ...last,
       doneEvent(responseId, status, turns, Math.max(0, now() - startedMs)),
     ]);
-    log.end(run, status, head());
+    if (turn) log.addTurn(run, { ...turn, end: { status, last: head() } });
+    else log.end(run, status, head());
+    this.#deps.onEnd(run.ordinal);
     this.advance();
   }
 }

@@ -5,9 +5,12 @@ export class Schedule {
   readonly #storage: DurableObjectStorage;
   /** Undefined until it was looked up. */
   #at: number | null | undefined;
+  #isStopped = false;
 
-  constructor(storage: DurableObjectStorage) {
+  /** What is not stored yet has no alarm to look up: its first one is set in the caller's synchronous step. */
+  constructor(storage: DurableObjectStorage, isStored: boolean) {
     this.#storage = storage;
+    if (!isStored) this.#at = null;
   }
 
   /** Sees to it that the alarm fires at `atMs` (epoch) or earlier. */
@@ -17,7 +20,7 @@ export class Schedule {
       // Others may have asked meanwhile: what they set is nearer than what stood before.
       if (this.#at === undefined) this.#at = standing;
     }
-    if (this.#at !== null && this.#at <= atMs) return;
+    if (this.#isStopped || (this.#at !== null && this.#at <= atMs)) return;
     this.#at = atMs;
     await this.#storage.setAlarm(atMs);
   }
@@ -25,5 +28,10 @@ export class Schedule {
   /** To be called first by the alarm's handler: the alarm is spent. */
   fired(): void {
     this.#at = null;
+  }
+
+  /** The conversation is deleted: whatever still asks gets no alarm, so that nothing stays behind. */
+  stop(): void {
+    this.#isStopped = true;
   }
 }

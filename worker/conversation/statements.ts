@@ -1,7 +1,7 @@
 /** What a conversation stores, and every statement that touches it. Integer keys, no secondary index, rows are appended. */
 import type { TapeEvent } from '../../shared/events.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
-import { hasSchema, migrate } from '../storage/migrations.ts';
+import { migrate, openStored } from '../storage/migrations.ts';
 import type {
   ConversationRow,
   Machine,
@@ -12,6 +12,7 @@ import type {
   TapeRow,
   Turn,
 } from './rows.ts';
+import { titleOf } from './title.ts';
 
 const MIGRATIONS = [
   `create table conversation (id text primary key, owner text not null, bridge text, created text not null) without rowid;
@@ -24,6 +25,9 @@ const MIGRATIONS = [
    );
    create table turns (number integer primary key, run integer not null, body text not null);
    create table results (turn integer not null, call integer not null, body text not null, primary key (turn, call)) without rowid;`,
+  `alter table conversation add column title text;
+   alter table conversation add column archived integer not null default 0;
+   alter table conversation add column ephemeral integer not null default 0;`,
 ] as const;
 
 /** The named statements of one conversation. Everything is synchronous: writes without an await between are atomic. */
@@ -34,22 +38,41 @@ export class ConversationStore {
     this.#sql = sql;
   }
 
-  /** The conversation, or null where nothing was ever stored. */
+  /** The conversation; null where nothing was ever stored, or only part of a copy. */
   readConversation(): ConversationRow | null {
-    if (!hasSchema(this.#sql)) return null;
-    const [row] = this.#sql.exec('select id, owner, bridge, created from conversation').toArray();
-    return row ? (row as unknown as ConversationRow) : null;
+    if (!openStored(this.#sql, MIGRATIONS)) return null;
+    const [row] = this.#sql
+      .exec<StoredConversation>(
+        'select id, owner, bridge, created, title, archived, ephemeral from conversation',
+      )
+      .toArray();
+    if (!row) return null;
+    const title = row.title ?? titleOf(this.#firstMessage());
+    return { ...row, title, archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
+  }
+
+  /** Makes the tables. A copy needs them before its conversation, which comes last. */
+  prepare(): void {
+    migrate(this.#sql, MIGRATIONS);
   }
 
   create(row: ConversationRow): void {
-    migrate(this.#sql, MIGRATIONS);
+    this.prepare();
     this.#sql.exec(
-      'insert into conversation (id, owner, bridge, created) values (?, ?, ?, ?)',
+      'insert into conversation (id, owner, bridge, created, title, archived, ephemeral) values (?, ?, ?, ?, ?, ?, ?)',
       row.id,
       row.owner,
       row.bridge,
       row.created,
+      row.title,
+      row.archived ? 1 : 0,
+      row.ephemeral ? 1 : 0,
     );
+  }
+
+  /** Stores what a person can change of the conversation. */
+  describe({ title, archived }: Pick<ConversationRow, 'title' | 'archived'>): void {
+    this.#sql.exec('update conversation set title = ?, archived = ?', title, archived ? 1 : 0);
   }
 
   appendTape(position: number, events: readonly TapeEvent[]): void {
@@ -83,6 +106,14 @@ export class ConversationStore {
       yield { position: row.position, events: JSON.parse(row.body) as TapeEvent[] };
     }
     return undefined;
+  }
+
+  #firstMessage(): string {
+    for (const { events } of this.tapeFrom(0)) {
+      const [first] = events;
+      return first?.type === 'message' ? first.message.content : '';
+    }
+    return '';
   }
 
   insertRun(run: NewRun): void {
@@ -179,6 +210,17 @@ export class ConversationStore {
       .toArray()
       .map(({ turn, call, body }) => ({ turn, call, result: JSON.parse(body) as ToolResult }));
   }
+}
+
+interface StoredConversation extends Record<string, SqlStorageValue> {
+  id: string;
+  owner: string;
+  bridge: string | null;
+  created: string;
+  /** Null for one that was made before there were titles. */
+  title: string | null;
+  archived: number;
+  ephemeral: number;
 }
 
 interface RunRow extends Record<string, SqlStorageValue> {

@@ -15,8 +15,8 @@ export interface Positioned {
 export type CursorKind = 'exact' | 'jump' | 'beyond' | 'split';
 
 /**
- * Owns the `tape` table and the deltas not yet in it. An append with any control event is committed before it returns,
- * so whatever is sent afterwards waits at the output gate until it is durable; deltas are committed in groups.
+ * Owns the `tape` table and the events not yet in it. An append `now` is committed before it returns, so whatever is
+ * sent afterwards waits at the output gate until it is durable; one that is `grouped` waits for the next commit.
  */
 export class Tape {
   readonly #store: ConversationStore;
@@ -36,25 +36,23 @@ export class Tape {
     return this.#pending.at(-1)?.end ?? this.#committed;
   }
 
-  /** Whether deltas wait for {@link commit}; the owner calls it after at most TAPE_LIMITS.commitMs. */
+  /** Whether events wait for {@link commit}; the owner calls it after at most TAPE_LIMITS.commitMs. */
   get hasPending(): boolean {
     return this.#pending.length > 0;
   }
 
-  /** Puts events on the tape and says where they stand. Adjacent deltas of one document are merged in storage only. */
-  append(events: readonly TapeEvent[]): Positioned[] {
+  /** Puts events on the tape, and says where they stand. Adjacent deltas of one document are merged in storage only. */
+  append(events: readonly TapeEvent[], commit: 'now' | 'grouped'): Positioned[] {
     this.#jump();
     const positioned: Positioned[] = [];
-    let control = false;
     for (const event of events) {
       const width = widthOf(event);
       if (width === 0) continue;
       const start = positioned.at(-1)?.end ?? this.head;
       positioned.push({ start, end: start + width, event });
-      control ||= !isDelta(event);
     }
     for (const entry of positioned) this.#enqueue(entry);
-    if (control || this.#pendingChars >= TAPE_LIMITS.commitChars) this.commit();
+    if (commit === 'now' || this.#pendingChars >= TAPE_LIMITS.commitChars) this.commit();
     return positioned;
   }
 
@@ -98,7 +96,7 @@ export class Tape {
 
   #enqueue(entry: Positioned): void {
     const { event } = entry;
-    if (isDelta(event)) this.#pendingChars += event.delta.length;
+    this.#pendingChars += storedChars(event);
     const last = this.#pending.at(-1);
     const merged = last && isDelta(event) ? mergeDeltas(last, entry) : undefined;
     if (merged) this.#pending[this.#pending.length - 1] = merged;

@@ -1,11 +1,14 @@
 /** What a tool's result looks like on the tape: pure. */
 import { z } from 'zod';
 import {
+  ClarificationMetadata,
   type Document,
   type DocumentType,
   FileEditMetadata,
   type Metadata,
+  PlanMetadata,
   TerminalCommandMetadata,
+  TodoUpdateMetadata,
 } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
 import { CallId, documentIdOf } from '../../shared/ids.ts';
@@ -74,6 +77,9 @@ const TOOL_DOCUMENTS: ReadonlySet<DocumentType> = new Set([
   'tool_call',
   'file_edit',
   'terminal_command',
+  'plan',
+  'clarification',
+  'todo_update',
 ]);
 
 export interface ErrorReport {
@@ -131,7 +137,7 @@ function toolName(call: Call): string {
   return findTool(call.name)?.name ?? call.name;
 }
 
-/** The bridge's word on the document, reduced to the fields that its type has. */
+/** What its tool tells of the document, reduced to the fields that its type has. */
 function endMetadata(call: Call, result: ToolResult): Metadata {
   const document = findTool(call.name)?.document;
   const reported = result.metadata ?? {};
@@ -151,6 +157,12 @@ function endMetadata(call: Call, result: ToolResult): Metadata {
         permissions: [],
         ...TerminalCommandMetadata.partial().safeParse(reported).data,
       };
+    case 'plan':
+      return { ...PlanMetadata.safeParse(reported).data };
+    case 'todo_update':
+      return { ...TodoUpdateMetadata.safeParse(reported).data };
+    case 'clarification':
+      return { ...ClarificationMetadata.safeParse(reported).data };
     default:
       return { duration_ms: durationOf(reported) };
   }

@@ -1,5 +1,5 @@
 /** What was said so far, as messages for the model: pure over what the conversation stored. */
-import type { ChatMessage } from '../../shared/requests.ts';
+import { type ChatMessage, type ContentPart, imagesOf, textOf } from '../../shared/requests.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { UpstreamMessage } from '../upstream/request.ts';
 import type { Machine, Run, Turn } from './rows.ts';
@@ -13,25 +13,38 @@ export interface AnsweredTurn {
 /** How a user's message is put, with the context of its run; prompt/ owns the words. */
 export type UserText = (text: string, run: Run, machine: Machine | null) => string;
 
-/** The messages of one run: what was asked, then each turn with its results. Every call gets exactly one result. */
+/**
+ * The messages of one run: what was asked, then each turn with its results. Every call gets exactly one result.
+ * `withImages` is for a model that takes them.
+ */
 export function messagesOfRun(
   run: Run,
   turns: readonly AnsweredTurn[],
   userText: UserText,
+  withImages: boolean,
 ): UpstreamMessage[] {
   const asked = run.request.messages.filter((message) => message.role !== 'system');
+  // An upstream that refused the images once would refuse every message after it as well.
+  const wereRefused = run.status === 'error' && turns.length === 0;
   return [
-    ...asked.map((message, index) =>
-      index === asked.length - 1
-        ? { role: 'user' as const, content: userText(message.content, run, run.machine) }
-        : toUpstream(message),
-    ),
+    ...asked.map((message, index) => {
+      const isLast = index === asked.length - 1;
+      const text = textOf(message.content);
+      const shown = isLast ? userText(text, run, run.machine) : text;
+      return toUpstream(message, shown, withImages && !wereRefused);
+    }),
     ...turns.flatMap(messagesOfTurn),
   ];
 }
 
-function toUpstream({ role, content }: ChatMessage): UpstreamMessage {
-  return role === 'assistant' ? { role, content } : { role: 'user', content };
+function toUpstream(message: ChatMessage, text: string, withImages: boolean): UpstreamMessage {
+  if (message.role === 'assistant') return { role: 'assistant', content: text };
+  const images = imagesOf(message.content);
+  if (images.length === 0) return { role: 'user', content: text };
+  const note = `${text}\n[${images.length} image(s), left out: this model takes none]`;
+  if (!withImages) return { role: 'user', content: note.trimStart() };
+  const parts: ContentPart[] = [{ type: 'text', text }, ...images];
+  return { role: 'user', content: parts };
 }
 
 function messagesOfTurn({ turn, results }: AnsweredTurn): UpstreamMessage[] {

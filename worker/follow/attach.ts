@@ -79,11 +79,13 @@ export function listen(
     });
     socket.addEventListener('close', ({ code }) => resolve(code === DONE_CLOSE ? 'done' : 'lost'));
     socket.addEventListener('error', () => resolve('lost'));
-    signal.addEventListener('abort', () => {
+    const leave = () => {
       closeQuietly(socket);
       resolve('lost');
-    });
+    };
+    signal.addEventListener('abort', leave);
     socket.accept();
+    if (signal.aborted) leave(); // The reader left while it was attached.
   });
 }
 

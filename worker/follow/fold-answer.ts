@@ -1,14 +1,14 @@
 /** The JSON answer: what a follower of the response has seen at its end. No object holds a request open for it. */
 import type { ChatResponse } from '../../shared/documents.ts';
-import { DrawbridgeError } from '../../shared/errors.ts';
+import { DrawbridgeError, type WireError } from '../../shared/errors.ts';
 import type { StreamEvent } from '../../shared/events.ts';
-import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
+import { answerOf, foldEvent, isUnanswered, newResponse } from '../../shared/fold.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import type { Env } from '../env.ts';
 import { unwrap } from '../outcome.ts';
 import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
 
-/** Waits for the response's end; a client that leaves ends the wait and nothing else. */
+/** Waits for the response's end, or until it asks the user something; a client that leaves ends the wait and nothing else. */
 export async function foldAnswer(
   request: Request,
   env: Env,
@@ -17,12 +17,32 @@ export async function foldAnswer(
   let attached: Attached | null = await attachFirst(env, followed, 'json', 0, request.signal);
   while (attached?.type === 'socket') {
     const answer = new Answer();
-    await listen(attached.socket, (text) => answer.see(JSON.parse(text)), request.signal);
-    if (answer.isDone)
+    const enough = new AbortController();
+    await listen(
+      attached.socket,
+      (text) => {
+        answer.see(JSON.parse(text));
+        if (answer.isAsking) enough.abort();
+      },
+      AbortSignal.any([request.signal, enough.signal]),
+    );
+    if (answer.isDone || answer.isAsking)
       return answer.response ? answerOf(answer.response) : await readAnswer(env, followed);
     attached = await attachAgain(env, followed, 'json', () => 0, request.signal);
   }
-  throw new DrawbridgeError(
+  if (attached?.type === 'response') throw await refusalOf(attached.response);
+  throw notFollowed();
+}
+
+/** Why the object lets nobody follow: the conversation was deleted meanwhile. */
+export async function refusalOf(response: Response): Promise<DrawbridgeError> {
+  if (response.ok) return notFollowed();
+  const { error } = await response.json<WireError>();
+  return new DrawbridgeError(error.code, error.message);
+}
+
+function notFollowed(): DrawbridgeError {
+  return new DrawbridgeError(
     'INTERNAL',
     'The answer could not be followed to its end. Ask for it by its id.',
   );
@@ -38,6 +58,12 @@ async function readAnswer(env: Env, { caller, responseId }: Followed): Promise<C
 class Answer {
   response: ChatResponse | null = null;
   isDone = false;
+
+  /** Whether the run waits for the reader to answer a question: then this is all there is to say. */
+  get isAsking(): boolean {
+    const documents = this.response?.documents ?? [];
+    return documents.some(({ metadata }) => isUnanswered(metadata));
+  }
 
   see(events: readonly StreamEvent[]): void {
     for (const event of events) {

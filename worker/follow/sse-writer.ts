@@ -1,5 +1,12 @@
 /** The writing end of an SSE response: one write at a time, everything that came meanwhile in the next. */
 
+/** Of every SSE response; the last one keeps nginx from collecting it. */
+export const SSE_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no',
+} as const;
+
 export class SseWriter {
   readonly readable: ReadableStream<Uint8Array>;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;

@@ -2,33 +2,20 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono';
 import type { ChatResponse } from '../../shared/documents.ts';
-import { DrawbridgeError } from '../../shared/errors.ts';
-import { newConversationId, parseResponseId, ResponseId } from '../../shared/ids.ts';
-import { ChatRequest } from '../../shared/requests.ts';
+import { parseResponseId, ResponseId } from '../../shared/ids.ts';
+import { ChatRequest, IdempotencyKey, PlanRequest } from '../../shared/requests.ts';
 import type { AppContext } from '../auth/caller.ts';
 import type { Caller } from '../conversation/object.ts';
-import type { Followed } from '../follow/attach.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
 import { unwrap } from '../outcome.ts';
-import { resolveModel } from '../upstream/models.ts';
 import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
-import { parseBody, parseId } from './parse.ts';
+import { parse, parseBody, parseId } from './parse.ts';
+import { submitMessage } from './submit.ts';
 
 export const chat = new Hono<AppContext>()
-  .post('/completions', async (c) => {
-    const request = await parseBody(c, ChatRequest);
-    const followed = await submit(c, request);
-    const headers = {
-      'Drawbridge-Conversation-Id': followed.caller.conversationId,
-      'Drawbridge-Response-Id': followed.responseId ?? '',
-    };
-    if (wantsStream(c, request)) {
-      const framing = request.stream_options?.framing ?? 'named';
-      return await followAsSse(c.req.raw, c.env, { ...followed, framing, cursor: 0 }, headers);
-    }
-    return c.json(await foldAnswer(c.req.raw, c.env, followed), 200, headers);
-  })
+  .post('/completions', async (c) => await answer(c, await parseBody(c, ChatRequest)))
+  .post('/plan', async (c) => await answer(c, await parseBody(c, PlanRequest)))
   .get('/completions/:id', async (c) => {
     const { caller, ordinal } = addressed(c);
     return c.json(unwrap(await conversationOf(c.env, caller).response(caller, ordinal)));
@@ -62,39 +49,22 @@ function addressed(c: Context<AppContext>): {
   return { caller: { account: c.var.caller.sub, conversationId }, responseId, ordinal };
 }
 
-/** Logs the message in its conversation, which is made when none is named. */
-async function submit(
-  c: Context<AppContext>,
-  request: ChatRequest,
-): Promise<Pick<Followed, 'caller' | 'responseId'>> {
-  const { mode, messages, tools, context, device, delivery } = request;
-  const model = resolveModel(request.model, c.env);
-  const create = request.conversationId
-    ? null
-    : { bridgeId: await chooseBridge(c, request.bridgeId) };
-  const conversationId = request.conversationId ?? newConversationId(crypto.randomUUID());
-  const caller = { account: c.var.caller.sub, conversationId };
-  const { responseId } = unwrap(
-    await conversationOf(c.env, caller).submit(caller, {
-      request: { model, mode, messages, tools, context, createdMs: Date.now() },
-      device,
-      delivery,
-      create,
-    }),
-  );
-  return { caller, responseId };
-}
-
-/** The bridge a new conversation is tied to: the one asked for, which must be the account's, or the latest. */
-async function chooseBridge(
-  c: Context<AppContext>,
-  asked: string | undefined,
-): Promise<string | null> {
-  const account = c.var.caller.sub;
-  const { ACCOUNTS, TUNNELS } = c.env;
-  if (asked === undefined) return await ACCOUNTS.get(ACCOUNTS.idFromName(account)).defaultBridge();
-  if (await TUNNELS.get(TUNNELS.idFromName(asked)).describe(account)) return asked;
-  throw new DrawbridgeError('NOT_FOUND', 'bridgeId: there is no such bridge');
+async function answer(c: Context<AppContext>, request: ChatRequest): Promise<Response> {
+  const key = c.req.header('idempotency-key');
+  const submitted = await submitMessage(c.env, {
+    account: c.var.caller.sub,
+    request,
+    idempotencyKey: key === undefined ? undefined : parse(IdempotencyKey, key),
+  });
+  const headers = {
+    'Drawbridge-Conversation-Id': submitted.caller.conversationId,
+    'Drawbridge-Response-Id': submitted.responseId,
+  };
+  if (!wantsStream(c, request)) {
+    return c.json(await foldAnswer(c.req.raw, c.env, submitted), 200, headers);
+  }
+  const framing = request.stream_options?.framing ?? 'named';
+  return await followAsSse(c.req.raw, c.env, { ...submitted, framing, cursor: 0 }, headers);
 }
 
 function wantsStream(c: Context<AppContext>, request: ChatRequest): boolean {

@@ -1,9 +1,9 @@
 /** `me`, `models`, `tools`, `bridges`: what there is for the caller. */
 import { Hono } from 'hono';
 import type { BridgeInfo, BridgeList, Me, ToolList } from '../../shared/listings.ts';
-import { BRIDGE_TOOLS } from '../../shared/tools/catalogue.ts';
+import { TOOLS } from '../../shared/tools/catalogue.ts';
 import { toFunctionDefinition } from '../../shared/tools/definition.ts';
-import type { KnownBridge } from '../account/object.ts';
+import type { KnownBridge } from '../account/statements.ts';
 import type { AppContext } from '../auth/caller.ts';
 import type { Env } from '../env.ts';
 import { listModels } from '../upstream/models.ts';
@@ -11,11 +11,11 @@ import { listModels } from '../upstream/models.ts';
 export const listings = new Hono<AppContext>()
   .get('/me', (c) => c.json({ account: c.var.caller.sub, scope: 'user' } satisfies Me))
   .get('/models', (c) => c.json(listModels(c.env)))
-  .get('/tools', (c) => c.json(TOOLS))
+  .get('/tools', (c) => c.json(TOOL_LIST))
   .get('/bridges', async (c) => c.json(await listBridges(c.env, c.var.caller.sub)));
 
-const TOOLS: ToolList = {
-  items: BRIDGE_TOOLS.map((tool) => {
+const TOOL_LIST: ToolList = {
+  items: TOOLS.map((tool) => {
     const { name, description, parameters } = toFunctionDefinition(tool).function;
     return { name, aliases: [...tool.aliases], description, effect: tool.effect, parameters };
   }),

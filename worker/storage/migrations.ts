@@ -6,6 +6,16 @@ export function hasSchema(sql: SqlStorage): boolean {
 }
 
 /**
+ * For an object that wakes: whether anything was ever stored here, and if so, brought up to date, whatever version
+ * stored it.
+ */
+export function openStored(sql: SqlStorage, migrations: readonly string[]): boolean {
+  const isStored = hasSchema(sql);
+  if (isStored) migrate(sql, migrations);
+  return isStored;
+}
+
+/**
  * Runs the migrations that this object has not seen. `migrations[n]` leads from version n to n + 1 and never changes
  * once released. Called before the first write, in the same implicit transaction as that write.
  */

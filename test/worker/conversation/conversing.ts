@@ -12,7 +12,7 @@ export interface Streamed {
 }
 
 /** Sends a message and follows its answer. */
-export async function askStreamed(more: Record<string, unknown> = {}): Promise<Streamed> {
+export async function askStreamed(more: Parameters<typeof ask>[1] = {}): Promise<Streamed> {
   const response = await ask('go', { stream: true, ...more });
   return {
     reader: new SseReader(response),
@@ -25,8 +25,9 @@ export async function readResponse(responseId: string): Promise<ChatResponse> {
   return await (await call(`chat/completions/${responseId}`)).json();
 }
 
-export async function cancel(responseId: string): Promise<unknown> {
-  return await (await call(`chat/completions/${responseId}/cancel`, { method: 'POST' })).json();
+export async function cancel(responseId: string, account = 'ada'): Promise<unknown> {
+  const path = `chat/completions/${responseId}/cancel`;
+  return await (await call(path, { method: 'POST', account })).json();
 }
 
 export function conversationObject(conversationId: string): DurableObjectStub<Conversation> {

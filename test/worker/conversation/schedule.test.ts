@@ -27,11 +27,30 @@ describe('the alarm stands at the earliest moment that was asked for', () => {
 
   it('also when an earlier instance of the object had asked', async () => {
     const at = await alarmAfter(async (schedule, storage) => {
-      await new Schedule(storage).ensure(FAR);
+      await new Schedule(storage, true).ensure(FAR);
       await schedule.ensure(FAR + 1000);
     });
     expect(at).toBe(FAR);
   });
+});
+
+it('sets none any more once it is stopped, also for who asked before', async () => {
+  const at = await alarmAfter(async (schedule) => {
+    const asked = schedule.ensure(FAR);
+    schedule.stop();
+    await asked;
+    await schedule.ensure(FAR + 1000);
+  });
+  expect(at).toBeNull();
+});
+
+it('sets the first one of a new object in the step that asks', async () => {
+  const at = await alarmAfter(async (_, storage) => {
+    const asked = new Schedule(storage, false).ensure(FAR);
+    expect(await storage.getAlarm()).toBe(FAR);
+    await asked;
+  });
+  expect(at).toBe(FAR);
 });
 
 function alarmAfter(
@@ -39,7 +58,7 @@ function alarmAfter(
 ): Promise<number | null> {
   const id = env.CONVERSATIONS.newUniqueId();
   return runInDurableObject(env.CONVERSATIONS.get(id), async (_, { storage }) => {
-    await work(new Schedule(storage), storage);
+    await work(new Schedule(storage, true), storage);
     return await storage.getAlarm();
   });
 }

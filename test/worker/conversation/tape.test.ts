@@ -9,7 +9,7 @@ const FIRST = TAPE_LIMITS.jump;
 
 it('advances by the UTF-16 units of a delta and by one for any other event', async () => {
   const positions = await onTape((tape) =>
-    tape.append([start('doc_001'), delta('doc_001', 'ab😀'), end('doc_001')]),
+    tape.append([start('doc_001'), delta('doc_001', 'ab😀'), end('doc_001')], 'now'),
   );
   expect(positions.map(({ start: from, end: to }) => [from - FIRST, to - FIRST])).toEqual([
     [0, 1],
@@ -18,13 +18,13 @@ it('advances by the UTF-16 units of a delta and by one for any other event', asy
   ]);
 });
 
-it('keeps deltas together until a control event commits them in one row', async () => {
+it('keeps what is grouped together until a commit writes it in one row', async () => {
   const rows = await onTape((tape, store) => {
-    tape.append([start('doc_001')]);
-    tape.append([delta('doc_001', 'one ')]);
-    tape.append([delta('doc_001', 'two ')]);
+    tape.append([start('doc_001')], 'now');
+    tape.append([delta('doc_001', 'one ')], 'grouped');
+    tape.append([delta('doc_001', 'two ')], 'grouped');
     expect(tape.hasPending).toBe(true);
-    tape.append([delta('doc_001', 'three'), end('doc_001')]);
+    tape.append([delta('doc_001', 'three'), end('doc_001')], 'now');
     expect(tape.hasPending).toBe(false);
     return [...store.tapeFrom(0)];
   });
@@ -37,7 +37,7 @@ it('keeps deltas together until a control event commits them in one row', async 
 it('never merges or reorders deltas of different documents', async () => {
   const events = [delta('doc_001', 'a'), delta('doc_002', 'b'), delta('doc_001', 'c')];
   const read = await onTape((tape) => {
-    tape.append(events);
+    tape.append(events, 'grouped');
     tape.commit();
     return [...tape.read(0)].map(({ event }) => event);
   });
@@ -46,7 +46,7 @@ it('never merges or reorders deltas of different documents', async () => {
 
 it('commits by itself when too much waits', async () => {
   await onTape((tape) => {
-    tape.append([delta('doc_001', 'x'.repeat(TAPE_LIMITS.commitChars))]);
+    tape.append([delta('doc_001', 'x'.repeat(TAPE_LIMITS.commitChars))], 'grouped');
     expect(tape.hasPending).toBe(false);
   });
 });
@@ -59,7 +59,7 @@ it('gives a reader exactly the rest, from every position, committed or not', asy
     [output('doc_002', 'more'), delta('doc_003', 'tail')],
   ];
   await onTape((tape) => {
-    for (const batch of script) tape.append(batch);
+    for (const batch of script) tape.append(batch, 'grouped');
     for (const committed of [false, true]) {
       if (committed) tape.commit();
       const whole = unitsOf([...tape.read(0)]);
@@ -78,15 +78,15 @@ it('gives a reader exactly the rest, from every position, committed or not', asy
 
 it('starts far after everything an earlier instance may have shown', async () => {
   await onTape((tape, store) => {
-    tape.append([start('doc_001')]);
-    tape.append([delta('doc_001', 'shown, never written')]);
+    tape.append([start('doc_001')], 'now');
+    tape.append([delta('doc_001', 'shown, never written')], 'grouped');
     const lost = tape.head;
     const next = new Tape(store, true);
     expect(next.classify(FIRST + 1)).toBe('exact');
     expect(next.classify(lost)).toBe('jump');
     expect(next.classify(FIRST + 1 + TAPE_LIMITS.jump)).toBe('jump');
     expect(next.classify(FIRST + 2 + TAPE_LIMITS.jump)).toBe('beyond');
-    const [appended] = next.append([end('doc_001')]);
+    const [appended] = next.append([end('doc_001')], 'now');
     expect(appended?.start).toBe(FIRST + 1 + TAPE_LIMITS.jump);
     expect(next.classify(lost)).toBe('jump');
     expect(next.classify(next.head)).toBe('exact');
@@ -97,7 +97,7 @@ it('starts far after everything an earlier instance may have shown', async () =>
 it('splits what is too large for one row and reads it back whole', async () => {
   await onTape((tape, store) => {
     const big = 'y'.repeat(TAPE_LIMITS.maxRowChars - 100);
-    tape.append([delta('doc_001', big), delta('doc_002', big), end('doc_001')]);
+    tape.append([delta('doc_001', big), delta('doc_002', big), end('doc_001')], 'now');
     expect([...store.tapeFrom(0)]).toHaveLength(2);
     expect([...tape.read(0)].map(({ event }) => event)).toEqual([
       delta('doc_001', big),
@@ -110,7 +110,7 @@ it('splits what is too large for one row and reads it back whole', async () => {
 it('cuts a delta that is too large for one row, and never inside a character', async () => {
   await onTape((tape, store) => {
     const text = `x${'😀'.repeat(TAPE_LIMITS.maxRowChars)}`;
-    tape.append([start('doc_001'), delta('doc_001', text), end('doc_001')]);
+    tape.append([start('doc_001'), delta('doc_001', text), end('doc_001')], 'now');
     const rows = [...store.tapeFrom(0)];
     const sizes = rows.flatMap(({ events }) => events.filter(isDelta).map((e) => e.delta.length));
     expect(sizes.length).toBeGreaterThan(1);
@@ -123,17 +123,18 @@ it('cuts a delta that is too large for one row, and never inside a character', a
 
 it('leaves out an event that cannot be written, and never uses its position again', async () => {
   await onTape((tape) => {
-    tape.append([start('doc_001')]);
-    tape.append([delta('doc_001', 'shown')]);
+    tape.append([start('doc_001')], 'now');
+    tape.append([delta('doc_001', 'shown')], 'grouped');
     const shown = tape.head;
     const tooLarge = '語'.repeat(4 * TAPE_LIMITS.jump);
     expect(() =>
-      tape.append([
-        { type: 'tool_call_arguments', documentId: 'doc_002', arguments: { tooLarge } },
-      ]),
+      tape.append(
+        [{ type: 'tool_call_arguments', documentId: 'doc_002', arguments: { tooLarge } }],
+        'now',
+      ),
     ).toThrow('SQLITE_TOOBIG');
     expect([tape.classify(shown), tape.classify(shown + 1)]).toEqual(['exact', 'jump']);
-    const [after] = tape.append([end('doc_001')]);
+    const [after] = tape.append([end('doc_001')], 'now');
     expect(after?.start).toBe(shown + TAPE_LIMITS.jump);
     expect([...tape.read(0)].map(({ event }) => event)).toEqual([
       start('doc_001'),
@@ -159,7 +160,15 @@ async function onTape<T>(work: (tape: Tape, store: ConversationStore) => T): Pro
   const id = env.CONVERSATIONS.newUniqueId();
   return await runInDurableObject(env.CONVERSATIONS.get(id), (_, state) => {
     const store = new ConversationStore(state.storage.sql);
-    store.create({ id: 'conv', owner: 'someone', bridge: null, created: '' });
+    store.create({
+      id: 'conv',
+      owner: 'someone',
+      bridge: null,
+      created: '',
+      title: '',
+      archived: false,
+      ephemeral: false,
+    });
     return work(new Tape(store, true), store);
   });
 }

@@ -1,6 +1,6 @@
 import { env, runInDurableObject, SELF } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import { chat, scriptModel, tokenFor } from '../api.ts';
+import { call, chat, scriptModel, tokenFor } from '../api.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -16,6 +16,18 @@ it('frees the sockets of readers that leave', async () => {
   for (const reader of readers) await reader.body?.getReader().read();
   expect(await followersOf(conversationId)).toBe(5);
   leaving.abort();
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+});
+
+it('holds no socket for a HEAD, which nobody reads', async () => {
+  scriptModel(() => ({ text: 'hi' }));
+  const { conversationId } = await chat('hello');
+  const path = `conversations/${conversationId}/events`;
+  const response = await call(path, { method: 'HEAD' });
+  expect([response.status, response.headers.get('content-type')]).toEqual([
+    200,
+    'text/event-stream; charset=utf-8',
+  ]);
   await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
 });
 

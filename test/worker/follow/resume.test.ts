@@ -43,8 +43,9 @@ it('gives the same documents as JSON, as a stream and in the conversation', asyn
   expect(foldResponse(await readTo(`chat/completions/${responseId}/events`, 0))).toEqual(json);
   const view = (await (await call(`conversations/${conversationId}`)).json()) as ConversationView;
   expect(view.responses).toEqual([json]);
-  const { id, created, bridgeId } = view;
-  const folded: ConversationView = { id, created, bridgeId, messages: [], responses: [] };
+  const { id, title, archived, created, bridgeId } = view;
+  const described = { id, title, archived, created, bridgeId };
+  const folded: ConversationView = { ...described, messages: [], responses: [] };
   for (const { event } of await readTo(`conversations/${conversationId}/events`, 0)) {
     foldConversation(folded, event);
   }

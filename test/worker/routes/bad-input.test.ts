@@ -42,7 +42,7 @@ describe('a chat request is refused with a code and the offending field', () => 
       'a tool that does not exist',
       { messages, tools: ['read_file', 'format_disk'] },
       'INVALID_REQUEST',
-      'tools[1]: There is no tool named "format_disk"',
+      'tools.format_disk: There is no tool named "format_disk"',
     ],
     [
       'an id of a wrong form',

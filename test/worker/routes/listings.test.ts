@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { BridgeList, Me, ModelList, ToolList } from '../../../shared/listings.ts';
-import { BRIDGE_TOOLS } from '../../../shared/tools/catalogue.ts';
+import { TOOLS } from '../../../shared/tools/catalogue.ts';
 import { listModels } from '../../../worker/upstream/models.ts';
 import { call } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
@@ -11,11 +11,15 @@ it('says who the caller is', async () => {
 });
 
 it.each([
-  ['the demo model alone', {}, { items: [{ id: 'demo', isDefault: true }], passesThrough: false }],
+  [
+    'the demo model alone',
+    {},
+    { items: [{ id: 'demo', isDefault: true, takesImages: false }], passesThrough: false },
+  ],
   [
     'the default of an upstream that takes any name',
     { OPENAI_BASE_URL: 'http://model.test/v1', OPENAI_MODEL: 'big' },
-    { items: [{ id: 'big', isDefault: true }], passesThrough: true },
+    { items: [{ id: 'big', isDefault: true, takesImages: true }], passesThrough: true },
   ],
   ['no default', { OPENAI_API_KEY: 'sk' }, { items: [], passesThrough: true }],
 ])('lists %s', (_, env, list) => {
@@ -24,7 +28,7 @@ it.each([
 
 it('serves the models it is configured with', async () => {
   expect(await (await call('models')).json()).toEqual({
-    items: [{ id: 'scripted', isDefault: true }],
+    items: [{ id: 'scripted', isDefault: true, takesImages: true }],
     passesThrough: true,
   });
 });
@@ -33,7 +37,7 @@ it('lists every tool with the schema of its arguments', async () => {
   const body = await (await call('tools')).json();
   const { items } = ToolList.parse(body);
   expect(body).toEqual({ items });
-  expect(items.map(({ name }) => name)).toEqual(BRIDGE_TOOLS.map(({ name }) => name));
+  expect(items.map(({ name }) => name)).toEqual(TOOLS.map(({ name }) => name));
   expect(items.find(({ name }) => name === 'write')).toMatchObject({
     aliases: ['Write', 'write_file'],
     effect: 'write',

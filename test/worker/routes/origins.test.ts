@@ -10,7 +10,9 @@ it('lets a page of a configured origin send a request with a token', async () =>
   const response = await preflight('https://other.test');
   expect(response.status).toBe(204);
   expect(response.headers.get(ALLOWED)).toBe('https://other.test');
-  expect(response.headers.get('access-control-allow-headers')).toContain('authorization');
+  const headers = response.headers.get('access-control-allow-headers');
+  expect(headers).toContain('authorization');
+  expect(headers).toContain('x-stainless-lang');
   expect(response.headers.get('access-control-allow-credentials')).toBeNull();
 });
 
@@ -55,7 +57,7 @@ function preflight(origin: string): Promise<Response> {
     headers: {
       origin,
       'access-control-request-method': 'POST',
-      'access-control-request-headers': 'authorization,content-type',
+      'access-control-request-headers': 'authorization,content-type,x-stainless-lang',
     },
   });
 }

@@ -1,4 +1,4 @@
-import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
 import { newDeviceId } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
@@ -111,6 +111,21 @@ it('a person has longer than a command, and the command its own time after that'
   aheadMs += RUN_LIMITS.callDeadlineMs / 2;
   await alarm();
   expect((await readResponse(streamed.responseId)).status).toBe('streaming');
+  await streamed.reader.leave();
+});
+
+it('a call that was allowed is looked after again when its own time is over', async () => {
+  const { bridge, callId, streamed } = await question();
+  const stub = conversationObject(streamed.conversationId);
+  let aheadMs = 2 * RUN_LIMITS.callDeadlineMs;
+  const now = Date.now.bind(Date);
+  vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+  await runDurableObjectAlarm(stub);
+  bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'terminal' });
+  await streamed.reader.untilType('approval_resolved');
+  const alarm = await runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
+  expect(alarm).toBeLessThanOrEqual(Date.now() + RUN_LIMITS.callDeadlineMs);
+  aheadMs = 0;
   await streamed.reader.leave();
 });
 

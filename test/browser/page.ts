@@ -1,0 +1,66 @@
+/** What runs in the page of the browser test: the client, and a browser's own EventSource. */
+import { type ChatInput, createClient } from '../../client/client.ts';
+
+export interface Connection {
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface Streamed {
+  readonly responseId: string;
+  readonly conversationId: string;
+  readonly text: string;
+}
+
+/** Sends a message and reads the stream of its answer. */
+export async function streamAnswer(connection: Connection, content: string): Promise<Streamed> {
+  const request: ChatInput = { messages: [{ role: 'user', content }] };
+  let streamed: Streamed = { responseId: '', conversationId: '', text: '' };
+  for await (const { event } of createClient(connection).streamChat(request)) {
+    if (event.type === 'response_start') {
+      const { id: responseId, conversationId } = event.response;
+      streamed = { ...streamed, responseId, conversationId };
+    }
+    if (event.type === 'content_delta') {
+      streamed = { ...streamed, text: streamed.text + event.delta };
+    }
+  }
+  return streamed;
+}
+
+/** Reads a response's text once more, with the reader that a browser brings: it can send no token. */
+export async function followByTicket(connection: Connection, responseId: string): Promise<string> {
+  const { ticket } = await createClient(connection).createTicket({ responseId });
+  return await readWith(ticket, connection, responseId);
+}
+
+/** The text of a response by its ticket. Rejects when the browser does not let the page read it. */
+export async function readWith(
+  ticket: string,
+  { url }: Pick<Connection, 'url'>,
+  responseId: string,
+): Promise<string> {
+  const path = `/api/v1/chat/completions/${responseId}/events`;
+  const source = new EventSource(`${url}${path}?ticket=${ticket}`);
+  return await new Promise<string>((resolve, reject) => {
+    let text = '';
+    source.addEventListener('content_delta', (event) => {
+      if (event instanceof MessageEvent) text += JSON.parse(event.data).delta;
+    });
+    source.addEventListener('done', () => resolve(text));
+    source.addEventListener('error', () => reject(new Error('The stream failed.')));
+  }).finally(() => source.close());
+}
+
+export async function listTitles(connection: Connection): Promise<string[]> {
+  const { items } = await createClient(connection).listConversations({ limit: 10 });
+  return items.map(({ title }) => title);
+}
+
+/** Why a request fails, or null when it does not. */
+export async function codeOfFailure(connection: Connection): Promise<string | null> {
+  return await createClient(connection)
+    .getMe()
+    .then(() => null)
+    .catch((error: unknown) => String(Object(error).code));
+}

@@ -1,0 +1,363 @@
+import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ChatResponse } from '../../../shared/documents.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
+import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { askStreamed, conversationObject, readResponse } from './conversing.ts';
+import { holdModel, readFile } from './held-model.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const PLAN = {
+  name: 'create_plan',
+  arguments: {
+    name: 'Auth middleware',
+    overview: 'Checks tokens.',
+    plan: '# Auth\n\n- `src/auth.py` (new)',
+    todos: [
+      { id: 'make', content: 'Make it' },
+      { id: 'use', content: 'Use it', dependencies: ['make'] },
+    ],
+  },
+};
+
+const QUESTIONS = {
+  name: 'ask_question',
+  arguments: {
+    title: 'Before I go on:',
+    questions: [
+      {
+        id: 'q1',
+        prompt: 'JWT or session?',
+        options: [
+          { id: 'jwt', label: 'JWT' },
+          { id: 'session', label: 'Session' },
+        ],
+      },
+    ],
+  },
+};
+const ASKED = [
+  { id: 'q1', text: 'JWT or session?', options: QUESTIONS.arguments.questions[0]?.options },
+];
+
+describe('todo_write', () => {
+  it('needs no bridge, and becomes a todo_update document', async () => {
+    const first = { id: 'a', content: 'Read', status: 'in_progress' };
+    const requests = scriptModel((_, turn) => {
+      if (turn === 0) return { calls: [todoWrite([first, { id: 'b', content: 'Mend' }])] };
+      if (turn === 1) return { calls: [todoWrite([{ id: 'a', status: 'completed' }])] };
+      return { text: 'Done.' };
+    });
+    const response = await chat('go');
+    expect(response.documents).toMatchObject([
+      {
+        type: 'todo_update',
+        content: null,
+        metadata: {
+          todos: [
+            { id: 'a', status: 'in_progress', content: 'Read' },
+            { id: 'b', status: 'pending', content: 'Mend' },
+          ],
+        },
+      },
+      {
+        type: 'todo_update',
+        content: null,
+        metadata: { todos: [{ id: 'a', status: 'completed' }] },
+      },
+      { type: 'text', content: 'Done.' },
+    ]);
+    expect(requests[2]?.messages.at(-1)?.content).toBe(
+      '- [completed] a: Read\n- [pending] b: Mend',
+    );
+  });
+
+  it('keeps its list over responses and crashes', async () => {
+    const requests = scriptModel(({ messages }) =>
+      messages.at(-1)?.role === 'tool'
+        ? { text: 'Done.' }
+        : { calls: [todoWrite([{ id: `t${messages.length}`, content: 'x' }])] },
+    );
+    const { conversationId } = await chat('go');
+    await abortAllDurableObjects();
+    await chat('again', { conversationId });
+    expect(String(requests.at(-1)?.messages.at(-1)?.content).split('\n')).toHaveLength(2);
+  });
+});
+
+describe('create_plan', () => {
+  it('is a plan document with the plan as its content', async () => {
+    scriptModel((_, turn) => (turn === 0 ? { calls: [PLAN] } : { text: 'Shall I?' }));
+    const body = { messages: [{ role: 'user', content: 'plan it' }] };
+    const response: ChatResponse = await (await call('chat/plan', { body })).json();
+    expect(response).toMatchObject({ mode: 'plan', status: 'completed' });
+    expect(response.documents[0]).toEqual({
+      id: 'doc_001',
+      type: 'plan',
+      sequence: 1,
+      content: PLAN.arguments.plan,
+      metadata: {
+        title: 'Auth middleware',
+        overview: 'Checks tokens.',
+        todos: [
+          { id: 'make', content: 'Make it', status: 'pending', dependencies: [] },
+          { id: 'use', content: 'Use it', status: 'pending', dependencies: ['make'] },
+        ],
+        format: 'markdown',
+      },
+    });
+  });
+
+  it('gives the todos that todo_write goes on with in agent mode', async () => {
+    const requests = scriptModel((_, turn) => {
+      if (turn === 0) return { calls: [PLAN] };
+      if (turn === 2) return { calls: [todoWrite([{ id: 'make', status: 'completed' }])] };
+      return { text: 'Ok.' };
+    });
+    const { conversationId } = await chat('plan it', { mode: 'plan' });
+    await chat('do it', { conversationId, mode: 'agent' });
+    expect(requests.at(-1)?.messages.at(-1)?.content).toBe(
+      '- [completed] make: Make it\n- [pending] use: Use it',
+    );
+  });
+
+  it.each(['agent', 'ask', 'debug'])('is neither offered nor run in %s mode', async (mode) => {
+    const requests = scriptModel((_, turn) => (turn === 0 ? { calls: [PLAN] } : { text: 'Ok.' }));
+    const response = await chat('plan it', { mode });
+    const offered = requests[0]?.tools?.map((tool) => tool.function.name) ?? [];
+    expect(offered).not.toContain('create_plan');
+    expect(response.documents[1]).toMatchObject({
+      type: 'error',
+      metadata: { errorCode: 'WRONG_MODE', source: 'create_plan' },
+    });
+  });
+});
+
+describe('plan mode', () => {
+  it('offers what reads, plans and asks, and nothing that changes anything', async () => {
+    const requests = scriptModel(() => ({ text: 'Ok.' }));
+    const { bridgeId } = await connectBridge();
+    await chat('plan it', { mode: 'plan', bridgeId });
+    expect(requests[0]?.tools?.map((tool) => tool.function.name)).toEqual([
+      'read_file',
+      'list_dir',
+      'glob_file_search',
+      'grep',
+      'codebase_search',
+      'create_plan',
+      'ask_question',
+    ]);
+    expect(String(requests[0]?.messages.at(-1)?.content)).toContain('<system_reminder>');
+  });
+
+  it('is the only mode of chat/plan', async () => {
+    const body = { messages: [{ role: 'user', content: 'x' }], mode: 'agent' };
+    expect(await errorOf(await call('chat/plan', { body }))).toMatchObject({
+      status: 400,
+      code: 'INVALID_REQUEST',
+      message: expect.stringMatching(/^mode: /),
+    });
+  });
+});
+
+describe('ask_question', () => {
+  it('waits for an answer, from any device, and goes on with it', async () => {
+    const { model, reader, responseId, conversationId } = await startAsking();
+    expect(await readResponse(responseId)).toMatchObject({
+      status: 'waiting',
+      documents: [
+        {
+          type: 'clarification',
+          content: 'Before I go on:',
+          metadata: { questions: ASKED, awaiting: true },
+        },
+      ],
+    });
+    const answered = await answer(conversationId, [{ questionId: 'q1', optionIds: ['jwt'] }]);
+    expect(answered.status).toBe(200);
+    const next = await model.next();
+    expect(next.request.messages.at(-1)?.content).toBe('JWT or session?\n-> JWT (jwt)');
+    next.answer({ text: 'JWT it is.' });
+    const events = await reader.toEnd();
+    expect(events.map(({ event }) => event.type)).toContain('clarification_request');
+    const { documents, status } = await readResponse(responseId);
+    expect(status).toBe('completed');
+    expect(documents[0]?.metadata).toEqual({
+      questions: ASKED,
+      answers: [{ questionId: 'q1', optionIds: ['jwt'] }],
+    });
+    const late = await errorOf(await answer(conversationId, []));
+    expect(late).toMatchObject({ status: 409, code: 'ALREADY_ANSWERED' });
+  });
+
+  it('can be passed over, or answered in other words', async () => {
+    const { model, reader, conversationId } = await startAsking();
+    await answer(conversationId, [{ questionId: 'q1', text: 'Basic auth' }]);
+    const next = await model.next();
+    expect(next.request.messages.at(-1)?.content).toBe('JWT or session?\n-> Basic auth');
+    next.answer({ calls: [QUESTIONS] });
+    await reader.until((events) => events.filter(isQuestion).length === 2);
+    await answer(conversationId, [], 'doc_002');
+    const last = await model.next();
+    expect(last.request.messages.at(-1)?.content).toContain('no answer');
+    last.answer({ text: 'Fine.' });
+    await reader.toEnd();
+  });
+
+  it('ends the JSON answer with the question, and the run goes on when it is answered', async () => {
+    const requests = scriptModel((_, turn) =>
+      turn === 0 ? { calls: [QUESTIONS] } : { text: 'JWT it is.' },
+    );
+    const { status, documents, id, conversationId } = await chat('go', { mode: 'plan' });
+    expect({ status, types: documents.map(({ type }) => type) }).toEqual({
+      status: 'waiting',
+      types: ['clarification'],
+    });
+    await answer(conversationId, [{ questionId: 'q1', optionIds: ['jwt'] }]);
+    await new SseReader(await call(`chat/completions/${id}/events`)).toEnd();
+    expect(await readResponse(id)).toMatchObject({ status: 'completed' });
+    expect(requests).toHaveLength(2);
+  });
+
+  it('outlives a crash', async () => {
+    const { model, reader, conversationId } = await startAsking();
+    await abortAllDurableObjects();
+    await answer(conversationId, [{ questionId: 'q1', optionIds: ['session'] }]);
+    (await model.next()).answer({ text: 'Session it is.' });
+    expect((await reader.toEnd()).at(-1)?.event).toMatchObject({ status: 'completed' });
+    expect(model.count).toBe(2);
+  });
+
+  it('gives way to a message that is written instead of an answer', async () => {
+    const { model, reader, conversationId } = await startAsking();
+    const sent = await ask('Forget it.', { conversationId, stream: true });
+    const next = await model.next();
+    expect(next.request.messages.at(-1)?.content).toContain('wrote a message');
+    next.answer({ text: 'All right.' });
+    (await model.next()).answer({ text: 'Forgotten.' });
+    await new SseReader(sent).toEnd();
+    expect((await reader.toEnd()).at(-1)?.event).toMatchObject({ status: 'completed' });
+  });
+
+  it('ends with the run that asked', async () => {
+    const { reader, responseId, conversationId } = await startAsking();
+    await call(`chat/completions/${responseId}/cancel`, { method: 'POST' });
+    expect((await reader.toEnd()).at(-1)?.event).toMatchObject({ status: 'cancelled' });
+    expect(await errorOf(await answer(conversationId, []))).toMatchObject({ status: 409 });
+  });
+
+  it('is given up when nobody answers in time', async () => {
+    const { model, reader, conversationId } = await startAsking();
+    vi.setSystemTime(Date.now() + RUN_LIMITS.approvalMs + 1000);
+    try {
+      await runDurableObjectAlarm(conversationObject(conversationId));
+      const next = await model.next();
+      expect(next.request.messages.at(-1)?.content).toContain('NOT_ANSWERED');
+      next.answer({ text: 'Then not.' });
+      await reader.toEnd();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('leaves the calls after it no more time than others', async () => {
+    const bridge = await connectBridge();
+    const { model, reader, conversationId } = await startAsking({ bridgeId: bridge.bridgeId });
+    await answer(conversationId, []);
+    (await model.next()).answer({ calls: [readFile('a')] });
+    await bridge.nextCall();
+    vi.setSystemTime(Date.now() + RUN_LIMITS.callDeadlineMs + 1000);
+    try {
+      await runDurableObjectAlarm(conversationObject(conversationId));
+      const next = await model.next();
+      expect(next.request.messages.at(-1)?.content).toContain('DEADLINE_PASSED');
+      next.answer({ text: 'Then not.' });
+      await reader.toEnd();
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it('was answered, also for who asks after the object has slept', async () => {
+    const { model, reader, conversationId } = await startAsking();
+    await answer(conversationId, []);
+    (await model.next()).answer({ text: 'Ok.' });
+    await reader.toEnd();
+    await abortAllDurableObjects();
+    expect(await errorOf(await answer(conversationId, []))).toMatchObject({
+      status: 409,
+      code: 'ALREADY_ANSWERED',
+    });
+  });
+
+  it.each<[string, object[], string]>([
+    ['another question', [{ questionId: 'q9', optionIds: [] }], 'answers[0].questionId'],
+    ['another option', [{ questionId: 'q1', optionIds: ['x'] }], 'answers[0].optionIds'],
+    ['two options of one', [{ questionId: 'q1', optionIds: ['jwt', 'session'] }], 'only one'],
+    ['the same one twice', [{ questionId: 'q1' }, { questionId: 'q1' }], 'answers[1].questionId'],
+    ['something of a wrong type', [{ questionId: 1 }], 'answers[0].questionId'],
+  ])('does not take an answer to %s', async (_, answers, message) => {
+    const { model, reader, conversationId } = await startAsking();
+    expect(await errorOf(await answer(conversationId, answers))).toMatchObject({
+      status: 400,
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining(message),
+    });
+    await answer(conversationId, []);
+    (await model.next()).answer({ text: 'Ok.' });
+    await reader.toEnd();
+  });
+
+  it('is nobody else’s to answer', async () => {
+    const { model, reader, conversationId } = await startAsking();
+    const path = `conversations/${conversationId}/clarifications/doc_001`;
+    const foreign = await call(path, { body: { answers: [] }, account: 'eve' });
+    expect(foreign.status).toBe(404);
+    const nowhere = `conversations/${conversationId}/clarifications/doc_007`;
+    expect((await call(nowhere, { body: { answers: [] } })).status).toBe(404);
+    await answer(conversationId, []);
+    (await model.next()).answer({ text: 'Ok.' });
+    await reader.toEnd();
+  });
+
+  it('waits beside calls that the bridge runs', async () => {
+    const model = holdModel();
+    const bridge = await connectBridge();
+    const { reader, conversationId } = await askStreamed({ bridgeId: bridge.bridgeId });
+    (await model.next()).answer({ calls: [readFile('a'), QUESTIONS] });
+    bridge.succeed((await bridge.nextCall()).callId, 'content');
+    await bridge.next('ack');
+    expect(model.count).toBe(1);
+    await answer(conversationId, [{ questionId: 'q1', optionIds: ['jwt'] }], 'doc_002');
+    const next = await model.next();
+    expect(next.request.messages.slice(-2).map(({ content }) => content)).toEqual([
+      'content',
+      'JWT or session?\n-> JWT (jwt)',
+    ]);
+    next.answer({ text: 'Both.' });
+    await reader.toEnd();
+  });
+});
+
+function isQuestion({ event }: ReadEvent): boolean {
+  return event.type === 'clarification_request';
+}
+
+function todoWrite(todos: object[]) {
+  return { name: 'todo_write', arguments: { todos } };
+}
+
+async function startAsking(more: Parameters<typeof askStreamed>[0] = {}) {
+  const model = holdModel();
+  const asked = await askStreamed(more);
+  (await model.next()).answer({ calls: [QUESTIONS] });
+  await asked.reader.untilType('clarification_request');
+  return { model, ...asked };
+}
+
+function answer(conversationId: string, answers: object[], document = 'doc_001') {
+  return call(`conversations/${conversationId}/clarifications/${document}`, { body: { answers } });
+}

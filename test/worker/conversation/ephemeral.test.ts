@@ -1,0 +1,114 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { afterEach, expect, it, vi } from 'vitest';
+import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
+import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import { Tunnel } from '../../../worker/tunnel/object.ts';
+import { call, errorOf, scriptModel } from '../api.ts';
+import { SseReader } from '../follow/sse-reader.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { cancel, conversationObject } from './conversing.ts';
+import { holdModel, runCommand } from './held-model.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('a conversation for one answer is not listed, and deletes itself some time after it', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'hi' }));
+  const { conversationId, responseId } = await submitEphemeral(account);
+  const path = `chat/completions/${responseId}`;
+  await new SseReader(await call(`${path}/events`, { account })).toEnd();
+  expect(await (await call('conversations', { account })).json()).toMatchObject({ items: [] });
+  const patch = { method: 'PATCH', body: { title: 'kept' }, account };
+  expect(await errorOf(await call(`conversations/${conversationId}`, patch))).toMatchObject({
+    status: 404,
+  });
+
+  const stub = conversationObject(conversationId);
+  expect(await runDurableObjectAlarm(stub)).toBe(true);
+  expect((await call(path, { account })).status).toBe(200);
+  const at = (await alarmOf(conversationId)) ?? 0;
+  expect(Math.abs(at - Date.now() - CONVERSATION_LIMITS.ephemeralMs)).toBeLessThan(10_000);
+
+  await evictDurableObject(stub);
+  later(CONVERSATION_LIMITS.ephemeralMs + 1);
+  expect(await runDurableObjectAlarm(stub)).toBe(true);
+  expect((await call(path, { account })).status).toBe(404);
+  expect(await tablesOf(conversationId)).toEqual([]);
+  expect(await alarmOf(conversationId)).toBeNull();
+});
+
+it('is there as long as its answer is at work, and goes even when that was waited for long', async () => {
+  const account = newAccount();
+  const model = holdModel();
+  const bridge = await connectBridge({ account });
+  const { conversationId, responseId } = await submitEphemeral(account, bridge.bridgeId);
+  const reader = new SseReader(await call(`chat/completions/${responseId}/events`, { account }));
+  (await model.next()).answer({ calls: [runCommand('sleep')] });
+  const { callId } = await bridge.nextCall();
+  bridge.send({ type: 'approval_request', callId, reason: 'It may take a day to be answered.' });
+  await reader.untilType('approval_request');
+  later(CONVERSATION_LIMITS.ephemeralMs + 1);
+  expect(await runDurableObjectAlarm(conversationObject(conversationId))).toBe(true);
+  expect((await call(`chat/completions/${responseId}`, { account })).status).toBe(200);
+  expect(await alarmOf(conversationId)).not.toBeNull();
+  await cancel(responseId, account);
+  await reader.toEnd();
+  const at = (await alarmOf(conversationId)) ?? Number.POSITIVE_INFINITY;
+  expect(at).toBeLessThanOrEqual(Date.now() + CONVERSATION_LIMITS.ephemeralMs);
+});
+
+it('has its alarm from the moment it is stored', async () => {
+  const account = newAccount();
+  const { bridgeId } = await connectBridge({ account });
+  const described = vi.spyOn(Tunnel.prototype, 'describe');
+  described.mockImplementation(() => {
+    described.mockImplementation((() => new Promise(() => undefined)) as never);
+    throw new Error('reset');
+  });
+  const { conversationId, responseId } = await submitEphemeral(account, bridgeId);
+  expect(await (await call(`chat/completions/${responseId}`, { account })).json()).toMatchObject({
+    status: 'queued',
+  });
+  expect(await alarmOf(conversationId)).not.toBeNull();
+});
+
+async function submitEphemeral(account: string, bridgeId: string | null = null) {
+  const conversationId = newConversationId(crypto.randomUUID());
+  const outcome = await conversationObject(conversationId).submit(
+    { account, conversationId },
+    {
+      request: {
+        model: 'scripted',
+        mode: 'agent',
+        messages: [{ role: 'user', content: 'go' }],
+        createdMs: Date.now(),
+      },
+      device: undefined,
+      delivery: 'queue',
+      create: { bridgeId, title: 'go', ephemeral: true },
+    },
+  );
+  expect(outcome.ok).toBe(true);
+  return { conversationId, responseId: responseIdOf(conversationId, 1) };
+}
+
+function later(ms: number): void {
+  const now = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => now + ms);
+}
+
+function newAccount(): string {
+  return `ada-${crypto.randomUUID()}`;
+}
+
+function alarmOf(conversationId: string): Promise<number | null> {
+  return runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
+    storage.getAlarm(),
+  );
+}
+
+function tablesOf(conversationId: string): Promise<unknown[]> {
+  return runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
+    storage.sql.exec('select name from sqlite_master').toArray(),
+  );
+}

@@ -1,0 +1,428 @@
+import {
+  env,
+  evictDurableObject,
+  runDurableObjectAlarm,
+  runInDurableObject,
+} from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type ChatResponse, ConversationView } from '../../../shared/documents.ts';
+import type { TapeEvent } from '../../../shared/events.ts';
+import { foldConversation } from '../../../shared/fold.ts';
+import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
+import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { copyTapeRow } from '../../../worker/conversation/copy-events.ts';
+import { forkConversation } from '../../../worker/conversation/fork.ts';
+import { Conversation } from '../../../worker/conversation/object.ts';
+import { Tunnel } from '../../../worker/tunnel/object.ts';
+import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
+import { SseReader } from '../follow/sse-reader.ts';
+import { connectBridge, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
+import { askStreamed, cancel, conversationObject } from './conversing.ts';
+import { type HeldModel, holdModel, runCommand } from './held-model.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a fork', () => {
+  it('has everything through the response, under ids of its own, and nothing after it', async () => {
+    const account = newAccount();
+    scriptModel((_, number) => ({ text: `Reply ${number}.` }));
+    const { id, conversationId } = await chat('first', { account });
+    await chat('second', { account, conversationId });
+    const original = await view(conversationId, account);
+    const forked = await forkAt(conversationId, id, account);
+    const copy = await view(forked, account);
+    const responseId = responseIdOf(forked, 1);
+    const { created } = copy;
+    expect(created >= original.created).toBe(true);
+    expect(copy).toEqual({
+      ...original,
+      id: forked,
+      created,
+      messages: [{ ...original.messages[0], responseId }],
+      responses: [{ ...original.responses[0], id: responseId, conversationId: forked }],
+    });
+    const folded = { ...copy, messages: [], responses: [] };
+    const events = new SseReader(await call(`conversations/${forked}/events`, { account }));
+    for (const { event } of await events.untilType('done')) foldConversation(folded, event);
+    await events.leave();
+    expect(folded).toEqual(copy);
+    expect(await (await call(`chat/completions/${responseId}`, { account })).json()).toEqual(
+      copy.responses[0],
+    );
+    expect(await view(conversationId, account)).toEqual(original);
+  });
+
+  it('is listed with the title and found by the words of the old one', async () => {
+    const account = newAccount();
+    scriptModel(() => ({ text: 'The okapi.' }));
+    const { id, conversationId } = await chat('first', { account });
+    await call(`conversations/${conversationId}`, {
+      method: 'PATCH',
+      body: { title: 'Renamed', archived: true },
+      account,
+    });
+    const forked = await forkAt(conversationId, id, account);
+    const { items } = await (await call('conversations?search=okapi', { account })).json<{
+      items: unknown[];
+    }>();
+    expect(items).toMatchObject([{ id: forked, title: 'Renamed', archived: false }]);
+    expect(await view(forked, account)).toMatchObject({ title: 'Renamed', archived: false });
+  });
+
+  it('goes on by itself, as the old one does: the model sees each its own past', async () => {
+    const account = newAccount();
+    const model = holdModel();
+    const bridge = await connectBridge({ account });
+    const first = await askStreamed({ account, bridgeId: bridge.bridgeId });
+    await useTool(model, bridge, 'make', 'made');
+    (await model.next()).answer({ text: 'Made.' });
+    await first.reader.toEnd();
+    const forked = await forkAt(first.conversationId, first.responseId, account);
+    for (const conversationId of [first.conversationId, forked]) {
+      const next = await ask(`on in ${conversationId}`, { account, conversationId, stream: true });
+      await useTool(model, bridge, `test ${conversationId}`, 'passed');
+      const { request, answer } = await model.next().then((reply) => ({
+        request: reply.request,
+        answer: reply.answer.bind(reply),
+      }));
+      const texts = JSON.stringify(request.messages);
+      expect(texts).toContain('made');
+      expect(texts).toContain(`on in ${conversationId}`);
+      expect(texts.match(/on in conv_/g)).toHaveLength(1);
+      answer({ text: 'Tested.' });
+      await new SseReader(next).toEnd();
+      const { responses } = await view(conversationId, account);
+      expect(responses.map(({ id }) => id)).toEqual([
+        responseIdOf(conversationId, 1),
+        responseIdOf(conversationId, 2),
+      ]);
+      expect(responses.every(({ status }) => status === 'completed')).toBe(true);
+    }
+  });
+
+  it('goes on after its object has slept', async () => {
+    const account = newAccount();
+    scriptModel((_, number) => ({ text: `Reply ${number}.` }));
+    const { id, conversationId } = await chat('first', { account });
+    const forked = await forkAt(conversationId, id, account);
+    await evictDurableObject(conversationObject(forked));
+    await chat('second', { account, conversationId: forked });
+    expect(
+      (await view(forked, account)).responses.map(({ documents }) => documents[0]?.content),
+    ).toEqual(['Reply 0.', 'Reply 1.']);
+  });
+
+  it('begins without the Idempotency-Keys of the old one', async () => {
+    const account = newAccount();
+    scriptModel((_, number) => ({ text: `Reply ${number}.` }));
+    const { conversationId } = await chat('first', { account });
+    const headers = { 'idempotency-key': 'second' };
+    const send = async (to: string): Promise<ChatResponse> => {
+      const body = { messages: [{ role: 'user', content: 'second' }], conversationId: to };
+      return await (await call('chat/completions', { account, body, headers })).json();
+    };
+    const { id } = await send(conversationId);
+    const forked = await forkAt(conversationId, id, account);
+    expect(await send(forked)).toMatchObject({ id: responseIdOf(forked, 3) });
+    expect(await send(forked)).toMatchObject({ id: responseIdOf(forked, 3) });
+  });
+
+  it('can be forked again, and outlives the old one', async () => {
+    const account = newAccount();
+    scriptModel(() => ({ text: 'hi' }));
+    const { id, conversationId } = await chat('first', { account });
+    const forked = await forkAt(conversationId, id, account);
+    await call(`conversations/${conversationId}`, { method: 'DELETE', account });
+    const again = await forkAt(forked, responseIdOf(forked, 1), account);
+    expect((await view(again, account)).messages).toMatchObject([{ content: 'first' }]);
+  });
+
+  it('takes a conversation of many pages', async () => {
+    const account = newAccount();
+    scriptModel(() => ({ text: 'hi' }));
+    const size = REQUEST_LIMITS.maxMessageChars;
+    const { conversationId } = await chat('0'.repeat(size), { account });
+    let last = '';
+    // Each is stored twice: on the tape, and with its run.
+    for (let number = 1; number * 2 * size < 1.5 * CONVERSATION_LIMITS.maxPageChars; number++) {
+      last = (await chat(String(number).repeat(size), { account, conversationId })).id;
+    }
+    const pages = vi.spyOn(Conversation.prototype, 'forkPage');
+    const forked = await forkAt(conversationId, last, account);
+    expect(pages.mock.calls.length).toBeGreaterThan(1);
+    const [original, copy] = [await view(conversationId, account), await view(forked, account)];
+    const said = ({ messages }: ConversationView) => messages.map(({ content }) => content);
+    expect(said(copy).length).toBeGreaterThan(5);
+    expect(said(copy).every((content, index) => content === said(original)[index])).toBe(true);
+    await chat('on', { account, conversationId: forked });
+  });
+});
+
+describe('while the conversation is at work', () => {
+  it('a fork through the response at work is refused, through the one before it goes well', async () => {
+    const account = newAccount();
+    const model = holdModel();
+    const first = await askStreamed({ account });
+    const reply = await model.next();
+    const { conversationId } = first;
+    const waiting = await ask('second', { account, conversationId, stream: true });
+    expect(await errorOf(await fork(conversationId, first.responseId, account))).toMatchObject({
+      status: 409,
+      code: 'CONVERSATION_BUSY',
+    });
+    reply.answer({ text: 'One.' });
+    await first.reader.toEnd();
+    const second = await model.next();
+    const forked = await forkAt(conversationId, first.responseId, account);
+    expect(await view(forked, account)).toMatchObject({
+      messages: [{ content: 'go' }],
+      responses: [{ documents: [{ content: 'One.' }] }],
+    });
+    const refused = await fork(conversationId, responseIdOf(conversationId, 2), account);
+    expect(refused.status).toBe(409);
+    second.answer({ text: 'Two.' });
+    await new SseReader(waiting).toEnd();
+  });
+
+  it('a fork before a response takes what is earlier: of a first one, nothing', async () => {
+    const account = newAccount();
+    const model = holdModel();
+    const { reader, conversationId } = await askStreamed({ account });
+    const reply = await model.next();
+    const to = { account, conversationId: newConversationId(crypto.randomUUID()) };
+    const source = { from: conversationId, ordinal: 1, through: false, title: 'Edited' };
+    await forkConversation(env, to, source);
+    expect(await view(to.conversationId, account)).toMatchObject({
+      title: 'Edited',
+      messages: [],
+      responses: [],
+    });
+    reply.answer({ text: 'x' });
+    await reader.toEnd();
+    const edited = chat('edited', { account, conversationId: to.conversationId });
+    (await model.next()).answer({ text: 'y' });
+    expect(await edited).toMatchObject({
+      id: responseIdOf(to.conversationId, 1),
+      status: 'completed',
+    });
+  });
+
+  it('a message that waited before the end of the copied response stays behind', async () => {
+    const account = newAccount();
+    const model = holdModel();
+    const first = await askStreamed({ account });
+    const reply = await model.next();
+    const { conversationId } = first;
+    const second = await askStreamed({ account, conversationId });
+    await cancel(second.responseId, account);
+    reply.answer({ text: 'One.' });
+    await first.reader.toEnd();
+    const forked = await forkAt(conversationId, first.responseId, account);
+    const copy = await view(forked, account);
+    expect([copy.messages.length, copy.responses.length]).toEqual([1, 1]);
+    const third = chat('third', { account, conversationId: forked });
+    (await model.next()).answer({ text: 'Three.' });
+    expect((await third).id).toBe(responseIdOf(forked, 2));
+  });
+});
+
+describe('what cannot be forked', () => {
+  it('is not found, and nothing is made', async () => {
+    const account = newAccount();
+    scriptModel(() => ({ text: 'hi' }));
+    const { id, conversationId } = await chat('first', { account });
+    const other = await chat('other', { account });
+    for (const [from, responseId, by] of [
+      [conversationId, id, newAccount()],
+      [conversationId, responseIdOf(conversationId, 2), account],
+      [conversationId, other.id, account],
+      ['conv_11111111-1111-4111-8111-111111110000', id, account],
+    ] as const) {
+      expect(await errorOf(await fork(from, responseId, by))).toMatchObject({
+        status: 404,
+        code: 'NOT_FOUND',
+      });
+    }
+    const to = { account, conversationId: newConversationId(crypto.randomUUID()) };
+    const source = { from: conversationId, ordinal: 7, through: true };
+    await expect(forkConversation(env, to, source)).rejects.toMatchObject({ code: 'NOT_FOUND' });
+    expect(await tablesOf(to.conversationId)).toEqual([]);
+    expect(await listedOf(account)).toBe(2);
+  });
+});
+
+describe('a copy that is given up in the middle', () => {
+  it('is not there, and can be made again', async () => {
+    const { account, to, source } = await toBeForked();
+    const broken = breakAfterFirstPage();
+    await expect(forkConversation(env, to, source)).rejects.toThrow();
+    expect((await call(`conversations/${to.conversationId}`, { account })).status).toBe(404);
+    expect(await tablesOf(to.conversationId)).toEqual([]);
+    broken.mockRestore();
+    await forkConversation(env, to, source);
+    await forkConversation(env, to, source);
+    expect((await view(to.conversationId, account)).responses).toHaveLength(1);
+    expect(await listedOf(account)).toBe(2);
+  });
+
+  it('is swept away when the object died with it', async () => {
+    const { account, to } = await halfCopied();
+    expect((await call(`conversations/${to.conversationId}`, { account })).status).toBe(404);
+    expect(await runDurableObjectAlarm(conversationObject(to.conversationId))).toBe(true);
+    expect(await tablesOf(to.conversationId)).toEqual([]);
+  });
+
+  it('is begun anew after the object died with it', async () => {
+    const { account, to, source } = await halfCopied();
+    await forkConversation(env, to, source);
+    expect((await view(to.conversationId, account)).responses).toHaveLength(1);
+  });
+
+  it('is made once by two requests that come together', async () => {
+    const { account, to, source } = await toBeForked();
+    const { forkPage } = Conversation.prototype;
+    const pages = vi.spyOn(Conversation.prototype, 'forkPage').mockImplementation(async function (
+      this: Conversation,
+      ...parameters
+    ) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      return await forkPage.apply(this, parameters);
+    });
+    await Promise.all([forkConversation(env, to, source), forkConversation(env, to, source)]);
+    expect(pages).toHaveBeenCalledOnce();
+    expect((await view(to.conversationId, account)).responses).toHaveLength(1);
+  });
+});
+
+it.each([0, 100])(
+  'a new conversation of the same id, %i ms later, does not get into it',
+  async (ms) => {
+    const { account, to, source } = await toBeForked();
+    const { bridgeId } = await connectBridge({ account });
+    const { describe: describeBridge } = Tunnel.prototype;
+    const { forkPage } = Conversation.prototype;
+    const described = vi.spyOn(Tunnel.prototype, 'describe');
+    described.mockImplementation(slow(50 + ms, describeBridge) as never);
+    vi.spyOn(Conversation.prototype, 'forkPage').mockImplementation(slow(100, forkPage));
+    const request = { model: 'x', mode: 'agent', messages: [], createdMs: 0 } as const;
+    const create = { bridgeId, title: 'go', ephemeral: false };
+    const stub = conversationObject(to.conversationId);
+    const submission = { request, device: undefined, delivery: 'queue', create } as const;
+    const submitted = stub.submit(to, submission);
+    await vi.waitFor(() => expect(described).toHaveBeenCalled());
+    await forkConversation(env, to, source);
+    expect(await submitted).toMatchObject({ ok: false, code: 'IDEMPOTENCY_CONFLICT' });
+    expect((await view(to.conversationId, account)).messages).toMatchObject([{ content: 'first' }]);
+  },
+);
+
+/** The method, some time after it is called. */
+function slow<This, Arguments extends unknown[], Result>(
+  ms: number,
+  method: (this: This, ...parameters: Arguments) => Result,
+) {
+  return async function (this: This, ...parameters: Arguments): Promise<Awaited<Result>> {
+    await new Promise((resolve) => setTimeout(resolve, ms));
+    return await method.apply(this, parameters);
+  };
+}
+
+it('an event that stays behind leaves its position free', () => {
+  const from = 'conv_22222222-2222-4222-8222-222222220000';
+  const conversationId = 'conv_33333333-3333-4333-8333-333333330000';
+  const delta: TapeEvent = { type: 'content_delta', documentId: 'doc_001', delta: 'abc' };
+  const waiting: TapeEvent = {
+    type: 'message',
+    message: { responseId: responseIdOf(from, 2), content: 'x', created: '2026-11-20T12:00:00Z' },
+  };
+  const renamed: TapeEvent = { type: 'conversation_update', title: 'old', archived: true };
+  const row = { position: 10, events: [delta, waiting, delta, renamed, waiting] };
+  expect(copyTapeRow(row, { conversationId, title: 'new', ordinal: 1 })).toEqual([
+    { position: 10, events: [delta] },
+    {
+      position: 14,
+      events: [delta, { type: 'conversation_update', title: 'new', archived: false }],
+    },
+  ]);
+});
+
+function newAccount(): string {
+  return `ada-${crypto.randomUUID()}`;
+}
+
+function fork(conversationId: string, responseId: string, account: string): Promise<Response> {
+  return call(`conversations/${conversationId}/forks`, { body: { responseId }, account });
+}
+
+async function forkAt(
+  conversationId: string,
+  responseId: string,
+  account: string,
+): Promise<string> {
+  const response = await fork(conversationId, responseId, account);
+  expect(response.status).toBe(201);
+  return (await response.json<{ conversationId: string }>()).conversationId;
+}
+
+async function view(conversationId: string, account: string): Promise<ConversationView> {
+  const response = await call(`conversations/${conversationId}`, { account });
+  return ConversationView.parse(await response.json());
+}
+
+async function useTool(
+  model: HeldModel,
+  bridge: ScriptedBridge,
+  command: string,
+  output: string,
+): Promise<void> {
+  (await model.next()).answer({ calls: [runCommand(command)] });
+  bridge.succeed((await bridge.nextCall()).callId, output);
+}
+
+async function toBeForked() {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'hi' }));
+  const { conversationId: from } = await chat('first', { account });
+  const to = { account, conversationId: newConversationId(crypto.randomUUID()) };
+  return { account, to, source: { from, ordinal: 1, through: true } };
+}
+
+/** As it is left by an object that dies before the last step of a copy. */
+async function halfCopied() {
+  const forked = await toBeForked();
+  await forkConversation(env, forked.to, forked.source);
+  const stub = conversationObject(forked.to.conversationId);
+  await runInDurableObject(stub, (_, { storage }) => {
+    storage.sql.exec('delete from conversation');
+  });
+  await evictDurableObject(stub);
+  return forked;
+}
+
+/** The first page says that there is another one, and that one fails. */
+function breakAfterFirstPage() {
+  const { forkPage } = Conversation.prototype;
+  return vi.spyOn(Conversation.prototype, 'forkPage').mockImplementation(async function (
+    this: Conversation,
+    caller,
+    point,
+    start,
+  ) {
+    if (start.table > 0) throw new Error('reset');
+    const page = await forkPage.call(this, caller, point, start);
+    if (!page.ok) return page;
+    const rows = page.value.rows.filter(({ table }) => table === 'tape');
+    return { ok: true, value: { ...page.value, rows, next: { table: 1, offset: 0 } } };
+  });
+}
+
+async function listedOf(account: string): Promise<number> {
+  const list = await (await call('conversations', { account })).json<{ items: unknown[] }>();
+  return list.items.length;
+}
+
+function tablesOf(conversationId: string): Promise<unknown[]> {
+  return runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
+    storage.sql.exec('select name from sqlite_master').toArray(),
+  );
+}

@@ -1,0 +1,322 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ChatResponse } from '../../../shared/documents.ts';
+import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
+import { ask, call, chat, errorOf, scriptModel, streamOf } from '../api.ts';
+import { SseReader } from '../follow/sse-reader.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const PIXEL = 'data:image/png;base64,iVBORw0KGgo=';
+
+describe('tools', () => {
+  it('as a list of names or aliases puts only these on offer', async () => {
+    expect(await offered(['Read', 'grep', 'web_search'])).toEqual(['read_file', 'grep']);
+  });
+
+  it('as a registry puts on offer what is enabled', async () => {
+    const registry = {
+      codebase_search: { enabled: true, scope: 'workspace' },
+      read_file: { enabled: true, allowedPaths: ['src/', 'tests/'] },
+      edit_file: { enabled: true, requireApproval: true },
+      run_terminal_cmd: { enabled: false },
+      web_search: { enabled: true },
+    };
+    const wanted = ['read_file', 'codebase_search', 'edit_file'];
+    expect(await offered(registry)).toEqual(wanted);
+    expect(await offered({ availableTools: registry })).toEqual(wanted);
+  });
+
+  it('can be none', async () => {
+    expect(await offered([])).toEqual([]);
+  });
+
+  it('tell the bridge what limits their calls', async () => {
+    const bridge = await connectBridge();
+    const read = { name: 'Read', arguments: { path: 'src/a.ts' } };
+    scriptModel((_, turn) => (turn === 0 ? { calls: [read] } : { text: 'Ok.' }));
+    const limits = { allowedPaths: ['src'], requireApproval: true };
+    const answer = chat('go', { bridgeId: bridge.bridgeId, tools: { read_file: limits } });
+    const sent = await bridge.nextCall();
+    expect(sent).toMatchObject({ tool: 'read_file', limits });
+    bridge.succeed(sent.callId, 'text');
+    expect(await answer).toMatchObject({ status: 'completed' });
+  });
+
+  it('refuse a path that is not allowed before the bridge hears of it', async () => {
+    const bridge = await connectBridge();
+    const read = { name: 'read_file', arguments: { target_file: 'src/../secret.ts' } };
+    scriptModel((_, turn) => (turn === 0 ? { calls: [read] } : { text: 'Ok.' }));
+    const tools = { read_file: { allowedPaths: ['src'] } };
+    const { documents } = await chat('go', { bridgeId: bridge.bridgeId, tools });
+    expect(documents[1]).toMatchObject({ metadata: { errorCode: 'PATH_NOT_ALLOWED' } });
+    expect(bridge.frames.filter(({ type }) => type === 'call')).toEqual([]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ['a name that no tool has', ['format_disk'], 'tools.format_disk: There is no tool'],
+    ['a setting that there is not', { grep: { enabled: 'yes' } }, 'tools.grep.enabled: '],
+    ['a scope that there is not', { grep: { scope: 'machine' } }, 'tools.grep.scope: '],
+    ['no path at all', { grep: { allowedPaths: [] } }, 'tools.grep.allowedPaths: '],
+    ['a path out of the workspace', { grep: { allowedPaths: ['../x'] } }, 'allowedPaths[0]: '],
+    ['paths for a command', { Shell: { allowedPaths: ['src'] } }, 'tools.Shell: '],
+    ['a tool under two names', { Read: {}, read_file: {} }, 'tools.read_file: '],
+    [
+      'a question about a tool that no machine runs',
+      { TodoWrite: { requireApproval: true } },
+      'tools.TodoWrite: ',
+    ],
+    ['a registry of too many', registryOf(201, {}), 'tools: '],
+    ['a registry of far too many that fit in no form', registryOf(100_000, 1), 'tools: '],
+    ['too many in availableTools', { availableTools: registryOf(201, {}) }, 'tools: '],
+    ['a limit under a name that it does not have', { grep: { allowedPath: ['src'] } }, 'tools.grep: '],
+    ['something that is neither', 'grep', 'tools: '],
+    ['too many', Array.from({ length: 201 }, () => 'grep'), 'tools: '],
+  ])('refuse %s', async (_, tools, message) => {
+    expect(await errorOf(await ask('go', { tools }))).toMatchObject({
+      status: 400,
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining(message),
+    });
+  });
+
+  function registryOf(count: number, settings: unknown): Record<string, unknown> {
+    return Object.fromEntries(Array.from({ length: count }, (_, index) => [index, settings]));
+  }
+
+  async function offered(tools: unknown): Promise<string[]> {
+    const requests = scriptModel(() => ({ text: 'Ok.' }));
+    const { bridgeId } = await connectBridge();
+    await chat('go', { tools, bridgeId });
+    return requests.at(-1)?.tools?.map((tool) => tool.function.name) ?? [];
+  }
+});
+
+describe('include: ["reasoning"]', () => {
+  const thinking = () =>
+    streamOf([
+      'data: {"choices":[{"delta":{"reasoning_content":"Let me think."}}]}\n\n',
+      'data: {"choices":[{"delta":{"content":"42."},"finish_reason":"stop"}]}\n\n',
+      'data: [DONE]\n\n',
+    ]);
+
+  it('shows what the model thought as documents of its own', async () => {
+    scriptModel(thinking);
+    const { documents } = await chat('go', { include: ['reasoning'] });
+    expect(documents).toMatchObject([
+      { id: 'doc_001', type: 'reasoning', content: 'Let me think.', metadata: { format: 'plain' } },
+      { id: 'doc_002', type: 'text', content: '42.' },
+    ]);
+  });
+
+  it('is what it takes: nobody else sees it', async () => {
+    scriptModel(thinking);
+    expect((await chat('go')).documents).toMatchObject([{ type: 'text', content: '42.' }]);
+  });
+
+  it('takes nothing else', async () => {
+    const error = await errorOf(await ask('go', { include: ['thoughts'] }));
+    expect(error).toMatchObject({ status: 400, message: expect.stringMatching(/^include\[0\]: /) });
+  });
+});
+
+describe('Idempotency-Key', () => {
+  it('gives a repeated request the response of the first, and asks the model once', async () => {
+    const requests = scriptModel(() => ({ text: 'Once.' }));
+    const key = crypto.randomUUID();
+    const first = await keyed(key, 'go');
+    expect(await keyed(key, 'go')).toEqual(first);
+    const { conversationId } = first;
+    const second = await keyed(`${key}-2`, 'on', { conversationId });
+    expect(await keyed(`${key}-2`, 'on', { conversationId })).toEqual(second);
+    expect(second.id).not.toBe(first.id);
+    expect(requests).toHaveLength(2);
+  });
+
+  it('holds for requests that come together, streamed or not', async () => {
+    const requests = scriptModel(() => ({ text: 'Once.' }));
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const body = { messages: [{ role: 'user', content: 'go' }] };
+    const [first, second] = await Promise.all(
+      [1, 2].map(() => call('chat/completions', { body: { ...body, stream: true }, headers })),
+    );
+    const ids = [first, second].map((r) => r?.headers.get('drawbridge-response-id'));
+    expect(new Set(ids).size).toBe(1);
+    for (const response of [first, second]) {
+      if (response) await new SseReader(response).toEnd();
+    }
+    expect(requests).toHaveLength(1);
+  });
+
+  it('gives the response in another form than the first time', async () => {
+    const requests = scriptModel(() => ({ text: 'Once.' }));
+    const key = crypto.randomUUID();
+    const first = await keyed(key, 'go');
+    const body = { messages: [{ role: 'user', content: 'go' }], stream: true };
+    const headers = { 'idempotency-key': key };
+    const again = await call('chat/completions', { body, headers });
+    expect(again.headers.get('drawbridge-response-id')).toBe(first.id);
+    await new SseReader(again).toEnd();
+    expect(requests).toHaveLength(1);
+  });
+
+  it('is another one for another account', async () => {
+    scriptModel(() => ({ text: 'Ok.' }));
+    const key = crypto.randomUUID();
+    const mine = await keyed(key, 'go');
+    const body = { messages: [{ role: 'user', content: 'go' }] };
+    const headers = { 'idempotency-key': key };
+    const theirs = await call('chat/completions', { body, headers, account: 'eve' });
+    expect(((await theirs.json()) as ChatResponse).conversationId).not.toBe(mine.conversationId);
+  });
+
+  it('is refused for another request, and in another form', async () => {
+    scriptModel(() => ({ text: 'Ok.' }));
+    const key = crypto.randomUUID();
+    await keyed(key, 'go');
+    const headers = { 'idempotency-key': key };
+    const body = { messages: [{ role: 'user', content: 'something else' }] };
+    const other = await errorOf(await call('chat/completions', { body, headers }));
+    expect(other).toMatchObject({ status: 422, code: 'IDEMPOTENCY_CONFLICT' });
+    const spaced = { 'idempotency-key': 'a b' };
+    const bad = await errorOf(await call('chat/completions', { body, headers: spaced }));
+    expect(bad).toMatchObject({ status: 400, message: expect.stringContaining('Idempotency-Key') });
+  });
+
+  async function keyed(key: string, content: string, more: object = {}): Promise<ChatResponse> {
+    const body = { messages: [{ role: 'user', content }], ...more };
+    const headers = { 'idempotency-key': key };
+    return await (await call('chat/completions', { body, headers })).json();
+  }
+});
+
+describe('editOf', () => {
+  it('sends an edited message again, in a conversation that forks before it', async () => {
+    const requests = scriptModel(() => ({ text: 'Ok.' }));
+    const first = await chat('One.');
+    const { conversationId } = first;
+    const second = await chat('Two.', { conversationId });
+    const edited = await chat('Two, but better.', { editOf: second.id });
+    expect(edited.conversationId).not.toBe(conversationId);
+    expect(queriesIn(requests.at(-1))).toEqual(['One.', 'Two, but better.']);
+    const view = await (await call(`conversations/${edited.conversationId}`)).json();
+    expect(view).toMatchObject({
+      title: 'One.',
+      messages: [{ content: 'One.' }, { content: 'Two, but better.' }],
+    });
+    const old = await (await call(`conversations/${conversationId}`)).json();
+    expect(old).toMatchObject({ messages: [{ content: 'One.' }, { content: 'Two.' }] });
+  });
+
+  it('of the first message begins anew, under the new message’s name', async () => {
+    const requests = scriptModel(() => ({ text: 'Ok.' }));
+    const first = await chat('One.');
+    const edited = await chat('Uno.', { editOf: first.id });
+    expect(queriesIn(requests.at(-1))).toEqual(['Uno.']);
+    const { conversationId } = edited;
+    expect(await (await call(`conversations/${conversationId}`)).json()).toMatchObject({
+      title: 'Uno.',
+    });
+  });
+
+  it('is carried out once where the request is repeated with its key', async () => {
+    scriptModel(() => ({ text: 'Ok.' }));
+    const first = await chat('One.');
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    const body = { messages: [{ role: 'user', content: 'Uno.' }], editOf: first.id };
+    const edit = async () => await (await call('chat/completions', { body, headers })).json();
+    expect(await edit()).toEqual(await edit());
+  });
+
+  it('takes no other place, and no response of somebody else', async () => {
+    scriptModel(() => ({ text: 'Ok.' }));
+    const { id: editOf, conversationId } = await chat('One.');
+    const both = await errorOf(await ask('Uno.', { editOf, conversationId }));
+    expect(both).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/^conversationId: /),
+    });
+    const body = { messages: [{ role: 'user', content: 'Uno.' }], editOf };
+    const foreign = await errorOf(await call('chat/completions', { body, account: 'eve' }));
+    expect(foreign).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    const unknown = 'chat_11111111-1111-4111-8111-111111110001';
+    expect(await errorOf(await ask('Uno.', { editOf: unknown }))).toMatchObject({ status: 404 });
+  });
+
+  function queriesIn(request: ScriptedRequest | undefined): string[] {
+    const asked = request?.messages.filter(({ role }) => role === 'user') ?? [];
+    return asked.map(({ content }) => /<user_query>\n(.*)\n</.exec(String(content))?.[1] ?? '');
+  }
+});
+
+describe('images', () => {
+  const image = { type: 'image_url', image_url: { url: PIXEL, detail: 'low' } };
+  const messages = [{ role: 'user', content: [{ type: 'text', text: 'What is it?' }, image] }];
+
+  it('go to the model behind the text, and stay in the conversation', async () => {
+    const requests = scriptModel(() => ({ text: 'A pixel.' }));
+    const response = await (await call('chat/completions', { body: { messages } })).json();
+    const { conversationId } = response as ChatResponse;
+    const content = [{ type: 'text', text: expect.stringContaining('What is it?') }, image];
+    expect(requests[0]?.messages.at(-1)).toEqual({ role: 'user', content });
+    await chat('Sure?', { conversationId });
+    expect(requests[1]?.messages[1]).toEqual({ role: 'user', content });
+    const view = await (await call(`conversations/${conversationId}`)).json();
+    expect(view).toMatchObject({ messages: [{ content: 'What is it?', imageCount: 1 }, {}] });
+  });
+
+  it('are refused for a model that takes none, and left out when it comes later', async () => {
+    const error = await errorOf(
+      await call('chat/completions', { body: { messages, model: 'blind' } }),
+    );
+    expect(error).toMatchObject({ status: 400, code: 'IMAGES_NOT_SUPPORTED' });
+    const requests = scriptModel(() => ({ text: 'A pixel.' }));
+    const seen = (await (
+      await call('chat/completions', { body: { messages } })
+    ).json()) as ChatResponse;
+    await chat('Sure?', { conversationId: seen.conversationId, model: 'blind' });
+    expect(requests[1]?.messages[1]?.content).toContain('[1 image(s), left out');
+  });
+
+  it('do not spoil the conversation when the upstream refuses them', async () => {
+    const refusal = { error: { message: 'image_url is not supported' } };
+    const requests = scriptModel((_, turn) =>
+      turn === 0 ? Response.json(refusal, { status: 400 }) : { text: 'Fine.' },
+    );
+    const failed = (await (
+      await call('chat/completions', { body: { messages } })
+    ).json()) as ChatResponse;
+    expect(failed.documents.at(-1)).toMatchObject({
+      type: 'error',
+      content: 'image_url is not supported',
+    });
+    const next = await chat('Then without.', { conversationId: failed.conversationId });
+    expect(next.status).toBe('completed');
+    expect(JSON.stringify(requests[1]?.messages)).not.toContain(PIXEL);
+  });
+
+  it.each<[string, object]>([
+    ['a file', { url: 'file:///etc/passwd' }],
+    ['plain http', { url: 'http://images.test/a.png' }],
+    ['another kind of data', { url: 'data:text/html;base64,aGk=' }],
+    ['a detail that there is not', { url: PIXEL, detail: 'ultra' }],
+  ])('are not %s', async (_, image_url) => {
+    const content = [{ type: 'image_url', image_url }];
+    const error = await errorOf(
+      await call('chat/completions', { body: { messages: [{ role: 'user', content }] } }),
+    );
+    expect(error).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/^messages\[0\]\.content\[0\]\.image_url\./),
+    });
+  });
+
+  it('come from the user alone', async () => {
+    const said = { role: 'assistant', content: [image] };
+    const body = { messages: [said, { role: 'user', content: 'x' }] };
+    expect(await errorOf(await call('chat/completions', { body }))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining('messages[0].content: '),
+    });
+  });
+});

@@ -1,0 +1,198 @@
+/** What an account stores, and every statement that touches it. No secondary index: a response costs one row here. */
+import type { ConversationInfo } from '../../shared/conversations.ts';
+import { ACCOUNT_LIMITS, TICKET_LIMITS } from '../../shared/limits.ts';
+import { migrate, openStored } from '../storage/migrations.ts';
+import { folded } from './search.ts';
+
+/** `conversations.search` comes last: a list reads past it without loading it. */
+const MIGRATIONS = [
+  'create table bridges (id text primary key, connected_at integer not null) without rowid;',
+  `create table conversations (
+     id text primary key, title text not null, archived integer not null, created integer not null,
+     updated integer not null, search_title text not null, search text not null
+   ) without rowid;
+   create table tickets (id text primary key, expires integer not null) without rowid;`,
+] as const;
+
+export interface KnownBridge {
+  readonly id: string;
+  /** When it connected last, epoch milliseconds. */
+  readonly connectedAtMs: number;
+}
+
+/** A conversation as it is listed; times in epoch milliseconds. */
+export interface Listed {
+  readonly id: string;
+  readonly title: string;
+  readonly archived: boolean;
+  readonly createdMs: number;
+  /** When it was last answered. */
+  readonly updatedMs: number;
+}
+
+/** Where a page of the list ends. */
+export interface ListPosition {
+  readonly updatedMs: number;
+  readonly id: string;
+}
+
+export interface ListQuery {
+  readonly limit: number;
+  /** The end of the page before; null for the first one. */
+  readonly after: ListPosition | null;
+  /** All of them must stand in the title or the text; as {@link folded} gives them. */
+  readonly words: readonly string[];
+  readonly archived: boolean;
+}
+
+/** Named statements; synchronous, so that writes without an await between are atomic. Reading stores nothing. */
+export class AccountStore {
+  readonly #sql: SqlStorage;
+  #isStored: boolean;
+
+  constructor(sql: SqlStorage) {
+    this.#sql = sql;
+    this.#isStored = openStored(sql, MIGRATIONS);
+  }
+
+  saveBridge(id: string, connectedAtMs: number): void {
+    this.#prepare();
+    this.#sql.exec(
+      'insert into bridges (id, connected_at) values (?, ?) on conflict (id) do update set connected_at = excluded.connected_at',
+      id,
+      connectedAtMs,
+    );
+  }
+
+  /** The one that connected last comes first. */
+  readBridges(): KnownBridge[] {
+    if (!this.#isStored) return [];
+    return this.#sql
+      .exec<{ id: string; connected_at: number }>(
+        'select id, connected_at from bridges order by connected_at desc',
+      )
+      .toArray()
+      .map(({ id, connected_at }) => ({ id, connectedAtMs: connected_at }));
+  }
+
+  /** Changes nothing where it is listed. */
+  insertConversation({ id, title, archived, createdMs, updatedMs }: Listed): void {
+    this.#prepare();
+    this.#sql.exec(
+      `insert into conversations (id, title, archived, created, updated, search_title, search)
+       values (?, ?, ?, ?, ?, ?, '') on conflict (id) do nothing`,
+      id,
+      title,
+      archived ? 1 : 0,
+      createdMs,
+      updatedMs,
+      folded(title),
+    );
+  }
+
+  /** Lists it, or brings what is listed of it up to date, but not its place. */
+  saveConversation({ id, title, archived, createdMs, updatedMs }: Listed): void {
+    this.#prepare();
+    this.#sql.exec(
+      `insert into conversations (id, title, archived, created, updated, search_title, search)
+       values (?, ?, ?, ?, ?, ?, '') on conflict (id) do update
+       set title = excluded.title, archived = excluded.archived, created = excluded.created,
+         search_title = excluded.search_title`,
+      id,
+      title,
+      archived ? 1 : 0,
+      createdMs,
+      updatedMs,
+      folded(title),
+    );
+  }
+
+  /** {@link saveConversation} for one that was answered: it moves up, and its text can be found. */
+  saveAnswered({ id, title, archived, createdMs, updatedMs }: Listed, text: string): void {
+    this.#prepare();
+    this.#sql.exec(
+      `insert into conversations (id, title, archived, created, updated, search_title, search)
+       values (?1, ?2, ?3, ?4, ?5, ?6, ?7) on conflict (id) do update
+       set title = ?2, archived = ?3, created = ?4, updated = max(updated, ?5), search_title = ?6,
+         search = substr(search || char(10) || ?7, -${ACCOUNT_LIMITS.maxSearchChars})`,
+      id,
+      title,
+      archived ? 1 : 0,
+      createdMs,
+      updatedMs,
+      folded(title),
+      folded(text),
+    );
+  }
+
+  deleteConversation(id: string): void {
+    if (this.#isStored) this.#sql.exec('delete from conversations where id = ?', id);
+  }
+
+  readConversation(id: string): ConversationInfo | null {
+    if (!this.#isStored) return null;
+    const [row] = this.#sql
+      .exec<ListedRow>(`select ${LISTED} from conversations where id = ?`, id)
+      .toArray();
+    return row ? parseListed(row) : null;
+  }
+
+  /** The one that was answered last comes first; a row is looked at once, whatever is searched for. */
+  readConversations({ limit, after, words, archived }: ListQuery): ConversationInfo[] {
+    if (!this.#isStored) return [];
+    return this.#sql
+      .exec<ListedRow>(
+        `select ${LISTED} from conversations
+         where archived = ?1 and (updated < ?2 or (updated = ?2 and id > ?3))
+           and not exists (
+             select 1 from json_each(?4) where instr(search_title, value) = 0 and instr(search, value) = 0
+           )
+         order by updated desc, id limit ?5`,
+        archived ? 1 : 0,
+        after?.updatedMs ?? Number.MAX_SAFE_INTEGER,
+        after?.id ?? '',
+        JSON.stringify(words),
+        limit,
+      )
+      .toArray()
+      .map(parseListed);
+  }
+
+  /** False for a ticket that was used before. Forgets those that nobody could use any more. */
+  useTicket(id: string, expiresMs: number, nowMs: number): boolean {
+    this.#prepare();
+    this.#sql.exec('delete from tickets where expires < ?', nowMs - TICKET_LIMITS.keptMs);
+    const used = this.#sql.exec(
+      'insert into tickets (id, expires) values (?, ?) on conflict (id) do nothing returning id',
+      id,
+      expiresMs,
+    );
+    return used.toArray().length > 0;
+  }
+
+  #prepare(): void {
+    if (this.#isStored) return;
+    migrate(this.#sql, MIGRATIONS);
+    this.#isStored = true;
+  }
+}
+
+const LISTED = 'id, title, archived, created, updated';
+
+interface ListedRow extends Record<string, SqlStorageValue> {
+  id: string;
+  title: string;
+  archived: number;
+  created: number;
+  updated: number;
+}
+
+function parseListed({ id, title, archived, created, updated }: ListedRow): ConversationInfo {
+  return {
+    id,
+    title,
+    archived: archived === 1,
+    created: new Date(created).toISOString(),
+    updated: new Date(updated).toISOString(),
+  };
+}

@@ -1,0 +1,37 @@
+/** Keeps one account from taking what all need: requests of any kind, and runs, which cost most. */
+import { createMiddleware } from 'hono/factory';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { RATE_LIMITS } from '../../shared/limits.ts';
+import type { AppContext } from './caller.ts';
+import { TokenBuckets } from './token-bucket.ts';
+
+const buckets = new TokenBuckets();
+
+/** Stands behind `authenticate`. Refuses with RATE_LIMITED, and `Retry-After` in whole seconds (RFC 9110, 10.2.3). */
+export const limitRate = createMiddleware<AppContext>(async (c, next) => {
+  const { caller } = c.var;
+  const { RATE_LIMIT_REQUESTS_PER_MINUTE: requests, RATE_LIMIT_RUNS_PER_MINUTE: runs } = c.env;
+  take(`requests ${caller.sub}`, requests, RATE_LIMITS.requestsPerMinute);
+  if (startsRun(c.req.method, c.req.path)) {
+    take(`runs ${caller.sub}`, runs, RATE_LIMITS.runsPerMinute);
+  }
+  await next();
+});
+
+function startsRun(method: string, path: string): boolean {
+  return method === 'POST' && /\/chat\/(completions|plan)$/.test(path);
+}
+
+/** 0 sets no limit; what is not a number is taken as not set. */
+function take(name: string, setting: string | undefined, standard: number): void {
+  const perMinute = /^\d+$/.test(setting ?? '') ? Number(setting) : standard;
+  if (perMinute === 0) return;
+  const { waitMs } = buckets.take(name, perMinute, Date.now());
+  if (waitMs === 0) return;
+  const retryAfterSeconds = Math.ceil(waitMs / 1000);
+  throw new DrawbridgeError(
+    'RATE_LIMITED',
+    `Too many requests: ${perMinute} a minute are allowed. Try again in ${retryAfterSeconds} s.`,
+    { details: { retryAfterSeconds } },
+  );
+}

@@ -1,0 +1,75 @@
+/** Tickets: what opens one stream, once, for a reader that cannot send a header. */
+import { errors, jwtVerify, SignJWT } from 'jose';
+import { z } from 'zod';
+import type { Ticket } from '../../shared/conversations.ts';
+import { TICKET_LIMITS } from '../../shared/limits.ts';
+import { TOKEN_ISSUER } from '../../shared/tokens.ts';
+import { secretKey, unauthenticated } from './secret.ts';
+
+/** Not the audience of tokens: neither can be taken for the other. */
+const TICKET_AUDIENCE = 'drawbridge-stream';
+
+const Claims = z.object({
+  sub: z.string().min(1),
+  jti: z.uuid(),
+  exp: z.int(),
+  /** The one path that it opens. */
+  path: z.string(),
+});
+
+/** A ticket that was not used yet, as far as it tells itself. */
+export interface OpenTicket {
+  readonly id: string;
+  readonly account: string;
+  readonly expiresMs: number;
+}
+
+export async function mintTicket(
+  secret: string | undefined,
+  { account, path, nowMs }: { account: string; path: string; nowMs: number },
+): Promise<Ticket> {
+  const expires = new Date(nowMs + TICKET_LIMITS.lifeMs);
+  const ticket = await new SignJWT({ path })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setIssuer(TOKEN_ISSUER)
+    .setAudience(TICKET_AUDIENCE)
+    .setSubject(account)
+    .setJti(crypto.randomUUID())
+    .setExpirationTime(expires)
+    .sign(await secretKey(secret));
+  return { ticket, expires: expires.toISOString() };
+}
+
+/** Throws UNAUTHENTICATED for a ticket that has expired, or opens another path, or is none. */
+export async function verifyTicket(
+  secret: string | undefined,
+  ticket: string,
+  path: string,
+): Promise<OpenTicket> {
+  const claims = await readClaims(secret, ticket);
+  if (claims.path !== path) throw unauthenticated('This ticket opens another stream');
+  return { id: claims.jti, account: claims.sub, expiresMs: claims.exp * 1000 };
+}
+
+async function readClaims(
+  secret: string | undefined,
+  ticket: string,
+): Promise<z.infer<typeof Claims>> {
+  const key = await secretKey(secret);
+  try {
+    const { payload } = await jwtVerify(ticket, key, {
+      algorithms: ['HS256'],
+      issuer: TOKEN_ISSUER,
+      audience: TICKET_AUDIENCE,
+      requiredClaims: ['exp', 'sub', 'jti'],
+    });
+    return Claims.parse(payload);
+  } catch (error) {
+    throw unauthenticated(
+      error instanceof errors.JWTExpired
+        ? 'The ticket has expired: get a new one'
+        : 'The ticket is not valid',
+      error,
+    );
+  }
+}

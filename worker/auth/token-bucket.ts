@@ -1,0 +1,38 @@
+/** How many requests somebody may make: a bucket that refills steadily. Pure but for the clock that is passed in. */
+import { RATE_LIMITS } from '../../shared/limits.ts';
+
+interface Bucket {
+  tokens: number;
+  atMs: number;
+}
+
+/**
+ * Buckets by name, each as large as a minute's allowance, in this isolate's memory: no request pays a round trip for
+ * being counted. Where many isolates serve one account, each counts for itself.
+ */
+export class TokenBuckets {
+  readonly #buckets = new Map<string, Bucket>();
+
+  /** Takes one token, or says in how many milliseconds there will be one. `perMinute` is at least 1. */
+  take(name: string, perMinute: number, nowMs: number): { readonly waitMs: number } {
+    const before = this.#buckets.get(name) ?? { tokens: perMinute, atMs: nowMs };
+    const perMs = perMinute / MINUTE_MS;
+    const refilled = before.tokens + Math.max(0, nowMs - before.atMs) * perMs;
+    const tokens = Math.min(perMinute, refilled);
+    const taken = tokens >= 1 ? 1 : 0;
+    this.#remember(name, { tokens: tokens - taken, atMs: nowMs });
+    return { waitMs: taken === 1 ? 0 : Math.ceil((1 - tokens) / perMs) };
+  }
+
+  /** The bucket that was not used for longest goes first: by then it is nearly always full again. */
+  #remember(name: string, bucket: Bucket): void {
+    this.#buckets.delete(name);
+    this.#buckets.set(name, bucket);
+    const [oldest] = this.#buckets.keys();
+    if (oldest !== undefined && this.#buckets.size > RATE_LIMITS.maxBuckets) {
+      this.#buckets.delete(oldest);
+    }
+  }
+}
+
+const MINUTE_MS = 60_000;

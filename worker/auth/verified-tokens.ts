@@ -1,0 +1,27 @@
+/** Tokens that were checked a moment ago: a client shows the same one with every request, and checking it costs most. */
+import { AUTH_LIMITS } from '../../shared/limits.ts';
+
+interface Verified<Claims> {
+  readonly claims: Claims;
+  readonly key: CryptoKey;
+  readonly expiresMs: number;
+}
+
+/** In this isolate's memory. A token counts here only under the key that it was checked with, and never past its end. */
+export class VerifiedTokens<Claims> {
+  readonly #tokens = new Map<string, Verified<Claims>>();
+
+  find(token: string, key: CryptoKey, nowMs: number): Claims | undefined {
+    const known = this.#tokens.get(token);
+    return known?.key === key && nowMs < known.expiresMs ? known.claims : undefined;
+  }
+
+  /** `expires` is the claim `exp`: seconds (RFC 7519, section 4.1.4). The token that came first goes first. */
+  remember(token: string, key: CryptoKey, claims: Claims, expires: number): void {
+    this.#tokens.set(token, { claims, key, expiresMs: expires * 1000 });
+    const [oldest] = this.#tokens.keys();
+    if (oldest !== undefined && this.#tokens.size > AUTH_LIMITS.maxVerifiedTokens) {
+      this.#tokens.delete(oldest);
+    }
+  }
+}

@@ -1,0 +1,38 @@
+/** Questions that the model asks the user: answered once, from any device. */
+import { z } from 'zod';
+import { type ChatResponse, Question } from '../../shared/documents.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { isUnanswered } from '../../shared/fold.ts';
+import type { ClarificationAnswer } from '../../shared/requests.ts';
+import { answerQuestions } from '../tools/questions.ts';
+import type { Parts } from './parts.ts';
+
+/** What the document asks; null when it does not wait for an answer. */
+export function openQuestions(
+  response: ChatResponse | null,
+  documentId: string,
+): readonly Question[] | null {
+  const document = response?.documents.find(({ id }) => id === documentId);
+  if (!document || !isUnanswered(document.metadata)) return null;
+  return z.array(Question).parse(document.metadata['questions']);
+}
+
+/** Takes the first answer; the run goes on with it. */
+export function answerClarification(
+  { log, recorder, reader, runner }: Pick<Parts, 'log' | 'recorder' | 'reader' | 'runner'>,
+  documentId: string,
+  { answers }: ClarificationAnswer,
+): void {
+  const last = log.runs.findLast(({ started }) => started !== null);
+  const response = recorder.response ?? (last ? reader.response(last) : null);
+  const questions = openQuestions(response, documentId);
+  const asked = log.pending.find(({ call }) => call.documentId === documentId);
+  if (questions && asked) {
+    return runner.settle(asked.call.callId, answerQuestions(questions, answers));
+  }
+  const document = response?.documents.find(({ id }) => id === documentId);
+  if (document?.type === 'clarification') {
+    throw new DrawbridgeError('ALREADY_ANSWERED', 'These questions do not wait for an answer');
+  }
+  throw new DrawbridgeError('NOT_FOUND', 'There is no such clarification at work');
+}

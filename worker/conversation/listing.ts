@@ -1,0 +1,83 @@
+/** A conversation as its account lists it: the truth is stored here, the account is told. */
+import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
+import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
+import type { Account } from '../account/object.ts';
+import type { Listed } from '../account/statements.ts';
+import type { ConversationRow } from './rows.ts';
+import type { ConversationStore } from './statements.ts';
+
+/** Owns the conversation's row, and everything that is said about it to the account, in order. */
+export class Listing {
+  readonly #store: ConversationStore;
+  readonly #accounts: DurableObjectNamespace<Account>;
+  #row: ConversationRow;
+  /** What was said since the account last took it. */
+  #untold = '';
+  #telling: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    row: ConversationRow,
+    store: ConversationStore,
+    accounts: DurableObjectNamespace<Account>,
+  ) {
+    this.#row = row;
+    this.#store = store;
+    this.#accounts = accounts;
+  }
+
+  get row(): ConversationRow {
+    return this.#row;
+  }
+
+  /** Stores what a person changed; false when it changes nothing. */
+  change(patch: ConversationPatch): boolean {
+    const { title = this.#row.title, archived = this.#row.archived } = patch;
+    if (title === this.#row.title && archived === this.#row.archived) return false;
+    this.#store.describe({ title, archived });
+    this.#row = { ...this.#row, title, archived };
+    return true;
+  }
+
+  /** Brings the list up to date and says what it shows. `updatedMs` counts where the conversation was not listed. */
+  async publish(updatedMs: number): Promise<ConversationInfo> {
+    const published = this.#telling.then(() => this.#account().update(this.#listed(updatedMs)));
+    this.#telling = published.catch(() => undefined); // Told to the caller, who can ask again.
+    return await published;
+  }
+
+  /** Moves the conversation up in the list, with what was said in it. Returns at once and never throws. */
+  answered(text: string, atMs: number): void {
+    if (this.#row.ephemeral) return;
+    this.#untold = newest(`${this.#untold}${text}\n`);
+    this.#telling = this.#telling.then(() => this.#tell(atMs));
+  }
+
+  /** Resolves when nothing is on its way to the account any more. */
+  async settled(): Promise<void> {
+    await this.#telling;
+  }
+
+  async #tell(updatedMs: number): Promise<void> {
+    const text = this.#untold;
+    this.#untold = '';
+    try {
+      await this.#account().answered({ ...this.#listed(updatedMs), text });
+    } catch {
+      // The account's object was reset. A run must not wait for it: the next response tells it again.
+      this.#untold = newest(`${text}${this.#untold}`);
+    }
+  }
+
+  #listed(updatedMs: number): Listed {
+    const { id, title, archived, created } = this.#row;
+    return { id, title, archived, createdMs: Date.parse(created), updatedMs };
+  }
+
+  #account(): DurableObjectStub<Account> {
+    return this.#accounts.get(this.#accounts.idFromName(this.#row.owner));
+  }
+}
+
+function newest(text: string): string {
+  return text.slice(-ACCOUNT_LIMITS.maxSearchChars);
+}
