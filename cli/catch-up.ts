@@ -2,6 +2,7 @@
 import type { ChatResponse, Document } from '../shared/documents.ts';
 import { ToolOutcome } from '../shared/documents.ts';
 import { type StreamEvent, TapeEvent } from '../shared/events.ts';
+import { isUnanswered } from '../shared/fold.ts';
 import type { Shown } from './shown.ts';
 
 /** Undefined where the screen shows what the snapshot has not: then no event leads there. */
@@ -41,12 +42,14 @@ function documentEvents(
   const result = shown?.metadata['result'] ? undefined : ToolOutcome.safeParse(metadata['result']);
   const approval = approvalEvent(document);
   const isNewlyAsked = approval !== undefined && shown?.asks !== approval.callId;
+  const clarification = clarificationEvent(document);
   const events: (StreamEvent | false)[] = [
     !shown && { type: 'document_start', document: withoutContent(document) },
     content !== '' && { type: 'content_delta', documentId, delta: content },
     output !== '' && { type: 'tool_output', documentId, delta: output },
     result?.success === true && { type: 'tool_result', documentId, result: result.data },
     isNewlyAsked && approval,
+    clarification !== undefined && shown?.asks !== documentId && clarification,
     ends && { type: 'document_end', documentId, metadata },
   ];
   return events.filter((event) => event !== false);
@@ -73,18 +76,32 @@ function isComplete({ type, metadata }: Document, isPast: boolean): boolean {
       return metadata['diff'] !== undefined;
     case 'terminal_command':
       return metadata['exitCode'] !== undefined;
+    case 'plan':
+    case 'todo_update':
+      return metadata['todos'] !== undefined;
+    case 'clarification':
+      return metadata['answers'] !== undefined || (isPast && !isUnanswered(metadata));
     default:
       return isPast;
   }
 }
 
-type ApprovalEvent = Extract<StreamEvent, { type: 'approval_request' }>;
+export type ApprovalEvent = Extract<StreamEvent, { type: 'approval_request' }>;
+export type ClarificationEvent = Extract<StreamEvent, { type: 'clarification_request' }>;
 
 /** The question that a document waits with, as the fold keeps it. */
 export function approvalEvent({ id, metadata }: Document): ApprovalEvent | undefined {
   const event = { type: 'approval_request', documentId: id, ...Object(metadata['approval']) };
   const parsed = TapeEvent.safeParse(event).data;
   return parsed?.type === 'approval_request' ? parsed : undefined;
+}
+
+/** The questions that a document waits with. */
+export function clarificationEvent({ id, metadata }: Document): ClarificationEvent | undefined {
+  if (!isUnanswered(metadata)) return undefined;
+  const event = { type: 'clarification_request', documentId: id, questions: metadata['questions'] };
+  const parsed = TapeEvent.safeParse(event).data;
+  return parsed?.type === 'clarification_request' ? parsed : undefined;
 }
 
 function doneEvent({ id, status, usage, metadata }: ChatResponse): StreamEvent {

@@ -1,9 +1,10 @@
-/** Whom a chat talks to: the Drawbridge at a URL, or the one that runs for a workspace. */
+/** Whom a command talks to: the Drawbridge at a URL, or the one that runs for a workspace. */
+import type { Command } from 'commander';
 import type { Device } from '../client/device.ts';
 import { LocalError } from '../local/local-error.ts';
 import { findInstance } from '../local/running.ts';
 import { openState, readUserToken } from '../local/state.ts';
-import { type LocationOptions, locationOf } from './location-options.ts';
+import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Target {
@@ -16,6 +17,14 @@ export interface Target {
 export interface TargetOptions extends LocationOptions {
   readonly url?: string;
   readonly token?: string;
+}
+
+/** Adds the options that say whom a command talks to. */
+export function addTargetOptions(command: Command): Command {
+  command
+    .option('--url <url>', 'a Drawbridge elsewhere (default: the one that runs for the workspace)')
+    .option('--token <token>', 'the bearer token for --url');
+  return addLocationOptions(command);
 }
 
 /** @throws {UsageError} for half a target. @throws {LocalError} when nothing runs for the workspace. */

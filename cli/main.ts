@@ -4,13 +4,19 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
+import { ClientError } from '../client/error.ts';
 import type { Programs } from '../local/instance.ts';
 import { LocalError } from '../local/local-error.ts';
-import { registerChat } from './chat.ts';
+import { registerChat } from './chat-command.ts';
 import { registerConnect } from './connect.ts';
+import { registerConversations } from './conversations.ts';
+import { describeError } from './error-text.ts';
+import { EXIT } from './exit-codes.ts';
+import { registerExport } from './export.ts';
 import { registerToken } from './token.ts';
 import { registerUp } from './up.ts';
 import { UsageError } from './usage-error.ts';
+import { endWhenUnread } from './write-errors.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -23,6 +29,7 @@ const OWN_PROGRAMS: Programs = {
 
 /** Runs one command line. A failure is one line on stderr and the exit code: 2 for what was asked, 1 for the rest. */
 export async function main(args: readonly string[], programs = OWN_PROGRAMS): Promise<void> {
+  endWhenUnread();
   try {
     await newProgram(programs).parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -41,23 +48,29 @@ function newProgram(programs: Programs): Command {
     .configureOutput({ outputError: (message) => complain(message.replace(/^error: /, '')) });
   registerUp(program, programs);
   registerChat(program);
+  registerConversations(program);
+  registerExport(program);
   registerConnect(program);
   registerToken(program);
   return program;
 }
 
 function reportFailure(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT.usage;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.success : EXIT.usage;
   if (error instanceof UsageError || (error instanceof LocalError && error.kind === 'refused')) {
     complain(error.message);
     return EXIT.usage;
   }
-  // A bug is shown with its stack, an expected failure is not.
-  complain(error instanceof LocalError ? error.message : String((error as Error)?.stack ?? error));
+  complain(describe(error));
   return EXIT.failure;
 }
 
-const EXIT = { failure: 1, usage: 2 } as const;
+/** A bug is shown with its stack, an expected failure is not. */
+function describe(error: unknown): string {
+  if (error instanceof ClientError) return describeError(error);
+  if (error instanceof LocalError) return error.message;
+  return String((error as Error)?.stack ?? error);
+}
 
 function complain(message: string): void {
   process.stderr.write(`drawbridge: ${message.trim().replaceAll('\n', ' ')}\n`);

@@ -38,12 +38,15 @@ export class Pen {
     if (this.#lineEnds === 1) this.write('\n');
   }
 
-  /** Whole lines, each moved in. Text that ends in the middle of a line is gone on with by the next call. */
-  indented(text: string): void {
+  /**
+   * Whole lines, each moved in, and in a style where one is given. Text that ends in the middle of a line is gone on
+   * with by the next call.
+   */
+  indented(text: string, style: (line: string) => string = (line) => line): void {
     const lines = text.split('\n');
     lines.forEach((line, index) => {
       if (index > 0) this.write('\n');
-      if (line !== '') this.write(this.#lineEnds === 0 ? line : `${INDENT}${line}`);
+      if (line !== '') this.write((this.#lineEnds === 0 ? '' : INDENT) + style(line));
     });
   }
 }

@@ -21,7 +21,7 @@ export function printableLine(text: string, maxChars: number): string {
 const COLOURS = /\u001b\[[0-9;:]*m/g;
 
 /** C0 without tab and line feed, DEL, C1, and the marks that turn the direction of writing around. */
-const CONTROLS =
+export const CONTROLS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 

@@ -1,4 +1,4 @@
-/** Documents of text and code: shown as they stream, Markdown left as it is. */
+/** Documents of text, code and thought: shown as they stream, Markdown left as it is. */
 import type { DocumentType } from '../shared/documents.ts';
 import { RENDER_LIMITS } from '../shared/limits.ts';
 import type { Paint } from './paint.ts';
@@ -14,13 +14,19 @@ export interface Place {
   readonly isLast: boolean;
   /** The type of the document that was written last. */
   readonly lastType: DocumentType | null;
+  readonly view: View;
+  /** All documents of the response, as they were before the event. */
+  readonly documents: ReadonlyMap<string, Shown>;
 }
+
+/** What a screen has of a response: all of it, the answer alone, or what is told beside the answer. */
+export type View = 'all' | 'answer' | 'progress';
 
 export function writeTextEvent(
   pen: Pen,
   shown: Shown,
   event: DocumentEvent,
-  { before, isLast }: Place,
+  { before, isLast, view }: Place,
   paint: Paint,
 ): void {
   if (event.type === 'document_start') {
@@ -28,9 +34,16 @@ export function writeTextEvent(
     writeHeading(pen, shown, paint);
   } else if (event.type === 'content_delta' || event.type === 'document_end') {
     if (!isLast) pen.line();
-    writeNews(pen, before?.content ?? '', shown.content);
-    if (event.type === 'document_end') writeEnd(pen, shown, paint);
+    writeNews(pen, before?.content ?? '', shown, paint);
+    if (event.type === 'document_end') writeEnd(pen, shown, view, paint);
   }
+}
+
+/** What the answer's own screen does not say: that a document of it was cut off. */
+export function writeLoss(pen: Pen, event: DocumentEvent, paint: Paint): void {
+  if (event.type !== 'document_end' || event.metadata?.['interrupted'] !== true) return;
+  pen.line();
+  writeInterrupted(pen, paint);
 }
 
 const FENCE = '```';
@@ -42,20 +55,30 @@ function writeHeading(pen: Pen, { type, metadata }: Shown, paint: Paint): void {
     const { filePath, startLine, endLine } = metadata;
     const where = `${textOf(filePath)}:${textOf(startLine)}-${textOf(endLine)}`;
     pen.write(`${paint('cyan', where)}\n${paint('dim', FENCE)}\n`);
+  } else if (type === 'reasoning') {
+    pen.write(`${paint('dim', 'Thinking:')}\n`);
   }
 }
 
 /** The part that the screen lacks. Empty lines in front of a text are the parser's, the gap is ours. */
-function writeNews(pen: Pen, before: string, after: string): void {
-  if (!after.startsWith(before)) return;
-  const news = printable(after.slice(before.length));
-  pen.write(before.trim() === '' && pen.lineEnds === 2 ? news.replace(/^\n+/, '') : news);
+function writeNews(pen: Pen, before: string, { type, content }: Shown, paint: Paint): void {
+  if (!content.startsWith(before)) return;
+  const news = printable(content.slice(before.length));
+  const isThought = type === 'reasoning';
+  const isFirst = before.trim() === '' && (isThought || pen.lineEnds === 2);
+  const text = isFirst ? news.replace(/^\n+/, '') : news;
+  if (isThought) pen.indented(text, (line) => paint('dim', line));
+  else pen.write(text);
 }
 
-function writeEnd(pen: Pen, { type, metadata }: Shown, paint: Paint): void {
+function writeEnd(pen: Pen, { type, metadata }: Shown, view: View, paint: Paint): void {
   pen.line();
   if (type === 'code_block' || type === 'code_reference') pen.write(`${paint('dim', FENCE)}\n`);
-  if (metadata['interrupted'] === true) pen.write(`${paint('dim', '(interrupted)')}\n`);
+  if (metadata['interrupted'] === true && view !== 'answer') writeInterrupted(pen, paint);
+}
+
+function writeInterrupted(pen: Pen, paint: Paint): void {
+  pen.write(`${paint('dim', '(interrupted)')}\n`);
 }
 
 function textOf(value: unknown): string {

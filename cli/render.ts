@@ -1,15 +1,18 @@
-/** Events of a response as text for a terminal: pure, one event at a time. */
+/** Events of a response as text for a screen: pure, one event at a time. */
 import type { StreamEvent } from '../shared/events.ts';
 import { catchUp } from './catch-up.ts';
 import type { Paint } from './paint.ts';
 import { type LineEnds, Pen } from './pen.ts';
+import { writeClarificationEvent } from './render-clarification.ts';
+import { writePlanEvent, writeTodosEvent } from './render-plan.ts';
 import { writeDone, writeRestart } from './render-run.ts';
-import { writeTextEvent } from './render-text.ts';
+import { type Place, type View, writeLoss, writeTextEvent } from './render-text.ts';
 import { writeToolEvent } from './render-tool.ts';
 import { type DocumentEvent, learn, type Shown } from './shown.ts';
 
 /** What stands on the screen. */
 export interface RenderState {
+  readonly view: View;
   readonly documents: ReadonlyMap<string, Shown>;
   /** The document that was written last: only that one can go on in the middle of its line. */
   readonly last: string | null;
@@ -22,8 +25,10 @@ export interface Rendered {
   readonly text: string;
 }
 
-/** Before the first event. */
-export const NOTHING_SHOWN: RenderState = { documents: new Map(), last: null, lineEnds: 2 };
+/** A screen before the first event. */
+export function nothingShown(view: View): RenderState {
+  return { view, documents: new Map(), last: null, lineEnds: 2 };
+}
 
 /** The text that an event adds. Nothing that came from outside can steer the terminal. */
 export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint): Rendered {
@@ -33,8 +38,12 @@ export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint
     case 'snapshot':
       return renderSnapshot(state, event.snapshot, paint);
     case 'done':
-      return draw(state, null, (pen) => writeDone(pen, event, paint));
+      return draw(state, null, (pen) => {
+        if (state.view === 'answer') pen.line();
+        else writeDone(pen, event, paint);
+      });
     case 'message':
+    case 'conversation_update':
     case 'heartbeat':
       return { state, text: '' };
     default:
@@ -51,23 +60,52 @@ function renderDocumentEvent(state: RenderState, event: DocumentEvent, paint: Pa
     before,
     isLast: state.last === id,
     lastType: state.documents.get(state.last ?? '')?.type ?? null,
+    view: state.view,
+    documents: state.documents,
   };
   const rendered = draw(state, id, (pen) => {
-    if (isText(shown)) writeTextEvent(pen, shown, event, place, paint);
-    else writeToolEvent(pen, shown, event, place, paint);
+    if (isInView(state.view, shown)) writeEvent(pen, shown, event, place, paint);
+    else if (isAnswer(shown)) writeLoss(pen, event, paint);
   });
   const documents = new Map(state.documents).set(id, shown);
   return { ...rendered, state: { ...rendered.state, documents } };
 }
 
-/** Whether a document is shown as it streams; the others are shown when there is something to say of them. */
-function isText({ type }: Shown): boolean {
-  return !(
-    type === 'tool_call' ||
-    type === 'file_edit' ||
-    type === 'terminal_command' ||
-    type === 'error'
-  );
+function isInView(view: View, shown: Shown): boolean {
+  return view === 'all' || (view === 'answer') === isAnswer(shown);
+}
+
+/** What the agent has to say, beside how it came to it. */
+function isAnswer({ type }: Shown): boolean {
+  return type === 'text' || type === 'code_block' || type === 'code_reference' || type === 'plan';
+}
+
+/** Text is shown as it streams; the rest is shown when there is something to say of it. */
+function writeEvent(
+  pen: Pen,
+  shown: Shown,
+  event: DocumentEvent,
+  place: Place,
+  paint: Paint,
+): void {
+  switch (shown.type) {
+    case 'text':
+    case 'code_block':
+    case 'code_reference':
+    case 'reasoning':
+      return writeTextEvent(pen, shown, event, place, paint);
+    case 'plan':
+      return writePlanEvent(pen, shown, event, place, paint);
+    case 'clarification':
+      return writeClarificationEvent(pen, shown, event, place, paint);
+    case 'todo_update':
+      return writeTodosEvent(pen, shown, event, place, paint);
+    case 'tool_call':
+    case 'file_edit':
+    case 'terminal_command':
+    case 'error':
+      return writeToolEvent(pen, shown, event, place, paint);
+  }
 }
 
 type Snapshot = Extract<StreamEvent, { type: 'snapshot' }>['snapshot'];
@@ -77,7 +115,10 @@ function renderSnapshot(state: RenderState, snapshot: Snapshot, paint: Paint): R
   if (snapshot.scope !== 'response') return { state, text: '' };
   const news = catchUp(state.documents, snapshot.response);
   if (news) return renderAll(state, news, paint);
-  const restart = draw(state, null, (pen) => writeRestart(pen, paint));
+  const restart = draw(state, null, (pen) => {
+    if (state.view === 'answer') pen.gap();
+    else writeRestart(pen, paint);
+  });
   const blank = { ...restart.state, documents: new Map() };
   const all = renderAll(blank, catchUp(blank.documents, snapshot.response) ?? [], paint);
   return { state: all.state, text: restart.text + all.text };

@@ -7,7 +7,7 @@ export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
   readonly content: string;
   /** What a command wrote while it ran. */
   readonly liveOutput: string;
-  /** The call whose approval is waited for. */
+  /** What a person is waited for: the call to be approved, or the document itself where it asks questions. */
   readonly asks: string | null;
   readonly ended: boolean;
 }
@@ -38,9 +38,19 @@ export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | u
       return { ...shown, asks: event.callId };
     case 'approval_resolved':
       return { ...shown, asks: null };
+    case 'clarification_request': {
+      const asked = { ...metadata, questions: event.questions };
+      return { ...shown, asks: event.documentId, metadata: asked };
+    }
     case 'document_end': {
       const content = event.finalContent ?? shown.content;
-      return { ...shown, ended: true, content, metadata: { ...metadata, ...event.metadata } };
+      return {
+        ...shown,
+        ended: true,
+        asks: null,
+        content,
+        metadata: { ...metadata, ...event.metadata },
+      };
     }
   }
 }

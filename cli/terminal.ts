@@ -1,72 +1,105 @@
-/** The person's side of a chat: what is written, what is asked, and Ctrl-C. */
+/** The person's side of a command: what is written, what is asked, and the signals that end it. */
 import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
 import { coloured, type Paint, plain } from './paint.ts';
+import { onUnread } from './write-errors.ts';
 
 export interface Terminal {
   /** Whether someone is there to answer questions. */
   readonly isInteractive: boolean;
+  /** Whether the answer goes to a program or a file, and not to where everything else is written. */
+  readonly isPiped: boolean;
   readonly paint: Paint;
-  /** While a question is open this waits for its answer, so that the two do not mix. */
+  /** The width of the terminal that the answer is shown on; undefined in a pipe. */
+  readonly columns: number | undefined;
+  /** Says something to the person. While a question is open this waits for its answer, so that the two do not mix. */
   write(text: string): void;
+  /** Writes to stdout what the command is for. Without a pipe it is the same as `write`. */
+  writeOut(text: string): void;
   /** The answer, or undefined when the person ended the input or the signal withdrew the question. */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
-  /** All of the input, for input that is not a terminal. */
-  readAll(): Promise<string>;
-  /** Calls the listener at each Ctrl-C until the returned function is called. Without a listener it ends a question. */
-  onInterrupt(listener: () => void): () => void;
+  /** The input, for input that is not a terminal. */
+  readonly piped: Readable | null;
+  /**
+   * Calls the listener at each of the signals until the returned function is called. Without a listener Ctrl-C ends a
+   * question, and the system's own meaning holds.
+   */
+  onSignal(listener: (signal: EndSignal) => void): () => void;
 }
 
-type Stream<Kind> = Kind & { readonly isTTY?: boolean };
+/** Ctrl-C, a polite kill, or nobody left who reads the output. */
+export type EndSignal = 'SIGINT' | 'SIGTERM' | 'unread';
 
-/** The terminal of a process. */
+type Stream<Kind> = Kind & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** For a terminal that does not tell its width. */
+const USUAL_COLUMNS = 80;
+
+export interface Streams {
+  readonly stdin: Stream<Readable>;
+  readonly stdout: Stream<Writable>;
+  readonly stderr: Stream<Writable>;
+}
+
+/** The terminal of a process. For a `machine` nothing is asked, and stdout is for its own format alone. */
 export function openTerminal(
-  input: Stream<Readable>,
-  output: Stream<Writable>,
+  { stdin, stdout, stderr }: Streams,
   environment: Readonly<Record<string, string | undefined>>,
+  { machine = false } = {},
 ): Terminal {
-  const listeners = new Set<() => void>();
+  const isPiped = machine || stdout.isTTY !== true;
+  const person = isPiped ? stderr : stdout;
+  const hasColours =
+    person.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
+  const listeners = new Set<(signal: EndSignal) => void>();
   let history: string[] = [];
   let held: string[] | null = null;
 
+  const write = (text: string) => {
+    if (held) held.push(text);
+    else if (text !== '') person.write(text);
+  };
   return {
-    isInteractive: input.isTTY === true && output.isTTY === true,
-    paint: output.isTTY && !environment['NO_COLOR'] ? coloured : plain,
-    write(text) {
-      if (held) held.push(text);
-      else output.write(text);
+    isInteractive: !machine && stdin.isTTY === true && person.isTTY === true,
+    isPiped,
+    paint: hasColours ? coloured : plain,
+    columns: isPiped ? undefined : stdout.columns || USUAL_COLUMNS,
+    write,
+    writeOut: (text) => {
+      if (!isPiped) write(text);
+      else if (text !== '') stdout.write(text);
     },
     async ask(question, signal) {
       // One interface per question: between questions Ctrl-C is the system's own signal again.
-      const lines = createInterface({ input, output, history });
+      const lines = createInterface({ input: stdin, output: person, history });
       lines.on('history', (entries) => {
         history = entries;
       });
       lines.on('SIGINT', () => {
         if (listeners.size === 0) lines.close();
-        for (const listener of [...listeners]) listener();
+        for (const listener of [...listeners]) listener('SIGINT');
       });
       held = [];
       try {
         const answer = await answerOf(lines, question, signal);
         // Readline ends the line of a question that is withdrawn, but not at the end of the input.
-        if (answer === undefined && !signal?.aborted) output.write('\n');
+        if (answer === undefined && !signal?.aborted) person.write('\n');
         return answer;
       } finally {
         lines.close();
-        output.write(held.join(''));
+        person.write(held.join(''));
         held = null;
       }
     },
-    async readAll() {
-      return (await input.setEncoding('utf8').toArray()).join('');
-    },
-    onInterrupt(listener) {
+    piped: stdin.isTTY ? null : stdin,
+    onSignal(listener) {
       listeners.add(listener);
-      process.on('SIGINT', listener);
+      process.on('SIGINT', listener).on('SIGTERM', listener);
+      const endUnread = onUnread(() => listener('unread'));
       return () => {
         listeners.delete(listener);
-        process.off('SIGINT', listener);
+        process.off('SIGINT', listener).off('SIGTERM', listener);
+        endUnread();
       };
     },
   };

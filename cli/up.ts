@@ -3,6 +3,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { type Programs, runInstance } from '../local/instance.ts';
 import { readModelSettings } from '../local/model-settings.ts';
 import { openState, readUserToken } from '../local/state.ts';
+import { readWorkerSettings } from '../local/worker-settings.ts';
 import { resolveWorkspace } from '../local/workspace.ts';
 import type { Confinement } from '../shared/tunnel.ts';
 import { abortOnInterrupt } from './interrupts.ts';
@@ -52,8 +53,7 @@ async function up(options: UpOptions, programs: Programs, signal: AbortSignal): 
   };
   const onNotice = (line: string) => process.stderr.write(`${line}\n`);
   const { port, bridge: withBridge } = options;
-  const allowedOrigins = process.env['ALLOWED_ORIGINS'] ?? '';
-  const settings = { port, model, allowedOrigins, withBridge };
+  const settings = { port, model, workerSettings: readWorkerSettings(process.env), withBridge };
   const instance = { programs, state, workspaceDir, ...settings, onReady, onNotice };
   try {
     await runInstance(instance, signal);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Chat, runChat } from '../../cli/chat.ts';
 import { parseAnswer } from '../../cli/chat-approvals.ts';
+import type { EndSignal } from '../../cli/terminal.ts';
 import { UsageError } from '../../cli/usage-error.ts';
-import { createClient } from '../../client/client.ts';
 import type { Device } from '../../client/device.ts';
 import { DEVICE_ALGORITHM } from '../../shared/approvals.ts';
 import type { TapeEvent } from '../../shared/events.ts';
@@ -14,7 +14,7 @@ import {
   startScriptedApi,
   streamText,
 } from '../client/scripted-api.ts';
-import { createTestClock } from '../client/test-clock.ts';
+import { newChat, requested } from './scripted-chat.ts';
 import { type ScriptedTerminal, scriptTerminal } from './scripted-terminal.ts';
 
 const APPROVE = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
@@ -41,7 +41,7 @@ describe('a prompt', () => {
   it('is answered on the screen, with exit code 0', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const terminal = scriptTerminal();
-    expect(await runChat(newChat(api, terminal), 'Hé 👋')).toBe(0);
+    expect(await runChat(newChat(api, terminal), ['Hé 👋'])).toBe(0);
     expect(terminal.screen()).toBe(
       'Grüße 👋\n\ndata: id: 7\n\n$ npm test\n  ok\n  1 passed\n  exit code 0\n\n' +
         '15 tokens (10 in, 5 out) · 2 turns · 1 tool call · 0.0 s\n',
@@ -53,13 +53,13 @@ describe('a prompt', () => {
 
   it('is what is piped in, when none is given', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
-    await runChat(newChat(api, scriptTerminal({ piped: 'From a pipe\n' })), '');
+    await runChat(newChat(api, scriptTerminal({ piped: 'From a pipe\n' })), []);
     expect(api.requests).toMatchObject([{ body: { messages: [{ content: 'From a pipe\n' }] } }]);
   });
 
   it('that is empty is a usage error', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
-    const empty = runChat(newChat(api, scriptTerminal({ piped: ' \n' })), '');
+    const empty = runChat(newChat(api, scriptTerminal({ piped: ' \n' })), []);
     await expect(empty).rejects.toBeInstanceOf(UsageError);
   });
 
@@ -73,7 +73,7 @@ describe('a prompt', () => {
         event.type === 'done' ? { ...event, status } : event,
       );
       await using api = await startScriptedApi(tape);
-      expect(await runChat(newChat(api, scriptTerminal()), 'Hi')).toBe(exitCode);
+      expect(await runChat(newChat(api, scriptTerminal()), ['Hi'])).toBe(exitCode);
     },
   );
 
@@ -81,10 +81,10 @@ describe('a prompt', () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const body = { error: { code: 'CONVERSATION_BUSY', message: 'It is busy.' } };
     api.fates.push({ type: 'refuse', status: 409, body });
-    const refused = runChat(newChat(api, scriptTerminal()), 'Hi');
+    const refused = runChat(newChat(api, scriptTerminal()), ['Hi']);
     await expect(refused).rejects.toMatchObject({
-      name: 'LocalError',
-      message: 'error CONVERSATION_BUSY: It is busy.',
+      name: 'ClientError',
+      code: 'CONVERSATION_BUSY',
     });
   });
 });
@@ -93,7 +93,7 @@ describe('a conversation in the terminal', () => {
   it('keeps to one conversation over several messages, until the input ends', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const terminal = scriptTerminal({ answers: ['One', '  ', 'Two', undefined] });
-    expect(await runChat(newChat(api, terminal), '')).toBe(0);
+    expect(await runChat(newChat(api, terminal), [])).toBe(0);
     expect(api.requests.map(({ body }) => body)).toEqual([
       expect.not.objectContaining({ conversationId: expect.anything() }),
       expect.objectContaining({ conversationId: CONVERSATION_ID }),
@@ -105,7 +105,7 @@ describe('a conversation in the terminal', () => {
     const body = { error: { code: 'INVALID_REQUEST', message: 'Too long.' } };
     api.fates.push({ type: 'refuse', status: 400, body });
     const terminal = scriptTerminal({ answers: ['One', 'Two', undefined] });
-    expect(await runChat(newChat(api, terminal), '')).toBe(0);
+    expect(await runChat(newChat(api, terminal), [])).toBe(0);
     expect(terminal.screen()).toMatch(/error INVALID_REQUEST: Too long\.\n[\s\S]*15 tokens/);
   });
 });
@@ -119,7 +119,7 @@ describe('an approval', () => {
     await answeredBy(api, APPROVE);
     const terminal = scriptTerminal({ answers: ['what?', typed] });
     const device = await newDevice();
-    expect(await runChat(newChat(api, terminal, device), 'Hi')).toBe(0);
+    expect(await runChat(newChat(api, terminal, device), ['Hi'])).toBe(0);
     const [asked] = api.requests.filter(({ line }) => line === APPROVE);
     expect(asked?.body).toMatchObject(body);
     expect(terminal.questions).toHaveLength(2);
@@ -130,7 +130,7 @@ describe('an approval', () => {
     await using api = await startScriptedApi(ASKING_TAPE);
     const terminal = scriptTerminal();
     const device = await newDevice();
-    expect(await runChat(newChat(api, terminal, device), 'Hi')).toBe(0);
+    expect(await runChat(newChat(api, terminal, device), ['Hi'])).toBe(0);
     expect(api.requests.map(({ line }) => line)).not.toContain(APPROVE);
     expect(terminal.screen()).toContain('Allowed once on a device');
   });
@@ -153,7 +153,7 @@ describe('an approval', () => {
         if (written.includes(words)) resolve('');
       },
     };
-    expect(await runChat({ ...chat, terminal: watched }, 'Hi')).toBe(0);
+    expect(await runChat({ ...chat, terminal: watched }, ['Hi'])).toBe(0);
     expect(terminal.questions).toEqual([]);
   });
 
@@ -173,9 +173,31 @@ describe('an approval', () => {
   });
 });
 
-describe('Ctrl-C', () => {
-  const HALF = streamText(eventsAfter(SAMPLE_TAPE, 0).slice(0, 4));
+describe('what the request says', () => {
+  it('is what the options ask for', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } } as const;
+    const options = { withReasoning: true, images: [image], mode: 'debug' as const };
+    await runChat({ ...newChat(api, scriptTerminal()), ...options }, ['What', 'is it?']);
+    const content = [{ type: 'text', text: 'What is it?' }, image];
+    expect(api.requests).toMatchObject([
+      { body: { messages: [{ content }], mode: 'debug', include: ['reasoning'] } },
+    ]);
+  });
 
+  it('may be an image alone', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } } as const;
+    const chat = { ...newChat(api, scriptTerminal({ piped: '' })), images: [image] };
+    expect(await runChat(chat, [])).toBe(0);
+    expect(api.requests).toMatchObject([{ body: { messages: [{ content: [image] }] } }]);
+  });
+});
+
+/** The stream up to the answer's first words. */
+const HALF = streamText(eventsAfter(SAMPLE_TAPE, 0).slice(0, 4));
+
+describe('Ctrl-C', () => {
   it('cancels the run, and the answer ends as it really ended', async () => {
     const tape = SAMPLE_TAPE.map((event) =>
       event.type === 'done' ? { ...event, status: 'cancelled' as const } : event,
@@ -184,8 +206,8 @@ describe('Ctrl-C', () => {
     const terminal = scriptTerminal();
     api.answers.set(CANCEL, { id: RESPONSE_ID, status: 'cancelled' });
     api.fates.push({ type: 'text', text: HALF, rest: requested(api, CANCEL) });
-    const chat = pressing(newChat(api, terminal), terminal, 'Grüße');
-    expect(await runChat(chat, 'Hi')).toBe(130);
+    const chat = pressing(newChat(api, terminal), terminal, 'SIGINT', 'Grüße');
+    expect(await runChat(chat, ['Hi'])).toBe(130);
     expect(terminal.screen()).toContain('Cancelling; Ctrl-C again leaves at once.');
     expect(terminal.screen()).toContain('Cancelled.');
   });
@@ -194,8 +216,8 @@ describe('Ctrl-C', () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const terminal = scriptTerminal();
     api.fates.push({ type: 'text', text: HALF, rest: NEVER }, { type: 'unanswered' });
-    const chat = pressing(newChat(api, terminal), terminal, 'Grüße', 'Cancelling');
-    expect(await runChat(chat, 'Hi')).toBe(130);
+    const chat = pressing(newChat(api, terminal), terminal, 'SIGINT', 'Grüße', 'Cancelling');
+    expect(await runChat(chat, ['Hi'])).toBe(130);
   });
 
   it('before the server has answered leaves', async () => {
@@ -203,34 +225,80 @@ describe('Ctrl-C', () => {
     const terminal = scriptTerminal();
     api.fates.push({ type: 'unanswered' });
     api.onRequest = () => terminal.interrupt();
-    expect(await runChat(newChat(api, terminal), 'Hi')).toBe(130);
+    expect(await runChat(newChat(api, terminal), ['Hi'])).toBe(130);
   });
 });
 
-function newChat(api: ScriptedApi, terminal: ScriptedTerminal, device: Device | null = null): Chat {
-  const client = createClient({ url: api.url, token: 'token' }, createTestClock());
-  return { client, device, terminal, mode: 'ask', model: 'demo', conversationId: undefined };
-}
+describe('SIGTERM', () => {
+  it('cancels the run, and leaves once that is known', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.answers.set(CANCEL, { id: RESPONSE_ID, status: 'cancelled' });
+    api.fates.push({ type: 'text', text: HALF, rest: NEVER });
+    const chat = pressing(newChat(api, terminal), terminal, 'SIGTERM', 'Grüße');
+    expect(await runChat(chat, ['Hi'])).toBe(143);
+    expect(api.requests.map(({ line }) => line)).toContain(CANCEL);
+  });
 
-/** The chat, with Ctrl-C pressed as soon as each of the words stands on the screen. */
-function pressing(chat: Chat, terminal: ScriptedTerminal, ...words: string[]): Chat {
+  it('is told apart from Ctrl-C where the run ends first', async () => {
+    const tape = SAMPLE_TAPE.map((event) =>
+      event.type === 'done' ? { ...event, status: 'cancelled' as const } : event,
+    );
+    await using api = await startScriptedApi(tape);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'text', text: HALF, rest: requested(api, CANCEL) });
+    api.fates.push({ type: 'unanswered' });
+    const chat = pressing(newChat(api, terminal), terminal, 'SIGTERM', 'Grüße');
+    expect(await runChat(chat, ['Hi'])).toBe(143);
+    expect(terminal.screen()).toContain('Cancelled.');
+  });
+
+  it('leaves without knowing where the server does not answer', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'text', text: HALF, rest: NEVER }, { type: 'unanswered' });
+    const chat = pressing(newChat(api, terminal), terminal, 'SIGTERM', 'Grüße');
+    expect(await runChat(chat, ['Hi'])).toBe(143);
+  });
+});
+
+describe('a reader of the output who leaves', () => {
+  it('ends the command and not the run', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'text', text: HALF, rest: NEVER });
+    const chat = pressing(newChat(api, terminal), terminal, 'unread', 'Grüße');
+    expect(await runChat(chat, ['Hi'])).toBe(141);
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('does not keep a run from being cancelled that Ctrl-C has ended', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'text', text: HALF, rest: NEVER });
+    api.answers.set(CANCEL, { id: RESPONSE_ID, status: 'cancelled' });
+    const pipeline = pressing(newChat(api, terminal), terminal, 'SIGINT', 'Grüße');
+    const chat = pressing(pipeline, terminal, 'unread', 'Cancelling');
+    expect(await runChat(chat, ['Hi'])).toBe(141);
+    expect(api.requests.map(({ line }) => line)).toContain(CANCEL);
+  });
+});
+
+/** The chat, with a signal sent as soon as each of the words stands on the screen. */
+function pressing(
+  chat: Chat,
+  terminal: ScriptedTerminal,
+  signal: EndSignal,
+  ...words: string[]
+): Chat {
   const write = (text: string) => {
-    terminal.write(text);
+    chat.terminal.write(text);
     if (words[0] !== undefined && text.includes(words[0])) {
       words.shift();
-      setImmediate(terminal.interrupt);
+      setImmediate(() => terminal.interrupt(signal));
     }
   };
-  return { ...chat, terminal: { ...terminal, write } };
-}
-
-/** Resolves to nothing more to write once the API was asked this. */
-function requested(api: ScriptedApi, line: string): Promise<string> {
-  return new Promise((resolve) => {
-    api.onRequest = (asked) => {
-      if (asked === line) resolve('');
-    };
-  });
+  return { ...chat, terminal: { ...chat.terminal, write } };
 }
 
 /** The stream stops at the question until it is answered. */

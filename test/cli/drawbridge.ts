@@ -53,27 +53,35 @@ interface StartOptions {
   readonly cwd?: string;
   /** The program and its first arguments. */
   readonly program?: [string, ...string[]];
+  /** What is piped in; null is a pipe that stays open and silent, as some parents leave it behind. */
+  readonly input?: string | Buffer | null;
 }
 
 export function startDrawbridge(
   args: string[],
-  { env = {}, cwd, program = [process.execPath, FIXTURE] }: StartOptions = {},
+  { env = {}, cwd, program = [process.execPath, FIXTURE], input }: StartOptions = {},
 ): Drawbridge {
   const [command, ...first] = program;
   const child = spawn(command, [...first, ...args], {
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     env: { ...cleanEnvironment(), ...env },
     cwd,
   });
+  const { stdin, stdout, stderr } = child;
+  if (!stdout || !stderr) throw new Error('The process has no pipes.');
+  // Whoever has enough closes the pipe.
+  stdin?.on('error', () => {});
+  if (input !== null) stdin?.end(input);
   onTestFinished(() => void child.kill('SIGKILL'));
+  const pipes = { stdout, stderr };
   const texts = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
-    child[name].setEncoding('utf8').on('data', (text: string) => {
+    pipes[name].setEncoding('utf8').on('data', (text: string) => {
       texts[name] += text;
     });
   }
   const firstLine = new Promise<string>((resolve) => {
-    createInterface({ input: child.stdout }).once('line', resolve);
+    createInterface({ input: stdout }).once('line', resolve);
   });
   const finished = new Promise<Finished>((resolve) => {
     child.once('close', (code) => resolve({ code, ...texts }));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { coloured, type Paint, plain } from '../../cli/paint.ts';
-import { NOTHING_SHOWN, renderEvent } from '../../cli/render.ts';
+import { nothingShown, renderEvent } from '../../cli/render.ts';
+import type { View } from '../../cli/render-text.ts';
 import type { ChatResponse, DocumentType, Metadata } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { foldEvent, newResponse } from '../../shared/fold.ts';
@@ -61,6 +62,49 @@ function resolved(sequence: number, message?: string): StreamEvent {
   };
 }
 
+function todo(id: string, status: string, content?: string) {
+  return { id, status, ...(content !== undefined && { content }) };
+}
+function questions(sequence: number): StreamEvent {
+  return {
+    type: 'clarification_request',
+    documentId: `doc_00${sequence}`,
+    questions: QUESTIONS,
+  };
+}
+function answered(sequence: number): StreamEvent {
+  const answers = [{ questionId: 'way', optionIds: ['jwt'], text: 'with care' }];
+  return end(sequence, { questions: QUESTIONS, answers });
+}
+
+const PLAN = {
+  title: 'Login',
+  overview: 'Two steps.',
+  format: 'markdown',
+  todos: [
+    { id: 'a', content: 'Add a form', status: 'pending', dependencies: [] },
+    { id: 'b', content: 'Wire it', status: 'in_progress', dependencies: ['a', 'c'] },
+  ],
+};
+const QUESTIONS = [
+  {
+    id: 'way',
+    text: 'Which way?',
+    options: [
+      { id: 'jwt', label: 'JWT' },
+      { id: 'session', label: 'Sessions' },
+    ],
+  },
+  {
+    id: 'routes',
+    text: 'Which routes?',
+    allowMultiple: true,
+    options: [
+      { id: 'all', label: 'All' },
+      { id: 'some', label: 'Some' },
+    ],
+  },
+];
 const DIFF = { oldString: 'a\nb\nc', newString: 'a\nB\nc', startLine: 10, endLine: 12 };
 
 describe('on a terminal', () => {
@@ -241,9 +285,66 @@ describe('on a terminal', () => {
       text: '',
     },
     {
-      name: 'a newer type of content shows as text',
-      events: [start(1, 'plan'), delta(1, '1. Think'), end(1)],
-      text: '1. Think\n',
+      name: 'a plan streams, then tells its title and its todos with what they wait for',
+      events: [
+        ...[start(1, 'plan'), delta(1, '\n# Do'), delta(1, ' it\n')],
+        ...[...call(1, 'create_plan', {}), end(1, PLAN)],
+      ],
+      text:
+        '# Do it\n\nPlan: Login\nTwo steps.\n\n' +
+        '- [ ] a: Add a form\n- [~] b: Wire it (after a, c)\n',
+    },
+    {
+      name: 'a plan that came to nothing ends as text',
+      events: [start(1, 'plan'), delta(1, '# Do'), result(1, 'error', 'Twice.'), end(1)],
+      text: '# Do\n',
+    },
+    {
+      name: 'changed todos are a checklist, in the words of the documents before',
+      events: [
+        ...[start(1, 'plan'), end(1, { ...PLAN, overview: '' }), start(2, 'todo_update')],
+        ...call(2, 'todo_write', {}),
+        end(2, {
+          todos: [
+            ...[
+              todo('a', 'completed'),
+              todo('b', 'in_progress'),
+              todo('d', 'pending', 'New\nline'),
+            ],
+            ...[todo('e', 'cancelled')],
+          ],
+        }),
+      ],
+      text:
+        'Plan: Login\n\n- [ ] a: Add a form\n- [~] b: Wire it (after a, c)\n\n' +
+        '[x] Add a form\n[~] Wire it\n[ ] New line\n[-] e\n',
+    },
+    {
+      name: 'a clarification numbers its options, then shows what was answered',
+      events: [start(1, 'clarification'), delta(1, 'First:'), questions(1), answered(1)],
+      text:
+        'First:\n\n? Which way?\n  1  JWT\n  2  Sessions\n\n' +
+        '? Which routes? (several may be chosen)\n  1  All\n  2  Some\n→ JWT; with care\n→ passed over\n',
+    },
+    {
+      name: 'a clarification that was answered before anybody saw it shows both',
+      events: [start(1, 'clarification'), answered(1)],
+      text:
+        '? Which way?\n  1  JWT\n  2  Sessions\n\n' +
+        '? Which routes? (several may be chosen)\n  1  All\n  2  Some\n→ JWT; with care\n→ passed over\n',
+    },
+    {
+      name: 'what the model thinks stands moved in',
+      events: [
+        ...[start(1, 'reasoning'), delta(1, '\nHm'), delta(1, 'm.\nOr'), end(1)],
+        ...[start(2, 'text'), delta(2, 'Yes.'), end(2)],
+      ],
+      text: 'Thinking:\n  Hmm.\n  Or\n\nYes.\n',
+    },
+    {
+      name: 'a conversation that is renamed shows nothing',
+      events: [{ type: 'conversation_update', title: 'New', archived: false }],
+      text: '',
     },
   ])('$name', ({ events, text }) => {
     expect(render(events)).toBe(text);
@@ -268,27 +369,81 @@ describe('on a terminal', () => {
   });
 });
 
-describe('a snapshot', () => {
-  const events = SAMPLE_TAPE.slice(2);
+describe('beside a pipe', () => {
+  const mixed: StreamEvent[] = [
+    ...[start(1, 'reasoning'), delta(1, 'Hm.'), end(1)],
+    ...[start(2, 'text'), delta(2, 'So:')],
+    ...[start(3, 'tool_call'), ...call(3, 'read_file', { target_file: 'a' })],
+    ...[result(3, 'success', 'x'), end(3), delta(2, ' this'), end(2)],
+    ...[start(4, 'code_block', { language: 'ts' }), delta(4, 'let a;'), end(4)],
+    ...[start(5, 'clarification'), questions(5), answered(5)],
+    ...[start(6, 'plan'), delta(6, '# Do'), end(6, { ...PLAN, todos: [] })],
+    ...[start(7, 'text'), delta(7, 'Half'), end(7, { interrupted: true }), done('cancelled')],
+  ];
 
-  it('adds what the screen lacks, wherever the stream was left', () => {
-    const whole = render(events);
-    for (let seen = 0; seen < events.length; seen++) {
-      const before = events.slice(0, seen);
-      expect(render([...before, snapshotOf(events)]), `after ${seen} events`).toBe(whole);
+  it('the answer is alone, and Markdown', () => {
+    expect(render(mixed, plain, 'answer')).toBe(
+      'So: this\n\n```ts\nlet a;\n```\n\n# Do\n\nPlan: Login\nTwo steps.\n\nHalf\n',
+    );
+  });
+
+  it('everything else has its place, and says what of the answer was cut off', () => {
+    expect(render(mixed, plain, 'progress')).toBe(
+      'Thinking:\n  Hm.\n\n• read_file a ok x\n\n' +
+        '? Which way?\n  1  JWT\n  2  Sessions\n\n' +
+        '? Which routes? (several may be chosen)\n  1  All\n  2  Some\n→ JWT; with care\n→ passed over\n' +
+        '(interrupted)\n\nCancelled.\n15 tokens (10 in, 5 out) · 2 turns · 1 tool call · 1.2 s\n',
+    );
+  });
+
+  it('an answer that begins again does so below, and the person is told', () => {
+    const other = [start(1, 'text'), delta(1, 'Other'), end(1)];
+    const again = [start(1, 'text'), delta(1, 'Some'), snapshotOf(other), end(1)];
+    expect(render(again, plain, 'answer')).toBe('Some\n\nOther\n');
+    expect(render(again, plain, 'progress')).toBe(
+      'Part of the answer was taken back. This is all of it:\n\n',
+    );
+  });
+});
+
+describe('a snapshot', () => {
+  const EVENTS: StreamEvent[] = [
+    ...SAMPLE_TAPE.slice(2, -1),
+    ...[start(3, 'reasoning'), delta(3, 'Hm.'), end(3)],
+    ...[start(4, 'clarification'), delta(4, 'So'), questions(4), answered(4)],
+    ...[start(5, 'plan'), delta(5, '# Do'), end(5, PLAN)],
+    ...[start(6, 'todo_update'), end(6, { todos: [todo('a', 'completed')] })],
+    ...SAMPLE_TAPE.slice(-1),
+  ];
+
+  it.each(['all', 'answer', 'progress'] as const)(
+    'adds what the screen of %s lacks, wherever the stream was left',
+    (view) => {
+      const whole = render(EVENTS, plain, view);
+      for (let seen = 0; seen < EVENTS.length; seen++) {
+        const before = EVENTS.slice(0, seen);
+        const text = render([...before, snapshotOf(EVENTS)], plain, view);
+        expect(text, `after ${seen} events`).toBe(whole);
+      }
+    },
+  );
+
+  it('of a run at work goes on wherever it was taken', () => {
+    const whole = render(EVENTS);
+    for (let at = 1; at < EVENTS.length; at++) {
+      const before = EVENTS.slice(0, at);
+      const text = render([...before.slice(0, -1), snapshotOf(before), ...EVENTS.slice(at)]);
+      expect(text, `after ${at} events`).toBe(whole);
     }
   });
 
-  it('of a run at work is gone on with', () => {
-    const half = [...events.slice(0, 2), snapshotOf(events.slice(0, 3)), ...events.slice(3)];
-    expect(render(half)).toBe(render(events));
-  });
-
-  it('shows a question that came up meanwhile, once', () => {
-    const asked = [start(1, 'terminal_command', { command: 'x' }), ask(1, { command: 'x' })];
-    const once = render(asked);
-    expect(render([...asked.slice(0, 1), snapshotOf(asked)])).toBe(once);
-    expect(render([...asked, snapshotOf(asked)])).toBe(once);
+  it.each([
+    [start(1, 'terminal_command', { command: 'x' }), ask(1, { command: 'x' })],
+    [start(1, 'clarification'), questions(1)],
+  ])('shows a question that came up meanwhile, once', (before, question) => {
+    const once = render([before, question]);
+    expect(render([before, snapshotOf([before, question])])).toBe(once);
+    expect(render([before, question, snapshotOf([before, question])])).toBe(once);
   });
 
   it('that takes something back is shown from its start', () => {
@@ -298,8 +453,8 @@ describe('a snapshot', () => {
   });
 });
 
-function render(events: readonly StreamEvent[], paint: Paint = plain): string {
-  let state = NOTHING_SHOWN;
+function render(events: readonly StreamEvent[], paint: Paint = plain, view: View = 'all'): string {
+  let state = nothingShown(view);
   let all = '';
   for (const event of events) {
     const rendered = renderEvent(state, event, paint);

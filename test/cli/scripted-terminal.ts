@@ -1,15 +1,21 @@
 /** The far end of a chat: a person whose answers are known beforehand. */
+import { Readable } from 'node:stream';
 import { plain } from '../../cli/paint.ts';
-import type { Terminal } from '../../cli/terminal.ts';
+import type { EndSignal, Terminal } from '../../cli/terminal.ts';
 
 export interface ScriptedTerminal extends Terminal {
   readonly screen: () => string;
   readonly questions: string[];
-  /** Presses Ctrl-C. */
-  interrupt(): void;
+  /** What went to the pipe. */
+  readonly out: () => string;
+  /** As the system sends it; Ctrl-C where nothing else is named. */
+  interrupt(signal?: EndSignal): void;
 }
 
-/** The answers in order; `undefined` ends the input. Questions past the last answer stay open until withdrawn. */
+/**
+ * The answers in order; `undefined` ends the input. Questions past the last answer stay open until withdrawn. With
+ * `piped` nobody is there, and the output is a pipe too.
+ */
 export function scriptTerminal({
   answers = [],
   piped,
@@ -18,15 +24,23 @@ export function scriptTerminal({
   piped?: string;
 } = {}): ScriptedTerminal {
   let screen = '';
-  const listeners = new Set<() => void>();
+  let out = '';
+  const listeners = new Set<(signal: EndSignal) => void>();
   const questions: string[] = [];
   return {
     questions,
     isInteractive: piped === undefined,
+    isPiped: piped !== undefined,
     paint: plain,
+    columns: undefined,
     screen: () => screen,
+    out: () => out,
     write: (text) => {
       screen += text;
+    },
+    writeOut: (text) => {
+      if (piped === undefined) screen += text;
+      else out += text;
     },
     ask(question, signal) {
       questions.push(question);
@@ -35,13 +49,13 @@ export function scriptTerminal({
         signal?.addEventListener('abort', () => resolve(undefined), { once: true });
       });
     },
-    readAll: async () => piped ?? '',
-    onInterrupt(listener) {
+    piped: piped === undefined ? null : Readable.from([Buffer.from(piped)], { objectMode: false }),
+    onSignal(listener) {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    interrupt: () => {
-      for (const listener of listeners) listener();
+    interrupt: (signal = 'SIGINT') => {
+      for (const listener of listeners) listener(signal);
     },
   };
 }

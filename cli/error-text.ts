@@ -1,0 +1,9 @@
+/** The API's errors in one line for a person. */
+import type { ClientError } from '../client/error.ts';
+import { REQUEST_LIMITS } from '../shared/limits.ts';
+import { printableLine } from './printable.ts';
+
+/** The code, and what it means here. */
+export function describeError({ code, message }: ClientError): string {
+  return printableLine(`error ${code}: ${message}`, REQUEST_LIMITS.maxReasonChars);
+}
