@@ -1,0 +1,53 @@
+/** (a) A whole answer at once: what a token costs when nothing waits for the model. */
+import { alternate } from '../alternate.ts';
+import { startBare } from '../bare.ts';
+import type { Figure } from '../figure.ts';
+import { startHouse } from '../house.ts';
+import { SCRIPTS } from '../scripts.ts';
+import type { Ground, Side } from '../side.ts';
+import { hear } from '../stamps.ts';
+import { median } from '../statistics.ts';
+
+/** V8 compiles what is hot within the first few. */
+const WARM_UPS = 5;
+const ROUNDS = 15;
+
+/**
+ * Two ways of sending at once: each token by itself, as model servers do, where the upstream takes a part of the time;
+ * and all in one write, where all of it is the Worker's and the client's.
+ */
+export async function measureBurst(ground: Ground): Promise<Figure[]> {
+  await using bare = await startBare(ground);
+  await using ours = await startHouse(ground);
+  const sides = { bare, ours };
+  const { tokens } = SCRIPTS.burst;
+  return [
+    {
+      ...(await measureScript(sides, 'burst')),
+      what: `${tokens} tokens at once, one by one, to the last byte`,
+      peers: { aiChatAgent: '540 ms', opencode: '310 to 430 ms' },
+    },
+    {
+      ...(await measureScript(sides, 'piece')),
+      what: `${tokens} tokens at once, in one write, to the last byte`,
+    },
+  ];
+}
+
+async function measureScript(
+  sides: { readonly bare: Side; readonly ours: Side },
+  script: 'burst' | 'piece',
+) {
+  const counts = { warmUps: WARM_UPS, rounds: ROUNDS };
+  const times = await alternate(
+    sides,
+    counts,
+    async (side) => (await hear(await side.open(), script)).totalMs,
+  );
+  return {
+    unit: 'ms',
+    bare: median(times.bare),
+    ours: median(times.ours),
+    target: { maxRatio: 3.5 },
+  } as const;
+}

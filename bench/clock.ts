@@ -1,0 +1,11 @@
+/** The clock that all processes of a run share. */
+
+/**
+ * Milliseconds with a fraction, since some moment in the past that is the same for every process of this machine: the
+ * monotonic clock of Linux and macOS. `performance.now()` counts from each process's own start, and the wall clock jumps.
+ */
+export function nowMs(): number {
+  return Number(process.hrtime.bigint()) / NANOSECONDS;
+}
+
+const NANOSECONDS = 1e6;

@@ -1,0 +1,17 @@
+/** The least that a Worker can do between a client and a model: what Drawbridge's own cost is measured against. */
+
+interface Env {
+  readonly OPENAI_BASE_URL: string;
+}
+
+export default {
+  async fetch(request, env) {
+    if (request.method === 'GET') return new Response('healthy');
+    const { body, headers } = await fetch(`${env.OPENAI_BASE_URL}/chat/completions`, {
+      method: 'POST',
+      headers: request.headers,
+      body: request.body,
+    });
+    return new Response(body, { headers });
+  },
+} satisfies ExportedHandler<Env>;

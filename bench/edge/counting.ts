@@ -1,0 +1,72 @@
+/** The real Worker with a count of what its objects write: the rows of every statement, and one for each alarm set. */
+import type { Env } from '../../worker/env.ts';
+import worker, {
+  Account as RealAccount,
+  Conversation as RealConversation,
+  Tunnel as RealTunnel,
+} from '../../worker/index.ts';
+
+/** Answers `GET /bench/rows` with all rows written so far by all objects, as a decimal number. */
+export default {
+  fetch(request, env, context) {
+    if (new URL(request.url).pathname === '/bench/rows') return new Response(`${count()}`);
+    return worker.fetch(request, env, context);
+  },
+} satisfies ExportedHandler<Env>;
+
+export class Account extends RealAccount {
+  constructor(state: DurableObjectState, env: Env) {
+    watch(state.storage);
+    super(state, env);
+  }
+}
+
+export class Conversation extends RealConversation {
+  constructor(state: DurableObjectState, env: Env) {
+    watch(state.storage);
+    super(state, env);
+  }
+}
+
+export class Tunnel extends RealTunnel {
+  constructor(state: DurableObjectState, env: Env) {
+    watch(state.storage);
+    super(state, env);
+  }
+}
+
+let written = 0;
+/** Not yet counted: a cursor knows its rows only once it was read to its end. */
+let cursors: { readonly rowsWritten: number }[] = [];
+let isWatching = false;
+
+function count(): number {
+  for (const { rowsWritten } of cursors) written += rowsWritten;
+  cursors = [];
+  return written;
+}
+
+/** All objects live in one isolate, so their storages share the prototypes that are wrapped here, once. */
+function watch(storage: DurableObjectStorage): void {
+  if (isWatching) return;
+  isWatching = true;
+  const sql: SqlStorage = Object.getPrototypeOf(storage.sql);
+  sql.exec = new Proxy(sql.exec, {
+    apply(exec, self, parameters) {
+      const cursor: SqlStorageCursor<Record<string, SqlStorageValue>> = Reflect.apply(
+        exec,
+        self,
+        parameters,
+      );
+      cursors.push(cursor);
+      return cursor;
+    },
+  });
+  const alarms: DurableObjectStorage = Object.getPrototypeOf(storage);
+  alarms.setAlarm = new Proxy(alarms.setAlarm, {
+    apply(setAlarm, self, parameters) {
+      written++;
+      return Reflect.apply(setAlarm, self, parameters);
+    },
+  });
+}

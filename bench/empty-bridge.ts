@@ -1,0 +1,61 @@
+/** A bridge without hands: the real one's socket, and behind it a result that is always the same. */
+import { TunnelSocket } from '../bridge/tunnel/socket.ts';
+import { mintToken } from '../local/tokens.ts';
+import { newBridgeId } from '../shared/ids.ts';
+import { BRIDGE_TOOLS } from '../shared/tools/catalogue.ts';
+import { type BridgeFrame, type ToolResult, TUNNEL_PROTOCOL } from '../shared/tunnel.ts';
+import type { House } from './house.ts';
+
+export interface ConnectedBridge extends AsyncDisposable {
+  readonly bridgeId: string;
+}
+
+/** Resolves when it is connected. What a turn with it takes is the loop itself: upstream, rows, RPCs and the socket. */
+export async function connectEmptyBridge(
+  house: House,
+  result: ToolResult,
+): Promise<ConnectedBridge> {
+  const bridgeId = newBridgeId(crypto.randomUUID());
+  const token = await mintToken(house.state.authSecret, { scope: 'bridge', bridgeId }, new Date());
+  const connected = Promise.withResolvers<void>();
+  let send: (frame: BridgeFrame) => void = () => {};
+  const socket = new TunnelSocket(
+    { url: house.url, token, bridgeId },
+    {
+      onOpen(sendFrame) {
+        send = sendFrame;
+        send(helloOf(bridgeId));
+      },
+      onFrame(frame) {
+        if (frame.type === 'welcome') connected.resolve();
+        if (frame.type === 'call') send({ type: 'result', callId: frame.call.callId, result });
+      },
+      onClose: () => {},
+    },
+  );
+  const refused = socket.ended.then(({ reason }) => {
+    throw new Error(`The empty bridge was not connected: ${reason}`);
+  });
+  await Promise.race([connected.promise, refused]);
+  return {
+    bridgeId,
+    async [Symbol.asyncDispose]() {
+      socket.leave();
+      await socket.ended;
+    },
+  };
+}
+
+/** It offers what a real bridge offers, so that the model is sent the same request. */
+function helloOf(bridgeId: string): BridgeFrame {
+  return {
+    type: 'hello',
+    protocol: TUNNEL_PROTOCOL,
+    bridgeId,
+    bootId: crypto.randomUUID(),
+    tools: BRIDGE_TOOLS.map(({ name }) => name),
+    confinement: { kind: 'none', detail: 'nothing runs here' },
+    context: { os: 'Linux', shell: 'sh', workspacePath: '/workspace', projectLayout: 'notes.md' },
+    calls: [],
+  };
+}

@@ -1,0 +1,76 @@
+/** The figures as a table for people, and as JSON for programs. */
+import { type Figure, PEERS_NOTE, ratioOf, type Target, type Unit, verdictOf } from './figure.ts';
+
+/** The figures of one measurement, under the letter that asks for it. */
+export interface Section {
+  readonly letter: string;
+  readonly title: string;
+  readonly figures: readonly Figure[];
+}
+
+export function formatTable(sections: readonly Section[]): string {
+  const body = sections.flatMap(({ letter, figures }) =>
+    figures.map((figure) => rowOf(letter, figure)),
+  );
+  const rows = [HEAD, ...body];
+  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) =>
+        isText(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ')
+      .trimEnd(),
+  );
+  const titles = sections.map(({ letter, title }) => `${letter}: ${title}`);
+  return `${[...lines, '', ...titles, PEERS_NOTE].join('\n')}\n`;
+}
+
+export function formatJson(sections: readonly Section[]): string {
+  const figures = sections.flatMap(({ letter, figures }) =>
+    figures.map((figure) => ({
+      case: letter,
+      ...figure,
+      ratio: ratioOf(figure),
+      verdict: verdictOf(figure),
+    })),
+  );
+  return `${JSON.stringify({ figures, peers: PEERS_NOTE }, null, 2)}\n`;
+}
+
+const HEAD = ['', '', 'bare', 'ours', 'ratio', 'target', '', 'AIChatAgent', 'opencode'];
+
+/** What is not text is a figure, and stands to the right. */
+function isText(column: number): boolean {
+  return column < 2 || column >= 5;
+}
+
+function rowOf(letter: string, figure: Figure): string[] {
+  const { what, unit, bare, ours, target, peers } = figure;
+  const ratio = ratioOf(figure);
+  return [
+    letter,
+    what,
+    formatAmount(bare, unit),
+    formatAmount(ours, unit),
+    ratio === null ? '-' : ratio.toFixed(2),
+    target ? formatTarget(target, unit) : '-',
+    verdictOf(figure) ?? '-',
+    peers?.aiChatAgent ?? '-',
+    peers?.opencode ?? '-',
+  ];
+}
+
+function formatAmount(amount: number | null, unit: Unit): string {
+  return amount === null ? '-' : `${amount.toFixed(DECIMALS[unit])} ${unit}`;
+}
+
+const DECIMALS: Readonly<Record<Unit, number>> = { ms: 2, rows: 0, bytes: 0, MB: 0 };
+
+function formatTarget({ maxRatio, max }: Target, unit: Unit): string {
+  const bounds = [
+    ...(maxRatio === undefined ? [] : [`${maxRatio} x bare`]),
+    ...(max === undefined ? [] : [`${max} ${unit}`]),
+  ];
+  return `<= ${bounds.join(', ')}`;
+}

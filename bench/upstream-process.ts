@@ -1,0 +1,28 @@
+/** Starts the scripted upstream as a process, so that it takes no time from the client that measures. */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { z } from 'zod';
+
+export interface Upstream extends AsyncDisposable {
+  /** As OPENAI_BASE_URL has it. */
+  readonly baseUrl: string;
+}
+
+const Listening = z.object({ port: z.int() });
+
+export async function startUpstream(): Promise<Upstream> {
+  const child = fork(join(import.meta.dirname, 'upstream.ts'), { stdio: ['ignore', 2, 2, 'ipc'] });
+  const exited = once(child, 'exit');
+  const died = exited.then(([code]) => {
+    throw new Error(`The upstream ended with ${code}.`);
+  });
+  const [message] = await Promise.race([once(child, 'message'), died]);
+  return {
+    baseUrl: `http://127.0.0.1:${Listening.parse(message).port}/v1`,
+    async [Symbol.asyncDispose]() {
+      child.kill();
+      await exited;
+    },
+  };
+}

@@ -1,0 +1,94 @@
+/** A process of its own: an OpenAI-compatible server that plays scripts. Its parent is told the port, and ends it. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { nowMs } from './clock.ts';
+import { READ_FILE, SCRIPTS, type Script, ScriptName } from './scripts.ts';
+import { stampedToken } from './stamps.ts';
+
+const Request = z.object({
+  model: ScriptName,
+  messages: z.array(z.object({ role: z.string() })),
+});
+
+const server = createServer((request, response) => {
+  answer(request, response).catch((error: unknown) => {
+    console.error('The upstream failed:', error);
+    response.destroy();
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port });
+});
+process.once('disconnect', () => process.exit());
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { model, messages } = Request.parse(JSON.parse(await readBody(request)));
+  const script: Script = SCRIPTS[model];
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const calls = script.calls[turnOf(messages)];
+  if (calls !== undefined) response.end(callFrames(calls) + END.tool_calls);
+  else if (script.everyMs === 'one piece') response.end(textFrames(script.tokens) + END.stop);
+  else await pace(script.tokens, script.everyMs, response);
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The turns of the answer so far. */
+function turnOf(messages: readonly { readonly role: string }[]): number {
+  const asked = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.slice(asked).filter(({ role }) => role === 'assistant').length;
+}
+
+/** Each token at its time from the start on, so that a late one does not make the next one late. */
+async function pace(tokens: number, everyMs: number, response: ServerResponse): Promise<void> {
+  const startMs = nowMs();
+  for (let token = 1; token <= tokens && !response.destroyed; token++) {
+    response.write(textFrame());
+    const waitMs = startMs + token * everyMs - nowMs();
+    if (waitMs > 0) await sleep(waitMs);
+  }
+  response.end(END.stop);
+}
+
+/** Everything of a frame that is the same each time is made once: the server must be faster than what it measures. */
+const CHUNK =
+  'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"scripted","choices":[';
+const TEXT = `${CHUNK}{"index":0,"delta":{"content":"`;
+const TEXT_END = '"},"finish_reason":null}]}\n\n';
+
+function textFrames(tokens: number): string {
+  return Array.from({ length: tokens }, textFrame).join('');
+}
+
+function textFrame(): string {
+  return TEXT + stampedToken() + TEXT_END;
+}
+
+/** Ids must not repeat within a conversation. */
+let callCount = 0;
+
+function callFrames(calls: number): string {
+  return Array.from({ length: calls }, (_, index) => {
+    const name = 'read_file';
+    const args = JSON.stringify({ target_file: READ_FILE.name });
+    const id = `call_up_${++callCount}`;
+    const call = { index, id, type: 'function', function: { name, arguments: args } };
+    return `${CHUNK}{"index":0,"delta":{"tool_calls":[${JSON.stringify(call)}]},"finish_reason":null}]}\n\n`;
+  }).join('');
+}
+
+const END = { stop: endFrames('stop'), tool_calls: endFrames('tool_calls') };
+
+function endFrames(reason: 'stop' | 'tool_calls'): string {
+  return (
+    `${CHUNK}{"index":0,"delta":{},"finish_reason":"${reason}"}]}\n\n` +
+    `${CHUNK}],"usage":{"prompt_tokens":11,"completion_tokens":7,"total_tokens":18}}\n\n` +
+    'data: [DONE]\n\n'
+  );
+}
