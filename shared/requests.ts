@@ -150,6 +150,8 @@ export const IdempotencyKey = z
  * list passes over all.
  */
 export const ClarificationAnswer = z.object({
+  /** Whose document it is: an answer that comes too late is then never taken for one to a later response. */
+  responseId: ResponseId.optional(),
   answers: z
     .array(
       z.object({

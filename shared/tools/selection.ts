@@ -4,11 +4,12 @@ import { REQUEST_LIMITS } from '../limits.ts';
 import { CallLimits } from '../tunnel.ts';
 import { findTool, isUnavailable, runsOnEdge, takesPath } from './catalogue.ts';
 
+/** Strict: a limit under a misspelt name would not hold, and nobody would know. */
 const ToolSettings = CallLimits.extend({
   enabled: z.boolean().default(true),
   /** The only scope there is: every tool stays within the workspace. */
   scope: z.literal('workspace').optional(),
-});
+}).strict();
 type ToolSettings = z.infer<typeof ToolSettings>;
 
 const Registry = z.record(z.string(), ToolSettings);

@@ -21,18 +21,21 @@ export function openQuestions(
 export function answerClarification(
   { log, recorder, reader, runner }: Pick<Parts, 'log' | 'recorder' | 'reader' | 'runner'>,
   documentId: string,
-  { answers }: ClarificationAnswer,
+  { responseId, answers }: ClarificationAnswer,
 ): void {
   const last = log.runs.findLast(({ started }) => started !== null);
   const response = recorder.response ?? (last ? reader.response(last) : null);
+  if (responseId !== undefined && responseId !== response?.id) throw alreadyAnswered();
   const questions = openQuestions(response, documentId);
   const asked = log.pending.find(({ call }) => call.documentId === documentId);
   if (questions && asked) {
     return runner.settle(asked.call.callId, answerQuestions(questions, answers));
   }
   const document = response?.documents.find(({ id }) => id === documentId);
-  if (document?.type === 'clarification') {
-    throw new DrawbridgeError('ALREADY_ANSWERED', 'These questions do not wait for an answer');
-  }
+  if (document?.type === 'clarification') throw alreadyAnswered();
   throw new DrawbridgeError('NOT_FOUND', 'There is no such clarification at work');
+}
+
+function alreadyAnswered(): DrawbridgeError {
+  return new DrawbridgeError('ALREADY_ANSWERED', 'These questions do not wait for an answer');
 }

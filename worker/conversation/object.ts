@@ -1,7 +1,7 @@
 /** The Durable Object of one conversation: what may be asked of it. The work is done by the parts it puts together. */
 import { DurableObject } from 'cloudflare:workers';
+import type { Cancelled } from '../../shared/answers.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
-import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { MAX_RESPONSES, responseIdOf } from '../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../shared/limits.ts';
@@ -29,6 +29,7 @@ import {
 import { TunnelHands } from './hands.ts';
 import { type PageStart, readPage } from './pages.ts';
 import { assembleParts, type Parts } from './parts.ts';
+import { parseReadRequest, READ_PATH, type ReadRequest } from './read-request.ts';
 import type { ConversationRow, Run, RunRequest } from './rows.ts';
 import { saidIn, saidInAll } from './said.ts';
 import { ConversationStore } from './statements.ts';
@@ -88,24 +89,14 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
-  view(caller: Caller): Promise<Outcome<ConversationView>> {
-    return toOutcome(() => this.#partsFor(caller).reader.view());
-  }
-
-  response(caller: Caller, ordinal: number): Promise<Outcome<ChatResponse>> {
-    return toOutcome(() => {
-      const parts = this.#partsFor(caller);
-      return parts.reader.response(runOf(parts, ordinal));
-    });
-  }
-
   /** Idempotent: a response that has ended stays as it ended. */
-  cancel(caller: Caller, ordinal: number): Promise<Outcome<ChatResponse>> {
+  cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>> {
     return toOutcome(() => {
       const parts = this.#partsFor(caller);
       runOf(parts, ordinal);
       parts.runner.cancel(ordinal);
-      return parts.reader.response(runOf(parts, ordinal));
+      const { id, status } = parts.reader.response(runOf(parts, ordinal));
+      return { id, status };
     });
   }
 
@@ -189,10 +180,12 @@ export class Conversation extends DurableObject<Env> {
     this.#parts?.runner.advance(); // Its call has less time from now on: the alarm moves closer.
   }
 
-  /** A follower: a WebSocket that is sent the past and then what happens. 204 when a response was seen to its end. */
+  /** What no RPC can carry: followers' sockets, and documents of any size. */
   override async fetch(request: Request): Promise<Response> {
+    const url = new URL(request.url);
     try {
-      return this.#follow(parseFollowRequest(new URL(request.url)));
+      if (url.pathname === READ_PATH) return this.#read(parseReadRequest(url));
+      return this.#follow(parseFollowRequest(url));
     } catch (error) {
       const { status, body } = toWireError(error);
       return Response.json(body, { status });
@@ -219,6 +212,13 @@ export class Conversation extends DurableObject<Env> {
     // Followers only listen.
   }
 
+  #read({ caller, ordinal }: ReadRequest): Response {
+    const parts = this.#partsFor(caller);
+    const { reader } = parts;
+    return Response.json(ordinal === null ? reader.view() : reader.response(runOf(parts, ordinal)));
+  }
+
+  /** A WebSocket that is sent the past and then what happens. 204 when a response was seen to its end. */
   #follow({ caller, following, ordinal, cursor }: FollowRequest): Response {
     const parts = this.#partsFor(caller);
     const run = ordinal === null ? null : runOf(parts, ordinal);

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { Todo } from '../../shared/documents.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
+import { isForEdge } from './calls.ts';
 import type { Call, Machine, NewRun, NewTurn, Run, RunEnd, RunStatus, Turn } from './rows.ts';
 import type { ConversationStore } from './statements.ts';
 import type { AnsweredTurn } from './transcript.ts';
@@ -80,9 +81,12 @@ export class RunLog {
 
   /** The conversation's list of todos: what the last call left that wrote one. */
   get todos(): readonly Todo[] {
-    for (const result of [...this.#results.values()].flat().reverse()) {
-      const written = TodoList.safeParse(result?.metadata).data;
-      if (written) return written.list;
+    for (const turn of this.#turns.toReversed()) {
+      const results = this.#results.get(turn.number) ?? [];
+      for (const [index, call] of [...turn.calls.entries()].reverse()) {
+        const written = isForEdge(call) && TodoList.safeParse(results[index]?.metadata).data;
+        if (written) return written.list;
+      }
     }
     return [];
   }

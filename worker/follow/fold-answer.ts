@@ -4,8 +4,8 @@ import { DrawbridgeError, type WireError } from '../../shared/errors.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { answerOf, foldEvent, isUnanswered, newResponse } from '../../shared/fold.ts';
 import { parseResponseId } from '../../shared/ids.ts';
+import { readWhole } from '../conversation/read-request.ts';
 import type { Env } from '../env.ts';
-import { unwrap } from '../outcome.ts';
 import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
 
 /** Waits for the response's end, or until it asks the user something; a client that leaves ends the wait and nothing else. */
@@ -50,9 +50,10 @@ function notFollowed(): DrawbridgeError {
 
 /** A response that was cancelled before it started has an end and no start. */
 async function readAnswer(env: Env, { caller, responseId }: Followed): Promise<ChatResponse> {
-  const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(caller.conversationId));
   const { ordinal } = parseResponseId(responseId ?? '');
-  return unwrap<ChatResponse>(await stub.response(caller, ordinal));
+  const whole = await readWhole(env, { caller, ordinal });
+  if (!whole.ok) throw await refusalOf(whole);
+  return await whole.json<ChatResponse>();
 }
 
 class Answer {

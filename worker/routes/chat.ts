@@ -1,11 +1,11 @@
 /** `chat/completions`: a message in, a response out, as JSON or as a stream that can be taken up again. */
 import type { Context } from 'hono';
 import { Hono } from 'hono';
-import type { ChatResponse } from '../../shared/documents.ts';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { ChatRequest, IdempotencyKey, PlanRequest } from '../../shared/requests.ts';
 import type { AppContext } from '../auth/caller.ts';
 import type { Caller } from '../conversation/object.ts';
+import { readWhole } from '../conversation/read-request.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
 import { unwrap } from '../outcome.ts';
@@ -18,7 +18,7 @@ export const chat = new Hono<AppContext>()
   .post('/plan', async (c) => await answer(c, await parseBody(c, PlanRequest)))
   .get('/completions/:id', async (c) => {
     const { caller, ordinal } = addressed(c);
-    return c.json(unwrap(await conversationOf(c.env, caller).response(caller, ordinal)));
+    return await readWhole(c.env, { caller, ordinal });
   })
   .get('/completions/:id/events', async (c) => {
     const { caller, responseId } = addressed(c);
@@ -32,10 +32,7 @@ export const chat = new Hono<AppContext>()
   })
   .post('/completions/:id/cancel', async (c) => {
     const { caller, ordinal } = addressed(c);
-    const { id, status } = unwrap<ChatResponse>(
-      await conversationOf(c.env, caller).cancel(caller, ordinal),
-    );
-    return c.json({ id, status });
+    return c.json(unwrap(await conversationOf(c.env, caller).cancel(caller, ordinal)));
   });
 
 /** Which response the path names, and for whom. */

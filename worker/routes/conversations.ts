@@ -25,6 +25,7 @@ import { wordsOf } from '../account/search.ts';
 import type { AppContext } from '../auth/caller.ts';
 import { forkConversation } from '../conversation/fork.ts';
 import type { Caller } from '../conversation/object.ts';
+import { readWhole } from '../conversation/read-request.ts';
 import { attachmentNamed } from '../export/file-name.ts';
 import { renderMarkdown } from '../export/markdown.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
@@ -41,7 +42,7 @@ export const conversations = new Hono<AppContext>()
   })
   .get('/:id', async (c) => {
     const caller = callerOf(c);
-    return c.json(unwrap(await conversationOf(c.env, caller).view(caller)));
+    return await readWhole(c.env, { caller, ordinal: null });
   })
   .patch('/:id', async (c) => {
     const caller = callerOf(c);
@@ -69,7 +70,9 @@ export const conversations = new Hono<AppContext>()
   .get('/:id/export', async (c) => {
     const caller = callerOf(c);
     const { format } = parse(ExportQuery, c.req.query());
-    const conversation = unwrap<ConversationView>(await conversationOf(c.env, caller).view(caller));
+    const whole = await readWhole(c.env, { caller, ordinal: null });
+    if (!whole.ok) return whole;
+    const conversation = await whole.json<ConversationView>();
     if (format === 'markdown') {
       return c.body(renderMarkdown(conversation), 200, {
         'content-type': 'text/markdown; charset=utf-8',

@@ -75,6 +75,22 @@ describe('todo_write', () => {
     );
   });
 
+  it('is not written by what a bridge tells of its own tools', async () => {
+    const bridge = await connectBridge();
+    const requests = scriptModel((_, turn) => {
+      if (turn === 0) return { calls: [todoWrite([{ id: 'a', content: 'Read' }])] };
+      if (turn === 1) return { calls: [readFile('a')] };
+      if (turn === 2) return { calls: [todoWrite([{ id: 'a', status: 'completed' }])] };
+      return { text: 'Done.' };
+    });
+    const answer = chat('go', { bridgeId: bridge.bridgeId });
+    const { callId } = await bridge.nextCall();
+    const result = { status: 'success', data: 'x', metadata: { list: [] } } as const;
+    bridge.send({ type: 'result', callId, result });
+    await answer;
+    expect(requests.at(-1)?.messages.at(-1)?.content).toBe('- [completed] a: Read');
+  });
+
   it('keeps its list over responses and crashes', async () => {
     const requests = scriptModel(({ messages }) =>
       messages.at(-1)?.role === 'tool'
@@ -307,6 +323,17 @@ describe('ask_question', () => {
       message: expect.stringContaining(message),
     });
     await answer(conversationId, []);
+    (await model.next()).answer({ text: 'Ok.' });
+    await reader.toEnd();
+  });
+
+  it('takes no answer that was meant for another response', async () => {
+    const { model, reader, conversationId, responseId } = await startAsking();
+    const path = `conversations/${conversationId}/clarifications/doc_001`;
+    const earlier = `${responseId.slice(0, -4)}0002`;
+    const late = await call(path, { body: { responseId: earlier, answers: [] } });
+    expect(await errorOf(late)).toMatchObject({ status: 409, code: 'ALREADY_ANSWERED' });
+    expect((await call(path, { body: { responseId, answers: [] } })).status).toBe(200);
     (await model.next()).answer({ text: 'Ok.' });
     await reader.toEnd();
   });

@@ -294,16 +294,19 @@ describe('a copy that is given up in the middle', () => {
   });
 });
 
-it.each([0, 100])(
-  'a new conversation of the same id, %i ms later, does not get into it',
-  async (ms) => {
+it.each([
+  ['before', { pageMs: 600, describeMs: 300 }],
+  ['after', { pageMs: 0, describeMs: 600 }],
+])(
+  'a new conversation of the same id that is ready %s the copy is does not get into it',
+  async (_, { pageMs, describeMs }) => {
     const { account, to, source } = await toBeForked();
     const { bridgeId } = await connectBridge({ account });
     const { describe: describeBridge } = Tunnel.prototype;
     const { forkPage } = Conversation.prototype;
     const described = vi.spyOn(Tunnel.prototype, 'describe');
-    described.mockImplementation(slow(50 + ms, describeBridge) as never);
-    vi.spyOn(Conversation.prototype, 'forkPage').mockImplementation(slow(100, forkPage));
+    described.mockImplementation(slow(describeMs, describeBridge) as never);
+    vi.spyOn(Conversation.prototype, 'forkPage').mockImplementation(slow(pageMs, forkPage));
     const request = { model: 'x', mode: 'agent', messages: [], createdMs: 0 } as const;
     const create = { bridgeId, title: 'go', ephemeral: false };
     const stub = conversationObject(to.conversationId);

@@ -69,7 +69,11 @@ describe('tools', () => {
     ['a registry of too many', registryOf(201, {}), 'tools: '],
     ['a registry of far too many that fit in no form', registryOf(100_000, 1), 'tools: '],
     ['too many in availableTools', { availableTools: registryOf(201, {}) }, 'tools: '],
-    ['a limit under a name that it does not have', { grep: { allowedPath: ['src'] } }, 'tools.grep: '],
+    [
+      'a limit under a name that it does not have',
+      { grep: { allowedPath: ['src'] } },
+      'tools.grep: ',
+    ],
     ['something that is neither', 'grep', 'tools: '],
     ['too many', Array.from({ length: 201 }, () => 'grep'), 'tools: '],
   ])('refuse %s', async (_, tools, message) => {
