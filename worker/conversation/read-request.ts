@@ -10,11 +10,15 @@ export interface ReadRequest {
 
 export const READ_PATH = '/read';
 
-/** The JSON of a ConversationView or a ChatResponse, or the refusal as the API words it: fit to be passed on. */
+/**
+ * The JSON of a ConversationView or a ChatResponse, or the refusal as the API words it: fit to be passed on. It is taken
+ * from the object at once: a reader that takes its time would keep the object awake.
+ */
 export async function readWhole(env: Env, request: ReadRequest): Promise<Response> {
   const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(request.caller.conversationId));
   const query = new URLSearchParams({ request: JSON.stringify(request) });
-  return await stub.fetch(`https://conversation${READ_PATH}?${query}`);
+  const { status, headers, body } = await stub.fetch(`https://conversation${READ_PATH}?${query}`);
+  return new Response(await new Response(body).arrayBuffer(), { status, headers });
 }
 
 /** Only the Worker gets here, with what {@link readWhole} wrote. */
