@@ -53,6 +53,9 @@ function modelText(model: ModelSettings): string {
   if (model.kind === 'demo') {
     return 'demo model (no LLM): set OPENAI_BASE_URL / OPENAI_API_KEY for a real one';
   }
+  if (model.kind === 'table') {
+    return `${model.model ?? 'none by default'} (the table has ${model.models.join(', ')})`;
+  }
   return `${model.model ?? 'the one that a request names (set OPENAI_MODEL for a default)'} at ${model.baseUrl}`;
 }
 

@@ -43,6 +43,9 @@ export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint
         else writeDone(pen, event, paint);
       });
     case 'message':
+    case 'message_update':
+    case 'steered':
+    case 'response_model':
     case 'conversation_update':
     case 'heartbeat':
       return { state, text: '' };

@@ -14,7 +14,12 @@ import {
 import { ChatResponse, ConversationView, type ResponseStatus } from '../shared/documents.ts';
 import type { StreamEvent } from '../shared/events.ts';
 import { BridgeList, Me, ModelList, ToolList } from '../shared/listings.ts';
-import type { ApprovalRequest, ChatRequest, ClarificationAnswer } from '../shared/requests.ts';
+import type {
+  ApprovalRequest,
+  ChatRequest,
+  ClarificationAnswer,
+  MessagePatch,
+} from '../shared/requests.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { clientError } from './error.ts';
 import { type FollowOptions, follow, type Positioned } from './follow.ts';
@@ -78,6 +83,12 @@ export interface Client {
   exportMarkdown(conversationId: string, signal?: AbortSignal): Promise<string>;
   /** A ticket for one stream, for readers that cannot send a header. */
   createTicket(request: TicketRequest, signal?: AbortSignal): Promise<Ticket>;
+  /** Changes what a message says that still waits for its turn; it is named by the response it asks for. */
+  editMessage(
+    responseId: string,
+    patch: z.input<typeof MessagePatch>,
+    signal?: AbortSignal,
+  ): Promise<Cancelled>;
   /** Ends a run. Its status is the one at this moment: the run's own `done` says how it really ended. */
   cancel(responseId: string, signal?: AbortSignal): Promise<Cancelled>;
   /** Answers an approval; a yes counts only with a signature (client/device.ts). */
@@ -161,6 +172,10 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     async createTicket(body, signal) {
       return await readJson(await send('tickets', { method: 'POST', body, signal }), Ticket);
+    },
+    async editMessage(responseId, body, signal) {
+      const parts = { method: 'PATCH', body, signal } as const;
+      return await readJson(await send(`chat/completions/${responseId}`, parts), Cancelled);
     },
     async cancel(responseId, signal) {
       const path = `chat/completions/${responseId}/cancel`;

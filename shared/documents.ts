@@ -148,6 +148,10 @@ export const DocumentMetadata = {
   reasoning: z.object({ format: z.literal('plain') }),
 } as const;
 
+/** In the main unit of the currency (ISO 4217): `{"amount": 0.0042, "currency": "USD"}`. */
+export const Cost = z.object({ amount: z.number().nonnegative(), currency: z.string() });
+export type Cost = z.infer<typeof Cost>;
+
 /** Tokens of a response, summed over its turns. */
 export const Usage = z.object({
   promptTokens: z.int().nonnegative(),
@@ -155,6 +159,8 @@ export const Usage = z.object({
   totalTokens: z.int().nonnegative(),
   cachedPromptTokens: z.int().nonnegative().optional(),
   reasoningTokens: z.int().nonnegative().optional(),
+  /** By the prices of the models that answered; only where those of every turn are known. */
+  cost: Cost.optional(),
 });
 export type Usage = z.infer<typeof Usage>;
 
@@ -199,6 +205,10 @@ export const UserMessage = z.object({
   imageCount: z.int().positive().optional(),
   /** The label of the device it was sent from, where the client gave one. */
   device: z.string().optional(),
+  /** Sent while the response was at work: it belongs into it, not before it. */
+  steers: z.literal(true).optional(),
+  /** For one that steers: the sequence of the last document before the model learned of it. Absent until then. */
+  afterSequence: z.int().nonnegative().optional(),
 });
 export type UserMessage = z.infer<typeof UserMessage>;
 

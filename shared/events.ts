@@ -17,6 +17,17 @@ import { Mode } from './modes.ts';
 
 const Message = z.object({ type: z.literal('message'), message: UserMessage });
 
+/** A message that still waited says something else now. */
+const MessageUpdate = z.object({
+  type: z.literal('message_update'),
+  responseId: ResponseId,
+  content: z.string(),
+  imageCount: z.int().positive().optional(),
+});
+
+/** From here on the model knows the messages that steered this response and that it had not known before. */
+const Steered = z.object({ type: z.literal('steered'), responseId: ResponseId });
+
 const ResponseStart = z.object({
   type: z.literal('response_start'),
   response: z.object({
@@ -27,6 +38,9 @@ const ResponseStart = z.object({
     created: z.iso.datetime(),
   }),
 });
+
+/** From here on another model answers: the one before it could not. */
+const ResponseModel = z.object({ type: z.literal('response_model'), model: z.string() });
 
 const DocumentStart = z.object({
   type: z.literal('document_start'),
@@ -125,7 +139,10 @@ const Done = z.object({
 /** What the tape stores. Document events belong to the response of the last `response_start` before them. */
 export const TapeEvent = z.discriminatedUnion('type', [
   Message,
+  MessageUpdate,
+  Steered,
   ResponseStart,
+  ResponseModel,
   DocumentStart,
   ContentDelta,
   ToolCallStart,
@@ -180,6 +197,8 @@ export function responseOf(event: StreamEvent, current: string | null): string |
       return event.message.responseId;
     case 'response_start':
       return event.response.id;
+    case 'message_update':
+    case 'steered':
     case 'done':
       return event.responseId;
     case 'conversation_update':

@@ -21,6 +21,9 @@ export function foldEvent(response: ChatResponse, event: StreamEvent): void {
     case 'document_start':
       response.documents.push(newDocument(event.document));
       return;
+    case 'response_model':
+      response.model = event.model;
+      return;
     case 'done':
       if (event.responseId !== response.id) return;
       response.status = event.status;
@@ -31,6 +34,8 @@ export function foldEvent(response: ChatResponse, event: StreamEvent): void {
       if (event.snapshot.scope === 'response') Object.assign(response, event.snapshot.response);
       return;
     case 'message':
+    case 'message_update':
+    case 'steered':
     case 'response_start':
     case 'conversation_update':
     case 'heartbeat':
@@ -51,6 +56,12 @@ export function foldConversation(view: ConversationView, event: StreamEvent): vo
     case 'message':
       view.messages.push(event.message);
       return;
+    case 'message_update':
+      updateMessage(view, event);
+      return;
+    case 'steered':
+      placeSteers(view, event.responseId);
+      return;
     case 'response_start':
       view.responses.push(newResponse(event.response));
       return;
@@ -65,6 +76,25 @@ export function foldConversation(view: ConversationView, event: StreamEvent): vo
       const current = view.responses.at(-1);
       if (current) foldEvent(current, event);
     }
+  }
+}
+
+function updateMessage(
+  view: ConversationView,
+  { responseId, content, imageCount }: Extract<TapeEvent, { type: 'message_update' }>,
+): void {
+  const message = view.messages.find((other) => other.responseId === responseId && !other.steers);
+  if (!message) return;
+  message.content = content;
+  if (imageCount === undefined) delete message.imageCount;
+  else message.imageCount = imageCount;
+}
+
+function placeSteers(view: ConversationView, responseId: string): void {
+  const response = view.responses.find(({ id }) => id === responseId);
+  for (const message of view.messages) {
+    if (message.responseId !== responseId || !message.steers) continue;
+    message.afterSequence ??= response?.documents.length ?? 0;
   }
 }
 

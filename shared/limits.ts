@@ -104,7 +104,7 @@ export const TAPE_LIMITS = {
   maxRowChars: 300_000,
 } as const;
 
-/** The adapter between an object's socket and an SSE response. */
+/** The adapter between an object's socket and its reader's SSE response or WebSocket. */
 export const FOLLOW_LIMITS = {
   heartbeatMs: 15 * SECOND,
   /** A reader that takes nothing for this long is gone. */
@@ -115,6 +115,10 @@ export const FOLLOW_LIMITS = {
   retryMs: 100,
   /** Bytes waiting for a slow reader before the adapter lets go of its socket; the tape keeps the rest. */
   maxBufferedBytes: 256 * KIB,
+  /** Unacknowledged bytes on a WebSocket at which the adapter goes on: well below, or each ack would let it go again. */
+  resumeBytes: 128 * KIB,
+  /** UTF-16 units of a WebSocket reader's message: `{"ack": position}` with a safe integer takes 26. */
+  maxAckChars: 64,
   /** Between two attempts to attach again after the object's socket closed, and how many of them. */
   reattachMs: 200,
   maxReattaches: 150,
@@ -142,18 +146,39 @@ export const RUN_LIMITS = {
   maxResultMetadataBytes: 1_000_000,
 } as const;
 
+/** The table of models. It is one environment variable, of which the platform takes 5 KB. */
+export const MODEL_LIMITS = {
+  maxModels: 100,
+  /** UTF-16 units of a model's name: the longest of the large gateways have some eighty. */
+  maxNameChars: 200,
+  /** Models that are asked one after the other; each may take all its attempts. */
+  maxFallbacks: 8,
+  /** Decimals of a cost: one token of the cheapest models costs some 1e-8. */
+  costDecimals: 10,
+} as const;
+
 /** Talking to the model. */
 export const UPSTREAM_LIMITS = {
-  /** Attempts of one turn before its first byte was shown. */
+  /** Attempts of one turn with one model before its first byte was shown. */
   maxAttempts: 3,
   /** The longest wait that an upstream's Retry-After is obeyed. */
   maxRetryAfterMs: 60 * SECOND,
+  /** Who is to wait longer than this is answered by a fallback instead, where there is one. */
+  patienceMs: 5 * SECOND,
   /** First back-off; doubled for each attempt, with jitter. */
   backoffMs: 500,
   /** From the request to the first data event. */
   firstByteMs: 60 * SECOND,
   /** Between two data events; comments do not count. */
   stallMs: 45 * SECOND,
+  /** From the request to the end of its answer, however steadily it comes: reasoning models take up to a quarter hour. */
+  maxAnswerMs: 30 * MINUTE,
+  /** Bytes of a stream, unpacked: 128k tokens of some 500 bytes each make 64 MiB. */
+  maxStreamBytes: 128 * MIB,
+  /** UTF-16 units of all that is kept of an answer: 128k tokens make less than one. */
+  maxAnswerChars: 4 * MIB,
+  /** What each piece of a call is counted for at least: holding it costs memory even where it is empty. */
+  minPieceChars: 16,
   /** Of one event of the stream, in UTF-16 units; more is not an answer. */
   maxEventChars: 8 * MIB,
   /** UTF-16 units of a body that is no stream: an error, or a whole completion. */

@@ -1,6 +1,7 @@
 /** What can be asked about an account and its surroundings: who, which models, which tools, which bridges. */
 import { z } from 'zod';
 import { BridgeId } from './ids.ts';
+import { ModelPrices, ModelRole } from './models.ts';
 import { Effect } from './modes.ts';
 import { Confinement } from './tunnel.ts';
 
@@ -8,9 +9,22 @@ import { Confinement } from './tunnel.ts';
 export const Me = z.object({ account: z.string(), scope: z.literal('user') });
 export type Me = z.infer<typeof Me>;
 
+/** What is not there is not known. */
+export const ModelInfo = z.object({
+  id: z.string(),
+  isDefault: z.boolean(),
+  takesImages: z.boolean(),
+  /** Without it the model chats. */
+  roles: z.array(ModelRole).optional(),
+  /** Tokens of prompt and answer together. */
+  contextWindow: z.int().positive().optional(),
+  prices: ModelPrices.optional(),
+});
+export type ModelInfo = z.infer<typeof ModelInfo>;
+
 /** `GET models`. */
 export const ModelList = z.object({
-  items: z.array(z.object({ id: z.string(), isDefault: z.boolean(), takesImages: z.boolean() })),
+  items: z.array(ModelInfo),
   /** Whether names that are not listed are passed through to the model server. */
   passesThrough: z.boolean(),
 });

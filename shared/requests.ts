@@ -91,6 +91,13 @@ export type RequestContext = z.infer<typeof RequestContext>;
 export const Framing = z.enum(['named', 'data']);
 export type Framing = z.infer<typeof Framing>;
 
+/**
+ * While a conversation is busy a message waits for its turn (`queue`), is refused with CONVERSATION_BUSY (`reject`), is
+ * told to the run at work before its next request to the model (`steer`), or ends that run and then waits (`interrupt`).
+ */
+export const Delivery = z.enum(['queue', 'reject', 'steer', 'interrupt']);
+export type Delivery = z.infer<typeof Delivery>;
+
 const ChatFields = z.object({
   /** Any name that the upstream knows; without it the configured default answers. */
   model: Name.optional(),
@@ -113,8 +120,8 @@ const ChatFields = z.object({
    * together with `conversationId` or `bridgeId`: both follow from the response.
    */
   editOf: ResponseId.optional(),
-  /** What to do while the conversation is busy: wait for its turn, or refuse with CONVERSATION_BUSY. */
-  delivery: z.enum(['queue', 'reject']).default('queue'),
+  /** What becomes of the message while the conversation is busy. */
+  delivery: Delivery.default('queue'),
   /** Shown to other devices beside the message. */
   device: Name.optional(),
   stream: z.boolean().default(false),
@@ -139,6 +146,17 @@ function refuseTwoPlaces(
   if (conversationId) context.addIssue({ code: 'custom', path: ['conversationId'], message });
   if (bridgeId) context.addIssue({ code: 'custom', path: ['bridgeId'], message });
 }
+
+/** `PATCH /api/v1/chat/completions/{id}`: what a message that still waits says instead. */
+export const MessagePatch = z.object({
+  content: MessageContent.refine(
+    (content) => typeof content !== 'string' || content.trim() !== '',
+    {
+      message: 'A message must not be empty',
+    },
+  ),
+});
+export type MessagePatch = z.infer<typeof MessagePatch>;
 
 /** The header of that name: visible ASCII, as the IETF's draft has it. */
 export const IdempotencyKey = z

@@ -11,7 +11,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   bridge: ['shared', 'node:', 'zod', 'ws', 'diff', '@vscode/ripgrep'],
   local: ['shared', 'node:', 'zod', 'jose', 'esbuild'],
   cli: ['shared', 'client', 'bridge', 'local', 'node:', 'commander', 'diff', 'jose', 'zod'],
-  bench: ['shared', 'bridge', 'local', 'worker', 'node:', 'zod', 'jose', '@cfworker/json-schema'],
+  bench: [
+    'shared',
+    'client',
+    'bridge',
+    'local',
+    'worker',
+    'node:',
+    'zod',
+    'jose',
+    '@cfworker/json-schema',
+  ],
 
   worker: ['shared', 'worker/*', 'hono'],
   'worker/storage': [],
@@ -44,7 +54,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cloudflare:',
     'zod',
   ],
-  'worker/follow': ['shared', 'worker', 'worker/conversation'],
+  'worker/follow': ['shared', 'worker', 'worker/conversation', 'cloudflare:'],
   'worker/openai': [
     'shared',
     'worker',

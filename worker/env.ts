@@ -11,6 +11,8 @@ export interface Env {
   readonly AUTH_SECRET?: string;
   /** Origins of web pages that may call the API, separated by commas: `https://app.example.com`. */
   readonly ALLOWED_ORIGINS?: string;
+  /** The table of models as JSON (shared/models.ts); the secrets that its `keyName`s name are bindings too. */
+  readonly MODELS?: string;
   readonly OPENAI_BASE_URL?: string;
   readonly OPENAI_API_KEY?: string;
   /** The model that answers when a request names none. */

@@ -65,9 +65,9 @@ export class RequestMaker {
     return random.pick(operation.requestBody ? [...makers, ...bodied, ...bodied] : makers)();
   }
 
-  /** The document's own example with real ids. What waits for a person cannot be had by a request alone. */
+  /** The document's own example with real ids. What waits, for a person or its turn, cannot be had by a request alone. */
   #good(operation: DescribedOperation, { own, missing }: World): FuzzRequest {
-    const isWaiting = /callId|documentId|bridges\/\{id\}|models\/\{id\}/.test(operation.path);
+    const isWaiting = isForWhatWaits(operation);
     const example = JSON.stringify(bodyExample(operation));
     const request = this.#request(operation, isWaiting ? missing : own, 'nothing');
     const body = example
@@ -215,4 +215,10 @@ function valueAt(value: unknown, path: readonly (string | number)[]): unknown {
 function shown(value: unknown): string {
   const text = value instanceof Uint8Array ? 'bytes' : (JSON.stringify(value) ?? 'left out');
   return text.length > 60 ? `${text.slice(0, 57)}... (${text.length})` : text;
+}
+
+function isForWhatWaits({ operationId, path }: DescribedOperation): boolean {
+  return (
+    operationId === 'editMessage' || /callId|documentId|bridges\/\{id\}|models\/\{id\}/.test(path)
+  );
 }

@@ -37,6 +37,8 @@ function copyEvent(event: TapeEvent, copy: Copy): TapeEvent | null {
       const id = copyId(event.response.id, copy);
       return id === null ? null : { ...event, response: { ...event.response, id, conversationId } };
     }
+    case 'message_update':
+    case 'steered':
     case 'done': {
       const responseId = copyId(event.responseId, copy);
       return responseId === null ? null : { ...event, responseId };

@@ -1,4 +1,5 @@
 /** What ends a run or a call before its time, and what the person or the model is told. Pure. */
+import { DrawbridgeError } from '../../shared/errors.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { UpstreamReply } from '../upstream/reader.ts';
@@ -44,8 +45,15 @@ export function failureOf(reply: UpstreamReply): ErrorReport | null {
   }
 }
 
+/** What was thrown while the run was at work: what was expected says what it is. */
+export function reportOf(thrown: unknown): ErrorReport {
+  if (!(thrown instanceof DrawbridgeError)) return INTERNAL;
+  const { code, message } = thrown;
+  return { code, source: 'drawbridge', message };
+}
+
 /** A bug of ours; it says nothing of itself. */
-export const INTERNAL: ErrorReport = {
+const INTERNAL: ErrorReport = {
   code: 'INTERNAL',
   source: 'drawbridge',
   message: 'Something went wrong on our side. The message can be sent again.',

@@ -1,17 +1,19 @@
 /** The readers of a tape: hibernatable sockets, each told what it asked for in the framing it asked for. */
 import { z } from 'zod';
-import type { StreamEvent } from '../../shared/events.ts';
+import { isDelta, type StreamEvent } from '../../shared/events.ts';
 import { ResponseId } from '../../shared/ids.ts';
 import { TAPE_LIMITS } from '../../shared/limits.ts';
+import { formatEvents } from '../../shared/reader-socket.ts';
 import { Framing } from '../../shared/requests.ts';
 import { formatEvent } from '../../shared/sse.ts';
 
 /**
- * What a follower asked for. `json` is for the Worker's own use: a JSON array of events a message. A follower of one
- * response is closed with 1000 after its `done`; any other close means: attach again with the cursor.
+ * What a follower asked for. `positioned` is what readers get over a WebSocket; `json` is for the Worker's own use: a JSON
+ * array of events a message. A follower of one response is closed with 1000 after its `done`; any other close means:
+ * attach again with the cursor.
  */
 export const Following = z.object({
-  framing: Framing.or(z.literal('json')),
+  framing: Framing.or(z.enum(['positioned', 'json'])),
   responseId: ResponseId.nullable(),
 });
 export type Following = z.infer<typeof Following>;
@@ -50,7 +52,7 @@ export class Followers {
     this.#state.acceptWebSocket(socket, [TAG]);
     socket.serializeAttachment(following);
     this.#sockets.set(socket, following);
-    this.#sendTo(socket, following, past, new Map());
+    this.#sendTo(socket, following, mergeDeltas(past), new Map());
   }
 
   /** The socket has closed. */
@@ -117,9 +119,31 @@ export class Followers {
   }
 }
 
+/** The past in few events: deltas of one document that lie side by side on the tape are one. */
+function mergeDeltas(past: readonly Outgoing[]): Outgoing[] {
+  const merged: Outgoing[] = [];
+  for (const next of past) {
+    const last = merged.at(-1);
+    const event = last && mergeTwo(last, next);
+    if (event) merged[merged.length - 1] = { ...next, event };
+    else merged.push(next);
+  }
+  return merged;
+}
+
+/** Undefined where something stands between them, if only an event of another response: positions stay exact. */
+function mergeTwo(last: Outgoing, { event, position }: Outgoing): StreamEvent | undefined {
+  if (!isDelta(last.event) || !isDelta(event)) return undefined;
+  if (last.event.type !== event.type || last.event.documentId !== event.documentId)
+    return undefined;
+  if (position === null || position - event.delta.length !== last.position) return undefined;
+  return { ...event, delta: last.event.delta + event.delta };
+}
+
 function formatBatch(batch: readonly Outgoing[], { framing, responseId }: Following): string {
   const wanted = batch.filter((out) => responseId === null || out.responseId === responseId);
   if (wanted.length === 0) return '';
+  if (framing === 'positioned') return formatEvents(wanted);
   if (framing === 'json') return JSON.stringify(wanted.map((out) => out.event));
   return wanted.map((out) => formatEvent(out.event, out.position, framing)).join('');
 }

@@ -2,12 +2,12 @@
 import { textOf } from '../../shared/requests.ts';
 import { toolsOffered } from '../../shared/tools/catalogue.ts';
 import { toFunctionDefinition } from '../../shared/tools/definition.ts';
-import { buildUserPrompt } from '../prompt/context.ts';
+import { buildUserPrompt, tagQuery } from '../prompt/context.ts';
 import { buildSystemPrompt } from '../prompt/system.ts';
 import type { UpstreamRequest } from '../upstream/request.ts';
 import type { Run } from './rows.ts';
 import type { RunLog } from './run-log.ts';
-import { messagesOfRun } from './transcript.ts';
+import { messagesOfRun, type UserWords } from './transcript.ts';
 
 /** `takesImages` says whether the run's model does. */
 export function requestFor(run: Run, log: RunLog, takesImages: boolean): UpstreamRequest {
@@ -29,15 +29,18 @@ export function requestFor(run: Run, log: RunLog, takesImages: boolean): Upstrea
         role: 'system',
         content: buildSystemPrompt({ model, mode, tools: offered.map(({ name }) => name), rules }),
       },
-      ...earlier.flatMap((other) =>
-        messagesOfRun(other, log.turnsOf(other), userText, takesImages),
-      ),
+      ...earlier.flatMap((other) => {
+        const told = { run: other, turns: log.turnsOf(other), steers: log.steersOf(other) };
+        return messagesOfRun(told, USER_WORDS, takesImages);
+      }),
     ],
     tools: offered.map(toFunctionDefinition),
   };
 }
 
-function userText(query: string, run: Run): string {
+const USER_WORDS: UserWords = { asked: askedText, steering: tagQuery };
+
+function askedText(query: string, run: Run): string {
   const { createdMs, mode, context } = run.request;
   return buildUserPrompt({
     query,

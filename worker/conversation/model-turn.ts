@@ -2,7 +2,7 @@
 import { newCallId } from '../../shared/ids.ts';
 import { ReplyDocuments } from '../reply/documents.ts';
 import { type Answer, askModel } from '../upstream/gateway.ts';
-import { type ModelTarget, takesImages } from '../upstream/models.ts';
+import { type ModelEnv, resolveTarget } from '../upstream/models.ts';
 import { requestFor } from './model-request.ts';
 import type { Recorder } from './recorder.ts';
 import type { Run } from './rows.ts';
@@ -19,17 +19,29 @@ export interface ModelTurn {
 export interface TurnDeps {
   readonly log: RunLog;
   readonly recorder: Recorder;
-  readonly target: ModelTarget;
+  /** Which models there are: read for each turn, for a deployment can change it. */
+  readonly settings: ModelEnv;
   readonly newUuid: () => string;
 }
 
-/** Records the reply as it comes, and nothing once the signal has aborted; then it throws the signal's reason. */
+/** The model that answers: the one asked for, or the fallback that the tape says has taken over. */
+export function modelOf(run: Run, recorder: Recorder): string {
+  return recorder.response?.model ?? run.request.model;
+}
+
+/**
+ * Records the reply as it comes, and nothing once the signal has aborted; then it throws the signal's reason.
+ * @throws {DrawbridgeError} when there is no way to the model any more.
+ */
 export async function streamTurn(
   run: Run,
   deps: TurnDeps,
   signal: AbortSignal,
 ): Promise<ModelTurn> {
-  const { log, recorder, target, newUuid } = deps;
+  const { log, recorder, settings, newUuid } = deps;
+  const model = modelOf(run, recorder);
+  const target = resolveTarget(model, settings);
+  const asked = { ...run, request: { ...run.request, model } };
   const { nextSequence } = recorder;
   const documents = new ReplyDocuments({
     nextSequence,
@@ -38,7 +50,7 @@ export async function streamTurn(
   });
   const answer = await askModel(
     target,
-    requestFor(run, log, takesImages(run.request.model, target)),
+    requestFor(asked, log, target.takesImages),
     (parts) => {
       if (!signal.aborted) recorder.stream(documents.push(parts));
     },

@@ -2,13 +2,16 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Cancelled } from '../../shared/answers.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
+import type { UserMessage } from '../../shared/documents.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { MAX_RESPONSES, responseIdOf } from '../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../shared/limits.ts';
 import {
   type ApprovalRequest,
   type ClarificationAnswer,
+  type Delivery,
   imagesOf,
+  type MessageContent,
   textOf,
 } from '../../shared/requests.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
@@ -44,7 +47,7 @@ export interface Caller {
 export interface Submission {
   readonly request: RunRequest;
   readonly device: string | undefined;
-  readonly delivery: 'queue' | 'reject';
+  readonly delivery: Delivery;
   /** For a new conversation: its bridge, or null, and how it begins. Null for one that must be there. */
   readonly create: {
     readonly bridgeId: string | null;
@@ -96,6 +99,19 @@ export class Conversation extends DurableObject<Env> {
       runOf(parts, ordinal);
       parts.runner.cancel(ordinal);
       const { id, status } = parts.reader.response(runOf(parts, ordinal));
+      return { id, status };
+    });
+  }
+
+  /** Changes a message that still waits for its turn. */
+  edit(caller: Caller, ordinal: number, content: MessageContent): Promise<Outcome<Cancelled>> {
+    return toOutcome(() => {
+      const { runner, reader, ...parts } = this.#partsFor(caller);
+      const run = runOf(parts, ordinal);
+      if (!runner.edit(run, content)) {
+        throw new DrawbridgeError('ALREADY_STARTED', 'The message does not wait any more');
+      }
+      const { id, status } = reader.response(run);
       return { id, status };
     });
   }
@@ -241,23 +257,18 @@ export class Conversation extends DurableObject<Env> {
         'The conversation is answering another message',
       );
     }
-    const responseId = responseIdOf(row.id, ordinal);
-    const { request, device } = submission;
-    const content = request.messages.at(-1)?.content ?? '';
-    const imageCount = imagesOf(content).length;
-    runner.submit(
-      {
-        responseId,
-        content: textOf(content),
-        created: new Date(request.createdMs).toISOString(),
-        ...(imageCount > 0 && { imageCount }),
-        ...(device !== undefined && { device }),
-      },
-      ordinal,
-      request,
-      machine,
-    );
-    return responseId;
+    const { request, delivery } = submission;
+    const { idempotency } = request;
+    const atWork = log.current;
+    if (delivery === 'steer' && atWork) {
+      const message = messageOf(submission, responseIdOf(row.id, atWork.ordinal));
+      const content = request.messages.at(-1)?.content ?? '';
+      if (runner.steer(message, { content, idempotency })) return message.responseId;
+    }
+    if (delivery === 'interrupt' && atWork?.status === 'running') runner.cancel(atWork.ordinal);
+    const message = messageOf(submission, responseIdOf(row.id, ordinal));
+    runner.submit(message, ordinal, request, machine);
+    return message.responseId;
   }
 
   #create({ account, conversationId }: Caller, { create }: Submission): Parts {
@@ -354,17 +365,29 @@ function notFound(what: 'conversation' | 'response'): DrawbridgeError {
   return new DrawbridgeError('NOT_FOUND', `There is no such ${what}`);
 }
 
-function runOf({ log }: Parts, ordinal: number): Run {
+function runOf({ log }: Pick<Parts, 'log'>, ordinal: number): Run {
   const run = log.runs.find((other) => other.ordinal === ordinal);
   if (!run) throw notFound('response');
   return run;
 }
 
+/** The message as everybody sees it. */
+function messageOf({ request, device }: Submission, responseId: string): UserMessage {
+  const content = request.messages.at(-1)?.content ?? '';
+  const imageCount = imagesOf(content).length;
+  return {
+    responseId,
+    content: textOf(content),
+    created: new Date(request.createdMs).toISOString(),
+    ...(imageCount > 0 && { imageCount }),
+    ...(device !== undefined && { device }),
+  };
+}
+
 /** The run that this request has led to before, by its Idempotency-Key. */
 function repeated({ log }: Parts, { idempotency }: RunRequest): Run | undefined {
-  if (!idempotency) return undefined;
-  const run = log.runs.find(({ request }) => request.idempotency?.key === idempotency.key);
-  if (!run || run.request.idempotency?.digest === idempotency.digest) return run;
+  const known = idempotency && log.findByKey(idempotency.key);
+  if (!known || known.digest === idempotency.digest) return known?.run;
   throw keyTaken();
 }
 

@@ -23,7 +23,7 @@ export interface Page {
 
 export const FIRST_PAGE: PageStart = { table: 0, offset: 0 };
 
-type TableName = 'tape' | 'runs' | 'turns' | 'results';
+type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers';
 
 /** All that belongs to runs, in the order of its keys; the rows of ended runs never change, so an offset stays good. */
 const TABLES: readonly { readonly name: TableName; readonly select: string }[] = [
@@ -35,6 +35,7 @@ const TABLES: readonly { readonly name: TableName; readonly select: string }[] =
     select:
       'select * from results where turn in (select number from turns where run <= ?1) order by turn, call',
   },
+  { name: 'steers', select: 'select * from steers where run <= ?1 order by number' },
 ];
 
 /** At least one row, and no more than CONVERSATION_LIMITS.maxPageChars after it. */

@@ -1,6 +1,5 @@
 /** What an existing conversation consists of in memory, and how its parts are put together. */
 import type { Env } from '../env.ts';
-import { resolveTarget } from '../upstream/models.ts';
 import { Approvals } from './approvals.ts';
 import type { Followers } from './followers.ts';
 import { TunnelHands } from './hands.ts';
@@ -53,7 +52,7 @@ export function assembleParts(
     recorder,
     schedule,
     hands,
-    target: resolveTarget(env),
+    settings: env,
     head: () => tape.head,
     now: () => Date.now(),
     newUuid: () => crypto.randomUUID(),

@@ -2,7 +2,7 @@
 import type { Usage } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
 import type { Mode } from '../../shared/modes.ts';
-import type { ChatMessage, RequestContext } from '../../shared/requests.ts';
+import type { ChatMessage, MessageContent, RequestContext } from '../../shared/requests.ts';
 import type { ToolSelection } from '../../shared/tools/selection.ts';
 import type { MachineContext } from '../../shared/tunnel.ts';
 
@@ -99,6 +99,16 @@ export interface Turn {
   readonly atMs: number;
   /** How its run ended, where the run ended with this turn: one row then says both. */
   readonly end?: RunEnd | undefined;
+}
+
+/** A message that was sent to a run at work. */
+export interface Steer {
+  readonly number: number;
+  readonly run: number;
+  /** How many turns of its run stand before it; null until the model is told of it. */
+  readonly turns: number | null;
+  readonly content: MessageContent;
+  readonly idempotency?: RunRequest['idempotency'];
 }
 
 /** A turn before it has its place in the log. */

@@ -1,6 +1,7 @@
 /** The last event of a run: what its turns came to. Pure. */
 import type { ResponseStatus, Usage } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
+import { addCosts } from '../upstream/cost.ts';
 import type { NewTurn, RunStatus } from './rows.ts';
 
 /** How a run can end: the same words in the table of runs and in the response. */
@@ -29,12 +30,14 @@ export function doneEvent(
 function sumUsage(usages: readonly (Usage | null)[]): Usage | null {
   return usages.reduce((sum, usage) => {
     if (!usage || !sum) return sum ?? usage;
+    const cost = addCosts(sum.cost, usage.cost);
     return {
       promptTokens: sum.promptTokens + usage.promptTokens,
       completionTokens: sum.completionTokens + usage.completionTokens,
       totalTokens: sum.totalTokens + usage.totalTokens,
       ...addOptional('cachedPromptTokens', sum, usage),
       ...addOptional('reasoningTokens', sum, usage),
+      ...(cost && { cost }),
     };
   }, null);
 }

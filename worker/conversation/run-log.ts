@@ -4,7 +4,18 @@ import { Todo } from '../../shared/documents.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { isForEdge } from './calls.ts';
-import type { Call, Machine, NewRun, NewTurn, Run, RunEnd, RunStatus, Turn } from './rows.ts';
+import type {
+  Call,
+  Machine,
+  NewRun,
+  NewTurn,
+  Run,
+  RunEnd,
+  RunRequest,
+  RunStatus,
+  Steer,
+  Turn,
+} from './rows.ts';
 import type { ConversationStore } from './statements.ts';
 import type { AnsweredTurn } from './transcript.ts';
 
@@ -35,12 +46,14 @@ export class RunLog {
   readonly #store: ConversationStore;
   readonly #runs: Run[];
   readonly #turns: Turn[];
+  readonly #steers: Steer[];
   readonly #results = new Map<number, (ToolResult | undefined)[]>();
 
   constructor(store: ConversationStore, stored: boolean) {
     this.#store = store;
     this.#runs = stored ? store.readRuns() : [];
     this.#turns = stored ? store.readTurns() : [];
+    this.#steers = stored ? store.readSteers() : [];
     for (const { run, end } of this.#turns) if (end) this.#applyEnd(run, end);
     for (const turn of this.#turns)
       this.#results.set(
@@ -116,6 +129,48 @@ export class RunLog {
     return this.#turns
       .filter((turn) => turn.run === run.ordinal)
       .map((turn) => ({ turn, results: this.#results.get(turn.number) ?? [] }));
+  }
+
+  /** The messages that steered a run, in the order they came. */
+  steersOf(run: Run): readonly Steer[] {
+    return this.#steers.filter((steer) => steer.run === run.ordinal);
+  }
+
+  /** Whether a message waits to be told to the model. */
+  hasWaitingSteer(run: Run): boolean {
+    return this.steersOf(run).some(({ turns }) => turns === null);
+  }
+
+  addSteer(run: Run, steer: Pick<Steer, 'content' | 'idempotency'>): void {
+    const number = (this.#steers.at(-1)?.number ?? 0) + 1;
+    const stored = { ...steer, number, run: run.ordinal, turns: null };
+    this.#store.insertSteer(stored);
+    this.#steers.push(stored);
+  }
+
+  /** The messages that waited stand behind the turns that there are now. */
+  placeSteers(run: Run): void {
+    const turns = this.turnsOf(run).length;
+    this.#store.placeSteers(run.ordinal, turns);
+    for (const [index, steer] of this.#steers.entries()) {
+      if (steer.run === run.ordinal && steer.turns === null)
+        this.#steers[index] = { ...steer, turns };
+    }
+  }
+
+  /** The run that this request has led to before, as its message or as one that steered it. */
+  findByKey(key: string): { run: Run; digest: string } | undefined {
+    const asked = this.#runs.find(({ request }) => request.idempotency?.key === key);
+    const steer = this.#steers.find(({ idempotency }) => idempotency?.key === key);
+    const run = asked ?? this.#runs.find(({ ordinal }) => ordinal === steer?.run);
+    const digest = asked?.request.idempotency?.digest ?? steer?.idempotency?.digest;
+    return run && digest !== undefined ? { run, digest } : undefined;
+  }
+
+  /** For a run that has not started. */
+  changeRequest(run: Run, request: RunRequest): void {
+    this.#store.updateRequest(run.ordinal, request);
+    this.#replace({ ...run, request });
   }
 
   /** Whether an upstream's call id was used before; ids must be unique over a whole request. */

@@ -3,9 +3,12 @@ import type { UserMessage } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import { RUN_LIMITS, UPSTREAM_LIMITS } from '../../shared/limits.ts';
+import { imagesOf, type MessageContent, textOf } from '../../shared/requests.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { runEdgeTool } from '../tools/edge-tools.ts';
 import { passOver } from '../tools/questions.ts';
+import { type Fallback, nextModel } from '../upstream/fallback.ts';
+import type { Answer } from '../upstream/gateway.ts';
 import { retryDelayMs } from '../upstream/retry.ts';
 import {
   admitCall,
@@ -20,14 +23,14 @@ import {
   CANCELLED,
   DEADLINE_PASSED,
   failureOf,
-  INTERNAL,
   NOT_ANSWERED,
   NOT_RUN,
   RECOVERY_EXHAUSTED,
+  reportOf,
   TURN_LIMIT,
 } from './failures.ts';
-import { type ModelTurn, streamTurn, type TurnDeps } from './model-turn.ts';
-import type { Call, Machine, NewTurn, Run, RunRequest } from './rows.ts';
+import { type ModelTurn, modelOf, streamTurn, type TurnDeps } from './model-turn.ts';
+import type { Call, Machine, NewTurn, Run, RunRequest, Steer } from './rows.ts';
 import { doneEvent, type EndStatus } from './run-end.ts';
 import type { Phase } from './run-log.ts';
 import type { Schedule } from './schedule.ts';
@@ -113,6 +116,40 @@ export class Runner {
     this.advance();
   }
 
+  /**
+   * Tells the run at work of another message, before its next request to the model; a run that would have ended goes on
+   * for it. False when no run is at work.
+   */
+  steer(message: UserMessage, steer: Pick<Steer, 'content' | 'idempotency'>): boolean {
+    const { log, recorder } = this.#deps;
+    const run = log.current;
+    if (run?.status !== 'running') return false;
+    recorder.record([{ type: 'message', message: { ...message, steers: true } }]);
+    log.addSteer(run, steer);
+    this.#passOverQuestions();
+    this.advance();
+    return true;
+  }
+
+  /** Changes what a message says that still waits. False when its run has started, or ended before. */
+  edit(run: Run, content: MessageContent): boolean {
+    const { log, recorder, conversationId } = this.#deps;
+    if (run.status !== 'queued' || run.last !== null) return false;
+    const messages = [...run.request.messages.slice(0, -1), { role: 'user' as const, content }];
+    const responseId = responseIdOf(conversationId, run.ordinal);
+    const imageCount = imagesOf(content).length;
+    recorder.record([
+      {
+        type: 'message_update',
+        responseId,
+        content: textOf(content),
+        ...(imageCount > 0 && { imageCount }),
+      },
+    ]);
+    log.changeRequest(run, { ...run.request, messages });
+    return true;
+  }
+
   /** Stores a call's result, once; later ones and those of unknown calls change nothing. */
   settle(callId: string, result: ToolResult): void {
     const { log, recorder, now } = this.#deps;
@@ -168,7 +205,7 @@ export class Runner {
         await this.#step(this.#deps.log.phase);
       } catch (error) {
         console.error('run failed', error);
-        this.#failOnBug();
+        this.#failOn(error);
       }
     }
     this.#advancing = false;
@@ -217,6 +254,7 @@ export class Runner {
     if (now() < run.notBefore) return await schedule.ensure(run.notBefore);
     await schedule.ensure(now() + RUN_LIMITS.watchdogMs);
     if (log.current?.ordinal !== run.ordinal) return this.advance();
+    this.#tellSteers(run);
 
     const asking = new AbortController();
     this.#asking = asking;
@@ -230,6 +268,13 @@ export class Runner {
     this.advance();
   }
 
+  #tellSteers(run: Run): void {
+    const { log, recorder, conversationId } = this.#deps;
+    if (!log.hasWaitingSteer(run)) return;
+    recorder.record([{ type: 'steered', responseId: responseIdOf(conversationId, run.ordinal) }]);
+    log.placeSteers(run);
+  }
+
   /** An earlier instance died in the middle of this turn: takes back what it showed, and asks again. */
   #takeOver(run: Run): void {
     const { log, recorder } = this.#deps;
@@ -240,9 +285,10 @@ export class Runner {
     this.advance();
   }
 
-  #takeTurn(run: Run, { answer: { reply, retry }, documents, isShown }: ModelTurn): void {
+  #takeTurn(run: Run, { answer, documents, isShown }: ModelTurn): void {
     const { log, recorder, now } = this.#deps;
-    if (retry && !isShown && this.#tryLater(run, retry.afterMs)) return;
+    if (!isShown && this.#tryAgain(run, answer)) return;
+    const { reply } = answer;
     const { events, calls } = documents.end(reply);
     recorder.stream(events); // Committed with what follows in this same step.
     const failure = failureOf(reply);
@@ -251,7 +297,8 @@ export class Runner {
     const lastSequence = recorder.nextSequence - 1;
     const said = { text, reasoning, reasoningDetails, usage, lastSequence };
     const turn = { ...said, calls: logged, atMs: now() };
-    if (!failure && logged.length === 0) return this.#endRun(run, 'completed', [], turn);
+    const isOver = !failure && logged.length === 0 && !log.hasWaitingSteer(run);
+    if (isOver) return this.#endRun(run, 'completed', [], turn);
     if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);
     if (failure) return this.#fail(failure);
     recorder.commit();
@@ -279,6 +326,27 @@ export class Runner {
       const questions = openQuestions(recorder.response, call.documentId);
       if (questions) this.settle(call.callId, passOver(questions));
     }
+  }
+
+  /** With the same model while it has attempts, or with the next one. */
+  #tryAgain(run: Run, { retry, fallback }: Answer): boolean {
+    if (fallback !== 'at_last' && this.#tryAnother(run, fallback)) return true;
+    if (retry && this.#tryLater(run, retry.afterMs)) return true;
+    return fallback === 'at_last' && this.#tryAnother(run, fallback);
+  }
+
+  /** On the tape, so that readers know it and no crash forgets it; it answers to the end of the run. */
+  #tryAnother(run: Run, fallback: Fallback): boolean {
+    const { log, recorder, settings } = this.#deps;
+    const { model: requested, messages } = run.request;
+    const said = [...messages, ...log.steersOf(run)];
+    const holdsImages = said.some(({ content }) => imagesOf(content).length > 0);
+    const failed = modelOf(run, recorder);
+    const model = nextModel({ requested, failed, holdsImages }, fallback, settings);
+    if (model === null) return false;
+    recorder.record([{ type: 'response_model', model }]);
+    log.countFailure(run, 0, 0);
+    return true;
   }
 
   /** Stored, because the object may sleep until then: what the upstream asked for holds for its next instance too. */
@@ -342,9 +410,9 @@ export class Runner {
   }
 
   /** Never throws: when not even the failure can be stored, the watchdog comes back to the run. */
-  #failOnBug(): void {
+  #failOn(thrown: unknown): void {
     try {
-      this.#fail(INTERNAL);
+      this.#fail(reportOf(thrown));
     } catch (error) {
       console.error('a failed run could not be ended', error);
     }

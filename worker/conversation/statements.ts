@@ -9,6 +9,7 @@ import type {
   Run,
   RunRequest,
   RunStatus,
+  Steer,
   TapeRow,
   Turn,
 } from './rows.ts';
@@ -28,6 +29,7 @@ const MIGRATIONS = [
   `alter table conversation add column title text;
    alter table conversation add column archived integer not null default 0;
    alter table conversation add column ephemeral integer not null default 0;`,
+  'create table steers (number integer primary key, run integer not null, turns integer, body text not null);',
 ] as const;
 
 /** The named statements of one conversation. Everything is synchronous: writes without an await between are atomic. */
@@ -170,6 +172,41 @@ export class ConversationStore {
 
   readRuns(): Run[] {
     return this.#sql.exec<RunRow>('select * from runs order by ordinal').toArray().map(parseRun);
+  }
+
+  /** For a run that has not started. */
+  updateRequest(ordinal: number, request: RunRequest): void {
+    this.#sql.exec(
+      'update runs set request = ? where ordinal = ?',
+      JSON.stringify(request),
+      ordinal,
+    );
+  }
+
+  insertSteer({ number, run, turns, ...body }: Steer): void {
+    this.#sql.exec(
+      'insert into steers (number, run, turns, body) values (?, ?, ?, ?)',
+      number,
+      run,
+      turns,
+      JSON.stringify(body),
+    );
+  }
+
+  placeSteers(run: number, turns: number): void {
+    this.#sql.exec('update steers set turns = ? where run = ? and turns is null', turns, run);
+  }
+
+  readSteers(): Steer[] {
+    return this.#sql
+      .exec<{ number: number; run: number; turns: number | null; body: string }>(
+        'select number, run, turns, body from steers order by number',
+      )
+      .toArray()
+      .map(({ body, ...keys }) => ({
+        ...keys,
+        ...(JSON.parse(body) as Pick<Steer, 'content' | 'idempotency'>),
+      }));
   }
 
   insertTurn(turn: Turn): void {

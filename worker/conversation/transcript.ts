@@ -2,7 +2,7 @@
 import { type ChatMessage, type ContentPart, imagesOf, textOf } from '../../shared/requests.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { UpstreamMessage } from '../upstream/request.ts';
-import type { Machine, Run, Turn } from './rows.ts';
+import type { Machine, Run, Steer, Turn } from './rows.ts';
 
 /** A turn with what its calls came to, in call order; undefined where a call has no result. */
 export interface AnsweredTurn {
@@ -10,17 +10,26 @@ export interface AnsweredTurn {
   readonly results: readonly (ToolResult | undefined)[];
 }
 
-/** How a user's message is put, with the context of its run; prompt/ owns the words. */
-export type UserText = (text: string, run: Run, machine: Machine | null) => string;
+/** How users' messages are put: the one that a run answers with its context; prompt/ owns the words. */
+export interface UserWords {
+  asked(text: string, run: Run, machine: Machine | null): string;
+  steering(text: string): string;
+}
+
+/** Everything that was said in one run. */
+export interface Told {
+  readonly run: Run;
+  readonly turns: readonly AnsweredTurn[];
+  readonly steers: readonly Steer[];
+}
 
 /**
- * The messages of one run: what was asked, then each turn with its results. Every call gets exactly one result.
- * `withImages` is for a model that takes them.
+ * The messages of one run: what was asked, then each turn with its results and what the user said after it. Every call
+ * gets exactly one result. `withImages` is for a model that takes them.
  */
 export function messagesOfRun(
-  run: Run,
-  turns: readonly AnsweredTurn[],
-  userText: UserText,
+  { run, turns, steers }: Told,
+  words: UserWords,
   withImages: boolean,
 ): UpstreamMessage[] {
   const asked = run.request.messages.filter((message) => message.role !== 'system');
@@ -30,11 +39,22 @@ export function messagesOfRun(
     ...asked.map((message, index) => {
       const isLast = index === asked.length - 1;
       const text = textOf(message.content);
-      const shown = isLast ? userText(text, run, run.machine) : text;
+      const shown = isLast ? words.asked(text, run, run.machine) : text;
       return toUpstream(message, shown, withImages && !wereRefused);
     }),
-    ...turns.flatMap(messagesOfTurn),
+    ...saidAfter(0),
+    ...turns.flatMap((turn, index) => [...messagesOfTurn(turn), ...saidAfter(index + 1)]),
+    // What the run did not live to hear is heard by the next one.
+    ...saidAfter(null),
   ];
+
+  function saidAfter(count: number | null): UpstreamMessage[] {
+    return steers
+      .filter((steer) => steer.turns === count)
+      .map(({ content }) =>
+        toUpstream({ role: 'user', content }, words.steering(textOf(content)), withImages),
+      );
+  }
 }
 
 function toUpstream(message: ChatMessage, text: string, withImages: boolean): UpstreamMessage {

@@ -7,11 +7,17 @@ import { escapeInline, quote } from './markdown-text.ts';
 export function renderMarkdown(conversation: ConversationView): string {
   const { title, created, messages, responses } = conversation;
   const byId = new Map(responses.map((response) => [response.id, response]));
-  const parts = messages.flatMap((message) => {
+  const asked = messages.filter(({ steers }) => !steers);
+  const parts = asked.flatMap((message) => {
     const response = byId.get(message.responseId);
-    return [...renderMessage(message), ...(response ? renderResponse(response) : [])];
+    const steers = messages.filter((other) => other.steers && isOf(other, message.responseId));
+    return [...renderMessage(message), ...(response ? renderResponse(response, steers) : [])];
   });
   return `${[`# ${escapeInline(title)}`, `Begun ${formatTime(created)}.`, ...parts].join('\n\n')}\n`;
+}
+
+function isOf(message: UserMessage, responseId: string): boolean {
+  return message.responseId === responseId;
 }
 
 function renderMessage({ content, created, device, imageCount }: UserMessage): string[] {
@@ -20,9 +26,26 @@ function renderMessage({ content, created, device, imageCount }: UserMessage): s
   return [`## You (${formatTime(created)}${from})`, quote(content), ...images];
 }
 
-function renderResponse({ model, mode, created, status, documents }: ChatResponse): string[] {
+/** What steered the response stands where the model learned of it; what it never learned, at its end. */
+function renderResponse(
+  { model, mode, created, status, documents }: ChatResponse,
+  steers: readonly UserMessage[],
+): string[] {
+  const bounds = [...documents.map(({ sequence }) => sequence), Number.POSITIVE_INFINITY];
+  const saidBetween = (from: number, until = Number.POSITIVE_INFINITY) =>
+    steers
+      .filter(
+        ({ afterSequence = Number.MAX_VALUE }) => from <= afterSequence && afterSequence < until,
+      )
+      .flatMap(renderMessage);
   const head = `## Answer (${formatTime(created)}, ${escapeInline(model)}, ${mode} mode)`;
-  const shown = documents.map(renderDocument).filter((text) => text !== '');
+  const shown = [
+    ...saidBetween(0, bounds[0]),
+    ...documents.flatMap((document, index) => [
+      renderDocument(document),
+      ...saidBetween(document.sequence, bounds[index + 1]),
+    ]),
+  ].filter((text) => text !== '');
   return [head, ...shown, ...(status === 'completed' ? [] : [`*${STATUS[status]}*`])];
 }
 

@@ -1,4 +1,5 @@
 /** Holds the SSE response that the object must not hold, so that the object can sleep and a deploy goes unseen. */
+import { waitUntil } from 'cloudflare:workers';
 import { FOLLOW_LIMITS } from '../../shared/limits.ts';
 import type { Framing } from '../../shared/requests.ts';
 import { formatEvent, lastCursorIn } from '../../shared/sse.ts';
@@ -32,7 +33,8 @@ export async function followAsSse(
     return new Response(null, init);
   }
   const writer = new SseWriter();
-  void passOn(env, followed, first, writer, request.signal);
+  // Else a reader that leaves would cut off an attach under way, whose socket nobody would close.
+  waitUntil(passOn(env, followed, first, writer, request.signal));
   return new Response(writer.readable, init);
 }
 

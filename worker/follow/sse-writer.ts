@@ -1,4 +1,5 @@
 /** The writing end of an SSE response: one write at a time, everything that came meanwhile in the next. */
+import type { Outlet } from './deliver.ts';
 
 /** Of every SSE response; the last one keeps nginx from collecting it. */
 export const SSE_HEADERS = {
@@ -7,7 +8,7 @@ export const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
-export class SseWriter {
+export class SseWriter implements Outlet {
   readonly readable: ReadableStream<Uint8Array>;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
   readonly #encoder = new TextEncoder();

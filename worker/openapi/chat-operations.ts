@@ -8,6 +8,7 @@ import {
   Cursor,
   EventsQuery,
   IdempotencyKey,
+  MessagePatch,
   PlanRequest,
 } from '../../shared/requests.ts';
 import { CHAT_REQUEST, PLAN_REQUEST, STREAMS } from './examples.ts';
@@ -57,6 +58,13 @@ export const EVENTS = {
   events: StreamEvent,
   examples: STREAMS,
 } as const;
+
+/** The same events for `Upgrade: websocket`. */
+export const EVENTS_SOCKET: Answer = {
+  status: 101,
+  description:
+    'With `Upgrade: websocket`: each message is a JSON array of `{"event", "position"}`, the position null for a heartbeat. The client acknowledges with `{"ack": position}`, and sends nothing else.',
+};
 
 const RESPONSE_PARAMS = {
   id: { description: 'A response.', zod: ResponseId },
@@ -134,10 +142,24 @@ export const CHAT_OPERATIONS: readonly Operation[] = [
     query: EVENTS_QUERY,
     headers: [LAST_EVENT_ID],
     answers: [
+      EVENTS_SOCKET,
       { status: 200, description: 'The events.', content: [EVENTS] },
       { status: 204, description: 'The response has ended, and the cursor is its last event.' },
     ],
     errors: ['NOT_FOUND', 'INVALID_CURSOR'],
+  },
+  {
+    id: 'editMessage',
+    method: 'patch',
+    path: '/api/v1/chat/completions/{id}',
+    tag: 'Chat',
+    summary: 'Change a message that still waits',
+    description: 'It is named by the response it asks for. To take it back, cancel that response.',
+    access: 'user',
+    params: RESPONSE_PARAMS,
+    body: { schema: MessagePatch, example: { content: 'And a test for it, please.' } },
+    answers: [jsonAnswer(200, 'The response goes on waiting.', Cancelled)],
+    errors: ['NOT_FOUND', 'ALREADY_STARTED'],
   },
   {
     id: 'cancelResponse',

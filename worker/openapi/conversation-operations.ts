@@ -12,7 +12,7 @@ import {
 import { ConversationView } from '../../shared/documents.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { EVENTS, EVENTS_QUERY, LAST_EVENT_ID } from './chat-operations.ts';
+import { EVENTS, EVENTS_QUERY, EVENTS_SOCKET, LAST_EVENT_ID } from './chat-operations.ts';
 import { RESPONSE_ID } from './examples.ts';
 import { describeQuery, jsonAnswer, type Operation } from './operation.ts';
 
@@ -140,7 +140,7 @@ export const CONVERSATION_OPERATIONS: readonly Operation[] = [
     params: CONVERSATION_PARAMS,
     query: EVENTS_QUERY,
     headers: [LAST_EVENT_ID],
-    answers: [{ status: 200, description: 'The events.', content: [EVENTS] }],
+    answers: [EVENTS_SOCKET, { status: 200, description: 'The events.', content: [EVENTS] }],
     errors: ['NOT_FOUND', 'INVALID_CURSOR'],
   },
 ];

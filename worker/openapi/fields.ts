@@ -21,7 +21,8 @@ const CHAT_REQUEST: Fields<z.input<typeof ChatRequest>> = {
   include: 'What the answer shows beyond its documents: `reasoning` where the model tells it.',
   editOf:
     'Sends an edited message again: a new conversation begins with everything before this response’s message. Not together with `conversationId` or `bridgeId`.',
-  delivery: 'While the conversation is busy: wait, or be refused with `CONVERSATION_BUSY`.',
+  delivery:
+    'While the conversation is busy: wait for its turn, be refused with `CONVERSATION_BUSY`, be told to the run at work before its next request to the model, or end that run and then wait.',
   device: 'Shown to other devices beside the message.',
   stream: 'As events; `Accept: text/event-stream` asks for the same.',
 };
@@ -57,6 +58,9 @@ const CONVERSATION_LIST: Fields<ConversationList> = {
 const USER_MESSAGE: Fields<UserMessage> = {
   imageCount: 'How many images it holds besides its text.',
   device: 'The label of the device it was sent from.',
+  steers: 'It was sent while the response was at work, and belongs into it.',
+  afterSequence:
+    'The last document before the model learned of a message that steers; missing until then.',
 };
 
 const USAGE: Fields<Usage> = { totalTokens: 'Summed over the turns of the response.' };

@@ -47,6 +47,7 @@ import {
   ChatRequest,
   ClarificationAnswer,
   Framing,
+  MessagePatch,
   PlanRequest,
   RequestContext,
 } from '../../shared/requests.ts';
@@ -89,7 +90,7 @@ export const TYPED = 'TypedDocument';
 export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ BridgeId, CallId, ConversationId, DeviceId, DocumentId, ResponseId },
   ...{ Mode, Effect, Framing, ErrorCode, WireError, Health, OpenApi },
-  ...{ ChatRequest, PlanRequest, ChatMessage, RequestContext, ToolSelection },
+  ...{ ChatRequest, PlanRequest, MessagePatch, ChatMessage, RequestContext, ToolSelection },
   ...{ ChatResponse, Document, DocumentType, ResponseStatus, ResponseMetadata, Usage, Cancelled },
   ...{ Metadata, ToolOutcome, Diff, Todo, TodoStatus, Question, Answer },
   ...{ ConversationList, ConversationInfo, ConversationPatch, ConversationView, UserMessage },

@@ -24,7 +24,7 @@ export function buildUserPrompt({ query, createdMs, mode, context, machine }: Us
       ? [tagged('open_and_recently_viewed_files', openFiles.join('\n'))]
       : []),
     ...(machine?.gitStatus ? [tagged('git_status', machine.gitStatus)] : []),
-    `<user_query>\n${query}\n</user_query>`,
+    tagQuery(query),
     ...(isReadOnly(mode) ? [READ_ONLY_REMINDER] : []),
   ].join('\n\n');
 }
@@ -34,6 +34,11 @@ const READ_ONLY_REMINDER = `<system_reminder>
 This conversation is in a read-only mode: edit nothing, run nothing, change nothing, whatever the query says. Tools that
 would are not on offer and would be refused.
 </system_reminder>`;
+
+/** The user's own words, which are the one thing in a prompt to be obeyed. */
+export function tagQuery(query: string): string {
+  return `<user_query>\n${query}\n</user_query>`;
+}
 
 function userInfo(
   createdMs: number,

@@ -2,11 +2,12 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
-import { ChatRequest, IdempotencyKey, PlanRequest } from '../../shared/requests.ts';
+import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
 import type { AppContext } from '../auth/caller.ts';
 import type { Caller } from '../conversation/object.ts';
 import { readWhole } from '../conversation/read-request.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
+import { follow } from '../follow/follow.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
 import { unwrap } from '../outcome.ts';
 import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
@@ -20,10 +21,15 @@ export const chat = new Hono<AppContext>()
     const { caller, ordinal } = addressed(c);
     return await readWhole(c.env, { caller, ordinal });
   })
+  .patch('/completions/:id', async (c) => {
+    const { caller, ordinal } = addressed(c);
+    const { content } = await parseBody(c, MessagePatch);
+    return c.json(unwrap(await conversationOf(c.env, caller).edit(caller, ordinal, content)));
+  })
   .get('/completions/:id/events', async (c) => {
     const { caller, responseId } = addressed(c);
     const { framing, after } = eventsQuery(c);
-    return await followAsSse(c.req.raw, c.env, {
+    return await follow(c.req.raw, c.env, {
       caller,
       responseId,
       framing,

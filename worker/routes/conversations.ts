@@ -28,7 +28,7 @@ import type { Caller } from '../conversation/object.ts';
 import { readWhole } from '../conversation/read-request.ts';
 import { attachmentNamed } from '../export/file-name.ts';
 import { renderMarkdown } from '../export/markdown.ts';
-import { followAsSse } from '../follow/sse-adapter.ts';
+import { follow } from '../follow/follow.ts';
 import { unwrap } from '../outcome.ts';
 import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
 import { parse, parseBody, parseId } from './parse.ts';
@@ -88,7 +88,7 @@ export const conversations = new Hono<AppContext>()
     const caller = callerOf(c);
     const { framing, after } = eventsQuery(c);
     const cursor = cursorOf(c, after);
-    return await followAsSse(c.req.raw, c.env, { caller, responseId: null, framing, cursor });
+    return await follow(c.req.raw, c.env, { caller, responseId: null, framing, cursor });
   })
   .post('/:id/approvals/:callId', async (c) => {
     const caller = callerOf(c);

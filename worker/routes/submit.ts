@@ -8,7 +8,7 @@ import type { RunRequest } from '../conversation/rows.ts';
 import { titleOf } from '../conversation/title.ts';
 import type { Env } from '../env.ts';
 import { unwrap } from '../outcome.ts';
-import { resolveModel, resolveTarget, takesImages } from '../upstream/models.ts';
+import { resolveModel, resolveTarget } from '../upstream/models.ts';
 import { conversationOf } from './conversation.ts';
 
 export interface Sending {
@@ -89,7 +89,7 @@ function runRequestOf(request: ChatRequest): Omit<RunRequest, 'model'> {
 function modelOf(env: Env, { model: requested, messages }: ChatRequest): string {
   const model = resolveModel(requested, env);
   const holdsImages = messages.some(({ content }) => imagesOf(content).length > 0);
-  if (!holdsImages || takesImages(model, resolveTarget(env))) return model;
+  if (!holdsImages || resolveTarget(model, env).takesImages) return model;
   throw new DrawbridgeError(
     'IMAGES_NOT_SUPPORTED',
     `messages: the model ${model} takes no images: leave them out, or name another model`,

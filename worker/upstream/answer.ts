@@ -1,7 +1,8 @@
 /** An answer as it is put together from chunks: what to show of each, and in the end what it all came to. */
 import type { Usage } from '../../shared/documents.ts';
+import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
 import { type AnswerPiece, AnswerText } from './answer-text.ts';
-import { CallAssembly, type CallPiece } from './assembly.ts';
+import { CallAssembly, type CallDelta, type CallPiece } from './assembly.ts';
 import { finishCalls, hasWholeArguments, toCallId, type UpstreamCall } from './calls.ts';
 import type { Chunk } from './chunk.ts';
 import { errorFromText, type UpstreamError } from './errors.ts';
@@ -48,6 +49,8 @@ export class Answer {
   readonly #reasoning = new Reasoning();
   readonly #calls = new CallAssembly();
   #parts: ReplyPart[] = [];
+  /** Of everything that is kept, about. */
+  #charCount = 0;
   #said = '';
   #thought = '';
   #finishReason = '';
@@ -60,8 +63,13 @@ export class Answer {
     this.#text = new AnswerText(options.thinkTags ?? true);
   }
 
+  /** More has come than an answer may hold. */
+  get isTooLong(): boolean {
+    return this.#charCount > UPSTREAM_LIMITS.maxAnswerChars;
+  }
+
   add(chunk: Chunk): void {
-    if (!this.#error) this.#addWords(chunk);
+    if (!this.#error) this.#addBounded(chunk);
     this.#finishReason = chunk.finishReason || this.#finishReason;
     this.#nativeFinishReason = chunk.nativeFinishReason || this.#nativeFinishReason;
     this.#usage = chunk.usage ?? this.#usage;
@@ -85,6 +93,12 @@ export class Answer {
     this.#show({ text: '', reasoning: this.#reasoning.end() });
     for (const piece of this.#calls.end()) this.#join({ type: 'call', ...piece });
     return { parts: this.takeParts(), reply: this.#finish() };
+  }
+
+  #addBounded(chunk: Chunk): void {
+    this.#charCount += charsOf(chunk);
+    if (this.isTooLong) this.fail(errorFromText(TOO_LONG));
+    else this.#addWords(chunk);
   }
 
   #addWords({ text, reasoning, reasoningDetails, calls }: Chunk): void {
@@ -135,6 +149,23 @@ export class Answer {
       ...(details.length > 0 && { reasoningDetails: details }),
     };
   }
+}
+
+const TOO_LONG = `The answer is longer than ${UPSTREAM_LIMITS.maxAnswerChars} characters.`;
+
+/** What a chunk adds to the memory that its answer takes. */
+function charsOf({ text, reasoning, reasoningDetails, calls }: Chunk): number {
+  const details = reasoningDetails.length > 0 ? JSON.stringify(reasoningDetails).length : 0;
+  return calls.reduce(
+    (sum, call) => sum + charsOfCall(call),
+    text.length + reasoning.length + details,
+  );
+}
+
+function charsOfCall({ id = '', name = '', arguments: sent = '', extra }: CallDelta): number {
+  const chars = typeof sent === 'string' ? sent.length : JSON.stringify(sent).length;
+  const extraChars = extra ? JSON.stringify(extra).length : 0;
+  return UPSTREAM_LIMITS.minPieceChars + id.length + name.length + chars + extraChars;
 }
 
 /** Null for parts that stay two. */

@@ -27,4 +27,11 @@ const PHRASES: readonly RegExp[] = [
   /greater than the context length/i, // LM Studio
   /exceeds the maximum allowed input length/i, // GLM
   /exceeds the context window/i, // OpenAI
+  /reduce the length of the messages/i, // Groq
+  /longer than the model's context length/i, // SGLang, Together
+  /exceeded model token limit/i, // Moonshot
+  /context window exceeds limit/i, // MiniMax
+  /range of input length should be/i, // DashScope
+  /exceeded max context length/i, // Ollama
+  /`inputs` tokens \+ `max_new_tokens` must be/i, // Text Generation Inference
 ];

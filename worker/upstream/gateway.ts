@@ -1,22 +1,30 @@
 /** One request to the model: sent, read as it streams, and judged. Retrying it is the run's decision. */
 import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+import type { AnswerOptions } from './answer.ts';
+import { Body } from './body.ts';
+import { costOf } from './cost.ts';
 import { demoReply } from './demo/reply.ts';
-import type { ModelTarget } from './models.ts';
+import type { UpstreamError } from './errors.ts';
+import { type Fallback, fallbackFor } from './fallback.ts';
+import type { ModelTarget, OpenAiTarget } from './models.ts';
 import { type ReplyPart, ReplyReader, readWholeReply, type UpstreamReply } from './reader.ts';
 import { formatRequest, type UpstreamRequest } from './request.ts';
-import { isRetryable, retryAfterMs } from './retry.ts';
+import { isRetryable, type Retry, retryAfterMs } from './retry.ts';
 import { StallGuard } from './stall-guard.ts';
 
 /** What a request came to. Failures of the upstream are replies with the outcome `error` or `interrupted`. */
 export interface Answer {
+  /** Its usage has a cost where the model's prices are known. */
   readonly reply: UpstreamReply;
-  /** When a failure is worth another attempt: how long the upstream asks to wait, or null where it does not say. */
-  readonly retry: { readonly afterMs: number | null } | null;
+  /** Whether a failure is worth another attempt. */
+  readonly retry: Retry | null;
+  /** Whether another model may answer instead. */
+  readonly fallback: Fallback;
 }
 
 /**
- * Asks the model; `onParts` gets each network read's parts as they arrive. Ends within the stall limits whatever the
- * upstream does. Throws only when the caller's signal aborts.
+ * Asks the model; `onParts` gets each network read's parts as they arrive. Ends within UPSTREAM_LIMITS, in time and in
+ * memory, whatever the upstream does. Throws only when the caller's signal aborts.
  */
 export async function askModel(
   target: ModelTarget,
@@ -26,19 +34,39 @@ export async function askModel(
 ): Promise<Answer> {
   const guard = new StallGuard(signal);
   try {
-    const response = await send(target, request, guard.signal);
-    return response.ok && isEventStream(response)
-      ? await readStream(response, onParts, guard)
-      : await readWhole(response, onParts);
+    const { reply, retry } = await attempt(target, request, onParts, guard);
+    return { reply: withCost(reply, target), retry, fallback: fallbackFor(reply, retry) };
   } catch (cause) {
     signal.throwIfAborted();
     console.error('upstream failed:', cause);
-    return unreachable(
-      guard.stalled ? 'The model server stopped answering.' : 'The model server cannot be reached.',
-    );
+    const { reply, retry } = unreachable(guard);
+    return { reply, retry, fallback: fallbackFor(reply, retry) };
   } finally {
     guard.end();
   }
+}
+
+type Judged = Omit<Answer, 'fallback'>;
+
+/** Once more without `stream_options` for a server that refuses fields it does not know. */
+async function attempt(
+  target: ModelTarget,
+  request: UpstreamRequest,
+  onParts: (parts: readonly ReplyPart[]) => void,
+  guard: StallGuard,
+): Promise<Judged> {
+  const options = { thinkTags: target.kind === 'demo' || target.switches.thinkTags };
+  const response = await send(target, request, guard.signal);
+  const judged = await readResponse(response, options, onParts, guard);
+  if (target.kind === 'demo' || !target.switches.streamOptions) return judged;
+  if (!refusesField(judged.reply.error)) return judged;
+  const switches = { ...target.switches, streamOptions: false };
+  return await attempt({ ...target, switches }, request, onParts, guard);
+}
+
+function refusesField(error: UpstreamError | null): boolean {
+  if (error?.status !== 400 && error?.status !== 422) return false;
+  return /stream_options|extra inputs are not permitted/i.test(error.message);
 }
 
 async function send(
@@ -52,6 +80,10 @@ async function send(
       tools: request.tools.map((tool) => ('function' in tool ? tool.function.name : '')),
     });
   }
+  return await post(target, formatRequest(request, target), signal);
+}
+
+async function post(target: OpenAiTarget, body: string, signal: AbortSignal): Promise<Response> {
   return await fetch(`${target.baseUrl}/chat/completions`, {
     method: 'POST',
     headers: {
@@ -59,28 +91,59 @@ async function send(
       accept: 'text/event-stream',
       ...(target.apiKey && { authorization: `Bearer ${target.apiKey}` }),
     },
-    body: formatRequest(request),
+    body,
+    // A redirect could lead the key and the conversation to any host.
+    redirect: 'manual',
     signal,
   });
 }
 
-function isEventStream(response: Response): boolean {
-  const type = response.headers.get('content-type') ?? '';
-  return !type.includes('json') && !type.includes('html');
+async function readResponse(
+  response: Response,
+  options: AnswerOptions,
+  onParts: (parts: readonly ReplyPart[]) => void,
+  guard: StallGuard,
+): Promise<Judged> {
+  const body = new Body(response);
+  try {
+    if (isRedirect(response)) return failed(REDIRECTED, response.status);
+    return response.ok && (await isEventStream(body, guard))
+      ? await readStream(body, options, onParts, guard)
+      : await readWhole(response, body, options, onParts);
+  } finally {
+    body.cancel();
+  }
+}
+
+/** By what it holds: servers and proxies label either as the other. */
+async function isEventStream(body: Body, guard: StallGuard): Promise<boolean> {
+  try {
+    return !WHOLE.has(await body.peek());
+  } catch (cause) {
+    if (guard.signal.aborted) throw cause;
+    return true; // The connection broke: reading on meets the same end.
+  }
+}
+
+/** How JSON and markup begin; a line of an event stream begins with the name of a field, or a colon. */
+const WHOLE: ReadonlySet<string> = new Set(['{', '[', '<', '']);
+
+function isRedirect({ status }: Response): boolean {
+  return status >= 300 && status < 400;
 }
 
 async function readStream(
-  response: Response,
+  body: Body,
+  options: AnswerOptions,
   onParts: (parts: readonly ReplyPart[]) => void,
   guard: StallGuard,
-): Promise<Answer> {
-  const reader = new ReplyReader();
-  const body = response.body?.getReader();
+): Promise<Judged> {
+  const reader = new ReplyReader(options);
   try {
-    for (let seen = 0; body && !reader.isDone; ) {
-      const { value, done } = await body.read();
-      if (done) break;
-      const parts = reader.push(value);
+    for (let seen = 0; !reader.isOver; ) {
+      const bytes = await body.read();
+      if (!bytes) break;
+      const parts = reader.push(bytes);
       if (parts.length > 0) onParts(parts);
       if (reader.eventCount > seen) guard.heard();
       seen = reader.eventCount;
@@ -88,8 +151,6 @@ async function readStream(
   } catch (cause) {
     if (guard.signal.aborted) throw cause;
     // The connection broke: what came before it is judged like a stream that just ended.
-  } finally {
-    void body?.cancel().catch(() => undefined); // It has ended, or is not wanted any more.
   }
   const { parts, reply } = reader.end();
   if (parts.length > 0) onParts(parts);
@@ -98,25 +159,24 @@ async function readStream(
 
 /** An error, or a server that answers with a whole completion although a stream was asked for. */
 async function readWhole(
-  response: Response,
+  { status, headers }: Response,
+  body: Body,
+  options: AnswerOptions,
   onParts: (parts: readonly ReplyPart[]) => void,
-): Promise<Answer> {
-  const { status, headers } = response;
-  const { parts, reply } = readWholeReply(
-    status,
-    headers.get('content-type'),
-    await readBounded(response),
-  );
+): Promise<Judged> {
+  const text = await readBounded(body);
+  if (status < 400 && text.trim() === '') return { reply: NOTHING_CAME, retry: { afterMs: null } };
+  const { parts, reply } = readWholeReply(status, headers.get('content-type'), text, options);
   if (parts.length > 0) onParts(parts);
   const retry = isRetryable(status) ? { afterMs: retryAfterMs(headers, Date.now()) } : null;
   return { reply, retry };
 }
 
-async function readBounded(response: Response): Promise<string> {
+async function readBounded(body: Body): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  for await (const chunk of response.body ?? []) {
-    text += decoder.decode(chunk, { stream: true });
+  for (let bytes = await body.read(); bytes; bytes = await body.read()) {
+    text += decoder.decode(bytes, { stream: true });
     if (text.length > UPSTREAM_LIMITS.maxBodyChars) break;
   }
   return text + decoder.decode();
@@ -128,18 +188,44 @@ function isTransient({ outcome, error }: UpstreamReply): boolean {
   return outcome === 'error' && error?.status != null && isRetryable(error.status);
 }
 
-function unreachable(message: string): Answer {
-  const error = { message, code: null, type: null, status: null };
-  return {
-    reply: {
-      outcome: 'error',
-      finishReason: null,
-      text: '',
-      reasoning: null,
-      calls: [],
-      usage: null,
-      error,
-    },
-    retry: { afterMs: null },
-  };
+function withCost(reply: UpstreamReply, target: ModelTarget): UpstreamReply {
+  const { usage } = reply;
+  if (!usage || target.kind === 'demo' || !target.prices) return reply;
+  return { ...reply, usage: { ...usage, cost: costOf(usage, target.prices) } };
 }
+
+/** A request that took all the time there is would take it again. */
+function unreachable(guard: StallGuard): Judged {
+  switch (guard.verdict) {
+    case 'too_slow':
+      return failed('The model server did not come to an end in time.', null);
+    case 'silent':
+      return { ...failed('The model server stopped answering.', null), retry: { afterMs: null } };
+    case null:
+      return {
+        ...failed('The model server cannot be reached.', null),
+        retry: { afterMs: null },
+      };
+    default:
+      return guard.verdict satisfies never;
+  }
+}
+
+/** Where it leads is not said: an upstream's headers are not the client's. */
+const REDIRECTED =
+  'The model server answers with a redirect, which is not followed: its base URL must be the final address.';
+
+function failed(message: string, status: number | null): Judged {
+  const error = { message, code: null, type: null, status };
+  return { reply: { ...NOTHING_CAME, outcome: 'error', error }, retry: null };
+}
+
+const NOTHING_CAME: UpstreamReply = {
+  outcome: 'interrupted',
+  finishReason: null,
+  text: '',
+  reasoning: null,
+  calls: [],
+  usage: null,
+  error: null,
+};

@@ -1,62 +1,179 @@
-/** Which server answers for a model: the configured OpenAI-compatible one, or the built-in demo model. */
+/** Which server answers for a model: one of the table, the configured OpenAI-compatible one, or the built-in demo. */
 import { DrawbridgeError } from '../../shared/errors.ts';
-import type { ModelList } from '../../shared/listings.ts';
+import type { ModelInfo, ModelList } from '../../shared/listings.ts';
+import {
+  chats,
+  type ModelEntry,
+  type ModelPrices,
+  ModelSwitches,
+  type ModelTable,
+  parseModelTable,
+} from '../../shared/models.ts';
 import type { Env } from '../env.ts';
 
-export type ModelTarget =
-  | {
-      readonly kind: 'openai';
-      readonly baseUrl: string;
-      readonly apiKey: string | null;
-      /** Models that take no images. */
-      readonly textOnly: ReadonlySet<string>;
-    }
-  | { readonly kind: 'demo' };
+/** A model, and all there is to know to ask it. */
+export type ModelTarget = OpenAiTarget | { readonly kind: 'demo'; readonly takesImages: false };
+
+export interface OpenAiTarget {
+  readonly kind: 'openai';
+  /** Without a slash at its end. */
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  /** The name that the server knows. */
+  readonly upstreamId: string;
+  readonly takesImages: boolean;
+  /** Undefined where the server decides. */
+  readonly maxOutputTokens: number | undefined;
+  /** Undefined where they are not known. */
+  readonly prices: ModelPrices | undefined;
+  readonly switches: ModelSwitches;
+}
 
 /** The name under which the demo model answers. */
 export const DEMO_MODEL = 'demo';
 
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
-type ModelEnv = Pick<
+/** The settings that say which models there are; keys of the table are looked up by their names. */
+export type ModelEnv = Pick<
   Env,
-  'OPENAI_BASE_URL' | 'OPENAI_API_KEY' | 'OPENAI_MODEL' | 'TEXT_ONLY_MODELS'
+  'MODELS' | 'OPENAI_BASE_URL' | 'OPENAI_API_KEY' | 'OPENAI_MODEL' | 'TEXT_ONLY_MODELS'
 >;
 
-/** With an upstream every model goes there; without one the demo model answers for all. */
-export function resolveTarget(env: ModelEnv): ModelTarget {
-  const apiKey = env.OPENAI_API_KEY || null;
-  const baseUrl = env.OPENAI_BASE_URL || (apiKey && OPENAI_BASE_URL);
-  if (!baseUrl) return { kind: 'demo' };
-  const names = (env.TEXT_ONLY_MODELS ?? '').split(',').map((name) => name.trim());
-  const textOnly = new Set(names.filter((name) => name !== ''));
-  return { kind: 'openai', baseUrl: baseUrl.replace(/\/+$/, ''), apiKey, textOnly };
+/**
+ * Names of the table go to their server, others to the configured upstream; without either the demo answers for all.
+ * @throws {DrawbridgeError} NOT_CONFIGURED for a bad table, UNKNOWN_MODEL for a name that nothing answers for.
+ */
+export function resolveTarget(model: string, env: ModelEnv): ModelTarget {
+  const table = readTable(env);
+  const entry = table?.find(({ id }) => id === model);
+  if (entry) return targetOf(entry, env);
+  const baseUrl = passThroughUrl(env, table);
+  if (table && !baseUrl) throw unknownModel(model, table);
+  return baseUrl ? passThrough(model, baseUrl, env) : { kind: 'demo', takesImages: false };
 }
 
-/** Whether images are passed on to the model. One of an upstream that is not known to refuse them gets them. */
-export function takesImages(model: string, target: ModelTarget): boolean {
-  return target.kind === 'openai' && !target.textOnly.has(model);
-}
-
-/** The model of a request: the one it names, else the configured default. */
+/**
+ * The model of a request: the one it names, else the configured default.
+ * @throws {DrawbridgeError} as {@link resolveTarget}, and UNKNOWN_MODEL for one that does not chat.
+ */
 export function resolveModel(requested: string | undefined, env: ModelEnv): string {
-  if (resolveTarget(env).kind === 'demo') return DEMO_MODEL;
-  const model = requested ?? env.OPENAI_MODEL;
-  if (model) return model;
+  const table = readTable(env);
+  if (!table && !passThroughUrl(env, table)) return DEMO_MODEL;
+  const model = requested ?? defaultModel(env, table);
+  if (!model) {
+    throw new DrawbridgeError(
+      'UNKNOWN_MODEL',
+      'model: name a model in the request, or set OPENAI_MODEL to the one that answers by default',
+    );
+  }
+  resolveTarget(model, env);
+  const entry = table?.find(({ id }) => id === model);
+  if (table && entry && !chats(entry)) throw unknownModel(model, table);
+  return model;
+}
+
+/**
+ * What can be answered with. An upstream's own list is not asked for: any name is passed on to it.
+ * @throws {DrawbridgeError} NOT_CONFIGURED for a bad table.
+ */
+export function listModels(env: ModelEnv): ModelList {
+  const table = readTable(env);
+  const passesThrough = passThroughUrl(env, table) !== null;
+  if (!table && !passesThrough) {
+    const demo = { id: DEMO_MODEL, isDefault: true, takesImages: false };
+    return { items: [demo], passesThrough };
+  }
+  const first = defaultModel(env, table);
+  const listed = (table ?? []).map((entry) => infoOf(entry, first));
+  if (!first || !passesThrough || listed.some(({ id }) => id === first)) {
+    return { items: listed, passesThrough };
+  }
+  const { takesImages } = resolveTarget(first, env);
+  return { items: [...listed, { id: first, isDefault: true, takesImages }], passesThrough };
+}
+
+/** The table, or null where none is set. Parsed once for each text of it. */
+export function readTable({ MODELS: text }: ModelEnv): ModelTable | null {
+  if (!text) return null;
+  if (parsed?.text !== text) parsed = { text, table: parseModelTable(text) };
+  return parsed.table;
+}
+
+let parsed: { readonly text: string; readonly table: ModelTable } | null = null;
+
+/** With a table only a base URL of its own opens the way for other names: a key alone may be meant for the table. */
+function passThroughUrl(env: ModelEnv, table: ModelTable | null): string | null {
+  return env.OPENAI_BASE_URL || (!table && env.OPENAI_API_KEY ? OPENAI_BASE_URL : null);
+}
+
+function defaultModel(env: ModelEnv, table: ModelTable | null): string | undefined {
+  return env.OPENAI_MODEL || table?.find(chats)?.id;
+}
+
+function targetOf(entry: ModelEntry, env: ModelEnv): OpenAiTarget {
+  const { id, takesImages, maxOutputTokens, prices, switches } = entry;
+  const baseUrl = entry.baseUrl ?? (env.OPENAI_BASE_URL || OPENAI_BASE_URL);
+  return {
+    kind: 'openai',
+    baseUrl: withoutSlash(baseUrl),
+    apiKey: keyOf(entry, env),
+    upstreamId: entry.upstreamId ?? id,
+    takesImages,
+    maxOutputTokens,
+    prices,
+    switches,
+  };
+}
+
+/** A server of the entry's own gets no key that was not meant for it. */
+function keyOf({ id, baseUrl, keyName }: ModelEntry, env: ModelEnv): string | null {
+  if (keyName === undefined) return (baseUrl === undefined && env.OPENAI_API_KEY) || null;
+  const key: unknown = Reflect.get(env, keyName);
+  if (typeof key === 'string' && key !== '') return key;
   throw new DrawbridgeError(
-    'UNKNOWN_MODEL',
-    'model: name a model in the request, or set OPENAI_MODEL to the one that answers by default',
+    'NOT_CONFIGURED',
+    `MODELS: the key of ${id} is missing: set the secret ${keyName}`,
   );
 }
 
-/** What can be answered with. An upstream's own list is not asked for: any name is passed on to it. */
-export function listModels(env: ModelEnv): ModelList {
-  const target = resolveTarget(env);
-  if (target.kind === 'demo') {
-    const demo = { id: DEMO_MODEL, isDefault: true, takesImages: false };
-    return { items: [demo], passesThrough: false };
-  }
-  const { OPENAI_MODEL: id } = env;
-  const items = id ? [{ id, isDefault: true, takesImages: takesImages(id, target) }] : [];
-  return { items, passesThrough: true };
+function passThrough(model: string, baseUrl: string, env: ModelEnv): OpenAiTarget {
+  const textOnly = (env.TEXT_ONLY_MODELS ?? '').split(',').map((name) => name.trim());
+  return {
+    kind: 'openai',
+    baseUrl: withoutSlash(baseUrl),
+    apiKey: env.OPENAI_API_KEY || null,
+    upstreamId: model,
+    // One that is not known to refuse images gets them.
+    takesImages: !textOnly.includes(model),
+    maxOutputTokens: undefined,
+    prices: undefined,
+    switches: NO_SWITCHES,
+  };
+}
+
+const NO_SWITCHES = ModelSwitches.parse({});
+
+function withoutSlash(url: string): string {
+  return url.replace(/\/+$/, '');
+}
+
+function infoOf(entry: ModelEntry, first: string | undefined): ModelInfo {
+  const { id, takesImages, roles, contextWindow, prices } = entry;
+  return {
+    id,
+    isDefault: id === first,
+    takesImages,
+    roles,
+    ...(contextWindow !== undefined && { contextWindow }),
+    ...(prices && { prices }),
+  };
+}
+
+function unknownModel(model: string, table: ModelTable): DrawbridgeError {
+  const names = table.filter(chats).map(({ id }) => id);
+  return new DrawbridgeError(
+    'UNKNOWN_MODEL',
+    `model: nothing here answers as ${model}: name one of ${names.join(', ')}`,
+  );
 }

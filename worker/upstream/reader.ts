@@ -23,9 +23,9 @@ export class ReplyReader {
     return this.#eventCount;
   }
 
-  /** `[DONE]` came: nothing after it counts, and the connection can be given up. */
-  get isDone(): boolean {
-    return this.#answer.isDone;
+  /** `[DONE]` came, or more than an answer may hold: nothing after it counts, and the connection can be given up. */
+  get isOver(): boolean {
+    return this.#answer.isDone || this.#answer.isTooLong || this.#events.isOver;
   }
 
   push(bytes: Uint8Array): ReplyPart[] {
@@ -44,7 +44,7 @@ export class ReplyReader {
 
   #read(event: UpstreamEvent): void {
     this.#eventCount++;
-    if (this.isDone) return;
+    if (this.#answer.isDone) return;
     switch (event.type) {
       case 'done':
         this.#answer.isDone = true;

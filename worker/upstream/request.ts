@@ -4,6 +4,7 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
+import type { OpenAiTarget } from './models.ts';
 
 /** An assistant's message may carry back what its upstream needs to see again (facts on OpenRouter, Gemini, DeepSeek). */
 export type UpstreamMessage =
@@ -11,20 +12,29 @@ export type UpstreamMessage =
   | (ChatCompletionAssistantMessageParam & { readonly reasoning_details?: readonly unknown[] });
 
 export interface UpstreamRequest {
+  /** As it was asked for; its server may know it by another name. */
   readonly model: string;
   readonly messages: readonly UpstreamMessage[];
   readonly tools: readonly ChatCompletionTool[];
 }
 
 /** The request's body. Lone surrogates are replaced: several providers answer them with a 400. */
-export function formatRequest({ model, messages, tools }: UpstreamRequest): string {
+export function formatRequest(
+  { messages, tools }: UpstreamRequest,
+  { upstreamId, maxOutputTokens, switches }: OpenAiTarget,
+): string {
+  const { streamOptions, maxTokensField, parallelToolCalls } = switches;
+  const withTools = tools.length > 0;
   return JSON.stringify(
     {
-      model,
+      model: upstreamId,
       messages,
-      ...(tools.length > 0 && { tools, tool_choice: 'auto' }),
+      ...(withTools && { tools, tool_choice: 'auto' }),
+      ...(withTools &&
+        parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+      ...(maxOutputTokens !== undefined && { [maxTokensField]: maxOutputTokens }),
       stream: true,
-      stream_options: { include_usage: true },
+      ...(streamOptions && { stream_options: { include_usage: true } }),
     },
     (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value),
   );

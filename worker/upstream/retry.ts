@@ -1,6 +1,11 @@
 /** How long to wait before the next attempt. Pure: randomness comes in. */
 import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
 
+/** Another attempt with the same model: how long the upstream asks to wait, or null where it does not say. */
+export interface Retry {
+  readonly afterMs: number | null;
+}
+
 /** Statuses worth another attempt, as the `openai` client retries them. */
 export function isRetryable(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;

@@ -9,8 +9,8 @@ export type UpstreamEvent =
 
 /**
  * Parses by WHATWG HTML, section 9.2, and bends it where servers do: an event at the end of the body needs no blank
- * line, events without data and `ping`s are none. One longer than {@link UPSTREAM_LIMITS} allows becomes an `error`,
- * the last event there is.
+ * line, events without data and `ping`s are none. What is longer than {@link UPSTREAM_LIMITS} allows, an event
+ * or the whole, becomes an `error`, the last event there is.
  */
 export class EventReader {
   /** One decoder for the whole body: characters are split between reads. It also takes the byte order mark. */
@@ -23,9 +23,20 @@ export class EventReader {
   /** The last read ended in CR, which ended a line: an LF that follows belongs to it. */
   #afterCr = false;
   #tooLong = false;
+  #byteCount = 0;
   #events: UpstreamEvent[] = [];
 
+  /** Too much has come: nothing after it is read. */
+  get isOver(): boolean {
+    return this.#tooLong;
+  }
+
   push(bytes: Uint8Array): UpstreamEvent[] {
+    this.#byteCount += bytes.length;
+    const { maxStreamBytes } = UPSTREAM_LIMITS;
+    if (this.#byteCount > maxStreamBytes) {
+      this.#giveUp(`The stream is longer than ${maxStreamBytes} bytes.`);
+    }
     this.#readText(this.#decoder.decode(bytes, { stream: true }));
     return this.#take();
   }
@@ -62,10 +73,14 @@ export class EventReader {
     this.#line += fragment;
     const { maxEventChars } = UPSTREAM_LIMITS;
     if (this.#line.length + (this.#data?.length ?? 0) <= maxEventChars) return;
+    this.#giveUp(`An event of the stream is longer than ${maxEventChars} characters.`);
+  }
+
+  #giveUp(data: string): void {
+    if (this.#tooLong) return;
     this.#tooLong = true;
     this.#line = '';
     this.#data = null;
-    const data = `An event of the stream is longer than ${maxEventChars} characters.`;
     this.#events.push({ type: 'error', data });
   }
 

@@ -1,5 +1,7 @@
+import { abortAllDurableObjects } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationView } from '../../../shared/documents.ts';
+import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, errorOf } from '../api.ts';
 import { textOf } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
@@ -7,6 +9,163 @@ import { askStreamed, cancel, readResponse } from './conversing.ts';
 import { holdModel, readFile, runCommand, textFrame } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
+
+describe('a message that steers', () => {
+  it('is told to the model before its next request, and the stream says where', async () => {
+    const model = holdModel();
+    const bridge = await connectBridge();
+    const { reader, responseId, conversationId } = await askStreamed({ bridgeId: bridge.bridgeId });
+    (await model.next()).answer({ calls: [readFile('a')] });
+    const { callId } = await bridge.nextCall();
+    const steering = await askStreamed({ conversationId, delivery: 'steer', device: 'phone' });
+    expect(steering.responseId).toBe(responseId);
+    bridge.succeed(callId, 'content');
+    const next = await model.next();
+    expect(lastOf(next.request)).toEqual([
+      ['tool', 'content'],
+      ['user', expect.stringContaining('go')],
+    ]);
+    next.answer({ text: 'I see.' });
+    const types = (await reader.toEnd()).map(({ event }) => event.type);
+    expect(types.filter((type) => type === 'message')).toHaveLength(2);
+    expect(types.indexOf('steered')).toBeGreaterThan(types.lastIndexOf('tool_result'));
+    await steering.reader.toEnd();
+    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    expect(view.responses).toHaveLength(1);
+    expect(view.messages[1]).toMatchObject({
+      ...{ responseId, device: 'phone', steers: true, afterSequence: 1 },
+    });
+  });
+
+  it('makes a run go on that would have ended, also over a crash', async () => {
+    const model = holdModel();
+    const { reader, conversationId } = await askStreamed();
+    const first = await model.next();
+    first.send(textFrame('One'));
+    await reader.untilText('One');
+    const steering = await askStreamed({ conversationId, delivery: 'steer' });
+    first.answer({ text: ' and done.' });
+    const second = await model.next();
+    expect(lastOf(second.request).map(([role]) => role)).toEqual(['assistant', 'user']);
+    second.send(textFrame('Two'));
+    await reader.untilText('Two');
+    await abortAllDurableObjects();
+    const again = await model.next();
+    expect(lastOf(again.request)).toEqual(lastOf(second.request));
+    again.answer({ text: 'Two and done.' });
+    const events = await reader.toEnd();
+    expect(events.filter(({ event }) => event.type === 'done')).toHaveLength(1);
+    await steering.reader.toEnd();
+    expect(model.count).toBe(3);
+  });
+
+  it('is heard by the next run where its own did not live to hear it', async () => {
+    const model = holdModel();
+    const { reader, responseId, conversationId } = await askStreamed();
+    await model.next();
+    const steering = await askStreamed({ conversationId, delivery: 'steer' });
+    await cancel(responseId);
+    await reader.toEnd();
+    await steering.reader.toEnd();
+    const next = await askStreamed({ conversationId });
+    const reply = await model.next();
+    expect(reply.request.messages.filter(({ role }) => role === 'user')).toHaveLength(3);
+    reply.answer({ text: 'All of it.' });
+    await next.reader.toEnd();
+  });
+
+  it('is a message like any other where nothing is at work', async () => {
+    const model = holdModel();
+    const { reader, responseId, conversationId } = await askStreamed();
+    (await model.next()).answer({ text: 'One.' });
+    await reader.toEnd();
+    const second = await askStreamed({ conversationId, delivery: 'steer' });
+    expect(second.responseId).not.toBe(responseId);
+    (await model.next()).answer({ text: 'Two.' });
+    expect(textOf(await second.reader.toEnd())).toBe('Two.');
+  });
+
+  it('is told once where its request is repeated with its key', async () => {
+    const model = holdModel();
+    const { reader, responseId, conversationId } = await askStreamed();
+    const reply = await model.next();
+    const body = {
+      messages: [{ role: 'user', content: 'more' }],
+      ...{ conversationId, delivery: 'steer', stream: true },
+    };
+    const headers = { 'idempotency-key': crypto.randomUUID() };
+    for (const _ of [1, 2]) {
+      const steered = await call('chat/completions', { body, headers });
+      expect(steered.headers.get('drawbridge-response-id')).toBe(responseId);
+      await steered.body?.cancel();
+    }
+    reply.answer({ text: 'One.' });
+    const next = await model.next();
+    expect(next.request.messages.filter(({ role }) => role === 'user')).toHaveLength(2);
+    next.answer({ text: 'Two.' });
+    await reader.toEnd();
+  });
+});
+
+describe('a message that interrupts', () => {
+  it('ends the run at work, at the model too, and is answered next', async () => {
+    const model = holdModel();
+    const { reader, responseId, conversationId } = await askStreamed();
+    const reply = await model.next();
+    reply.send(textFrame('Long st'));
+    await reader.untilText('Long st');
+    const second = await askStreamed({ conversationId, delivery: 'interrupt' });
+    await reply.untilAborted();
+    expect((await reader.toEnd()).at(-1)?.event).toMatchObject({ status: 'cancelled' });
+    (await model.next()).answer({ text: 'Short.' });
+    expect(textOf(await second.reader.toEnd())).toBe('Short.');
+    expect(await readResponse(responseId)).toMatchObject({ status: 'cancelled' });
+  });
+});
+
+describe('a message that waits', () => {
+  it('can say something else, and everybody sees it', async () => {
+    const model = holdModel();
+    const { reader, conversationId } = await askStreamed();
+    const reply = await model.next();
+    const waiting = await askStreamed({ conversationId });
+    const edited = await edit(waiting.responseId, 'Something else.');
+    expect(await edited.json()).toEqual({ id: waiting.responseId, status: 'queued' });
+    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    expect(view.messages.map(({ content }) => content)).toEqual(['go', 'Something else.']);
+    reply.answer({ text: 'One.' });
+    const next = await model.next();
+    expect(String(next.request.messages.at(-1)?.content)).toContain('Something else.');
+    next.answer({ text: 'Two.' });
+    const events = await waiting.reader.toEnd();
+    expect(events.map(({ event }) => event.type)).toContain('message_update');
+    await reader.toEnd();
+  });
+
+  it('cannot once it is answered, and not by anybody else', async () => {
+    const model = holdModel();
+    const { reader, responseId } = await askStreamed();
+    const reply = await model.next();
+    expect(await errorOf(await edit(responseId, 'x'))).toMatchObject({
+      ...{ status: 409, code: 'ALREADY_STARTED' },
+    });
+    expect((await edit(responseId, 'x', 'eve')).status).toBe(404);
+    expect((await edit(responseId, ' ')).status).toBe(400);
+    reply.answer({ text: 'One.' });
+    await reader.toEnd();
+    expect((await edit(responseId, 'x')).status).toBe(409);
+  });
+
+  function edit(responseId: string, content: string, account = 'ada'): Promise<Response> {
+    const path = `chat/completions/${responseId}`;
+    return call(path, { method: 'PATCH', body: { content }, account });
+  }
+});
+
+/** The messages behind the last one of the assistant, or it and those behind it where it called nothing. */
+function lastOf({ messages }: ScriptedRequest): [string, unknown][] {
+  return messages.slice(-2).map(({ role, content }) => [role, content]);
+}
 
 describe('a message for a busy conversation', () => {
   it('waits for its turn, and sees what was answered before', async () => {

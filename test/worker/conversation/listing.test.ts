@@ -174,6 +174,7 @@ it('a conversation of the version before has a title, and can be changed and ans
     for (const column of ['title', 'archived', 'ephemeral']) {
       sql.exec(`alter table conversation drop column ${column}`);
     }
+    sql.exec('drop table steers');
     sql.exec('update schema_version set version = 1');
   });
   await evictDurableObject(stub);

@@ -8,6 +8,35 @@ const CONVERSATION = 'conv_00000000-0000-4000-8000-000000000000';
 const RESPONSE = 'chat_00000000-0000-4000-8000-000000000001';
 const CREATED = '2026-11-20T12:34:56.000Z';
 
+it('puts a message that steered the answer where the model learned of it', () => {
+  const at = (sequence: number): Document => ({
+    ...{ id: `doc_00${sequence}`, type: 'text', sequence },
+    ...{ content: `Text ${sequence}.`, metadata: {} },
+  });
+  const said = (content: string, more: object) => ({
+    ...{ responseId: RESPONSE, content, created: CREATED, ...more },
+  });
+  const page = renderMarkdown({
+    ...{ id: CONVERSATION, title: 'T', archived: false, created: CREATED, bridgeId: null },
+    messages: [
+      said('Asked.', {}),
+      said('Late.', { steers: true }),
+      said('Early.', { steers: true, afterSequence: 0 }),
+      said('Between.', { steers: true, afterSequence: 2 }),
+    ],
+    responses: [
+      {
+        ...{ id: RESPONSE, conversationId: CONVERSATION, model: 'm', mode: 'agent' },
+        ...{ created: CREATED, status: 'completed', usage: null },
+        documents: [at(1), at(3)],
+        metadata: { duration_ms: 1, toolCallCount: 0, turnCount: 1 },
+      },
+    ],
+  });
+  const order = ['Asked.', 'Early.', 'Text 1.', 'Between.', 'Text 3.', 'Late.'];
+  expect(page.match(/(Asked|Early|Text 1|Between|Text 3|Late)\./g)).toEqual(order);
+});
+
 describe('a document as Markdown', () => {
   it.each<[string, Partial<Document>, string]>([
     ['text stands as it is', { type: 'text', content: '\nSee *this*.\n\n' }, 'See *this*.'],

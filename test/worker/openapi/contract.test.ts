@@ -62,6 +62,21 @@ it('streams', async () => {
   }
 });
 
+it('follows over a WebSocket', async () => {
+  scriptModel(() => ({ text: 'Hello.' }));
+  const { json } = await api.call('createResponse', { body: { messages } });
+  const { id, conversationId } = Object(json);
+  const headers = { upgrade: 'websocket' };
+  for (const [operation, followed] of [
+    ['followResponse', id],
+    ['followConversation', conversationId],
+  ]) {
+    const { response } = await api.call(operation, { params: { id: followed }, headers });
+    response.webSocket?.accept();
+    response.webSocket?.close();
+  }
+});
+
 it('a plan', async () => {
   scriptModel((_, turn) => (turn === 0 ? { calls: [PLAN] } : { text: 'Done.' }));
   const { json } = await api.call('createPlan', { body: { messages } });
@@ -95,6 +110,12 @@ it('what a person decides', async () => {
     const { json } = await api.call('getConversation', { params });
     expect(Object(json).responses[0].status).toBe('waiting');
   });
+  const more = { messages, conversationId, stream: true };
+  const waiting = await call('chat/completions', { body: more, account: ACCOUNT });
+  const id = waiting.headers.get('drawbridge-response-id') ?? '';
+  await api.call('editMessage', { params: { id }, body: { content: 'Something else.' } });
+  await api.call('cancelResponse', { params: { id } });
+  await waiting.body?.cancel();
   const signature = { deviceId: newDeviceId(crypto.randomUUID()), value: 'c2ln' };
   const approval = { decision: 'once', signature };
   await api.call('answerApproval', { params: { ...params, callId }, body: approval });

@@ -86,6 +86,13 @@ const OVERFLOWS: readonly (readonly [string, string | number | null, string | nu
   ['Prompt contains 9 tokens, too large for model with 8 maximum context length', null, null],
   ['The number of tokens to keep is greater than the context length', null, null],
   ['Input exceeds the maximum allowed input length', null, null],
+  ['Please reduce the length of the messages or completion.', null, null],
+  ["The input (9 tokens) is longer than the model's context length (8 tokens).", null, null],
+  ['Your request exceeded model token limit: 262144', null, null],
+  ['invalid params, context window exceeds limit', null, null],
+  ['Range of input length should be [1, 98304]', null, null],
+  ['prompt too long; exceeded max context length by 4 tokens', null, null],
+  ['`inputs` tokens + `max_new_tokens` must be <= 4096', null, null],
 ];
 
 it.each(OVERFLOWS)('has one code for a context that is too long: %s', (message, code, type) => {

@@ -460,7 +460,7 @@ it('counts events with data, and says when the upstream is done', () => {
   const reader = new ReplyReader();
   const push = (text: string): [number, boolean] => {
     reader.push(new TextEncoder().encode(text));
-    return [reader.eventCount, reader.isDone];
+    return [reader.eventCount, reader.isOver];
   };
   expect(push(': PROCESSING\n\nevent: ping\n\n')).toEqual([0, false]);
   expect(push(streamOf({ choices: [] }))).toEqual([1, false]);

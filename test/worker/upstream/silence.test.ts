@@ -1,14 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
 import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
-import type { ModelTarget } from '../../../worker/upstream/models.ts';
+import { targetOf } from './target.ts';
 
-const TARGET: ModelTarget = {
-  kind: 'openai',
-  baseUrl: 'http://model.test/v1',
-  apiKey: null,
-  textOnly: new Set<string>(),
-};
 const REQUEST = { model: 'm', messages: [], tools: [] };
 const { firstByteMs, stallMs } = UPSTREAM_LIMITS;
 
@@ -58,13 +52,14 @@ describe('an upstream that goes silent is given up', () => {
 const STOPPED = {
   reply: { outcome: 'error', error: { message: 'The model server stopped answering.' } },
   retry: { afterMs: null },
+  fallback: 'at_last',
 };
 
 /** A request to an upstream that does only what the test says. */
 function ask(): { upstream: SlowUpstream; answer: Promise<Answer> } {
   const upstream = new SlowUpstream();
   vi.spyOn(globalThis, 'fetch').mockImplementation((_, init) => upstream.answer(init?.signal));
-  const answer = askModel(TARGET, REQUEST, () => {}, new AbortController().signal);
+  const answer = askModel(targetOf(), REQUEST, () => {}, new AbortController().signal);
   return { upstream, answer };
 }
 

@@ -1,0 +1,58 @@
+/** What one client has seen of a response, and what it must never see. */
+import type { ChatResponse } from '../../shared/documents.ts';
+import type { StreamEvent } from '../../shared/events.ts';
+import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
+import type { Scenario } from './scenarios.ts';
+
+export class Sight {
+  response: ChatResponse | null = null;
+  conversationId = '';
+  done = 0;
+  /** Whether a call came back with a success. */
+  succeeded = false;
+  /** Content of each document as it was when it was shown whole. */
+  readonly #whole = new Map<string, string>();
+  #calling = false;
+
+  /** What a kill would hit now. */
+  get underWay(): Scenario {
+    if (!this.response || this.done > 0) return 'idle';
+    if (this.response.status === 'waiting') return 'approval';
+    return this.#calling ? 'call' : 'stream';
+  }
+
+  see(event: StreamEvent): void {
+    if (event.type === 'response_start') {
+      this.response = newResponse(event.response);
+      this.conversationId = event.response.conversationId;
+    }
+    if (!this.response) return;
+    if (event.type === 'snapshot' && event.snapshot.scope === 'response') this.#calling = false;
+    foldEvent(this.response, event);
+    if (event.type === 'done') this.done++;
+    if (event.type === 'document_start') {
+      this.#calling = event.document.type === 'terminal_command';
+    }
+    if (event.type === 'tool_result') {
+      this.#calling = false;
+      this.succeeded ||= event.result.status === 'success';
+    }
+    if (event.type === 'document_end') this.#end(event.documentId, event.finalContent);
+  }
+
+  /** How the response as the API gives it differs from what was seen of it. */
+  differencesTo(stored: ChatResponse): string[] {
+    if (!this.response) return [];
+    const [seen, asked] = [answerOf(this.response), stored].map((one) => JSON.stringify(one));
+    const changed = stored.documents
+      .filter(({ id, content }) => (this.#whole.get(id) ?? content) !== content)
+      .map(({ id }) => `${id} was shown whole with other words`);
+    return seen === asked ? changed : [...changed, `seen ${seen}, stored ${asked}`];
+  }
+
+  #end(documentId: string, content: string | undefined): void {
+    const document = this.response?.documents.find(({ id }) => id === documentId);
+    if (document?.metadata['interrupted'] === true) this.#whole.delete(documentId);
+    else if (content !== undefined) this.#whole.set(documentId, content);
+  }
+}

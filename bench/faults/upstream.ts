@@ -1,0 +1,73 @@
+/** A process of its own: the model of the rounds. No two attempts at an answer say the same. Its parent ends it. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { commandOf, parseModel } from './scenarios.ts';
+
+const Request = z.object({
+  model: z.string(),
+  messages: z.array(z.object({ role: z.string() })),
+});
+
+/** The text's pace: long enough to be hit, short enough for a hundred rounds. */
+const PIECES = 60;
+const PIECE_MS = 12;
+
+const server = createServer((request, response) => {
+  answer(request, response).catch((error: unknown) => {
+    console.error('The upstream failed:', error);
+    response.destroy();
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  process.send?.({ port: (server.address() as AddressInfo).port });
+});
+process.once('disconnect', () => process.exit());
+
+let attempts = 0;
+
+async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { model, messages } = Request.parse(JSON.parse(await readBody(request)));
+  const { scenario, round } = parseModel(model);
+  const attempt = ++attempts;
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const command = commandOf(scenario, round);
+  const hasRun = messages.some(({ role }) => role === 'tool');
+  if (command !== null && !hasRun) return void response.end(callFrames(command, attempt));
+  for (let piece = 0; piece < PIECES && !response.destroyed; piece++) {
+    response.write(frame({ delta: { content: textOf(piece, attempt) } }));
+    await sleep(PIECE_MS);
+  }
+  response.end(END_TEXT);
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Every tenth piece is a code block, so that documents end while the answer goes on. */
+function textOf(piece: number, attempt: number): string {
+  if (piece % 10 === 9) return `\n\n\`\`\`js\nlet at = '${piece}.${attempt}';\n\`\`\`\n\n`;
+  return `word ${piece} of attempt ${attempt} `;
+}
+
+function callFrames(command: string, attempt: number): string {
+  const call = {
+    ...{ index: 0, id: `up_${attempt}`, type: 'function' },
+    function: { name: 'run_terminal_cmd', arguments: JSON.stringify({ command }) },
+  };
+  return frame({ delta: { tool_calls: [call] } }) + endFrames('tool_calls');
+}
+
+function endFrames(reason: string): string {
+  return `${frame({ delta: {}, finish_reason: reason })}data: [DONE]\n\n`;
+}
+
+const END_TEXT = endFrames('stop');
+
+function frame(choice: { delta: object; finish_reason?: string }): string {
+  return `data: ${JSON.stringify({ choices: [{ index: 0, finish_reason: null, ...choice }] })}\n\n`;
+}

@@ -1,0 +1,110 @@
+/** The table of models: the setting MODELS, as whoever runs the Worker writes it. */
+import { z } from 'zod';
+import { DrawbridgeError, invalidRequest } from './errors.ts';
+import { MODEL_LIMITS } from './limits.ts';
+
+/** What a model can be asked for: to chat, to apply an edit, to embed texts. Only `chat` models answer messages. */
+export const ModelRole = z.enum(['chat', 'apply', 'embed']);
+export type ModelRole = z.infer<typeof ModelRole>;
+
+const Price = z.number().nonnegative();
+
+/** Per million tokens. */
+export const ModelPrices = z.strictObject({
+  input: Price,
+  /** Of input that the server had cached; without it that costs as much as any other. */
+  cachedInput: Price.optional(),
+  output: Price,
+  /** ISO 4217. */
+  currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code such as USD'),
+});
+export type ModelPrices = z.infer<typeof ModelPrices>;
+
+/** Where a server takes less, or wants it otherwise, than OpenAI's. */
+export const ModelSwitches = z.strictObject({
+  /** Whether `stream_options` is sent, which asks for the usage; without it some servers report none. */
+  streamOptions: z.boolean().default(true),
+  /** The field that carries `maxOutputTokens`: OpenAI's reasoning models take only `max_completion_tokens`. */
+  maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
+  /** Sent as `parallel_tool_calls` where it is set; several servers refuse the field. */
+  parallelToolCalls: z.boolean().optional(),
+  /** Whether a `<think>` at the very start of an answer encloses reasoning. */
+  thinkTags: z.boolean().default(true),
+});
+export type ModelSwitches = z.infer<typeof ModelSwitches>;
+
+const PricesSetting = ModelPrices.extend({ currency: ModelPrices.shape.currency.default('USD') });
+
+const ModelName = z.string().min(1).max(MODEL_LIMITS.maxNameChars);
+const Tokens = z.int().positive();
+
+export const ModelEntry = z.strictObject({
+  /** The name that requests give. */
+  id: ModelName,
+  /** Of its server, without `/chat/completions`; without it OPENAI_BASE_URL, else OpenAI. */
+  baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
+  /** The secret binding that holds its key. Without it OPENAI_API_KEY, but never to a `baseUrl` of its own. */
+  keyName: z
+    .string()
+    .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of a secret binding such as GROQ_API_KEY')
+    .refine((name) => name !== 'AUTH_SECRET', 'AUTH_SECRET is no key of a model server')
+    .optional(),
+  /** The name that its server knows; without it `id`. */
+  upstreamId: ModelName.optional(),
+  roles: z.array(ModelRole).min(1).default(['chat']),
+  /** Tokens of prompt and answer together. */
+  contextWindow: Tokens.optional(),
+  /** The longest answer that is asked for; without it the server decides. */
+  maxOutputTokens: Tokens.optional(),
+  prices: PricesSetting.optional(),
+  takesImages: z.boolean().default(true),
+  /** Ids of this table that answer when this model cannot, the first one first. */
+  fallbacks: z.array(ModelName).max(MODEL_LIMITS.maxFallbacks).default([]),
+  switches: ModelSwitches.prefault({}),
+});
+export type ModelEntry = z.infer<typeof ModelEntry>;
+
+/** Ids are unique; every fallback is another entry that chats, and stands once. */
+export const ModelTable = z
+  .array(ModelEntry)
+  .min(1)
+  .max(MODEL_LIMITS.maxModels)
+  .superRefine((models, context) => {
+    const chatting = new Set(models.filter(chats).map(({ id }) => id));
+    for (const [index, { id, fallbacks }] of models.entries()) {
+      if (models.findIndex((other) => other.id === id) < index) {
+        const path = [index, 'id'];
+        context.addIssue({ code: 'custom', path, message: `there are two models ${id}` });
+      }
+      for (const [place, name] of fallbacks.entries()) {
+        const isGood = chatting.has(name) && name !== id && fallbacks.indexOf(name) === place;
+        if (isGood) continue;
+        const path = [index, 'fallbacks', place];
+        const message = `must be another chat model of this table, named once, not ${name}`;
+        context.addIssue({ code: 'custom', path, message });
+      }
+    }
+  });
+export type ModelTable = z.infer<typeof ModelTable>;
+
+/** Whether the model answers messages. */
+export function chats({ roles }: Pick<ModelEntry, 'roles'>): boolean {
+  return roles.includes('chat');
+}
+
+/** @throws {DrawbridgeError} NOT_CONFIGURED, which names the first field at fault: `MODELS[0].prices.input: …`. */
+export function parseModelTable(text: string): ModelTable {
+  const parsed = ModelTable.safeParse(parseJson(text));
+  if (parsed.success) return parsed.data;
+  const { message } = invalidRequest(parsed.error);
+  const place = message.startsWith('[') ? message : `: ${message}`;
+  throw new DrawbridgeError('NOT_CONFIGURED', `MODELS${place}`, { cause: parsed.error });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new DrawbridgeError('NOT_CONFIGURED', 'MODELS: must be a JSON list of models', { cause });
+  }
+}

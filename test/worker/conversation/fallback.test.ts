@@ -1,0 +1,179 @@
+import { abortAllDurableObjects } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
+import { ask, chat, errorOf, type ModelAnswer, scriptModel } from '../api.ts';
+import { askStreamed, readResponse } from './conversing.ts';
+import { callFrame, endFrames, holdModel, textFrame } from './held-model.ts';
+
+/** The settings of the Worker under test, which it reads at each request. */
+const settings = env as { MODELS?: string };
+
+const PRICES = { input: 1, output: 10 };
+
+const TABLE = [
+  { id: 'main', contextWindow: 1_000, prices: PRICES, fallbacks: ['small', 'large'] },
+  { id: 'small', contextWindow: 500, prices: { input: 0.1, output: 1 } },
+  { id: 'large', upstreamId: 'vendor/large', contextWindow: 9_000 },
+];
+
+beforeEach(() => {
+  settings.MODELS = JSON.stringify(TABLE);
+});
+afterEach(() => {
+  delete settings.MODELS;
+  vi.restoreAllMocks();
+});
+
+const USAGE = { prompt_tokens: 1_000, completion_tokens: 100, total_tokens: 1_100 };
+
+function refusal(status: number, error: object): Response {
+  return Response.json({ error }, { status });
+}
+
+/** A model server on which these models fail, and the others answer. */
+function serverWithout(failing: Record<string, () => Response>): ScriptedRequest[] {
+  return scriptModel(({ model }): ModelAnswer => failing[model]?.() ?? { text: `I am ${model}.` });
+}
+
+describe('a model that cannot answer', () => {
+  it('is replaced at once by its fallback, and the response says by whom', async () => {
+    const requests = serverWithout({ main: () => refusal(503, { message: 'full' }) });
+    const response = await chat('hello', { model: 'main' });
+    expect(requests.map(({ model }) => model)).toEqual(['main', 'small']);
+    expect(response).toMatchObject({
+      status: 'completed',
+      model: 'small',
+      documents: [{ id: 'doc_001', content: 'I am small.' }],
+    });
+    expect(await readResponse(response.id)).toMatchObject({ model: 'small' });
+  });
+
+  it('is known to a reader of the stream before anything is shown', async () => {
+    serverWithout({ main: () => refusal(402, { message: 'pay' }) });
+    const { reader } = await askStreamed({ model: 'main' });
+    const events = (await reader.toEnd()).map(({ event }) => event);
+    const place = events.findIndex(({ type }) => type === 'response_model');
+    expect(events[place]).toEqual({ type: 'response_model', model: 'small' });
+    expect(events.findIndex(({ type }) => type === 'document_start')).toBeGreaterThan(place);
+  });
+
+  it('for a context that is too long is replaced only by one with a larger window', async () => {
+    const requests = serverWithout({
+      main: () => refusal(400, { code: 'context_length_exceeded', message: 'too long' }),
+    });
+    expect(await chat('hello', { model: 'main' })).toMatchObject({ model: 'large' });
+    expect(requests.map(({ model }) => model)).toEqual(['main', 'vendor/large']);
+  });
+
+  it.each([
+    ['a request that any model refuses', 'main', 400, 1, 'UPSTREAM_ERROR'],
+    ['the last of its fallbacks', 'main', 402, 3, 'UPSTREAM_ERROR'],
+    ['a model without fallbacks', 'large', 404, 1, 'UPSTREAM_ERROR'],
+  ])('fails the run after %s', async (_, model, status, count, errorCode) => {
+    const requests = scriptModel(() => refusal(status, { message: 'no' }));
+    const response = await chat('hello', { model });
+    expect(requests).toHaveLength(count);
+    expect(response).toMatchObject({
+      status: 'error',
+      documents: [{ type: 'error', metadata: { errorCode } }],
+    });
+  });
+
+  it('is not replaced once something was shown', async () => {
+    const model = holdModel();
+    const { reader, responseId } = await askStreamed({ model: 'main' });
+    const reply = await model.next();
+    reply.send(textFrame('Some words'));
+    await reader.untilText('Some words');
+    reply.send('data: {"error":{"type":"overloaded_error","message":"full"}}\n\n');
+    reply.close();
+    await reader.toEnd();
+    expect(model.count).toBe(1);
+    expect(await readResponse(responseId)).toMatchObject({ status: 'error', model: 'main' });
+  });
+});
+
+it('goes on with the fallback after a crash, and to the end of the run', async () => {
+  const model = holdModel();
+  const { reader, responseId } = await askStreamed({ model: 'main' });
+  const first = await model.next();
+  first.send('data: {"error":{"type":"overloaded_error","message":"full"}}\n\n');
+  first.close();
+  expect((await model.next()).request.model).toBe('small');
+  await reader.untilType('response_model');
+  await abortAllDurableObjects();
+  const again = await model.next();
+  expect(again.request.model).toBe('small');
+  again.send(callFrame(0, 'c1', 'todo_write', '{"merge":false,"todos":[]}'), ...endFrames('stop'));
+  again.close();
+  const next = await model.next();
+  expect(next.request.model).toBe('small');
+  next.answer({ text: 'Done.' });
+  await reader.toEnd();
+  expect(await readResponse(responseId)).toMatchObject({ status: 'completed', model: 'small' });
+});
+
+describe('a response costs what the models that answered cost', () => {
+  it('and each turn has the price of its own', async () => {
+    const model = holdModel();
+    const { reader, responseId } = await askStreamed({ model: 'main' });
+    const first = await model.next();
+    first.send(callFrame(0, 'c1', 'todo_write', '{"merge":false,"todos":[]}'));
+    first.send(...endFrames('tool_calls', USAGE));
+    first.close();
+    const second = await model.next();
+    second.send('data: {"error":{"type":"overloaded_error","message":"full"}}\n\n');
+    second.close();
+    const third = await model.next();
+    third.send(textFrame('Done.'), ...endFrames('stop', USAGE));
+    third.close();
+    await reader.toEnd();
+    const { usage } = await readResponse(responseId);
+    expect(usage).toEqual({
+      promptTokens: 2_000,
+      completionTokens: 200,
+      totalTokens: 2_200,
+      cost: { amount: 0.002 + 0.0002, currency: 'USD' },
+    });
+  });
+
+  it('and nothing is said where a price is not known', async () => {
+    const model = holdModel();
+    const { reader, responseId } = await askStreamed({ model: 'large' });
+    const reply = await model.next();
+    reply.send(textFrame('Done.'), ...endFrames('stop', USAGE));
+    reply.close();
+    await reader.toEnd();
+    expect((await readResponse(responseId)).usage).not.toHaveProperty('cost');
+  });
+});
+
+describe('a table that is wrong', () => {
+  it('is an error of the request, which names the field', async () => {
+    settings.MODELS = '[{"id": 7}]';
+    expect(await errorOf(await ask('hello'))).toMatchObject({
+      status: 500,
+      code: 'NOT_CONFIGURED',
+      message: expect.stringContaining('MODELS[0].id: '),
+    });
+  });
+
+  it('and became so while a run waited, is an error of the run', async () => {
+    const model = holdModel();
+    const { reader, responseId } = await askStreamed({ model: 'main' });
+    const reply = await model.next();
+    settings.MODELS = '[{"id": 7}]';
+    reply.send(
+      callFrame(0, 'c1', 'todo_write', '{"merge":false,"todos":[]}'),
+      ...endFrames('stop'),
+    );
+    reply.close();
+    await reader.toEnd();
+    const { documents } = await readResponse(responseId);
+    expect(documents.at(-1)?.metadata).toMatchObject({
+      errorCode: 'NOT_CONFIGURED',
+      source: 'drawbridge',
+    });
+  });
+});

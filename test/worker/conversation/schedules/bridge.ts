@@ -1,0 +1,159 @@
+/** A bridge that keeps to the tunnel's contract as the real one does, and counts what it ran. */
+import {
+  type ApprovalAnswer,
+  type BridgeFrame,
+  type ToolCall,
+  TUNNEL_PROTOCOL,
+  TunnelFrame,
+} from '../../../../shared/tunnel.ts';
+import { requestBridge } from '../../tunnel/scripted-bridge.ts';
+
+/** What the schedule is told. */
+export interface BridgeEvents {
+  /** The call is here and has not run; it runs when this resolves. */
+  received(call: ToolCall): Promise<void>;
+  /** The conversation has stored the result. */
+  acked(callId: string): void;
+}
+
+interface JournalEntry {
+  readonly call: ToolCall;
+  state: 'waiting' | 'asking' | 'finished';
+}
+
+/** Comes back by itself when its connection is lost. */
+export class CountingBridge {
+  /** How often each thing was run: by call id, and by what the model meant. */
+  readonly runs = new Map<string, number>();
+  readonly #account: string;
+  readonly #bridgeId: string;
+  readonly #events: BridgeEvents;
+  readonly #journal = new Map<string, JournalEntry>();
+  #socket: WebSocket | null = null;
+  #left = false;
+
+  constructor(account: string, bridgeId: string, events: BridgeEvents) {
+    this.#account = account;
+    this.#bridgeId = bridgeId;
+    this.#events = events;
+  }
+
+  /** Resolves when it was welcomed. */
+  async connect(): Promise<void> {
+    const response = await requestBridge({ account: this.#account, bridgeId: this.#bridgeId });
+    const { webSocket: socket } = response;
+    if (!socket) throw new Error(`the bridge was refused: ${response.status}`);
+    const welcomed = Promise.withResolvers<void>();
+    socket.addEventListener('message', ({ data }) => {
+      const frame = TunnelFrame.parse(JSON.parse(String(data)));
+      if (frame.type === 'welcome') this.#socket = socket;
+      this.#take(frame);
+      if (frame.type === 'welcome') welcomed.resolve();
+    });
+    for (const type of ['close', 'error'] as const) {
+      socket.addEventListener(type, () => {
+        welcomed.resolve();
+        void this.#comeBack(socket);
+      });
+    }
+    socket.accept();
+    socket.send(JSON.stringify(this.#hello()));
+    await welcomed.promise;
+  }
+
+  leave(): void {
+    this.#left = true;
+    this.#socket?.close(1000, 'leaving');
+  }
+
+  #hello(): BridgeFrame {
+    return {
+      type: 'hello',
+      protocol: TUNNEL_PROTOCOL,
+      bridgeId: this.#bridgeId,
+      bootId: crypto.randomUUID(),
+      tools: ['read_file'],
+      confinement: { kind: 'none', detail: 'scripted' },
+      context: { os: 'TestOS', shell: 'sh', workspacePath: '/work', projectLayout: 'a.ts' },
+      calls: [...this.#journal.keys()],
+    };
+  }
+
+  async #comeBack(lost: WebSocket): Promise<void> {
+    if (this.#socket !== lost && this.#socket !== null) return;
+    this.#socket = null;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    if (this.#left || this.#socket) return;
+    await this.connect().catch(() => this.#comeBack(lost));
+  }
+
+  #take(frame: TunnelFrame): void {
+    if (frame.type === 'welcome') {
+      for (const call of frame.calls) this.#receive(call);
+      for (const answer of frame.answers) this.#answered(answer);
+    }
+    if (frame.type === 'call') this.#receive(frame.call);
+    if (frame.type === 'approval') this.#answered(frame.answer);
+    if (frame.type === 'ack' && this.#journal.delete(frame.callId)) {
+      this.#events.acked(frame.callId);
+    }
+  }
+
+  #receive(call: ToolCall): void {
+    const known = this.#journal.get(call.callId);
+    if (known?.state === 'finished') return this.#result(call);
+    if (known?.state === 'asking') return this.#ask(call);
+    if (known) return;
+    this.#journal.set(call.callId, { call, state: 'waiting' });
+    void this.#begin(call);
+  }
+
+  async #begin(call: ToolCall): Promise<void> {
+    const entry = this.#journal.get(call.callId);
+    if (!entry) return;
+    if (pathOf(call).endsWith('.asks')) {
+      entry.state = 'asking';
+      return this.#ask(call);
+    }
+    await this.#events.received(call);
+    this.#run(call);
+  }
+
+  #answered({ callId, decision }: ApprovalAnswer): void {
+    const entry = this.#journal.get(callId);
+    if (entry?.state !== 'asking') return;
+    this.#send({ type: 'approval_resolved', callId, decision, by: 'device' });
+    this.#run(entry.call);
+  }
+
+  #run(call: ToolCall): void {
+    for (const name of [call.callId, pathOf(call)]) {
+      this.runs.set(name, (this.runs.get(name) ?? 0) + 1);
+    }
+    const entry = this.#journal.get(call.callId);
+    if (entry) entry.state = 'finished';
+    this.#result(call);
+  }
+
+  #ask({ callId }: ToolCall): void {
+    this.#send({ type: 'approval_request', callId, reason: 'A rule asks.' });
+  }
+
+  #result(call: ToolCall): void {
+    const data = `content of ${pathOf(call)}`;
+    this.#send({ type: 'result', callId: call.callId, result: { status: 'success', data } });
+  }
+
+  /** What is said into a lost connection is said again after the next welcome. */
+  #send(frame: BridgeFrame): void {
+    try {
+      this.#socket?.send(JSON.stringify(frame));
+    } catch {
+      // It closed under us: the journal has it.
+    }
+  }
+}
+
+function pathOf({ arguments: args }: ToolCall): string {
+  return String(args['target_file']);
+}

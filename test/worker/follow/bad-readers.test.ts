@@ -1,0 +1,250 @@
+import { SELF } from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
+import { call, chat, scriptModel, tokenFor } from '../api.ts';
+import { askStreamed, cancel, type Streamed } from '../conversation/conversing.ts';
+import { endFrames, type HeldReply, holdModel, textFrame } from '../conversation/held-model.ts';
+import { openSocket } from './socket-reader.ts';
+import { SseReader, textOf, unitsOf } from './sse-reader.ts';
+import { dropFollowers, followersOf, quicken } from './watching.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const PIECE = 'x'.repeat(FOLLOW_LIMITS.resumeBytes - 1000);
+
+const GARBAGE: readonly [what: string, data: string | ArrayBuffer, code: number][] = [
+  ['text', 'hello', 1008],
+  ['nothing', '', 1008],
+  ['half of a JSON text', '{"ack":', 1008],
+  ['another JSON value', '[1]', 1008],
+  ['null', 'null', 1008],
+  ['an ack of nothing', '{}', 1008],
+  ['an ack below zero', '{"ack":-1}', 1008],
+  ['an ack between two positions', '{"ack":1.5}', 1008],
+  ['an ack in words', '{"ack":"1"}', 1008],
+  ['an ack with more beside it', '{"ack":1,"more":1}', 1008],
+  ['an ack of what was never sent', `{"ack":${Number.MAX_SAFE_INTEGER}}`, 1008],
+  ['an ack of no integer', '{"ack":1e300}', 1008],
+  ['bytes', new Uint8Array([1, 2, 3]).buffer, 1003],
+  ['too long a text', `{"ack":1${' '.repeat(FOLLOW_LIMITS.maxAckChars)}}`, 1009],
+  ['a very long text', 'x'.repeat(1_000_000), 1009],
+];
+
+it.each(GARBAGE)('closes a socket that sends %s, and no other', async (_, data, code) => {
+  scriptModel(() => ({ text: 'hi' }));
+  const { conversationId } = await chat('one');
+  const path = `conversations/${conversationId}/events`;
+  const good = await openSocket(path);
+  const bad = await openSocket(path);
+  await bad.untilType('done');
+  bad.send(data);
+  const closed = await bad.toClose();
+  expect(closed.code).toBe(code);
+  expect(closed.reason).not.toBe('');
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(1), 4000);
+  await chat('two', { conversationId });
+  await good.until((events) => events.filter(({ event }) => event.type === 'done').length === 2);
+  await good.leave();
+});
+
+it('hears nothing of what comes behind the first bad message', async () => {
+  scriptModel(() => ({ text: 'hi' }));
+  const { conversationId } = await chat('one');
+  const socket = await openSocket(`conversations/${conversationId}/events`);
+  for (const data of ['x', new ArrayBuffer(3), '{"ack":1}', 'y'.repeat(100_000)]) socket.send(data);
+  expect((await socket.toClose()).code).toBe(1008);
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+});
+
+it('keeps nothing of a thousand readers that come, read and leave', {
+  timeout: 60_000,
+}, async () => {
+  const { heartbeatMs, maxLifeMs } = FOLLOW_LIMITS;
+  const timers = quicken({ [heartbeatMs]: heartbeatMs, [maxLifeMs]: maxLifeMs });
+  scriptModel(() => ({ text: 'hi' }));
+  const { conversationId } = await chat('one');
+  const path = `conversations/${conversationId}/events`;
+  for (let round = 0; round < 10; round++) {
+    const sockets = await Promise.all(Array.from({ length: 100 }, () => openSocket(path)));
+    for (const socket of sockets) await socket.untilType('done');
+    expect(await followersOf(conversationId)).toBe(100);
+    expect(timers.count).toBe(200);
+    await Promise.all(sockets.map((socket) => socket.leave()));
+    await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 10_000);
+  }
+  expect(timers.count).toBe(0);
+});
+
+it.each<[transport: string, join: (path: string) => Promise<() => Promise<void> | void>]>([
+  ['WebSocket', joinBySocket],
+  ['SSE', joinByStream],
+])(
+  'keeps nothing of readers by %s that leave while their adapters attach again',
+  async (_, join) => {
+    const { heartbeatMs, maxLifeMs, reattachMs } = FOLLOW_LIMITS;
+    const timers = quicken({ [heartbeatMs]: heartbeatMs, [maxLifeMs]: maxLifeMs });
+    scriptModel(() => ({ text: 'hi' }));
+    const { conversationId } = await chat('one');
+    const path = `conversations/${conversationId}/events`;
+    const readers = await Promise.all(Array.from({ length: 100 }, () => join(path)));
+    await dropFollowers(conversationId);
+    // Some leave before, some while and some after the object is asked again.
+    const leaving = readers.map(async (leave, index) => {
+      await new Promise((resolve) => setTimeout(resolve, reattachMs - 50 + index));
+      await leave();
+    });
+    await Promise.all(leaving);
+    await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+    expect(timers.count).toBe(0);
+  },
+);
+
+describe('a reader that acknowledges nothing', () => {
+  it('loses the object’s socket, and then its own with 4008', async () => {
+    quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
+    const { responseId, conversationId, reply } = await longAnswer();
+    const socket = await openSocket(`chat/completions/${responseId}/events`, { acks: false });
+    await sendUntilLetGo(reply, conversationId);
+    const sent = socket.events.length;
+    reply.send(textFrame(PIECE), textFrame(PIECE));
+    await new Promise((resolve) => setTimeout(resolve, 2 * FOLLOW_LIMITS.reattachMs));
+    expect([socket.events.length, socket.closed]).toEqual([sent, undefined]);
+    expire();
+    expect(await socket.toClose()).toEqual({ code: 4008, reason: 'nothing was acknowledged' });
+    expect(await followersOf(conversationId)).toBe(0);
+  });
+
+  it('gets the rest with its acks, nothing lost and nothing twice', async () => {
+    const { responseId, conversationId, reply } = await longAnswer();
+    const path = `chat/completions/${responseId}/events`;
+    const socket = await openSocket(path, { acks: false });
+    await sendUntilLetGo(reply, conversationId);
+    reply.send(textFrame('The end.'), ...endFrames('stop'));
+    const acking = setInterval(() => socket.ack(), 20);
+    const events = await socket.toEnd();
+    clearInterval(acking);
+    const whole = await new SseReader(await call(path)).toEnd();
+    expect(textOf(events).endsWith('The end.')).toBe(true);
+    expect(unitsOf(events)).toEqual(unitsOf(whole));
+  });
+
+  it('is not kept by acks of what it had acknowledged before', async () => {
+    quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
+    const { responseId, conversationId, reply } = await longAnswer();
+    const socket = await openSocket(`chat/completions/${responseId}/events`, { acks: false });
+    await socket.untilType('response_start');
+    const ack = JSON.stringify({ ack: socket.events.at(-1)?.id });
+    socket.send(ack);
+    await sendUntilLetGo(reply, conversationId);
+    expire();
+    socket.send(ack);
+    expect((await socket.toClose()).code).toBe(4008);
+  });
+
+  it('is not disturbed as long as little waits', async () => {
+    quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
+    scriptModel(() => ({ text: 'hi' }));
+    const { conversationId } = await chat('one');
+    const path = `conversations/${conversationId}/events`;
+    const socket = await openSocket(path, { acks: false });
+    await socket.untilType('done');
+    const beats = socket.messages.length;
+    expire();
+    await vi.waitFor(() => expect(socket.messages.length).toBeGreaterThan(beats + 3));
+    await socket.leave();
+  });
+});
+
+it('a stream that nobody reads loses the object’s socket, and ends', async () => {
+  const timers = quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
+  const { conversationId, reply, reader } = await longAnswer();
+  await sendUntilLetGo(reply, conversationId);
+  expect(timers.count).toBeGreaterThan(0);
+  expire();
+  await vi.waitFor(() => expect(timers.count).toBe(0), 4000);
+  await expect(reader.toEnd()).rejects.toThrow();
+});
+
+it('gives the same to readers that come back with old cursors again and again', async () => {
+  scriptModel(() => ({ text: 'One two three.' }));
+  const { id, conversationId } = await chat('one');
+  const path = `chat/completions/${id}/events`;
+  const whole = await new SseReader(await call(path)).toEnd();
+  const cursor = whole[1]?.id ?? 0;
+  const rest = unitsOf(whole.slice(2));
+  for (let time = 0; time < 50; time++) {
+    const after = `${path}?after=${cursor}`;
+    const [socket, stream] = [await openSocket(after), new SseReader(await call(after))];
+    expect(unitsOf(await socket.toEnd())).toEqual(rest);
+    expect(unitsOf(await stream.toEnd())).toEqual(rest);
+  }
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+});
+
+it('a run cancelled twice ends once for its readers', async () => {
+  const { responseId, reader, reply } = await longAnswer();
+  const socket = await openSocket(`chat/completions/${responseId}/events`);
+  await Promise.all([cancel(responseId), cancel(responseId)]);
+  await cancel(responseId);
+  await reply.untilAborted();
+  for (const events of [await socket.toEnd(), await reader.toEnd()]) {
+    const ends = events.filter(({ event }) => event.type === 'done');
+    expect(ends.map(({ event }) => event)).toMatchObject([{ status: 'cancelled' }]);
+  }
+});
+
+it('a conversation deleted under its readers ends all of them, and their run', async () => {
+  const { responseId, conversationId, reader, reply } = await longAnswer();
+  const sockets = [
+    await openSocket(`chat/completions/${responseId}/events`),
+    await openSocket(`conversations/${conversationId}/events`),
+  ];
+  reply.send(textFrame('Beginning'));
+  for (const one of [...sockets, reader]) {
+    await one.until((events) => textOf(events) === 'Beginning');
+  }
+  expect((await call(`conversations/${conversationId}`, { method: 'DELETE' })).status).toBe(204);
+  await reply.untilAborted();
+  for (const socket of sockets) {
+    expect(await socket.toClose()).toEqual({ code: 4004, reason: 'deleted' });
+  }
+  const events = await reader.toEnd();
+  expect(events.map(({ event }) => event.type)).not.toContain('done');
+});
+
+async function joinBySocket(path: string): Promise<() => Promise<void>> {
+  const socket = await openSocket(path);
+  await socket.untilType('done');
+  return () => socket.leave();
+}
+
+async function joinByStream(path: string): Promise<() => void> {
+  const leaving = new AbortController();
+  const { signal } = leaving;
+  const headers = { authorization: `Bearer ${await tokenFor()}` };
+  const stream = await SELF.fetch(`https://drawbridge.test/api/v1/${path}`, { headers, signal });
+  await new SseReader(stream).untilType('done');
+  return () => leaving.abort();
+}
+
+/** A response whose text the test writes. */
+async function longAnswer(): Promise<Streamed & { readonly reply: HeldReply }> {
+  const model = holdModel();
+  const streamed = await askStreamed();
+  return { ...streamed, reply: await model.next() };
+}
+
+/** Writes until every adapter has let go of the object's socket: none of the readers takes anything. */
+async function sendUntilLetGo(reply: HeldReply, conversationId: string): Promise<void> {
+  for (let piece = 0; piece < 20 && (await followersOf(conversationId)) > 0; piece++) {
+    reply.send(textFrame(PIECE));
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+  expect(await followersOf(conversationId)).toBe(0);
+}
+
+/** The clock goes on, far enough for a stalled reader to be given up. */
+function expire(): void {
+  const now = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => now + FOLLOW_LIMITS.stalledMs + 1000);
+}

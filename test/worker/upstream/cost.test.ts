@@ -1,0 +1,37 @@
+import { expect, it } from 'vitest';
+import type { Usage } from '../../../shared/documents.ts';
+import { addCosts, costOf } from '../../../worker/upstream/cost.ts';
+
+const PRICES = { input: 3, cachedInput: 0.3, output: 15, currency: 'USD' };
+
+it.each<[string, Partial<Usage>, number]>([
+  ['input and output', { promptTokens: 1_000_000, completionTokens: 100_000 }, 4.5],
+  ['cached input apart', { promptTokens: 1_000_000, cachedPromptTokens: 900_000 }, 0.57],
+  ['no more cached than there was', { promptTokens: 10, cachedPromptTokens: 999 }, 0.000003],
+  ['reasoning that only the total has', { promptTokens: 100, totalTokens: 1_100 }, 0.0153],
+  ['nothing', {}, 0],
+])('prices %s', (_, counted, amount) => {
+  const { promptTokens = 0, completionTokens = 0 } = counted;
+  const totalTokens = promptTokens + completionTokens;
+  const usage = { promptTokens, completionTokens, totalTokens, ...counted };
+  expect(costOf(usage, PRICES)).toEqual({ amount, currency: 'USD' });
+});
+
+it('takes cached input for any other where it has no price of its own', () => {
+  const usage = { promptTokens: 10, completionTokens: 0, totalTokens: 10, cachedPromptTokens: 10 };
+  expect(costOf(usage, { input: 1, output: 1, currency: 'EUR' })).toEqual({
+    amount: 0.00001,
+    currency: 'EUR',
+  });
+});
+
+const dollars = (amount: number) => ({ amount, currency: 'USD' });
+
+it.each([
+  [dollars(0.1), dollars(0.2), dollars(0.3)],
+  [dollars(0.1), undefined, undefined],
+  [undefined, dollars(0.1), undefined],
+  [dollars(0.1), { amount: 1, currency: 'EUR' }, undefined],
+])('adds %o and %o to %o', (a, b, sum) => {
+  expect(addCosts(a, b)).toEqual(sum);
+});

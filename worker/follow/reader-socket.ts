@@ -1,0 +1,106 @@
+/** A reader's WebSocket: what was sent on it and not acknowledged yet, and how it ends. */
+import { FOLLOW_LIMITS } from '../../shared/limits.ts';
+import {
+  lastPositionIn,
+  parseAck,
+  READER_CLOSE,
+  type ReaderClose,
+} from '../../shared/reader-socket.ts';
+import type { Outlet } from './deliver.ts';
+
+/** Nothing here throws, whatever the reader sends; after the first reason to end, nothing is sent or heard any more. */
+export class ReaderSocket implements Outlet {
+  /** Aborted when the socket has ended; whoever aborts it closes the socket next. */
+  readonly life = new AbortController();
+  readonly #socket: WebSocket;
+  #cursor: number;
+  #isClosed = false;
+  #unacked: { readonly position: number; readonly size: number }[] = [];
+  #buffered = 0;
+  /** While too much is unacknowledged: since when no ack has come, and who waits for them. */
+  #behind: { quietSinceMs: number; readonly caughtUp: PromiseWithResolvers<void> } | null = null;
+
+  /** Takes the server's end of a pair over; the reader stands at `cursor`. */
+  constructor(socket: WebSocket, cursor: number) {
+    this.#socket = socket;
+    this.#cursor = cursor;
+    socket.addEventListener('message', ({ data }) => this.#hear(data));
+    socket.addEventListener('close', () => this.close(READER_CLOSE.done));
+    socket.addEventListener('error', () => this.close(READER_CLOSE.comeBack));
+    socket.accept();
+  }
+
+  /** Behind the last event that was sent. */
+  get cursor(): number {
+    return this.#cursor;
+  }
+
+  /** UTF-16 units that were sent and not acknowledged. */
+  get buffered(): number {
+    return this.#buffered;
+  }
+
+  get stalledForMs(): number {
+    return this.#behind ? Date.now() - this.#behind.quietSinceMs : 0;
+  }
+
+  /** Resolves when the acks have caught up. */
+  drained(): Promise<void> {
+    return this.#behind?.caughtUp.promise ?? Promise.resolve();
+  }
+
+  send(text: string): void {
+    if (this.#isClosed) return;
+    const position = lastPositionIn(text);
+    if (position !== undefined) this.#count(position, text.length);
+    try {
+      this.#socket.send(text);
+    } catch {
+      this.close(READER_CLOSE.comeBack); // It closed under us.
+    }
+  }
+
+  /** Ends it; the first reason counts. */
+  close({ code, reason }: ReaderClose): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.life.abort();
+    this.#behind?.caughtUp.resolve();
+    try {
+      this.#socket.close(code, reason);
+    } catch {
+      // It was closed already: that is what was wanted.
+    }
+  }
+
+  #hear(data: unknown): void {
+    if (this.#isClosed) return;
+    if (typeof data !== 'string') return this.close(READER_CLOSE.binary);
+    if (data.length > FOLLOW_LIMITS.maxAckChars) return this.close(READER_CLOSE.tooLarge);
+    const position = parseAck(data);
+    if (position === undefined) return this.close(READER_CLOSE.notAnAck);
+    if (position > this.#cursor) return this.close(READER_CLOSE.ackTooFar);
+    this.#acknowledge(position);
+  }
+
+  #count(position: number, size: number): void {
+    this.#cursor = position;
+    this.#unacked.push({ position, size });
+    this.#buffered += size;
+    if (this.#buffered <= FOLLOW_LIMITS.maxBufferedBytes) return;
+    this.#behind ??= { quietSinceMs: Date.now(), caughtUp: Promise.withResolvers() };
+  }
+
+  /** An ack of what was acknowledged before changes nothing, so repeating one does not keep a stalled reader alive. */
+  #acknowledge(position: number): void {
+    const first = this.#unacked.findIndex((message) => message.position > position);
+    const arrived = this.#unacked.splice(0, first < 0 ? this.#unacked.length : first);
+    if (arrived.length === 0) return;
+    for (const { size } of arrived) this.#buffered -= size;
+    if (!this.#behind) return;
+    this.#behind.quietSinceMs = Date.now();
+    if (this.#buffered > FOLLOW_LIMITS.resumeBytes) return;
+    this.#behind.caughtUp.resolve();
+    this.#behind = null;
+  }
+}

@@ -1,0 +1,63 @@
+/** Holds a reader's WebSocket, so that its conversation's object can sleep, be reset, and be left while the reader lags. */
+import { waitUntil } from 'cloudflare:workers';
+import { FOLLOW_LIMITS } from '../../shared/limits.ts';
+import { formatEvents, READER_CLOSE, type ReaderClose } from '../../shared/reader-socket.ts';
+import type { Env } from '../env.ts';
+import { type Attached, attachFirst, type Followed } from './attach.ts';
+import { type Delivered, type Delivery, deliver } from './deliver.ts';
+import { ReaderSocket } from './reader-socket.ts';
+
+export interface SocketFollowed extends Followed {
+  /** Where the reader stands. */
+  readonly cursor: number;
+}
+
+/**
+ * The answer to a reader's upgrade: a refusal of the object as it is, else a socket. A response that was seen to its end
+ * is a socket that closes at once, since a browser cannot read the status of a WebSocket that it did not get.
+ */
+export async function followAsSocket(
+  request: Request,
+  env: Env,
+  followed: SocketFollowed,
+): Promise<Response> {
+  const { cursor } = followed;
+  const first = await attachFirst(env, followed, 'positioned', cursor, request.signal);
+  if (first.type === 'response' && !first.response.ok) return first.response;
+  const { 0: client, 1: server } = new WebSocketPair();
+  // Else a reader that leaves would cut off an attach under way, whose socket nobody would close.
+  waitUntil(passOn(env, followed, first, new ReaderSocket(server, cursor)));
+  return new Response(null, { status: 101, webSocket: client });
+}
+
+/** Whatever happens, both sockets are closed and no timer is left. */
+async function passOn(
+  env: Env,
+  followed: Followed,
+  first: Attached,
+  reader: ReaderSocket,
+): Promise<void> {
+  const recycle = setTimeout(() => reader.close(READER_CLOSE.comeBack), FOLLOW_LIMITS.maxLifeMs);
+  const delivery: Delivery = {
+    framing: 'positioned',
+    cursor: () => reader.cursor,
+    take: (text) => reader.send(text),
+    beat: () => reader.send(HEARTBEAT),
+  };
+  try {
+    reader.close(CLOSES[await deliver(env, followed, first, delivery, reader, reader.life)]);
+  } finally {
+    clearTimeout(recycle);
+    reader.close(READER_CLOSE.comeBack);
+  }
+}
+
+const HEARTBEAT = formatEvents([{ event: { type: 'heartbeat' }, position: null }]);
+
+const CLOSES: Readonly<Record<Delivered, ReaderClose>> = {
+  done: READER_CLOSE.done,
+  gone: READER_CLOSE.deleted,
+  stalled: READER_CLOSE.stalled,
+  left: READER_CLOSE.done,
+  lost: READER_CLOSE.comeBack,
+};

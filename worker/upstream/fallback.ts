@@ -1,0 +1,73 @@
+/** Whether another model may answer instead of one that failed, and which. Pure. */
+import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+import { CONTEXT_LENGTH_EXCEEDED } from './context-overflow.ts';
+import { type ModelEnv, readTable } from './models.ts';
+import type { UpstreamReply } from './reader.ts';
+import type { Retry } from './retry.ts';
+
+/** When to ask another: when this one's attempts are spent, at once, at once but only one with a larger window. */
+export type Fallback = 'never' | 'at_last' | 'at_once' | 'to_larger';
+
+/**
+ * By the class of the failure. `never` is what another model would refuse as well, or what must not be hidden from whoever
+ * runs the Worker: a malformed request, a content filter, a wrong key.
+ */
+export function fallbackFor({ outcome, error }: UpstreamReply, retry: Retry | null): Fallback {
+  if (outcome === 'error' && error) {
+    const names = [error.code, error.type].filter((name) => name !== null);
+    if (error.code === CONTEXT_LENGTH_EXCEEDED) return 'to_larger';
+    if (names.some((name) => FILTERED.has(name))) return 'never';
+    if (error.status !== null && ELSEWHERE.has(error.status)) return 'at_once';
+    if (names.some((name) => ELSEWHERE_NAMES.has(name))) return 'at_once';
+    if (retry && (retry.afterMs ?? 0) > UPSTREAM_LIMITS.patienceMs) return 'at_once';
+  }
+  return retry ? 'at_last' : 'never';
+}
+
+const FILTERED: ReadonlySet<string> = new Set([
+  'content_filter', // Azure
+  'content_policy_violation', // OpenAI
+]);
+
+/** Nothing is paid for, there is no such model, no room for now, overloaded (Anthropic). */
+const ELSEWHERE: ReadonlySet<number> = new Set([402, 404, 503, 529]);
+
+/** The same, from servers that say it under another status. */
+const ELSEWHERE_NAMES: ReadonlySet<string> = new Set([
+  'model_not_found',
+  'insufficient_quota', // OpenAI, under 429
+  'exceeded_current_quota_error', // Moonshot, under 429
+  'billing_hard_limit_reached',
+  'billing_not_active',
+  'overloaded_error', // Anthropic, also inside a stream
+]);
+
+/** The run that looks for another model. */
+export interface Asking {
+  /** The model that was asked for: its entry says which ones may answer instead. */
+  readonly requested: string;
+  /** The model that failed: the one asked for, or one of its fallbacks. */
+  readonly failed: string;
+  readonly holdsImages: boolean;
+}
+
+/** The next of the fallbacks that can do it, or null. Each is asked once, so there is an end. */
+export function nextModel(
+  { requested, failed, holdsImages }: Asking,
+  fallback: Fallback,
+  env: ModelEnv,
+): string | null {
+  const table = readTable(env) ?? [];
+  if (fallback === 'never') return null;
+  const find = (name: string) => table.find(({ id }) => id === name);
+  const names = [requested, ...(find(requested)?.fallbacks ?? [])];
+  const place = names.indexOf(failed);
+  if (place < 0) return null; // The table has changed since.
+  const windowOfFailed = find(failed)?.contextWindow ?? Number.POSITIVE_INFINITY;
+  const next = names.slice(place + 1).find((name) => {
+    const entry = find(name);
+    if (!entry || (holdsImages && !entry.takesImages)) return false;
+    return fallback !== 'to_larger' || (entry.contextWindow ?? 0) > windowOfFailed;
+  });
+  return next ?? null;
+}
