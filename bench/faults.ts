@@ -1,13 +1,15 @@
 /** `npm run bench:faults`: kills the running house again and again and looks what is lost. See `--help`. */
+
 import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
 import { type FaultHouse, startFaultHouse } from './faults/house.ts';
 import { formatReport, hasFaults } from './faults/report.ts';
 import { planRound, playRound, type RoundPlan, type RoundResult } from './faults/round.ts';
-import { startUpstream } from './faults/upstream-process.ts';
 import { Random } from './fuzz/random.ts';
+import { startUpstream } from './upstream-process.ts';
 
 const HELP = `Usage: npm run bench:faults [-- --runs N] [--seed N] [--houses N]
 
@@ -50,7 +52,7 @@ function numberOf(text: string): number {
 }
 
 async function playAll(plans: readonly RoundPlan[], houses: number): Promise<RoundResult[]> {
-  await using upstream = await startUpstream();
+  await using upstream = await startUpstream(join(import.meta.dirname, 'faults', 'upstream.ts'));
   await using lanes = new AsyncDisposableStack();
   const street: FaultHouse[] = [];
   // One after the other: of two that were started at once in one process, one never got ready.

@@ -68,7 +68,7 @@ function readArguments(): { letters: readonly string[]; json: boolean; help: boo
 
 async function measure(letters: readonly string[], signal: AbortSignal): Promise<Section[]> {
   const wrangler = await readWranglerConfig(join(import.meta.dirname, '..', 'wrangler.toml'));
-  await using upstream = await startUpstream();
+  await using upstream = await startUpstream(join(import.meta.dirname, 'upstream.ts'));
   const sections: Section[] = [];
   for (const [letter, { title, measure }] of Object.entries(CASES)) {
     if (!letters.includes(letter)) continue;

@@ -1,7 +1,6 @@
 /** Starts the scripted upstream as a process, so that it takes no time from the client that measures. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { z } from 'zod';
 
 export interface Upstream extends AsyncDisposable {
@@ -11,8 +10,9 @@ export interface Upstream extends AsyncDisposable {
 
 const Listening = z.object({ port: z.int() });
 
-export async function startUpstream(): Promise<Upstream> {
-  const child = fork(join(import.meta.dirname, 'upstream.ts'), { stdio: ['ignore', 2, 2, 'ipc'] });
+/** The program serves by upstream-server.ts. Resolves when it listens; its disposal ends it. */
+export async function startUpstream(program: string): Promise<Upstream> {
+  const child = fork(program, { stdio: ['ignore', 2, 2, 'ipc'] });
   const exited = once(child, 'exit');
   const died = exited.then(([code]) => {
     throw new Error(`The upstream ended with ${code}.`);

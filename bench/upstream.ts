@@ -1,42 +1,26 @@
 /** A process of its own: an OpenAI-compatible server that plays scripts. Its parent is told the port, and ends it. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { nowMs } from './clock.ts';
 import { READ_FILE, SCRIPTS, type Script, ScriptName } from './scripts.ts';
 import { stampedToken } from './stamps.ts';
+import { serveUpstream } from './upstream-server.ts';
 
 const Request = z.object({
   model: ScriptName,
   messages: z.array(z.object({ role: z.string() })),
 });
 
-const server = createServer((request, response) => {
-  answer(request, response).catch((error: unknown) => {
-    console.error('The upstream failed:', error);
-    response.destroy();
-  });
-});
-server.listen(0, '127.0.0.1', () => {
-  process.send?.({ port: (server.address() as AddressInfo).port });
-});
-process.once('disconnect', () => process.exit());
+serveUpstream(answer);
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { model, messages } = Request.parse(JSON.parse(await readBody(request)));
+async function answer(request: unknown, response: ServerResponse): Promise<void> {
+  const { model, messages } = Request.parse(request);
   const script: Script = SCRIPTS[model];
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
   const calls = script.calls[turnOf(messages)];
   if (calls !== undefined) response.end(callFrames(calls) + END.tool_calls);
   else if (script.everyMs === 'one piece') response.end(textFrames(script.tokens) + END.stop);
   else await pace(script.tokens, script.everyMs, response);
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** The turns of the answer so far. */

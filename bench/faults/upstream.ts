@@ -1,8 +1,8 @@
 /** A process of its own: the model of the rounds. No two attempts at an answer say the same. Its parent ends it. */
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { serveUpstream } from '../upstream-server.ts';
 import { commandOf, parseModel } from './scenarios.ts';
 
 const Request = z.object({
@@ -14,24 +14,14 @@ const Request = z.object({
 const PIECES = 60;
 const PIECE_MS = 12;
 
-const server = createServer((request, response) => {
-  answer(request, response).catch((error: unknown) => {
-    console.error('The upstream failed:', error);
-    response.destroy();
-  });
-});
-server.listen(0, '127.0.0.1', () => {
-  process.send?.({ port: (server.address() as AddressInfo).port });
-});
-process.once('disconnect', () => process.exit());
+serveUpstream(answer);
 
 let attempts = 0;
 
-async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { model, messages } = Request.parse(JSON.parse(await readBody(request)));
+async function answer(request: unknown, response: ServerResponse): Promise<void> {
+  const { model, messages } = Request.parse(request);
   const { scenario, round } = parseModel(model);
   const attempt = ++attempts;
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
   const command = commandOf(scenario, round);
   const hasRun = messages.some(({ role }) => role === 'tool');
   if (command !== null && !hasRun) return void response.end(callFrames(command, attempt));
@@ -40,12 +30,6 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     await sleep(PIECE_MS);
   }
   response.end(END_TEXT);
-}
-
-async function readBody(request: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of request) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Every tenth piece is a code block, so that documents end while the answer goes on. */

@@ -45,6 +45,10 @@ export interface ListQuery {
   readonly archived: boolean;
 }
 
+/** Of a conversation that is listed already: everything that its object knows better. */
+const DESCRIBED =
+  'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title';
+
 /** Named statements; synchronous, so that writes without an await between are atomic. Reading stores nothing. */
 export class AccountStore {
   readonly #sql: SqlStorage;
@@ -76,45 +80,28 @@ export class AccountStore {
   }
 
   /** Changes nothing where it is listed. */
-  insertConversation({ id, title, archived, createdMs, updatedMs }: Listed): void {
-    this.#prepare();
-    this.#sql.exec(
-      `insert into conversations (id, title, archived, created, updated, search_title, search)
-       values (?, ?, ?, ?, ?, ?, '') on conflict (id) do nothing`,
-      id,
-      title,
-      archived ? 1 : 0,
-      createdMs,
-      updatedMs,
-      folded(title),
-    );
+  insertConversation(listed: Listed): void {
+    this.#insert(listed, '', 'nothing');
   }
 
   /** Lists it, or brings what is listed of it up to date, but not its place. */
-  saveConversation({ id, title, archived, createdMs, updatedMs }: Listed): void {
-    this.#prepare();
-    this.#sql.exec(
-      `insert into conversations (id, title, archived, created, updated, search_title, search)
-       values (?, ?, ?, ?, ?, ?, '') on conflict (id) do update
-       set title = excluded.title, archived = excluded.archived, created = excluded.created,
-         search_title = excluded.search_title`,
-      id,
-      title,
-      archived ? 1 : 0,
-      createdMs,
-      updatedMs,
-      folded(title),
-    );
+  saveConversation(listed: Listed): void {
+    this.#insert(listed, '', `update set ${DESCRIBED}`);
   }
 
   /** {@link saveConversation} for one that was answered: it moves up, and its text can be found. */
-  saveAnswered({ id, title, archived, createdMs, updatedMs }: Listed, text: string): void {
+  saveAnswered(listed: Listed, text: string): void {
+    const found = `substr(search || char(10) || excluded.search, -${ACCOUNT_LIMITS.maxSearchChars})`;
+    const moved = 'updated = max(updated, excluded.updated)';
+    this.#insert(listed, text, `update set ${DESCRIBED}, ${moved}, search = ${found}`);
+  }
+
+  #insert(listed: Listed, text: string, onConflict: string): void {
+    const { id, title, archived, createdMs, updatedMs } = listed;
     this.#prepare();
     this.#sql.exec(
       `insert into conversations (id, title, archived, created, updated, search_title, search)
-       values (?1, ?2, ?3, ?4, ?5, ?6, ?7) on conflict (id) do update
-       set title = ?2, archived = ?3, created = ?4, updated = max(updated, ?5), search_title = ?6,
-         search = substr(search || char(10) || ?7, -${ACCOUNT_LIMITS.maxSearchChars})`,
+       values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
       id,
       title,
       archived ? 1 : 0,

@@ -1,0 +1,36 @@
+/** The shell of every scripted upstream: a server in a process of its own, which its parent is told the port of, and ends. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** Answers each request, given its body as JSON; an event stream has been begun. */
+export type UpstreamScript = (request: unknown, response: ServerResponse) => void | Promise<void>;
+
+/** Serves until the parent process lets go of this one. */
+export function serveUpstream(script: UpstreamScript): void {
+  const server = createServer((request, response) => {
+    answer(script, request, response).catch((error: unknown) => {
+      console.error('The upstream failed:', error);
+      response.destroy();
+    });
+  });
+  server.listen(0, '127.0.0.1', () => {
+    process.send?.({ port: (server.address() as AddressInfo).port });
+  });
+  process.once('disconnect', () => process.exit());
+}
+
+async function answer(
+  script: UpstreamScript,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const body: unknown = JSON.parse(await readBody(request));
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  await script(body, response);
+}
+
+async function readBody(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk as Buffer);
+  return Buffer.concat(chunks).toString('utf8');
+}
