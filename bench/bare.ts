@@ -1,6 +1,6 @@
 /** The bare Worker: the same runtime, the same upstream, nothing in between. */
 import { join } from 'node:path';
-import { post } from './client.ts';
+import { ask } from './client.ts';
 import { openTemporaryFolder } from './folder.ts';
 import type { Ground, Side, Talk } from './side.ts';
 import { startWorkerd } from './workerd.ts';
@@ -23,7 +23,15 @@ export async function startBare({
   const talk: Talk = async (script, onText) => {
     const messages = [{ role: 'user', content: 'Go on.' }];
     const body = { model: script, messages, stream: true };
-    return await post({ url: workerd.url, headers: {}, body, onText, signal });
+    const exchange = {
+      method: 'POST',
+      url: workerd.url,
+      headers: {},
+      body,
+      onText,
+      signal,
+    } as const;
+    return await (await ask(exchange)).ended;
   };
   const started = starting.move();
   return {

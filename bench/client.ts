@@ -1,19 +1,28 @@
-/** The client that measures: one POST, its answer read as bytes, with as little work of its own as can be. */
+/** The client that measures: one request, its answer read as bytes, with as little work of its own as can be. */
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { nowMs } from './clock.ts';
 
-export interface Post {
+export interface Exchange {
+  readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: unknown;
+  /** Sent as JSON; undefined for none. */
+  readonly body?: unknown;
   /** Gets the answer's text as it arrives; stamps and event names are ASCII, so pieces are decoded on their own. */
   readonly onText?: ((text: string) => void) | undefined;
   readonly signal: AbortSignal;
 }
 
+/** An answer that has begun. */
+export interface Answering {
+  readonly headers: IncomingMessage['headers'];
+  /** Resolves with the last byte; rejects if the answer breaks off. Need not be waited for. */
+  readonly ended: Promise<Answered>;
+}
+
 /** What came of it. Times in milliseconds. */
-export interface Posted {
+export interface Answered {
   readonly headers: IncomingMessage['headers'];
   /** Of the body, without what HTTP puts around it. */
   readonly bytes: number;
@@ -23,23 +32,36 @@ export interface Posted {
 
 const agent = new Agent({ keepAlive: true });
 
-/** @throws if there is no answer, it is not a success, or it breaks off; the signal breaks it off. */
-export async function post({ url, headers, body, onText, signal }: Post): Promise<Posted> {
+/** Resolves with the answer's headers. @throws if there is no answer, or it is not a success; the signal breaks it off. */
+export async function ask(exchange: Exchange): Promise<Answering> {
+  const { method, url, headers, body, onText, signal } = exchange;
   const startMs = nowMs();
-  const text = JSON.stringify(body);
+  const text = body === undefined ? '' : JSON.stringify(body);
   const asked = request(url, {
-    method: 'POST',
-    agent,
-    signal,
+    ...{ method, agent, signal },
     headers: {
       ...headers,
-      'content-type': 'application/json',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
       'content-length': Buffer.byteLength(text),
     },
   });
   asked.end(text);
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
-  if (response.statusCode !== 200) throw await refusalOf(response);
+  if (!isSuccess(response)) throw await refusalOf(response);
+  const ended = readToEnd(response, startMs, onText);
+  ended.catch(() => undefined); // Whoever leaves an answer early does not wait for its end.
+  return { headers: response.headers, ended };
+}
+
+function isSuccess({ statusCode = 0 }: IncomingMessage): boolean {
+  return statusCode >= 200 && statusCode < 300;
+}
+
+async function readToEnd(
+  response: IncomingMessage,
+  startMs: number,
+  onText: Exchange['onText'],
+): Promise<Answered> {
   let bytes = 0;
   response.on('data', (chunk: Buffer) => {
     bytes += chunk.length;

@@ -1,4 +1,5 @@
 /** A bridge without hands: the real one's socket, and behind it a result that is always the same. */
+import { answerMs } from '../bridge/tunnel/connection.ts';
 import { TunnelSocket } from '../bridge/tunnel/socket.ts';
 import { mintToken } from '../local/tokens.ts';
 import { newBridgeId } from '../shared/ids.ts';
@@ -20,7 +21,7 @@ export async function connectEmptyBridge(
   const connected = Promise.withResolvers<void>();
   let send: (frame: BridgeFrame) => void = () => {};
   const socket = new TunnelSocket(
-    { url: house.url, token, bridgeId },
+    { url: house.url, token, bridgeId, answerMs: answerMs(0) },
     {
       onOpen(sendFrame) {
         send = sendFrame;

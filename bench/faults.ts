@@ -55,7 +55,7 @@ async function playAll(plans: readonly RoundPlan[], houses: number): Promise<Rou
   await using upstream = await startUpstream(join(import.meta.dirname, 'faults', 'upstream.ts'));
   await using lanes = new AsyncDisposableStack();
   const street: FaultHouse[] = [];
-  // One after the other: of two that were started at once in one process, one never got ready.
+  // One after the other: one that cannot be started leaves none behind that nobody would end.
   while (street.length < houses) {
     street.push(lanes.use(await startFaultHouse(upstream.baseUrl)));
   }

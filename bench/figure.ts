@@ -1,11 +1,11 @@
 /** A measured figure, and what it is held against. */
 
-export type Unit = 'ms' | 'rows' | 'bytes' | 'MB';
+export type Unit = 'ms' | 'rows' | 'bytes' | 'MB' | 'events' | 'requests';
 
 export interface Figure {
   readonly what: string;
   readonly unit: Unit;
-  /** The same for the bare Worker (for tool turns: for the loop without a tool); null where that has no such thing. */
+  /** The same for the bare Worker, or for what the figure's words name instead; null where there is no such thing. */
   readonly bare: number | null;
   /** Null where this machine cannot tell. */
   readonly ours: number | null;

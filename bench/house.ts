@@ -3,8 +3,9 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openState, type State } from '../local/state.ts';
 import { mintToken } from '../local/tokens.ts';
-import { post } from './client.ts';
+import { type Answering, ask, type Exchange } from './client.ts';
 import { openTemporaryFolder } from './folder.ts';
+import type { ScriptName } from './scripts.ts';
 import type { Ground, Side, Talk } from './side.ts';
 import { startWorkerd } from './workerd.ts';
 
@@ -14,15 +15,24 @@ export interface House extends Side, AsyncDisposable {
   readonly workspaceDir: string;
   /** Its calls go to the bridge, if one is named. */
   open(bridgeId?: string): Promise<Talk>;
+  /** Asks its API as its one user; the path is the one below `/api/v1/`. Resolves with the answer's headers. */
+  request(path: string, asked?: ApiRequest): Promise<Answering>;
+  /** Ends the runtime and starts it on the same storage and address: no object is in memory then. */
+  restart(): Promise<void>;
 }
+
+/** A GET where nothing else is said; its signal is one more that breaks it off. */
+export type ApiRequest = Partial<Omit<Exchange, 'url'>>;
 
 const ROOT = join(import.meta.dirname, '..');
 /** The Worker that is deployed. */
 const WORKER_ENTRY = join(ROOT, 'worker', 'index.ts');
 
+/** `settings` are the Worker's, beside those that every house has. */
 export async function startHouse(
   { upstream, wrangler, signal }: Ground,
   entry = WORKER_ENTRY,
+  settings: Readonly<Record<string, string>> = {},
 ): Promise<House> {
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(openTemporaryFolder()).path;
@@ -34,17 +44,28 @@ export async function startHouse(
     AUTH_SECRET: state.authSecret,
     OPENAI_BASE_URL: upstream.baseUrl,
     RATE_LIMIT_RUNS_PER_MINUTE: NO_LIMIT,
+    RATE_LIMIT_REQUESTS_PER_MINUTE: NO_LIMIT,
+    ...settings,
   };
   const workerd = starting.use(
     await startWorkerd({ entry, wrangler, variables, folder: workerdDir }),
   );
   const { url } = workerd;
   const token = await mintToken(state.authSecret, { scope: 'user' }, new Date());
+  const request: House['request'] = (path, { headers, signal: own, ...asked } = {}) =>
+    ask({
+      method: 'GET',
+      ...asked,
+      url: `${url}/api/v1/${path}`,
+      headers: { ...headers, authorization: `Bearer ${token}` },
+      signal: own ? AbortSignal.any([signal, own]) : signal,
+    });
   const started = starting.move();
   return {
-    ...{ url, state, workspaceDir },
-    open: (bridgeId) => openConversation({ url, token, bridgeId, signal }),
+    ...{ url, state, workspaceDir, request },
+    open: (bridgeId) => openConversation(request, bridgeId),
     memory: () => workerd.memory(),
+    restart: () => workerd.restart(),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }
@@ -52,26 +73,22 @@ export async function startHouse(
 /** More requests come in a minute than any user sends. */
 const NO_LIMIT = '0';
 
-interface Opening {
-  readonly url: string;
-  readonly token: string;
-  readonly bridgeId: string | undefined;
-  readonly signal: AbortSignal;
-}
-
-async function openConversation({ url, token, bridgeId, signal }: Opening): Promise<Talk> {
+async function openConversation(
+  request: House['request'],
+  bridgeId: string | undefined,
+): Promise<Talk> {
   let conversation: object = { ...(bridgeId !== undefined && { bridgeId }) };
   const talk: Talk = async (script, onText) => {
-    const messages = [{ role: 'user', content: 'Go on.' }];
-    return await post({
-      url: `${url}/api/v1/chat/completions`,
-      headers: { authorization: `Bearer ${token}` },
-      body: { ...conversation, model: script, messages, stream: true },
-      onText,
-      signal,
-    });
+    const body = { ...conversation, ...messageFor(script) };
+    const { ended } = await request('chat/completions', { method: 'POST', body, onText });
+    return await ended;
   };
   const { headers } = await talk('greeting');
   conversation = { conversationId: headers['drawbridge-conversation-id'] };
   return talk;
+}
+
+/** The body of a message that is answered by the script, as a stream. */
+export function messageFor(script: ScriptName) {
+  return { model: script, messages: [{ role: 'user', content: 'Go on.' }], stream: true };
 }

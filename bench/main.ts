@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readWranglerConfig } from '../local/wrangler-config.ts';
 import { measureBurst } from './cases/burst.ts';
+import { measureCancelling } from './cases/cancelling.ts';
 import { measureCrowd } from './cases/crowd.ts';
+import { measureGrowing } from './cases/growing.ts';
 import { measurePaced } from './cases/paced.ts';
 import { measureReading } from './cases/reading.ts';
+import { measureReturning } from './cases/returning.ts';
 import { measureRows } from './cases/rows.ts';
 import type { Figure } from './figure.ts';
 import { formatJson, formatTable, type Section } from './report.ts';
@@ -24,11 +27,14 @@ const CASES: Readonly<Record<string, Case>> = {
   c: { title: 'tool turns over the tunnel', measure: measureReading },
   d: { title: 'rows and bytes', measure: measureRows },
   e: { title: 'a crowd', measure: measureCrowd },
+  f: { title: 'coming back', measure: measureReturning },
+  g: { title: 'a cancel', measure: measureCancelling },
+  h: { title: 'a long conversation', measure: measureGrowing },
 };
 
 const HELP = `Usage: npm run bench -- [CASE...] [--json]
 
-Measures Drawbridge beside a Worker that only passes the model's answer on. All cases by default, about a minute.
+Measures Drawbridge beside a Worker that only passes the model's answer on. All cases by default, about two minutes.
 ${Object.entries(CASES)
   .map(([letter, { title }]) => `  ${letter}  ${title}\n`)
   .join('')}

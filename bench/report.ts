@@ -65,7 +65,10 @@ function formatAmount(amount: number | null, unit: Unit): string {
   return amount === null ? '-' : `${amount.toFixed(DECIMALS[unit])} ${unit}`;
 }
 
-const DECIMALS: Readonly<Record<Unit, number>> = { ms: 2, rows: 0, bytes: 0, MB: 0 };
+const DECIMALS: Readonly<Record<Unit, number>> = {
+  ...{ ms: 2, rows: 1, bytes: 0, MB: 1 },
+  ...{ events: 0, requests: 0 },
+};
 
 function formatTarget({ maxRatio, max }: Target, unit: Unit): string {
   const bounds = [

@@ -6,8 +6,11 @@ export interface Script {
   readonly calls: readonly number[];
   /** Tokens of that text. */
   readonly tokens: number;
-  /** From one token to the next: 0 sends each by itself without a pause, `one piece` all of them in one write. */
-  readonly everyMs: number | 'one piece';
+  /**
+   * From one token to the next: 0 sends each by itself without a pause, `one piece` all of them in one write; with `never`
+   * nothing is answered, not even headers.
+   */
+  readonly everyMs: number | 'one piece' | 'never';
 }
 
 const READING_TURNS = 30;
@@ -25,6 +28,9 @@ export const SCRIPTS = {
   short: { calls: [], tokens: 20, everyMs: MODEL_PACE_MS },
   long: { calls: [], tokens: 1_000, everyMs: MODEL_PACE_MS },
   tools: { calls: [2, 2], tokens: 20, everyMs: MODEL_PACE_MS },
+  /** Quicker than a model, so that there is much to come back to soon. */
+  steady: { calls: [], tokens: 1_000, everyMs: 4 },
+  silent: { calls: [], tokens: 0, everyMs: 'never' },
   crowd: { calls: [], tokens: 500, everyMs: MODEL_PACE_MS },
 } as const satisfies Readonly<Record<string, Script>>;
 

@@ -1,6 +1,6 @@
 /** One of the two that a measurement compares: Drawbridge, or the bare Worker. */
 import type { WranglerConfig } from '../local/wrangler-config.ts';
-import type { Posted } from './client.ts';
+import type { Answered } from './client.ts';
 import type { Memory } from './memory.ts';
 import type { ScriptName } from './scripts.ts';
 import type { Upstream } from './upstream-process.ts';
@@ -22,4 +22,4 @@ export interface Side {
 }
 
 /** Asks for an answer by the script, in one conversation; one at a time. Every piece of it goes to `onText`. */
-export type Talk = (script: ScriptName, onText?: (text: string) => void) => Promise<Posted>;
+export type Talk = (script: ScriptName, onText?: (text: string) => void) => Promise<Answered>;

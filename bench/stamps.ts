@@ -1,6 +1,6 @@
 /** Tokens that carry the time they were sent at, and the reader that finds them again in whatever framing. */
 
-import type { Posted } from './client.ts';
+import type { Answered } from './client.ts';
 import { nowMs } from './clock.ts';
 import { SCRIPTS, type ScriptName } from './scripts.ts';
 import type { Talk } from './side.ts';
@@ -10,10 +10,12 @@ const DIGITS = 4;
 const BASE = 36;
 /** What the last digit counts. */
 const UNIT_MS = 0.01;
+/** Characters of a token, in every encoding also its bytes. */
+export const TOKEN_CHARS = MARK.length + DIGITS;
 /** Times repeat after this many milliseconds, about 17 s: far more than any token is under way. */
 const PERIOD_MS = BASE ** DIGITS * UNIT_MS;
 
-export interface Heard extends Posted {
+export interface Heard extends Answered {
   /** Of every token at its arrival, in milliseconds. */
   readonly agesMs: readonly number[];
 }
@@ -22,10 +24,10 @@ export interface Heard extends Posted {
 export async function hear(talk: Talk, script: ScriptName): Promise<Heard> {
   const { tokens } = SCRIPTS[script];
   const reader = new StampReader(tokens);
-  const posted = await talk(script, (text) => reader.push(text));
+  const answered = await talk(script, (text) => reader.push(text));
   const { agesMs } = reader;
   if (agesMs.length !== tokens) throw new Error(`${agesMs.length} of ${tokens} tokens arrived.`);
-  return { ...posted, agesMs };
+  return { ...answered, agesMs };
 }
 
 /** One token sent now: five characters, about what an upstream's token has. It means nothing in Markdown, JSON or SSE. */

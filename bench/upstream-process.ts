@@ -1,14 +1,17 @@
 /** Starts the scripted upstream as a process, so that it takes no time from the client that measures. */
 import { fork } from 'node:child_process';
-import { once } from 'node:events';
-import { z } from 'zod';
+import { on, once } from 'node:events';
+import { UpstreamReport } from './upstream-reports.ts';
 
 export interface Upstream extends AsyncDisposable {
   /** As OPENAI_BASE_URL has it. */
   readonly baseUrl: string;
+  /** The next report of this type; those before the call are gone. @throws when the signal aborts first. */
+  next<Type extends UpstreamReport['type']>(
+    type: Type,
+    signal: AbortSignal,
+  ): Promise<Extract<UpstreamReport, { type: Type }>>;
 }
-
-const Listening = z.object({ port: z.int() });
 
 /** The program serves by upstream-server.ts. Resolves when it listens; its disposal ends it. */
 export async function startUpstream(program: string): Promise<Upstream> {
@@ -17,12 +20,22 @@ export async function startUpstream(program: string): Promise<Upstream> {
   const died = exited.then(([code]) => {
     throw new Error(`The upstream ended with ${code}.`);
   });
-  const [message] = await Promise.race([once(child, 'message'), died]);
+  const next: Upstream['next'] = async (type, signal) => {
+    for await (const [message] of on(child, 'message', { signal })) {
+      const reported = UpstreamReport.parse(message);
+      if (reported.type === type) return reported as Extract<UpstreamReport, { type: typeof type }>;
+    }
+    throw new Error('The upstream tells nothing any more.');
+  };
+  const { port } = await Promise.race([next('listening', NEVER), died]);
   return {
-    baseUrl: `http://127.0.0.1:${Listening.parse(message).port}/v1`,
+    baseUrl: `http://127.0.0.1:${port}/v1`,
+    next,
     async [Symbol.asyncDispose]() {
       child.kill();
       await exited;
     },
   };
 }
+
+const NEVER = new AbortController().signal;

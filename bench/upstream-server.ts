@@ -1,6 +1,7 @@
 /** The shell of every scripted upstream: a server in a process of its own, which its parent is told the port of, and ends. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { report } from './upstream-reports.ts';
 
 /** Answers each request, given its body as JSON; an event stream has been begun. */
 export type UpstreamScript = (request: unknown, response: ServerResponse) => void | Promise<void>;
@@ -14,7 +15,7 @@ export function serveUpstream(script: UpstreamScript): void {
     });
   });
   server.listen(0, '127.0.0.1', () => {
-    process.send?.({ port: (server.address() as AddressInfo).port });
+    report({ type: 'listening', port: (server.address() as AddressInfo).port });
   });
   process.once('disconnect', () => process.exit());
 }

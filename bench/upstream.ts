@@ -5,28 +5,31 @@ import { z } from 'zod';
 import { nowMs } from './clock.ts';
 import { READ_FILE, SCRIPTS, type Script, ScriptName } from './scripts.ts';
 import { stampedToken } from './stamps.ts';
+import { report } from './upstream-reports.ts';
 import { serveUpstream } from './upstream-server.ts';
 
-const Request = z.object({
-  model: ScriptName,
-  messages: z.array(z.object({ role: z.string() })),
-});
+const Request = z.object({ model: ScriptName, messages: z.array(z.unknown()) });
+const Message = z.object({ role: z.string() });
 
 serveUpstream(answer);
 
 async function answer(request: unknown, response: ServerResponse): Promise<void> {
   const { model, messages } = Request.parse(request);
   const script: Script = SCRIPTS[model];
-  const calls = script.calls[turnOf(messages)];
+  response.once('close', () => {
+    if (!response.writableEnded) report({ type: 'hung up', atMs: nowMs() });
+  });
+  const calls = script.calls.length > 0 ? script.calls[turnOf(messages)] : undefined;
   if (calls !== undefined) response.end(callFrames(calls) + END.tool_calls);
+  else if (script.everyMs === 'never') report({ type: 'left waiting' });
   else if (script.everyMs === 'one piece') response.end(textFrames(script.tokens) + END.stop);
   else await pace(script.tokens, script.everyMs, response);
 }
 
 /** The turns of the answer so far. */
-function turnOf(messages: readonly { readonly role: string }[]): number {
-  const asked = messages.findLastIndex(({ role }) => role === 'user');
-  return messages.slice(asked).filter(({ role }) => role === 'assistant').length;
+function turnOf(messages: readonly unknown[]): number {
+  const roles = messages.map((message) => Message.parse(message).role);
+  return roles.slice(roles.lastIndexOf('user')).filter((role) => role === 'assistant').length;
 }
 
 /** Each token at its time from the start on, so that a late one does not make the next one late. */

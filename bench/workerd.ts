@@ -19,22 +19,49 @@ export interface Workerd extends AsyncDisposable {
   readonly url: string;
   /** Null where the system does not tell. */
   memory(): Promise<Memory | null>;
+  /** Another process on the same storage and address. Resolves when it answers. */
+  restart(): Promise<void>;
 }
 
 /** Resolves when the Worker answers. What it logs goes to stderr; its death fails the requests under way. */
-export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
-  const { entry, wrangler, variables, folder } = options;
-  const moduleFile = 'worker.js';
-  const storageDir = join(folder, 'storage');
-  await mkdir(storageDir, { recursive: true });
-  await bundleWorker(entry, join(folder, moduleFile));
+export async function startWorkerd({ entry, ...options }: WorkerdOptions): Promise<Workerd> {
+  const { folder } = options;
+  await mkdir(join(folder, STORAGE), { recursive: true });
+  await bundleWorker(entry, join(folder, MODULE));
+  let running = await run(options, 0);
+  const { port, url } = running;
+  return {
+    url,
+    memory: () => memoryOfProcessWith(join(folder, 'workerd.capnp')),
+    async restart() {
+      await running.end();
+      running = await run(options, port);
+    },
+    [Symbol.asyncDispose]: () => running.end(),
+  };
+}
+
+const MODULE = 'worker.js';
+const STORAGE = 'storage';
+
+interface Running {
+  readonly port: number;
+  readonly url: string;
+  end(): Promise<void>;
+}
+
+/** Port 0 is any free one. */
+async function run(
+  { wrangler, variables, folder }: Omit<WorkerdOptions, 'entry'>,
+  askedPort: number,
+): Promise<Running> {
   const listening = Promise.withResolvers<number>();
   const ending = new AbortController();
   const running = runWorker(
     {
-      ...{ wrangler, variables, moduleFile, storageDir },
+      ...{ wrangler, variables, moduleFile: MODULE, storageDir: join(folder, STORAGE) },
       buildDir: folder,
-      port: 0,
+      port: askedPort,
       onListening: listening.resolve,
       onRestart: (death) => console.error(`The Worker died (${death}).`),
       log: { append: (text) => void process.stderr.write(text), tail: () => [] },
@@ -45,9 +72,8 @@ export async function startWorkerd(options: WorkerdOptions): Promise<Workerd> {
   const url = `http://127.0.0.1:${port}`;
   await waitUntilHealthy(url, ending.signal);
   return {
-    url,
-    memory: () => memoryOfProcessWith(join(folder, 'workerd.capnp')),
-    async [Symbol.asyncDispose]() {
+    ...{ port, url },
+    async end() {
       ending.abort();
       await running;
     },

@@ -7,7 +7,7 @@ import { readGitStatus } from './git-status.ts';
 import { formatLayout } from './layout.ts';
 import { listFiles } from './tools/file-list.ts';
 
-/** Looks at the workspace as it is now, for no longer than a tunnel waits for its hello. */
+/** Looks at the workspace as it is now, for no longer than CONTEXT_LIMITS.lookTimeoutMs. */
 export async function readMachineContext(
   root: string,
   signal: AbortSignal,

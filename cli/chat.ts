@@ -75,7 +75,7 @@ async function converse(chat: Chat): Promise<number> {
 /** Whoever comes back sees the answer that is being given, and the questions that wait. */
 async function joinAnswerAtWork(chat: Chat): Promise<TurnEnd | null> {
   if (chat.conversationId === undefined) return null;
-  const { responses } = await chat.client.getConversation(chat.conversationId);
+  const { responses } = await chat.client.getConversation(chat.conversationId, { limit: 1 });
   const last = responses.at(-1);
   return last && !isOver(last.status) ? await joinTurn(chat, last.id) : null;
 }

@@ -1,8 +1,10 @@
 /** What concerns the run and not one document: approvals, the end, the connection. */
+import type { Cost } from '../shared/documents.ts';
 import type { StreamEvent } from '../shared/events.ts';
+import { MODEL_LIMITS, RENDER_LIMITS } from '../shared/limits.ts';
 import type { Paint } from './paint.ts';
 import type { Pen } from './pen.ts';
-import { printable } from './printable.ts';
+import { printable, printableLine } from './printable.ts';
 
 type Event<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
 
@@ -34,6 +36,23 @@ const PLACES = {
   drawbridge: '',
 } as const;
 
+/** What happens behind an answer that lets it wait, or come from somebody else. */
+export function writeNews(
+  pen: Pen,
+  event: Event<'response_model'> | Event<'context_summary'>,
+  paint: Paint,
+): void {
+  const words = newsOf(event);
+  if (words === null) return;
+  pen.line();
+  pen.write(`${paint('dim', words)}\n`);
+}
+
+function newsOf(event: Event<'response_model'> | Event<'context_summary'>): string | null {
+  if (event.type === 'response_model') return `${nameOf(event.model)} answers from here on.`;
+  return event.status === 'running' ? 'Older turns are being summarised.' : null;
+}
+
 /** How it ended, and what it took. */
 export function writeDone(pen: Pen, event: Event<'done'>, paint: Paint): void {
   pen.gap();
@@ -50,10 +69,22 @@ function effortOf({ usage, metadata }: Event<'done'>): string {
   const { turnCount, toolCallCount, duration_ms: durationMs } = metadata;
   return [
     ...tokens,
+    ...(usage?.cost ? [formatCost(usage.cost)] : []),
     count(turnCount, 'turn'),
     ...(toolCallCount > 0 ? [count(toolCallCount, 'tool call')] : []),
     formatSeconds(durationMs),
   ].join(' · ');
+}
+
+/** `0.0042 USD`: two decimals, or two digits where that says more. */
+function formatCost({ amount, currency }: Cost): string {
+  const decimals = amount > 0 ? 1 - Math.floor(Math.log10(amount)) : 0;
+  const shown = Math.min(Math.max(decimals, 2), MODEL_LIMITS.costDecimals);
+  return `${amount.toFixed(shown)} ${nameOf(currency)}`;
+}
+
+function nameOf(text: string): string {
+  return printableLine(text, RENDER_LIMITS.maxSummaryChars);
 }
 
 /** Before an answer is shown again from its start. */

@@ -5,7 +5,7 @@ import type { Paint } from './paint.ts';
 import { type LineEnds, Pen } from './pen.ts';
 import { writeClarificationEvent } from './render-clarification.ts';
 import { writePlanEvent, writeTodosEvent } from './render-plan.ts';
-import { writeDone, writeRestart } from './render-run.ts';
+import { writeDone, writeNews, writeRestart } from './render-run.ts';
 import { type Place, type View, writeLoss, writeTextEvent } from './render-text.ts';
 import { writeToolEvent } from './render-tool.ts';
 import { type DocumentEvent, learn, type Shown } from './shown.ts';
@@ -42,10 +42,14 @@ export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint
         if (state.view === 'answer') pen.line();
         else writeDone(pen, event, paint);
       });
+    case 'response_model':
+    case 'context_summary':
+      return draw(state, null, (pen) => {
+        if (state.view !== 'answer') writeNews(pen, event, paint);
+      });
     case 'message':
     case 'message_update':
     case 'steered':
-    case 'response_model':
     case 'conversation_update':
     case 'heartbeat':
       return { state, text: '' };

@@ -6,6 +6,7 @@ import {
   ConversationInfo,
   ConversationList,
   type ConversationPatch,
+  type ConversationQuery,
   type ConversationsQuery,
   Forked,
   Ticket,
@@ -52,7 +53,10 @@ export interface Client {
   streamChat(request: ChatInput, options?: SendOptions): EventStream;
   /** The events of a response up to `done`, from the start or after a cursor. */
   followResponse(responseId: string, from?: FollowFrom): EventStream;
-  /** The events of a whole conversation; it ends only with the signal. */
+  /**
+   * The events of a conversation; it ends only with the signal. In place of what is too much to tell comes one `snapshot`,
+   * as {@link getConversation} shows it.
+   */
   followConversation(conversationId: string, from?: FollowFrom): EventStream;
   getResponse(responseId: string, signal?: AbortSignal): Promise<ChatResponse>;
   getMe(signal?: AbortSignal): Promise<Me>;
@@ -65,7 +69,15 @@ export interface Client {
     query?: Partial<z.output<typeof ConversationsQuery>>,
     signal?: AbortSignal,
   ): Promise<ConversationList>;
-  getConversation(conversationId: string, signal?: AbortSignal): Promise<ConversationView>;
+  /**
+   * The newest part of it, or the one before a response. `followConversation` goes on from the `position` of the newest
+   * one: what it brings is folded into that, not into what lies before.
+   */
+  getConversation(
+    conversationId: string,
+    query?: Partial<z.output<typeof ConversationQuery>>,
+    signal?: AbortSignal,
+  ): Promise<ConversationView>;
   updateConversation(
     conversationId: string,
     patch: ConversationPatch,
@@ -143,12 +155,12 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       return await readJson(await send(`chat/completions/${responseId}`, { signal }), ChatResponse);
     },
     async listConversations(wanted = {}, signal) {
-      const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
-      const query = Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
-      return await readJson(await send('conversations', { query, signal }), ConversationList);
+      const parts = { query: queryOf(wanted), signal };
+      return await readJson(await send('conversations', parts), ConversationList);
     },
-    async getConversation(conversationId, signal) {
-      const response = await send(`conversations/${conversationId}`, { signal });
+    async getConversation(conversationId, wanted = {}, signal) {
+      const parts = { query: queryOf(wanted), signal };
+      const response = await send(`conversations/${conversationId}`, parts);
       return await readJson(response, ConversationView);
     },
     async updateConversation(conversationId, body, signal) {
@@ -190,6 +202,12 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       await send(path, { method: 'POST', body, signal });
     },
   };
+}
+
+/** Without what was left out. */
+function queryOf(wanted: Readonly<Record<string, unknown>>): Record<string, string> {
+  const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
 function chatParts(request: ChatInput, stream: boolean, options: SendOptions = {}): RequestParts {

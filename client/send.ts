@@ -35,7 +35,8 @@ export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): 
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     };
-    const address = query ? `${base}${path}?${new URLSearchParams(query)}` : `${base}${path}`;
+    const search = new URLSearchParams(query).toString();
+    const address = `${base}${path}${search && `?${search}`}`;
     const response = await reach(() => fetch(address, init), url, signal);
     if (!response.ok) throw await refusal(response);
     return response;

@@ -4,6 +4,7 @@ import { LocalError } from './local-error.ts';
 
 /** Bundles `entry` into `outfile`. @throws {LocalError} with the first error of the sources. */
 export async function bundleWorker(entry: string, outfile: string): Promise<void> {
+  building += 1;
   try {
     await build({
       entryPoints: [entry],
@@ -22,10 +23,15 @@ export async function bundleWorker(entry: string, outfile: string): Promise<void
       cause: error,
     });
   } finally {
-    // The build runs in a process of esbuild's own, which would stay as long as this one.
-    await stop();
+    building -= 1;
+    // The builds run in one process of esbuild's own, which would stay as long as this one. Ended under another build, it
+    // would leave that one waiting for ever.
+    if (building === 0) await stop();
   }
 }
+
+/** Builds under way in this process. */
+let building = 0;
 
 /** esbuild's message is a headline and one line for each error. */
 function firstLineOf(error: unknown): string {

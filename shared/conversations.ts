@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ConversationView } from './documents.ts';
 import { ConversationId, ResponseId } from './ids.ts';
-import { REQUEST_LIMITS } from './limits.ts';
+import { CONVERSATION_LIMITS, REQUEST_LIMITS } from './limits.ts';
 
 export const ConversationInfo = z.object({
   id: ConversationId,
@@ -45,6 +45,15 @@ export const ConversationsQuery = z.object({
 });
 export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
 
+/** `GET conversations/{id}`: which part of it. */
+export const ConversationQuery = z.object({
+  /** Exchanges at most: a message with its response is one. Those that have not ended are all there in any case. */
+  limit: PageSize.default(CONVERSATION_LIMITS.shownExchanges),
+  /** `earlier` of the part that comes after the one that is wanted; without it the newest part. */
+  before: ResponseId.optional(),
+});
+export type ConversationQuery = z.infer<typeof ConversationQuery>;
+
 /** `PATCH conversations/{id}`. */
 export const ConversationPatch = z
   .object({
@@ -65,11 +74,14 @@ export type Forked = z.infer<typeof Forked>;
 
 export const ExportQuery = z.object({ format: z.enum(['json', 'markdown']).default('json') });
 
-/** `GET conversations/{id}/export` as JSON; `version` is raised with every change that a reader would misread. */
+/**
+ * `GET conversations/{id}/export` as JSON: all of it, as it stood when the export began. `version` is raised with every
+ * change that a reader would misread.
+ */
 export const ConversationExport = z.object({
   version: z.literal(1),
   exported: z.iso.datetime(),
-  conversation: ConversationView,
+  conversation: ConversationView.omit({ earlier: true, position: true }),
 });
 export type ConversationExport = z.infer<typeof ConversationExport>;
 

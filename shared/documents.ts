@@ -179,6 +179,8 @@ export const ResponseMetadata = z.object({
   duration_ms: z.number().nonnegative(),
   toolCallCount: z.int().nonnegative(),
   turnCount: z.int().nonnegative(),
+  /** Rows that were written for it in storage, over all objects and alarms: what it costs to keep. There once it has ended. */
+  rows: z.int().nonnegative().optional(),
 });
 export type ResponseMetadata = z.infer<typeof ResponseMetadata>;
 
@@ -209,10 +211,15 @@ export const UserMessage = z.object({
   steers: z.literal(true).optional(),
   /** For one that steers: the sequence of the last document before the model learned of it. Absent until then. */
   afterSequence: z.int().nonnegative().optional(),
+  /** Taken back while it waited: no response begins. */
+  cancelled: z.literal(true).optional(),
 });
 export type UserMessage = z.infer<typeof UserMessage>;
 
-/** Everything a client shows of a conversation: each message stands before the response with its `responseId`. */
+/**
+ * What a client shows of a conversation, as far as it was read at once: whole exchanges that follow one another, the
+ * oldest first. Each message stands before the response with its `responseId`.
+ */
 export const ConversationView = z.object({
   id: ConversationId,
   title: z.string(),
@@ -221,5 +228,12 @@ export const ConversationView = z.object({
   bridgeId: z.string().nullable(),
   messages: z.array(UserMessage),
   responses: z.array(ChatResponse),
+  /** The first response here, where there is something before it: to be read with `before`. Null at the beginning. */
+  earlier: ResponseId.nullable(),
+  /**
+   * Where the tape ended when this was read: what happened since follows it, and belongs to the newest part, never to one
+   * that was read with `before`. A fold of events does not move it.
+   */
+  position: z.int().nonnegative(),
 });
 export type ConversationView = z.infer<typeof ConversationView>;

@@ -42,6 +42,14 @@ const ResponseStart = z.object({
 /** From here on another model answers: the one before it could not. */
 const ResponseModel = z.object({ type: z.literal('response_model'), model: z.string() });
 
+/** The conversation nears what the model can hold: what is older is told to it as a summary from here on. */
+const ContextSummary = z.object({
+  type: z.literal('context_summary'),
+  responseId: ResponseId,
+  /** `failed`: the model gave none, and a list of what was done stands in for it. */
+  status: z.enum(['running', 'completed', 'failed']),
+});
+
 const DocumentStart = z.object({
   type: z.literal('document_start'),
   document: z.object({
@@ -143,6 +151,7 @@ export const TapeEvent = z.discriminatedUnion('type', [
   Steered,
   ResponseStart,
   ResponseModel,
+  ContextSummary,
   DocumentStart,
   ContentDelta,
   ToolCallStart,
@@ -158,7 +167,7 @@ export const TapeEvent = z.discriminatedUnion('type', [
 ]);
 export type TapeEvent = z.infer<typeof TapeEvent>;
 
-/** Replaces the reader's copy of the response or of the whole conversation. */
+/** Replaces the reader's copy of the response, or of the conversation: of that it holds the newest part. */
 const Snapshot = z.object({
   type: z.literal('snapshot'),
   snapshot: z.discriminatedUnion('scope', [
@@ -199,6 +208,7 @@ export function responseOf(event: StreamEvent, current: string | null): string |
       return event.response.id;
     case 'message_update':
     case 'steered':
+    case 'context_summary':
     case 'done':
       return event.responseId;
     case 'conversation_update':

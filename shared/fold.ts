@@ -37,6 +37,7 @@ export function foldEvent(response: ChatResponse, event: StreamEvent): void {
     case 'message_update':
     case 'steered':
     case 'response_start':
+    case 'context_summary':
     case 'conversation_update':
     case 'heartbeat':
       return;
@@ -65,6 +66,12 @@ export function foldConversation(view: ConversationView, event: StreamEvent): vo
     case 'response_start':
       view.responses.push(newResponse(event.response));
       return;
+    case 'done': {
+      const response = view.responses.find(({ id }) => id === event.responseId);
+      if (response) foldEvent(response, event);
+      else takeBack(view, event.responseId);
+      return;
+    }
     case 'conversation_update':
       view.title = event.title;
       view.archived = event.archived;
@@ -90,11 +97,17 @@ function updateMessage(
   else message.imageCount = imageCount;
 }
 
+function takeBack(view: ConversationView, responseId: string): void {
+  const message = view.messages.find((other) => other.responseId === responseId);
+  if (message) message.cancelled = true;
+}
+
 function placeSteers(view: ConversationView, responseId: string): void {
   const response = view.responses.find(({ id }) => id === responseId);
   for (const message of view.messages) {
     if (message.responseId !== responseId || !message.steers) continue;
-    message.afterSequence ??= response?.documents.length ?? 0;
+    // Not how many there are: a snapshot leaves out those that were taken back.
+    message.afterSequence ??= response?.documents.at(-1)?.sequence ?? 0;
   }
 }
 

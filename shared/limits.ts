@@ -46,6 +46,12 @@ export const ACCOUNT_LIMITS = {
 
 /** What becomes of a whole conversation. */
 export const CONVERSATION_LIMITS = {
+  /** Exchanges that are shown at once unless a reader asks for another number: many screens of talk. */
+  shownExchanges: 50,
+  /** Bytes of tape that are shown or copied out at once, beyond the first exchange: a moment's reading for any connection. */
+  maxShownBytes: MIB,
+  /** Bytes of tape up to which a follower is told event by event what it missed; beyond it gets what is shown at once. */
+  maxReplayBytes: MIB,
   /** A conversation made for one answer is deleted this long after it: time to read the answer again, or to come back to it. */
   ephemeralMs: 10 * MINUTE,
   /** UTF-16 units of stored rows that are copied at once: an RPC carries 32 MiB, and an object has 128 MB in all. */
@@ -124,10 +130,24 @@ export const FOLLOW_LIMITS = {
   maxReattaches: 150,
 } as const;
 
+/** Calls from the Worker to an object that is being restarted. */
+export const REACH_LIMITS = {
+  /** Attempts after the first one, for what may be done twice: a restart takes some tens of milliseconds. */
+  maxRepeats: 3,
+  /** Before the first repeat, doubled for each further one; up to half is taken off. */
+  repeatMs: 100,
+  /** What a client is told to wait before it asks again. */
+  retryAfterSeconds: 1,
+} as const;
+
 /** The run of one response. */
 export const RUN_LIMITS = {
   /** Requests to the model in one run; a task that needs more is asked to go on by its user. */
   maxTurns: 100,
+  /** Messages that wait for their turn, or steered the run at work: all are held in memory, and shown to all who look. */
+  maxWaiting: 100,
+  /** Messages of a conversation whose Idempotency-Key is remembered, the newest: a repeated request comes within minutes. */
+  rememberedKeys: 200,
   /** Takeovers after crashes without a turn completed in between. */
   maxTakeovers: 3,
   /** How soon the alarm looks after a run that nobody follows. */
@@ -157,6 +177,65 @@ export const MODEL_LIMITS = {
   costDecimals: 10,
 } as const;
 
+/** What a model is told of a conversation that has outgrown it. Shares are of the room: the model's window without the answer. */
+export const WINDOW_LIMITS = {
+  /** Tokens of a window that nobody has told us: what most models that are good with tools have at least. */
+  defaultTokens: 128_000,
+  /** Tokens left for an answer whose length nobody limits, and the share of the window that they are at most. */
+  reserveTokens: 20_000,
+  maxReserveShare: 0.25,
+  /** The same share where the length is set: servers refuse a prompt that leaves less than they were asked for. */
+  maxAskedReserveShare: 0.75,
+  /** Tokens per UTF-16 unit until one was measured: code and English, on the careful side. */
+  tokensPerChar: 1 / 3.5,
+  /** A measured one outside of these is a miscount: whitespace is below, rare scripts with old tokenizers are above. */
+  minTokensPerChar: 1 / 6,
+  maxTokensPerChar: 2,
+  /** UTF-16 units that an image counts for: some 1,500 tokens, a large one at most providers. */
+  imageChars: 5_000,
+  /** UTF-16 units of what was told that an object holds for the next request: any usual window, few images (4 to 8 MB). */
+  maxHeldChars: 4_000_000,
+  /** UTF-16 units that a message and a call count for beside their texts: roles, ids, marks. */
+  messageChars: 24,
+  /** Full at this share: the rest is for what an estimate misses. */
+  full: 0.85,
+  /** Old results are left out down to this share, so that the next time is far; where that does not lead below `roomy`, a summary does. */
+  pruned: 0.5,
+  roomy: 0.6,
+  /** What a window must save before the room is really exceeded; less would bring the next one soon. */
+  minSaving: 0.125,
+  /** What is told word for word beside a new summary. A run at work is not cut while it takes less than `uncut`. */
+  tail: 0.25,
+  uncut: 0.5,
+  /** All results of one turn together; longer ones are told by their head and tail. */
+  turnResults: 1 / 3,
+  /** What may stand in a digest. The user's newest words may take more, where it is they that are long. */
+  words: 0.25,
+  newestWords: 0.5,
+  summary: 0.1,
+  plan: 0.1,
+  todos: 0.05,
+  /** A digest is one row of 2 MB, and every character can take six bytes: with a list of todos, this much is left. */
+  maxSummaryChars: 25_000,
+  maxPlanChars: 25_000,
+  maxWordsBytes: 600_000,
+  /** UTF-16 units to which the user's older messages are cut at most, before the oldest are left out. */
+  minWordChars: 300,
+  /** Characters that are read of a result that is told as a note: what a summary can show of it. */
+  prunedResultChars: 2_000,
+  /** UTF-16 units up to which a result is neither cut nor left out: the note in its place would hardly be shorter. */
+  minResultChars: 300,
+  /** UTF-16 units that a word takes, for telling the model how long its summary may be: Markdown with paths and names. */
+  wordChars: 7,
+  /** UTF-16 units of one text in the request for a summary, where there is room; a saying of the user has more. */
+  maxRenderedChars: 2_000,
+  minRenderedChars: 60,
+  /** For the model's summary; what was done is listed where it takes longer. */
+  maxSummaryMs: 2 * MINUTE,
+  /** UTF-16 units of a turn's first line and of a call's subject in a list of what was done. */
+  maxListedChars: 160,
+} as const;
+
 /** Talking to the model. */
 export const UPSTREAM_LIMITS = {
   /** Attempts of one turn with one model before its first byte was shown. */
@@ -171,6 +250,8 @@ export const UPSTREAM_LIMITS = {
   firstByteMs: 60 * SECOND,
   /** Between two data events; comments do not count. */
   stallMs: 45 * SECOND,
+  /** How often that is looked at. */
+  stallTickMs: 5 * SECOND,
   /** From the request to the end of its answer, however steadily it comes: reasoning models take up to a quarter hour. */
   maxAnswerMs: 30 * MINUTE,
   /** Bytes of a stream, unpacked: 128k tokens of some 500 bytes each make 64 MiB. */
@@ -200,8 +281,14 @@ export const TUNNEL_LIMITS = {
   /** First wait before a new connection, and the longest; doubled with jitter. */
   backoffMinMs: 250,
   backoffMaxMs: 15 * SECOND,
-  /** Answered within, or the handshake has failed. */
-  welcomeMs: 10 * SECOND,
+  /** Held for this long after its welcome a connection was good, and the waits start over: what fails over each result fails at once. */
+  steadyMs: SECOND,
+  /**
+   * Answered within, the handshake first and then the hello, or the attempt has failed. Either takes a few round trips; each
+   * failure doubles it, so that a line that is half open costs little and a server that is slow is reached at last.
+   */
+  answerMinMs: 2.5 * SECOND,
+  answerMaxMs: 10 * SECOND,
   /** Settled calls that a tunnel remembers, against messages that overtake each other: far more than are in flight. */
   maxSettled: 1_000,
   /** UTF-16 units of a short text in a frame: a code, a reason. */
@@ -219,7 +306,7 @@ export const CONTEXT_LIMITS = {
   /** UTF-16 units of the file tree, and of git's status. */
   maxLayoutChars: 12_000,
   maxGitStatusChars: 4_000,
-  /** For listing the files, and for asking git: both happen before the hello, which has TUNNEL_LIMITS.welcomeMs. */
+  /** For listing the files, and for asking git: both happen between the handshake and the hello. */
   lookTimeoutMs: 5 * SECOND,
   /** Bytes of what git answers; a status that is longer is not shown. */
   maxGitBytes: 16 * MIB,

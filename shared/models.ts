@@ -30,6 +30,11 @@ export const ModelSwitches = z.strictObject({
   parallelToolCalls: z.boolean().optional(),
   /** Whether a `<think>` at the very start of an answer encloses reasoning. */
   thinkTags: z.boolean().default(true),
+  /**
+   * The field of its messages in which the model gets back what it thought: DeepSeek's and Moonshot's thinking models refuse a
+   * conversation with tool calls without `reasoning_content`. Groq and Mistral refuse the field itself, so by default none.
+   */
+  reasoningField: z.enum(['none', 'reasoning_content', 'reasoning']).default('none'),
 });
 export type ModelSwitches = z.infer<typeof ModelSwitches>;
 

@@ -7,6 +7,7 @@ import { allowOrigins } from './auth/origins.ts';
 import { limitRate } from './auth/rate-limit.ts';
 import { isOpenAiPath, openai, toOpenAiResponse } from './openai/routes.ts';
 import { openapi } from './openapi/route.ts';
+import { unlessReset } from './reach.ts';
 import { bridges } from './routes/bridges.ts';
 import { chat } from './routes/chat.ts';
 import { conversations } from './routes/conversations.ts';
@@ -37,8 +38,9 @@ app.notFound((c) => {
   return toResponse(c.req.path, error, c.res.headers);
 });
 
-app.onError((error, c) => {
-  if (error instanceof HTTPException) return error.getResponse();
+app.onError((thrown, c) => {
+  if (thrown instanceof HTTPException) return thrown.getResponse();
+  const error = unlessReset(thrown);
   const { status, body } = toWireError(error);
   const isGone = c.req.raw.signal.aborted; // Nobody hears the answer, and what was cut off is no fault.
   if (body.error.code === 'INTERNAL' && !isGone) console.error('request failed', error);
@@ -54,5 +56,5 @@ function toResponse(path: string, error: Error, headers: HeadersInit): Response 
 function headersOf(error: Error, status: number): Record<string, string> {
   if (status === 401) return { 'www-authenticate': 'Bearer' };
   const { retryAfterSeconds } = Object(error instanceof DrawbridgeError ? error.details : null);
-  return status === 429 ? { 'retry-after': String(retryAfterSeconds) } : {};
+  return retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
 }

@@ -4,6 +4,7 @@ import {
   type ConnectionConfig,
   type ConnectionEvents,
   type Ending,
+  type SocketConfig,
   TunnelSocket,
 } from './socket.ts';
 
@@ -23,7 +24,7 @@ export async function stayConnected(
 ): Promise<void> {
   let failures = 0;
   while (!signal.aborted) {
-    const ending = await connectOnce(config, events, signal);
+    const ending = await connectOnce({ ...config, answerMs: answerMs(failures) }, events, signal);
     if (signal.aborted) return;
     if (ending.state === 'refused') throw new ConnectionRefused(ending.reason);
     events.onClose(ending.reason);
@@ -33,7 +34,7 @@ export async function stayConnected(
 }
 
 async function connectOnce(
-  config: ConnectionConfig,
+  config: SocketConfig,
   events: ConnectionEvents,
   signal: AbortSignal,
 ): Promise<Ending> {
@@ -48,17 +49,23 @@ async function connectOnce(
 }
 
 /**
- * A connection counts as good when it held for longer than the longest wait. A welcome alone proves little: a server
- * that fails over each result welcomes the bridge every time.
+ * A welcome alone proves little: a server that fails over each result welcomes the bridge every time. One that held for
+ * a moment does, however often it is lost: a runtime that is restarted every few seconds is waited for no longer each time.
  */
 export function failuresAfter(failures: number, heldMs: number): number {
-  return heldMs > TUNNEL_LIMITS.backoffMaxMs ? 0 : failures + 1;
+  return heldMs >= TUNNEL_LIMITS.steadyMs ? 0 : failures + 1;
 }
 
 /** Doubles with each failure up to the cap; up to half is taken off, so that bridges do not return in step. */
 export function backoffMs(failures: number, random: number): number {
   const { backoffMinMs, backoffMaxMs } = TUNNEL_LIMITS;
   return Math.min(backoffMinMs * 2 ** failures, backoffMaxMs) * (1 - random / 2);
+}
+
+/** How long the next attempt waits for an answer; doubles with each failure up to the cap. */
+export function answerMs(failures: number): number {
+  const { answerMinMs, answerMaxMs } = TUNNEL_LIMITS;
+  return Math.min(answerMinMs * 2 ** failures, answerMaxMs);
 }
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

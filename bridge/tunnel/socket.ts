@@ -26,6 +26,12 @@ export interface ConnectionConfig {
   readonly bridgeId: string;
 }
 
+/** One attempt to connect. */
+export interface SocketConfig extends ConnectionConfig {
+  /** How long the server may take to answer the handshake, and then the hello. */
+  readonly answerMs: number;
+}
+
 /** How it ended, and whether there is a point in another. */
 export type Ending =
   /** `heldMs` is the time since the welcome. */
@@ -39,6 +45,7 @@ export class TunnelSocket {
   readonly #socket: WebSocket;
   readonly #events: ConnectionEvents;
   readonly #closed = new AbortController();
+  readonly #answerMs: number;
   /** The first one counts: what is reported after it are its consequences. */
   #failure: string | undefined;
   #refusal: string | undefined;
@@ -46,16 +53,17 @@ export class TunnelSocket {
   #heardAt = 0;
   #welcomedAt: number | undefined;
   #pingTimer: NodeJS.Timeout | undefined;
-  #stepTimer: NodeJS.Timeout | undefined;
+  #answerTimer: NodeJS.Timeout | undefined;
 
-  constructor({ url, token, bridgeId }: ConnectionConfig, events: ConnectionEvents) {
+  constructor({ url, token, bridgeId, answerMs }: SocketConfig, events: ConnectionEvents) {
     this.#events = events;
+    this.#answerMs = answerMs;
     const socket = new WebSocket(connectUrl(url, bridgeId), {
       headers: { authorization: `Bearer ${token}` },
       maxPayload: TUNNEL_LIMITS.maxFrameBytes,
     });
     this.#socket = socket;
-    this.#limitNextStep('the server did not answer');
+    this.#limitAnswer('the server did not answer');
     socket.on('open', () => this.#open());
     socket.on('message', (data) => this.#receive(data));
     socket.on('unexpected-response', (_, { statusCode }) => this.#turnAway(statusCode));
@@ -72,14 +80,20 @@ export class TunnelSocket {
   #open(): void {
     this.#heardAt = performance.now();
     this.#pingTimer = setInterval(() => this.#ping(), TUNNEL_LIMITS.pingMs);
-    this.#limitNextStep('the server did not answer the hello');
-    this.#events.onOpen((frame) => this.#send(JSON.stringify(frame)), this.#closed.signal);
+    // Before its hello this end looks at its machine: that time is not the server's.
+    clearTimeout(this.#answerTimer);
+    this.#events.onOpen((frame) => this.#say(frame), this.#closed.signal);
   }
 
-  /** First the handshake, then the hello. */
-  #limitNextStep(failure: string): void {
-    clearTimeout(this.#stepTimer);
-    this.#stepTimer = setTimeout(() => this.#fail(failure), TUNNEL_LIMITS.welcomeMs);
+  #say(frame: BridgeFrame): void {
+    if (this.#closed.signal.aborted) return;
+    if (frame.type === 'hello') this.#limitAnswer('the server did not answer the hello');
+    this.#send(JSON.stringify(frame));
+  }
+
+  #limitAnswer(failure: string): void {
+    clearTimeout(this.#answerTimer);
+    this.#answerTimer = setTimeout(() => this.#fail(failure), this.#answerMs);
   }
 
   #ping(): void {
@@ -108,7 +122,7 @@ export class TunnelSocket {
     if (frame.type === 'goodbye') this.#goodbye = frame.message;
     if (frame.type === 'welcome') {
       this.#welcomedAt = performance.now();
-      clearTimeout(this.#stepTimer);
+      clearTimeout(this.#answerTimer);
     }
     this.#events.onFrame(frame);
   }
@@ -133,7 +147,7 @@ export class TunnelSocket {
 
   #end(code: number, closeReason: string): Ending {
     clearInterval(this.#pingTimer);
-    clearTimeout(this.#stepTimer);
+    clearTimeout(this.#answerTimer);
     this.#closed.abort();
     const refusal = this.#refusal ?? finalReason(code, this.#goodbye);
     if (refusal !== undefined) return { state: 'refused', reason: refusal };

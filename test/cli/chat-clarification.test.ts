@@ -100,14 +100,15 @@ describe('a clarification', () => {
   it('that waits is asked when its conversation is opened again', async () => {
     await using api = await startScriptedApi(TAPE);
     const response = { id: RESPONSE_ID, status: 'waiting' as const };
-    api.answers.set(`GET conversations/${CONVERSATION_ID}`, viewWith(response));
+    const opened = `GET conversations/${CONVERSATION_ID}?limit=1`;
+    api.answers.set(opened, viewWith(response));
     api.answers.set(ANSWER, {});
     api.fates.push({ type: 'text', text: UNTIL_ASKED, rest: requested(api, ANSWER) });
     const terminal = scriptTerminal({ answers: ['1', '', undefined] });
     const chat = { ...newChat(api, terminal), conversationId: CONVERSATION_ID };
     expect(await runChat(chat, [])).toBe(0);
     expect(api.requests.map(({ line }) => line)).toEqual([
-      `GET conversations/${CONVERSATION_ID}`,
+      opened,
       `GET chat/completions/${RESPONSE_ID}/events`,
       ANSWER,
       expect.stringMatching(`^GET chat/completions/${RESPONSE_ID}/events\\?after=`),
@@ -153,5 +154,6 @@ function viewWith(response: { id: string; status: 'waiting' }) {
     ...{ documents: [], usage: null },
     metadata: { duration_ms: 0, toolCallCount: 0, turnCount: 0 },
   };
-  return { ...conversation, bridgeId: null, messages: [], responses: [answer] };
+  const view = { ...conversation, bridgeId: null, messages: [], responses: [answer] };
+  return { ...view, earlier: null, position: 4 };
 }

@@ -41,6 +41,9 @@ function done(status: 'completed' | 'error' | 'cancelled', usage = true): Stream
     metadata: { duration_ms: 1234, toolCallCount: 1, turnCount: 2 },
   };
 }
+function summary(status: 'running' | 'completed' | 'failed'): StreamEvent {
+  return { type: 'context_summary', responseId: RESPONSE_ID, status };
+}
 function ask(sequence: number, args: Metadata): StreamEvent {
   return {
     type: 'approval_request',
@@ -265,6 +268,25 @@ describe('on a terminal', () => {
       text: 'Hi\n\n15 tokens (10 in, 5 out) · 2 turns · 1 tool call · 1.2 s\n',
     },
     {
+      name: 'another model that takes over is named',
+      events: [
+        { type: 'response_model', model: 'spare\u001b[2J\n' },
+        start(1, 'text'),
+        delta(1, 'Hi'),
+      ],
+      text: 'spare␛[2J answers from here on.\n\nHi',
+    },
+    {
+      name: 'a summary that the answer waits for is told once',
+      events: [
+        start(1, 'text'),
+        delta(1, 'Hi'),
+        ...(['running', 'completed'] as const).map(summary),
+        ...(['running', 'failed'] as const).map(summary),
+      ],
+      text: 'Hi\nOlder turns are being summarised.\nOlder turns are being summarised.\n',
+    },
+    {
       name: 'an upstream without usage shows the rest',
       events: [done('completed', false)],
       text: '2 turns · 1 tool call · 1.2 s\n',
@@ -396,6 +418,14 @@ describe('beside a pipe', () => {
     );
   });
 
+  it('which model answers and what it waits for belong to the rest', () => {
+    const news = [{ type: 'response_model', model: 'spare' } as const, summary('running')];
+    expect(render(news, plain, 'answer')).toBe('');
+    expect(render(news, coloured, 'progress')).toBe(
+      `${ESC}[2mspare answers from here on.${ESC}[22m\n${ESC}[2mOlder turns are being summarised.${ESC}[22m\n`,
+    );
+  });
+
   it('an answer that begins again does so below, and the person is told', () => {
     const other = [start(1, 'text'), delta(1, 'Other'), end(1)];
     const again = [start(1, 'text'), delta(1, 'Some'), snapshotOf(other), end(1)];
@@ -451,6 +481,23 @@ describe('a snapshot', () => {
     const text = render([start(1, 'text'), delta(1, 'Some'), snapshotOf(other)]);
     expect(text).toBe('Some\n\nPart of the answer was taken back. This is all of it:\n\nOther');
   });
+});
+
+it.each([
+  [0.0042, 'USD', '0.0042 USD'],
+  [0.000012345, 'USD', '0.000012 USD'],
+  [0.5, 'EUR', '0.50 EUR'],
+  [12.345, 'EUR', '12.35 EUR'],
+  [0, 'USD', '0.00 USD'],
+  [1e-300, 'USD', '0.0000000000 USD'],
+  [1, '\u001b]0;x', '1.00 ␛]0;x'],
+])('a cost of %d %j is shown as %s', (amount, currency, text) => {
+  const event = done('completed');
+  if (event.type !== 'done' || !event.usage) throw new Error('not the end of a run');
+  const usage = { ...event.usage, cost: { amount, currency } };
+  expect(render([{ ...event, usage }])).toBe(
+    `15 tokens (10 in, 5 out) · ${text} · 2 turns · 1 tool call · 1.2 s\n`,
+  );
 });
 
 function render(events: readonly StreamEvent[], paint: Paint = plain, view: View = 'all'): string {

@@ -25,7 +25,10 @@ const VIEW = {
   bridgeId: null,
   messages: [],
   responses: [RESPONSE],
+  earlier: null,
+  position: 12,
 };
+const { earlier: _, position: __, ...WHOLE } = VIEW;
 
 const INFO = {
   id: CONVERSATION_ID,
@@ -57,6 +60,13 @@ describe('a request', () => {
       call: (client: Client) => client.getConversation(CONVERSATION_ID),
     },
     {
+      name: 'getConversation, a part of it',
+      line: `GET conversations/${CONVERSATION_ID}?before=${RESPONSE_ID}&limit=3`,
+      answer: VIEW,
+      call: (client: Client) =>
+        client.getConversation(CONVERSATION_ID, { before: RESPONSE_ID, limit: 3 }),
+    },
+    {
       name: 'cancel',
       line: `POST chat/completions/${RESPONSE_ID}/cancel`,
       answer: { id: RESPONSE_ID, status: 'cancelled' },
@@ -86,7 +96,7 @@ describe('a request', () => {
     {
       name: 'exportConversation',
       line: `GET conversations/${CONVERSATION_ID}/export`,
-      answer: { version: 1, exported: '2026-11-20T12:00:00Z', conversation: VIEW },
+      answer: { version: 1, exported: '2026-11-20T12:00:00Z', conversation: WHOLE },
       call: (client: Client) => client.exportConversation(CONVERSATION_ID),
     },
     {

@@ -3,8 +3,8 @@ import type { ConversationInfo, ConversationPatch } from '../../shared/conversat
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
 import type { Account } from '../account/object.ts';
 import type { Listed } from '../account/statements.ts';
-import type { ConversationRow } from './rows.ts';
-import type { ConversationStore } from './statements.ts';
+import type { ConversationRow } from './store/rows.ts';
+import type { ConversationStore } from './store/statements.ts';
 
 /** Owns the conversation's row, and everything that is said about it to the account, in order. */
 export class Listing {

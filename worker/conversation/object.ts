@@ -2,25 +2,19 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Cancelled } from '../../shared/answers.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
-import type { UserMessage } from '../../shared/documents.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
-import { MAX_RESPONSES, responseIdOf } from '../../shared/ids.ts';
-import { CONVERSATION_LIMITS } from '../../shared/limits.ts';
+import { responseIdOf } from '../../shared/ids.ts';
+import { ACCOUNT_LIMITS, CONVERSATION_LIMITS } from '../../shared/limits.ts';
 import {
   type ApprovalRequest,
   type ClarificationAnswer,
-  type Delivery,
-  imagesOf,
   type MessageContent,
   textOf,
 } from '../../shared/requests.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
-import type { ApprovalResolution } from './approvals.ts';
-import { answerClarification } from './clarifications.ts';
-import { type FollowRequest, parseFollowRequest } from './follow-request.ts';
-import { Followers } from './followers.ts';
+import { RowMeter } from '../storage/row-meter.ts';
 import {
   extentOf,
   type ForkPage,
@@ -28,14 +22,19 @@ import {
   type ForkSource,
   pagesOf,
   takePages,
-} from './fork.ts';
-import { TunnelHands } from './hands.ts';
-import { type PageStart, readPage } from './pages.ts';
+} from './fork/fork.ts';
+import { type PageStart, readPage } from './fork/pages.ts';
 import { assembleParts, type Parts } from './parts.ts';
-import { parseReadRequest, READ_PATH, type ReadRequest } from './read-request.ts';
-import type { ConversationRow, Run, RunRequest } from './rows.ts';
-import { saidIn, saidInAll } from './said.ts';
-import { ConversationStore } from './statements.ts';
+import { type FollowRequest, parseFollowRequest } from './reading/follow-request.ts';
+import { parseReadRequest, READ_PATH, type ReadRequest } from './reading/read-request.ts';
+import { newestSaid, saidIn } from './reading/said.ts';
+import type { ApprovalResolution } from './run/approvals.ts';
+import { answerClarification } from './run/clarifications.ts';
+import { TunnelHands } from './run/hands.ts';
+import type { Posted } from './run/inbox.ts';
+import type { ConversationRow, Run, RunRequest } from './store/rows.ts';
+import { ConversationStore } from './store/statements.ts';
+import { Followers } from './tape/followers.ts';
 
 /** Who asks, and of which conversation; both come from the Worker, which has checked the token. */
 export interface Caller {
@@ -44,10 +43,7 @@ export interface Caller {
 }
 
 /** A message for a conversation that may not exist yet. */
-export interface Submission {
-  readonly request: RunRequest;
-  readonly device: string | undefined;
-  readonly delivery: Delivery;
+export interface Submission extends Posted {
   /** For a new conversation: its bridge, or null, and how it begins. Null for one that must be there. */
   readonly create: {
     readonly bridgeId: string | null;
@@ -61,6 +57,7 @@ export interface Submission {
  * unknown id stores nothing. Expected failures come back as {@link Outcome}; every method checks the owner.
  */
 export class Conversation extends DurableObject<Env> {
+  readonly #meter = new RowMeter();
   readonly #store: ConversationStore;
   readonly #followers: Followers;
   #parts: Parts | null;
@@ -69,7 +66,7 @@ export class Conversation extends DurableObject<Env> {
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
-    this.#store = new ConversationStore(state.storage.sql);
+    this.#store = new ConversationStore(state.storage.sql, this.#meter);
     this.#followers = new Followers(state);
     const row = this.#store.readConversation();
     this.#parts = row && this.#assemble(row, true);
@@ -88,7 +85,7 @@ export class Conversation extends DurableObject<Env> {
       if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
       if (submission.create && (this.#parts || this.#copying)) throw keyTaken();
       const target = this.#parts ?? this.#create(caller, submission);
-      return { responseId: this.#submitTo(target, submission, machine) };
+      return { responseId: target.inbox.take(submission, machine) };
     });
   }
 
@@ -96,8 +93,8 @@ export class Conversation extends DurableObject<Env> {
   cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>> {
     return toOutcome(() => {
       const parts = this.#partsFor(caller);
-      runOf(parts, ordinal);
-      parts.runner.cancel(ordinal);
+      const run = runOf(parts, ordinal);
+      if (run.last === null) parts.runner.cancel(run);
       const { id, status } = parts.reader.response(runOf(parts, ordinal));
       return { id, status };
     });
@@ -106,9 +103,9 @@ export class Conversation extends DurableObject<Env> {
   /** Changes a message that still waits for its turn. */
   edit(caller: Caller, ordinal: number, content: MessageContent): Promise<Outcome<Cancelled>> {
     return toOutcome(() => {
-      const { runner, reader, ...parts } = this.#partsFor(caller);
+      const { inbox, reader, ...parts } = this.#partsFor(caller);
       const run = runOf(parts, ordinal);
-      if (!runner.edit(run, content)) {
+      if (!inbox.edit(run, content)) {
         throw new DrawbridgeError('ALREADY_STARTED', 'The message does not wait any more');
       }
       const { id, status } = reader.response(run);
@@ -156,7 +153,7 @@ export class Conversation extends DurableObject<Env> {
     return toOutcome(() => {
       const parts = this.#partsFor(caller);
       runOf(parts, point.ordinal);
-      const extent = extentOf(parts.log.runs, point);
+      const extent = extentOf(parts.log, this.#store.runs, point);
       const { bridge, title } = parts.listing.row;
       const page = readPage(this.ctx.storage.sql, extent, start);
       return { ...page, bridge, title, ordinal: extent.ordinal };
@@ -177,12 +174,12 @@ export class Conversation extends DurableObject<Env> {
 
   /** From the tunnel. The first result of a call wins; when this returns it is stored. */
   settle(callId: string, result: ToolResult): void {
-    this.#parts?.runner.settle(callId, result);
+    this.#parts?.calls.settle(callId, result);
   }
 
   /** From the tunnel: live output of a call. */
   output(callId: string, delta: string): void {
-    this.#parts?.runner.output(callId, delta);
+    this.#parts?.calls.output(callId, delta);
   }
 
   /** From the tunnel: the bridge asks a person. */
@@ -199,10 +196,14 @@ export class Conversation extends DurableObject<Env> {
   /** What no RPC can carry: followers' sockets, and documents of any size. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
+    const isRead = url.pathname === READ_PATH;
     try {
-      if (url.pathname === READ_PATH) return this.#read(parseReadRequest(url));
-      return this.#follow(parseFollowRequest(url));
+      return isRead ? this.#read(parseReadRequest(url)) : this.#follow(parseFollowRequest(url));
     } catch (error) {
+      // A reader asks an object again that died under it, so it must hear of that; a follower would for long.
+      const isExpected = error instanceof DrawbridgeError;
+      if (isRead && !isExpected) throw error;
+      if (!isExpected) console.error('follow failed', error);
       const { status, body } = toWireError(error);
       return Response.json(body, { status });
     }
@@ -228,10 +229,17 @@ export class Conversation extends DurableObject<Env> {
     // Followers only listen.
   }
 
-  #read({ caller, ordinal }: ReadRequest): Response {
+  #read({ caller, wanted }: ReadRequest): Response {
     const parts = this.#partsFor(caller);
-    const { reader } = parts;
-    return Response.json(ordinal === null ? reader.view() : reader.response(runOf(parts, ordinal)));
+    switch (wanted.type) {
+      case 'response':
+        return Response.json(parts.reader.response(runOf(parts, wanted.ordinal)));
+      case 'newest':
+        if (wanted.newest.before !== null) runOf(parts, wanted.newest.before);
+        return Response.json(parts.reader.views.newest(wanted.newest));
+      case 'chapter':
+        return Response.json(parts.reader.views.chapter(wanted.from));
+    }
   }
 
   /** A WebSocket that is sent the past and then what happens. 204 when a response was seen to its end. */
@@ -244,31 +252,6 @@ export class Conversation extends DurableObject<Env> {
     this.#followers.attach(server, following, past);
     parts.runner.advance();
     return new Response(null, { status: 101, webSocket: client });
-  }
-
-  #submitTo(parts: Parts, submission: Submission, machine: Run['machine'] | undefined): string {
-    const { log, runner, row } = parts;
-    const ordinal = (log.runs.at(-1)?.ordinal ?? 0) + 1;
-    if (ordinal > MAX_RESPONSES)
-      throw new DrawbridgeError('CONVERSATION_FULL', 'Start a new conversation');
-    if (log.current && submission.delivery === 'reject') {
-      throw new DrawbridgeError(
-        'CONVERSATION_BUSY',
-        'The conversation is answering another message',
-      );
-    }
-    const { request, delivery } = submission;
-    const { idempotency } = request;
-    const atWork = log.current;
-    if (delivery === 'steer' && atWork) {
-      const message = messageOf(submission, responseIdOf(row.id, atWork.ordinal));
-      const content = request.messages.at(-1)?.content ?? '';
-      if (runner.steer(message, { content, idempotency })) return message.responseId;
-    }
-    if (delivery === 'interrupt' && atWork?.status === 'running') runner.cancel(atWork.ordinal);
-    const message = messageOf(submission, responseIdOf(row.id, ordinal));
-    runner.submit(message, ordinal, request, machine);
-    return message.responseId;
   }
 
   #create({ account, conversationId }: Caller, { create }: Submission): Parts {
@@ -302,7 +285,7 @@ export class Conversation extends DurableObject<Env> {
       if (!this.#parts) await this.ctx.storage.deleteAll();
     }
     const { listing, reader } = this.#parts;
-    listing.answered(saidInAll(reader.view()), Date.now());
+    listing.answered(newestSaid(reader.views.back(), ACCOUNT_LIMITS.maxSearchChars), Date.now());
     await listing.settled();
   }
 
@@ -311,7 +294,7 @@ export class Conversation extends DurableObject<Env> {
     this.#parts = null;
     this.#followers.close();
     schedule.stop();
-    for (const { ordinal, last } of log.runs) if (last === null) runner.cancel(ordinal);
+    for (const run of [...log.open]) runner.cancel(run);
     await this.ctx.storage.deleteAll();
     await listing.settled();
   }
@@ -334,6 +317,7 @@ export class Conversation extends DurableObject<Env> {
       storage: this.ctx.storage,
       store: this.#store,
       followers: this.#followers,
+      meter: this.#meter,
       onEnd: (ordinal) => this.#ended(ordinal),
     });
   }
@@ -342,7 +326,7 @@ export class Conversation extends DurableObject<Env> {
     if (!this.#parts) return;
     const { row, log, listing, recorder, schedule } = this.#parts;
     if (row.ephemeral) void schedule.ensure(Date.now() + CONVERSATION_LIMITS.ephemeralMs);
-    const asked = log.runs.find((run) => run.ordinal === ordinal)?.request.messages.at(-1);
+    const asked = log.find(ordinal)?.request.messages.at(-1);
     const isFolded = recorder.response?.id === responseIdOf(row.id, ordinal);
     listing.answered(
       saidIn(textOf(asked?.content ?? ''), isFolded ? recorder.response : null),
@@ -351,7 +335,7 @@ export class Conversation extends DurableObject<Env> {
   }
 
   #handsOf({ account, conversationId }: Caller, bridgeId: string | null): TunnelHands {
-    return new TunnelHands(this.env.TUNNELS, { account, conversationId, bridgeId });
+    return new TunnelHands(this.env.TUNNELS, this.#meter, { account, conversationId, bridgeId });
   }
 
   #partsFor(caller: Caller): Parts {
@@ -366,22 +350,9 @@ function notFound(what: 'conversation' | 'response'): DrawbridgeError {
 }
 
 function runOf({ log }: Pick<Parts, 'log'>, ordinal: number): Run {
-  const run = log.runs.find((other) => other.ordinal === ordinal);
+  const run = log.find(ordinal);
   if (!run) throw notFound('response');
   return run;
-}
-
-/** The message as everybody sees it. */
-function messageOf({ request, device }: Submission, responseId: string): UserMessage {
-  const content = request.messages.at(-1)?.content ?? '';
-  const imageCount = imagesOf(content).length;
-  return {
-    responseId,
-    content: textOf(content),
-    created: new Date(request.createdMs).toISOString(),
-    ...(imageCount > 0 && { imageCount }),
-    ...(device !== undefined && { device }),
-  };
 }
 
 /** The run that this request has led to before, by its Idempotency-Key. */

@@ -1,17 +1,23 @@
 /** What an existing conversation consists of in memory, and how its parts are put together. */
 import type { Env } from '../env.ts';
-import { Approvals } from './approvals.ts';
-import type { Followers } from './followers.ts';
-import { TunnelHands } from './hands.ts';
+import type { RowMeter } from '../storage/row-meter.ts';
 import { Listing } from './listing.ts';
-import { TapeReader } from './reader.ts';
-import { Recorder } from './recorder.ts';
-import type { ConversationRow } from './rows.ts';
-import { RunLog } from './run-log.ts';
-import { Runner, type RunnerDeps } from './runner.ts';
+import { TapeReader } from './reading/reader.ts';
+import { Approvals } from './run/approvals.ts';
+import { CallDesk } from './run/call-desk.ts';
+import { Ending } from './run/ending.ts';
+import { TunnelHands } from './run/hands.ts';
+import { Inbox } from './run/inbox.ts';
+import type { RunDeps } from './run/run-deps.ts';
+import { RunLog } from './run/run-log.ts';
+import { RunRows } from './run/run-rows.ts';
+import { Runner } from './run/runner.ts';
 import { Schedule } from './schedule.ts';
-import type { ConversationStore } from './statements.ts';
-import { Tape } from './tape.ts';
+import type { ConversationRow } from './store/rows.ts';
+import type { ConversationStore } from './store/statements.ts';
+import type { Followers } from './tape/followers.ts';
+import { Recorder } from './tape/recorder.ts';
+import { Tape } from './tape/tape.ts';
 
 export interface Parts {
   /** What never changes of the conversation; the rest is the listing's. */
@@ -22,31 +28,35 @@ export interface Parts {
   readonly recorder: Recorder;
   readonly reader: TapeReader;
   readonly runner: Runner;
+  readonly inbox: Inbox;
+  readonly calls: CallDesk;
   readonly approvals: Approvals;
   readonly hands: TunnelHands;
 }
 
 /** What the parts stand on: the object's own. */
-export interface Ground extends Pick<RunnerDeps, 'onEnd'> {
+export interface Ground extends Pick<RunDeps, 'onEnd'> {
   readonly env: Env;
   readonly storage: DurableObjectStorage;
   readonly store: ConversationStore;
   readonly followers: Followers;
+  /** Of everything that this object writes. */
+  readonly meter: RowMeter;
 }
 
 /** Reads what is stored; `isStored` is false for a conversation that was made in this very step. */
 export function assembleParts(
   row: ConversationRow,
   isStored: boolean,
-  { env, storage, store, followers, onEnd }: Ground,
+  { env, storage, store, followers, meter, onEnd }: Ground,
 ): Parts {
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
-  const log = new RunLog(store, isStored);
+  const log = new RunLog(store.runs, isStored);
   const tape = new Tape(store, isStored);
   const recorder = new Recorder(tape, followers, log.current?.started ?? null);
-  const hands = new TunnelHands(env.TUNNELS, { account, conversationId, bridgeId });
-  const schedule = new Schedule(storage, isStored);
-  const runner = new Runner({
+  const hands = new TunnelHands(env.TUNNELS, meter, { account, conversationId, bridgeId });
+  const schedule = new Schedule(storage, meter, isStored);
+  const deps: RunDeps = {
     conversationId,
     log,
     recorder,
@@ -57,9 +67,17 @@ export function assembleParts(
     now: () => Date.now(),
     newUuid: () => crypto.randomUUID(),
     onEnd,
-  });
+    advance: () => runner.advance(),
+  };
+  const calls = new CallDesk(deps);
+  const runner = new Runner(
+    deps,
+    calls,
+    new Ending(deps, new RunRows(meter, isStored ? log.storedRows : null, !row.ephemeral)),
+  );
+  const inbox = new Inbox(deps, calls, runner);
   const listing = new Listing(row, store, env.ACCOUNTS);
-  const reader = new TapeReader(listing, tape, log);
+  const reader = new TapeReader(listing, tape, log, store.runs);
   const approvals = new Approvals(log, recorder, hands);
-  return { row, listing, schedule, log, recorder, reader, runner, approvals, hands };
+  return { row, listing, schedule, log, recorder, reader, runner, inbox, calls, approvals, hands };
 }

@@ -1,15 +1,18 @@
 /** The object's one alarm, shared by everything that has to happen later. */
+import type { RowMeter } from '../storage/row-meter.ts';
 
 /** Owns the alarm: it stands at the earliest moment anyone asked for. Setting it costs a row, so it only moves closer. */
 export class Schedule {
   readonly #storage: DurableObjectStorage;
+  readonly #meter: RowMeter;
   /** Undefined until it was looked up. */
   #at: number | null | undefined;
   #isStopped = false;
 
   /** What is not stored yet has no alarm to look up: its first one is set in the caller's synchronous step. */
-  constructor(storage: DurableObjectStorage, isStored: boolean) {
+  constructor(storage: DurableObjectStorage, meter: RowMeter, isStored: boolean) {
     this.#storage = storage;
+    this.#meter = meter;
     if (!isStored) this.#at = null;
   }
 
@@ -22,6 +25,7 @@ export class Schedule {
     }
     if (this.#isStopped || (this.#at !== null && this.#at <= atMs)) return;
     this.#at = atMs;
+    this.#meter.count(1);
     await this.#storage.setAlarm(atMs);
   }
 

@@ -20,7 +20,7 @@ export function escapeInline(text: string): string {
 }
 
 /** Text for a place where HTML is read: a summary. */
-export function escapeHtml(text: string): string {
+function escapeHtml(text: string): string {
   return text
     .replace(/\s+/g, ' ')
     .replaceAll('&', '&amp;')

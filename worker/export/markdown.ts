@@ -1,29 +1,49 @@
-/** A conversation as one Markdown page, for people to read and keep. Pure. */
-import type { ChatResponse, ConversationView, UserMessage } from '../../shared/documents.ts';
+/** A conversation as one Markdown page, for people to read and keep: no more of it than one view is ever held. */
+import type { ConversationExport } from '../../shared/conversations.ts';
+import type { ChatResponse, UserMessage } from '../../shared/documents.ts';
 import { renderDocument } from './markdown-documents.ts';
 import { escapeInline, quote } from './markdown-text.ts';
 
-/** Ends with a newline. What a person or the model wrote is Markdown and stands as it is; all other text is shown literally. */
-export function renderMarkdown(conversation: ConversationView): string {
-  const { title, created, messages, responses } = conversation;
+type Exported = ConversationExport['conversation'];
+
+/**
+ * The page, part by part, of views that follow one another. It ends with a newline. What a person or the model wrote is
+ * Markdown and stands as it is; all other text is shown literally.
+ */
+export async function* markdownOf(views: AsyncIterable<Exported>): AsyncGenerator<string> {
+  let isBegun = false;
+  for await (const view of views) {
+    if (!isBegun) yield renderHead(view);
+    isBegun = true;
+    const parts = renderExchanges(view);
+    if (parts.length > 0) yield `\n${parts.join('\n\n')}\n`;
+  }
+}
+
+function renderHead({ title, created }: Exported): string {
+  return `# ${escapeInline(title)}\n\nBegun ${formatTime(created)}.\n`;
+}
+
+function renderExchanges({ messages, responses }: Exported): string[] {
   const byId = new Map(responses.map((response) => [response.id, response]));
-  const asked = messages.filter(({ steers }) => !steers);
-  const parts = asked.flatMap((message) => {
-    const response = byId.get(message.responseId);
-    const steers = messages.filter((other) => other.steers && isOf(other, message.responseId));
-    return [...renderMessage(message), ...(response ? renderResponse(response, steers) : [])];
+  const steers = Map.groupBy(
+    messages.filter((message) => message.steers),
+    ({ responseId }) => responseId,
+  );
+  const asked = messages.filter((message) => !message.steers);
+  return asked.flatMap((message) => {
+    const { responseId } = message;
+    const response = byId.get(responseId);
+    const answer = response && renderResponse(response, steers.get(responseId) ?? []);
+    return [...renderMessage(message), ...(answer ?? [])];
   });
-  return `${[`# ${escapeInline(title)}`, `Begun ${formatTime(created)}.`, ...parts].join('\n\n')}\n`;
 }
 
-function isOf(message: UserMessage, responseId: string): boolean {
-  return message.responseId === responseId;
-}
-
-function renderMessage({ content, created, device, imageCount }: UserMessage): string[] {
+function renderMessage({ content, created, device, imageCount, cancelled }: UserMessage): string[] {
   const from = device === undefined ? '' : `, from ${escapeInline(device)}`;
   const images = imageCount === undefined ? [] : [`*With ${count(imageCount, 'image')}.*`];
-  return [`## You (${formatTime(created)}${from})`, quote(content), ...images];
+  const end = cancelled ? ['*Taken back before it was answered.*'] : [];
+  return [`## You (${formatTime(created)}${from})`, quote(content), ...images, ...end];
 }
 
 /** What steered the response stands where the model learned of it; what it never learned, at its end. */

@@ -1,8 +1,8 @@
 /** A reader's socket to its conversation, taken up again for as long as the reader is there. */
 import { FOLLOW_LIMITS } from '../../shared/limits.ts';
-import { formatFollowRequest } from '../conversation/follow-request.ts';
-import { DONE_CLOSE, type Following } from '../conversation/followers.ts';
 import type { Caller } from '../conversation/object.ts';
+import { formatFollowRequest } from '../conversation/reading/follow-request.ts';
+import { DONE_CLOSE, type Following } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 
 export interface Followed {

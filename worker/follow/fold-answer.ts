@@ -4,8 +4,9 @@ import { DrawbridgeError, type WireError } from '../../shared/errors.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { answerOf, foldEvent, isUnanswered, newResponse } from '../../shared/fold.ts';
 import { parseResponseId } from '../../shared/ids.ts';
-import { readWhole } from '../conversation/read-request.ts';
+import { readWhole } from '../conversation/reading/read-request.ts';
 import type { Env } from '../env.ts';
+import { unavailable } from '../reach.ts';
 import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
 
 /** Waits for the response's end, or until it asks the user something; a client that leaves ends the wait and nothing else. */
@@ -42,10 +43,7 @@ export async function refusalOf(response: Response): Promise<DrawbridgeError> {
 }
 
 function notFollowed(): DrawbridgeError {
-  return new DrawbridgeError(
-    'INTERNAL',
-    'The answer could not be followed to its end. Ask for it by its id.',
-  );
+  return unavailable('The answer could not be followed to its end. Ask for it by its id.');
 }
 
 /** A response that was cancelled before it started has an end and no start. */

@@ -14,6 +14,8 @@ export class ReaderSocket implements Outlet {
   readonly life = new AbortController();
   readonly #socket: WebSocket;
   #cursor: number;
+  /** The highest position that was ever sent: behind a crash the cursor can be lower. */
+  #farthest: number;
   #isClosed = false;
   #unacked: { readonly position: number; readonly size: number }[] = [];
   #buffered = 0;
@@ -24,6 +26,7 @@ export class ReaderSocket implements Outlet {
   constructor(socket: WebSocket, cursor: number) {
     this.#socket = socket;
     this.#cursor = cursor;
+    this.#farthest = cursor;
     socket.addEventListener('message', ({ data }) => this.#hear(data));
     socket.addEventListener('close', () => this.close(READER_CLOSE.done));
     socket.addEventListener('error', () => this.close(READER_CLOSE.comeBack));
@@ -79,12 +82,17 @@ export class ReaderSocket implements Outlet {
     if (data.length > FOLLOW_LIMITS.maxAckChars) return this.close(READER_CLOSE.tooLarge);
     const position = parseAck(data);
     if (position === undefined) return this.close(READER_CLOSE.notAnAck);
-    if (position > this.#cursor) return this.close(READER_CLOSE.ackTooFar);
+    if (position > this.#farthest) return this.close(READER_CLOSE.ackTooFar);
     this.#acknowledge(position);
   }
 
   #count(position: number, size: number): void {
+    // What a crash took back has arrived once the snapshot has that was sent behind it.
+    if (position < this.#cursor) {
+      this.#unacked = this.#unacked.map(({ size }) => ({ position, size }));
+    }
     this.#cursor = position;
+    this.#farthest = Math.max(this.#farthest, position);
     this.#unacked.push({ position, size });
     this.#buffered += size;
     if (this.#buffered <= FOLLOW_LIMITS.maxBufferedBytes) return;

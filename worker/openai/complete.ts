@@ -10,7 +10,7 @@ import { conversationOf } from '../routes/conversation.ts';
 import { type Submitted, submitMessage } from '../routes/submit.ts';
 import { resolveModel } from '../upstream/models.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
-import { endingOf, type Failure } from './errors.ts';
+import { endingOf, type Failure, failureOfRequest, LOST } from './errors.ts';
 import { renderWords } from './markdown.ts';
 import { type CompletionRequest, toChatRequest } from './request.ts';
 import { streamCompletion } from './stream.ts';
@@ -32,9 +32,15 @@ export async function complete(
     // Nobody can come back to an answer that is not kept: without its client its run is for nothing.
     giveUp: isKept ? () => Promise.resolve() : () => cancelRun(c.env, submitted),
   };
-  return request.stream
-    ? await answerStreamed(c, completing, request.stream_options?.include_usage === true)
-    : await answerWhole(c, completing);
+  try {
+    return request.stream
+      ? await answerStreamed(c, completing, request.stream_options?.include_usage === true)
+      : await answerWhole(c, completing);
+  } catch (error) {
+    if (failureOfRequest(error).status < 500) throw error;
+    if (!c.req.raw.signal.aborted) console.error('completion lost', error);
+    return toFailureResponse(LOST.failure, submitted);
+  }
 }
 
 /** A run that was begun, on its way to become a completion. */
@@ -61,7 +67,8 @@ async function answerWhole(
   const ending = endingOf(response);
   if (ending.type === 'failed') return toFailureResponse(ending.failure, submitted);
   const words = renderWords(response.documents);
-  const completion = newCompletion(head, words, ending.reason, response.usage);
+  const { model, usage } = response;
+  const completion = newCompletion({ ...head, model }, words, ending.reason, usage);
   return c.json(completion, 200, headersOf(submitted));
 }
 
@@ -72,7 +79,9 @@ async function answerStreamed(
 ): Promise<Response> {
   const waitUntil = (promise: Promise<void>) => c.executionCtx.waitUntil(promise);
   const streaming = { head, withUsage, giveUp, waitUntil };
-  const stream = await streamCompletion(c.req.raw, c.env, submitted, streaming);
+  const opening = streamCompletion(c.req.raw, c.env, submitted, streaming);
+  waitUntil(opening.then(() => undefined, giveUp));
+  const stream = await opening;
   if (!(stream instanceof ReadableStream)) return toFailureResponse(stream, submitted);
   return new Response(stream, {
     headers: { ...headersOf(submitted), ...SSE_HEADERS },

@@ -4,12 +4,13 @@ import type { CompletionUsage } from 'openai/resources/completions';
 import type { Usage } from '../../shared/documents.ts';
 import type { Words } from './markdown.ts';
 
-/** What every chunk of one completion repeats. */
+/** What every chunk of one completion repeats, but that another model may have taken over between two of them. */
 export interface CompletionHead {
   /** `chatcmpl-` and the UUID of the response. */
   readonly id: string;
   /** In seconds. */
   readonly created: number;
+  /** The one that answers: a fallback has taken over where it is not the one that was asked for. */
   readonly model: string;
 }
 

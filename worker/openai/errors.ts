@@ -77,7 +77,7 @@ function failureOfRun(code: string, message: string): Failure {
   }
 }
 
-/** Clients repeat a request by themselves after a 5xx. One whose tools have run must not run them twice: 424 is not repeated. */
+/** Clients repeat a request by themselves after a 5xx. One whose tools may have run must not run them twice: 424 is not repeated. */
 function final(failure: Failure): Failure {
   return failure.status < 500 ? failure : { ...failure, status: 424 };
 }
@@ -94,13 +94,11 @@ export const TAKEN_BACK: Ending = {
   ),
 };
 
-/** The end of the run was not seen. */
-export const LOST: Ending = {
+/** The end of the run was not seen: its tools may have run. */
+export const LOST: Extract<Ending, { type: 'failed' }> = {
   type: 'failed',
-  failure: newFailure(
-    500,
-    'answer_lost',
-    'The answer could not be followed to its end. Ask again.',
+  failure: final(
+    newFailure(500, 'answer_lost', 'The answer could not be followed to its end. Ask again.'),
   ),
 };
 

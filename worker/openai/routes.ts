@@ -1,6 +1,7 @@
 /** `/v1`: the agent as OpenAI's clients see a model. */
 import { Hono } from 'hono';
 import { DrawbridgeError } from '../../shared/errors.ts';
+import { chats } from '../../shared/models.ts';
 import type { AppContext } from '../auth/caller.ts';
 import type { Env } from '../env.ts';
 import { parseBody } from '../routes/parse.ts';
@@ -23,14 +24,21 @@ export function isOpenAiPath(path: string): boolean {
   return path === '/v1' || path.startsWith('/v1/');
 }
 
-/** Anything thrown, as OpenAI's clients read it. */
+/**
+ * Anything thrown, as OpenAI's clients read it. What could be asked again was, and nobody knows what became of the rest:
+ * clients that would repeat a 5xx by themselves are told not to.
+ */
 export function toOpenAiResponse(thrown: unknown, headers: HeadersInit): Response {
   const { status, error } = failureOfRequest(thrown);
-  return Response.json({ error }, { status, headers });
+  const response = Response.json({ error }, { status, headers });
+  if (status >= 500) response.headers.set('x-should-retry', 'false');
+  return response;
 }
 
+/** The models that can be asked here; a table may hold others. */
 function modelsOf(env: Env) {
-  return listModels(env).items.map(({ id }) => ({
+  const chatting = listModels(env).items.filter(({ roles }) => !roles || chats({ roles }));
+  return chatting.map(({ id }) => ({
     id,
     object: 'model',
     created: UNKNOWN_TIME,

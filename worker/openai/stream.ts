@@ -12,6 +12,7 @@ import { Telling } from './telling.ts';
 
 /** What a stream needs of its request. */
 export interface Streaming {
+  /** Its model is the one that was asked for. */
   readonly head: CompletionHead;
   readonly withUsage: boolean;
   /** Called when nobody reads on and the run has not ended. Must not throw. */
@@ -124,15 +125,20 @@ class CompletionStream implements Delivery {
 
   #finish(reason: FinishReason): void {
     this.#open();
-    const { head, withUsage } = this.#streaming;
-    this.#writeData(newChunk(head, {}, reason, withUsage));
+    const { withUsage } = this.#streaming;
+    this.#writeData(newChunk(this.#head, {}, reason, withUsage));
     const usage = this.#telling.response?.usage;
-    if (withUsage && usage) this.#writeData(newUsageChunk(head, usage));
+    if (withUsage && usage) this.#writeData(newUsageChunk(this.#head, usage));
   }
 
   #write(delta: Parameters<typeof newChunk>[1]): void {
-    const { head, withUsage } = this.#streaming;
-    this.#writeData(newChunk(head, delta, null, withUsage));
+    this.#writeData(newChunk(this.#head, delta, null, this.#streaming.withUsage));
+  }
+
+  /** With the model that answers now. */
+  get #head(): CompletionHead {
+    const { head } = this.#streaming;
+    return { ...head, model: this.#telling.response?.model ?? head.model };
   }
 
   #writeData(data: object): void {

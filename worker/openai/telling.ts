@@ -2,7 +2,7 @@
 import type { ChatResponse } from '../../shared/documents.ts';
 import type { StreamEvent, TapeEvent } from '../../shared/events.ts';
 import { answerOf } from '../../shared/fold.ts';
-import { ResponseFold } from '../conversation/response-fold.ts';
+import { ResponseFold } from '../conversation/tape/response-fold.ts';
 import { type Ending, endingOf, TAKEN_BACK } from './errors.ts';
 import { Rendering, type Words } from './markdown.ts';
 

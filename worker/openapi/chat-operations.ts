@@ -41,7 +41,7 @@ export const EVENTS_QUERY = describeQuery({
 /** What a browser's EventSource sends by itself. */
 export const LAST_EVENT_ID: Header = {
   name: 'Last-Event-ID',
-  description: 'The id of the last event seen; the query’s `after` wins over it.',
+  description: 'The id of the last event seen; it wins over the query’s `after`.',
   zod: Cursor,
   schema: CURSOR,
 };

@@ -4,6 +4,7 @@ import {
   ConversationInfo,
   ConversationList,
   ConversationPatch,
+  ConversationQuery,
   ConversationsQuery,
   ExportQuery,
   Forked,
@@ -11,7 +12,7 @@ import {
 } from '../../shared/conversations.ts';
 import { ConversationView } from '../../shared/documents.ts';
 import { ConversationId } from '../../shared/ids.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { EVENTS, EVENTS_QUERY, EVENTS_SOCKET, LAST_EVENT_ID } from './chat-operations.ts';
 import { RESPONSE_ID } from './examples.ts';
 import { describeQuery, jsonAnswer, type Operation } from './operation.ts';
@@ -43,6 +44,23 @@ const LIST_QUERY = describeQuery({
   },
 });
 
+const VIEW_QUERY = describeQuery({
+  schema: ConversationQuery,
+  described: {
+    limit: {
+      description:
+        'How many messages with their responses at most; those that have not ended are always there.',
+      schema: {
+        type: 'integer',
+        minimum: 1,
+        maximum: REQUEST_LIMITS.maxPageSize,
+        default: CONVERSATION_LIMITS.shownExchanges,
+      },
+    },
+    before: { description: '`earlier` of the part that comes after it.' },
+  },
+});
+
 export const CONVERSATION_OPERATIONS: readonly Operation[] = [
   {
     id: 'listConversations',
@@ -62,9 +80,12 @@ export const CONVERSATION_OPERATIONS: readonly Operation[] = [
     path: `${CONVERSATIONS}/{id}`,
     tag: 'Conversations',
     summary: 'Messages and responses',
+    description:
+      'The newest part of the conversation, which is smaller than `limit` says where responses are large; with `before` the part before it.',
     access: 'user',
     params: CONVERSATION_PARAMS,
-    answers: [jsonAnswer(200, 'The whole conversation.', ConversationView)],
+    query: VIEW_QUERY,
+    answers: [jsonAnswer(200, 'A part of the conversation, the oldest first.', ConversationView)],
     errors: ['NOT_FOUND'],
   },
   {
@@ -135,7 +156,8 @@ export const CONVERSATION_OPERATIONS: readonly Operation[] = [
     path: `${CONVERSATIONS}/{id}/events`,
     tag: 'Conversations',
     summary: 'The events of a conversation',
-    description: 'From the cursor on; it goes on until the client leaves.',
+    description:
+      'From the cursor on, or, where that is too much to tell, from a `snapshot` of the newest part on; it goes on until the client leaves.',
     access: 'stream',
     params: CONVERSATION_PARAMS,
     query: EVENTS_QUERY,

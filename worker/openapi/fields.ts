@@ -44,6 +44,8 @@ const CHAT_RESPONSE: Fields<ChatResponse> = {
 
 const CONVERSATION_VIEW: Fields<ConversationView> = {
   messages: 'Each belongs before the response with its `responseId`.',
+  earlier: 'The first response here, for `before`; null where nothing comes before it.',
+  position: 'Where to go on with the events: `after`.',
 };
 
 const CONVERSATION_INFO: Fields<ConversationInfo> = {
@@ -61,6 +63,7 @@ const USER_MESSAGE: Fields<UserMessage> = {
   steers: 'It was sent while the response was at work, and belongs into it.',
   afterSequence:
     'The last document before the model learned of a message that steers; missing until then.',
+  cancelled: 'It was taken back while it waited: no response begins.',
 };
 
 const USAGE: Fields<Usage> = { totalTokens: 'Summed over the turns of the response.' };

@@ -38,7 +38,7 @@ function toOpenAiRefusal(code: ErrorCode): Refusal {
 function codesOf({ access, body, query, headers, errors = [] }: Operation): Set<ErrorCode> {
   const codes = new Set<ErrorCode>(['INTERNAL', ...errors]);
   const add = (...more: readonly ErrorCode[]) => more.forEach((code) => void codes.add(code));
-  if (access !== 'open') add('UNAUTHENTICATED', 'FORBIDDEN', 'NOT_CONFIGURED');
+  if (access !== 'open') add('UNAUTHENTICATED', 'FORBIDDEN', 'NOT_CONFIGURED', 'UNAVAILABLE');
   if (access === 'user' || access === 'stream') add('RATE_LIMITED');
   if (query || headers || body) add('INVALID_REQUEST');
   if (body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE');
@@ -49,10 +49,10 @@ const HEADERS: Readonly<Record<number, object>> = {
   401: {
     'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string', const: 'Bearer' } },
   },
-  429: {
-    'Retry-After': {
-      description: 'Whole seconds until there is room again.',
-      schema: { type: 'integer', minimum: 1 },
-    },
-  },
+  429: retryAfter('Whole seconds until there is room again.'),
+  503: retryAfter('Whole seconds until it may be there again.'),
 };
+
+function retryAfter(description: string): object {
+  return { 'Retry-After': { description, schema: { type: 'integer', minimum: 1 } } };
+}

@@ -5,11 +5,12 @@ import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
 import type { AppContext } from '../auth/caller.ts';
 import type { Caller } from '../conversation/object.ts';
-import { readWhole } from '../conversation/read-request.ts';
+import { readWhole } from '../conversation/reading/read-request.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
 import { unwrap } from '../outcome.ts';
+import { reach } from '../reach.ts';
 import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
 import { parse, parseBody, parseId } from './parse.ts';
 import { submitMessage } from './submit.ts';
@@ -38,7 +39,8 @@ export const chat = new Hono<AppContext>()
   })
   .post('/completions/:id/cancel', async (c) => {
     const { caller, ordinal } = addressed(c);
-    return c.json(unwrap(await conversationOf(c.env, caller).cancel(caller, ordinal)));
+    const cancel = () => conversationOf(c.env, caller).cancel(caller, ordinal);
+    return c.json(unwrap(await reach(cancel)));
   });
 
 /** Which response the path names, and for whom. */

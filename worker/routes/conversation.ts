@@ -18,8 +18,11 @@ export function eventsQuery(c: Context<AppContext>): z.infer<typeof EventsQuery>
   return parse(EventsQuery, c.req.query());
 }
 
-/** `?after=` wins over `Last-Event-ID`, which a browser's EventSource sends by itself; neither is the beginning. */
+/**
+ * `Last-Event-ID` wins over `?after=`: an EventSource comes back to the address that it began with, and says by itself
+ * what it has seen since. Neither is the beginning.
+ */
 export function cursorOf(c: Context<AppContext>, after: number | undefined): number {
   const lastEventId = c.req.header('last-event-id');
-  return after ?? (lastEventId ? parse(Cursor, lastEventId) : 0);
+  return lastEventId ? parse(Cursor, lastEventId) : (after ?? 0);
 }

@@ -2,14 +2,15 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono';
 import {
-  type ConversationExport,
+  type ConversationInfo,
+  type ConversationList,
   ConversationPatch,
+  ConversationQuery,
   ConversationsQuery,
   ExportQuery,
   type Forked,
   ForkRequest,
 } from '../../shared/conversations.ts';
-import type { ConversationView } from '../../shared/documents.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import {
   CallId,
@@ -23,14 +24,14 @@ import { parseCursor } from '../account/cursor.ts';
 import type { Account } from '../account/object.ts';
 import { wordsOf } from '../account/search.ts';
 import type { AppContext } from '../auth/caller.ts';
-import { forkConversation } from '../conversation/fork.ts';
+import { forkConversation } from '../conversation/fork/fork.ts';
 import type { Caller } from '../conversation/object.ts';
-import { readWhole } from '../conversation/read-request.ts';
-import { attachmentNamed } from '../export/file-name.ts';
-import { renderMarkdown } from '../export/markdown.ts';
+import { readNewest } from '../conversation/reading/read-request.ts';
 import { follow } from '../follow/follow.ts';
-import { unwrap } from '../outcome.ts';
+import { type Outcome, unwrap } from '../outcome.ts';
+import { reach } from '../reach.ts';
 import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
+import { exportConversation } from './export.ts';
 import { parse, parseBody, parseId } from './parse.ts';
 
 export const conversations = new Hono<AppContext>()
@@ -38,51 +39,43 @@ export const conversations = new Hono<AppContext>()
     const { limit, cursor, search, archived } = parse(ConversationsQuery, c.req.query());
     const after = cursor === undefined ? null : parseCursor(cursor);
     const words = wordsOf(search ?? '');
-    return c.json(await accountOf(c).list({ limit, after, words, archived }));
+    const list = () => accountOf(c).list({ limit, after, words, archived });
+    return c.json(await reach<ConversationList>(list));
   })
   .get('/:id', async (c) => {
     const caller = callerOf(c);
-    return await readWhole(c.env, { caller, ordinal: null });
+    const { limit, before } = parse(ConversationQuery, c.req.query());
+    const ordinal = before === undefined ? null : ordinalIn(caller, before);
+    return await readNewest(c.env, caller, { limit, before: ordinal });
   })
   .patch('/:id', async (c) => {
     const caller = callerOf(c);
     const patch = await parseBody(c, ConversationPatch);
-    return c.json(unwrap(await conversationOf(c.env, caller).update(caller, patch)));
+    const update = () => conversationOf(c.env, caller).update(caller, patch);
+    return c.json(unwrap<ConversationInfo>(await reach<Outcome<ConversationInfo>>(update)));
   })
   .delete('/:id', async (c) => {
     const caller = callerOf(c);
     const deleted = await conversationOf(c.env, caller).delete(caller);
     // Also where there is none: a list that was not told of a deletion is mended by asking for it again.
-    await accountOf(c).forget(caller.conversationId);
+    await reach<void>(() => accountOf(c).forget(caller.conversationId));
     unwrap(deleted);
     return c.body(null, 204);
   })
   .post('/:id/forks', async (c) => {
-    const { account, conversationId: from } = callerOf(c);
+    const caller = callerOf(c);
+    const { account, conversationId: from } = caller;
     const { responseId } = await parseBody(c, ForkRequest);
-    const { conversationId: of, ordinal } = parseResponseId(responseId);
-    if (of !== from) throw new DrawbridgeError('NOT_FOUND', 'There is no such response');
+    const ordinal = ordinalIn(caller, responseId);
     const conversationId = newConversationId(crypto.randomUUID());
     const to = { account, conversationId };
-    await forkConversation(c.env, to, { from, ordinal, through: true });
+    await reach(() => forkConversation(c.env, to, { from, ordinal, through: true }));
     return c.json({ conversationId } satisfies Forked, 201);
   })
   .get('/:id/export', async (c) => {
     const caller = callerOf(c);
     const { format } = parse(ExportQuery, c.req.query());
-    const whole = await readWhole(c.env, { caller, ordinal: null });
-    if (!whole.ok) return whole;
-    const conversation = await whole.json<ConversationView>();
-    if (format === 'markdown') {
-      return c.body(renderMarkdown(conversation), 200, {
-        'content-type': 'text/markdown; charset=utf-8',
-        'content-disposition': attachmentNamed(conversation.title, 'md'),
-      });
-    }
-    const exported = new Date().toISOString();
-    return c.json({ version: 1, exported, conversation } satisfies ConversationExport, 200, {
-      'content-disposition': attachmentNamed(conversation.title, 'json'),
-    });
+    return await exportConversation(c.env, caller, format);
   })
   .get('/:id/events', async (c) => {
     const caller = callerOf(c);
@@ -108,6 +101,13 @@ export const conversations = new Hono<AppContext>()
 function callerOf(c: Context<AppContext>): Caller {
   const conversationId = parseId(ConversationId, c.req.param('id') ?? '', 'conversation');
   return { account: c.var.caller.sub, conversationId };
+}
+
+/** Which response of the conversation this is. */
+function ordinalIn({ conversationId }: Caller, responseId: string): number {
+  const { conversationId: of, ordinal } = parseResponseId(responseId);
+  if (of === conversationId) return ordinal;
+  throw new DrawbridgeError('NOT_FOUND', 'There is no such response');
 }
 
 function accountOf(c: Context<AppContext>): DurableObjectStub<Account> {

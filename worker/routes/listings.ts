@@ -6,6 +6,7 @@ import { toFunctionDefinition } from '../../shared/tools/definition.ts';
 import type { KnownBridge } from '../account/statements.ts';
 import type { AppContext } from '../auth/caller.ts';
 import type { Env } from '../env.ts';
+import { reach } from '../reach.ts';
 import { listModels } from '../upstream/models.ts';
 
 export const listings = new Hono<AppContext>()
@@ -22,7 +23,8 @@ const TOOL_LIST: ToolList = {
 };
 
 async function listBridges(env: Env, account: string): Promise<BridgeList> {
-  const known = await env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account)).bridges();
+  const { ACCOUNTS } = env;
+  const known = await reach(() => ACCOUNTS.get(ACCOUNTS.idFromName(account)).bridges());
   const items = await Promise.all(known.map((bridge) => describeBridge(env, account, bridge)));
   return { items: items.filter((item) => item !== null) };
 }
@@ -33,6 +35,6 @@ async function describeBridge(
   account: string,
   { id, connectedAtMs }: KnownBridge,
 ): Promise<BridgeInfo | null> {
-  const status = await TUNNELS.get(TUNNELS.idFromName(id)).status(account);
+  const status = await reach(() => TUNNELS.get(TUNNELS.idFromName(id)).status(account));
   return status && { ...status, lastConnected: new Date(connectedAtMs).toISOString() };
 }

@@ -1,13 +1,14 @@
 /** A message on its way into its conversation: with which model, on which bridge, and whether it was sent before. */
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { newConversationId, parseResponseId } from '../../shared/ids.ts';
+import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
 import { type ChatRequest, imagesOf } from '../../shared/requests.ts';
-import { forkConversation } from '../conversation/fork.ts';
+import { forkConversation } from '../conversation/fork/fork.ts';
 import type { Caller, Submission } from '../conversation/object.ts';
-import type { RunRequest } from '../conversation/rows.ts';
+import type { RunRequest } from '../conversation/store/rows.ts';
 import { titleOf } from '../conversation/title.ts';
 import type { Env } from '../env.ts';
-import { unwrap } from '../outcome.ts';
+import { type Outcome, unwrap } from '../outcome.ts';
+import { reach, UNKNOWN } from '../reach.ts';
 import { resolveModel, resolveTarget } from '../upstream/models.ts';
 import { conversationOf } from './conversation.ts';
 
@@ -34,7 +35,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   const caller = { account, conversationId };
   const create = await prepareConversation(env, caller, sending);
   const { responseId } = unwrap(
-    await conversationOf(env, caller).submit(caller, {
+    await submitOnce(env, caller, {
       request: { ...runRequestOf(request), model, idempotency },
       device: request.device,
       delivery: request.delivery,
@@ -42,6 +43,25 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
     }),
   );
   return { caller, responseId };
+}
+
+/**
+ * Sent again to an object that was reset under it where that cannot store it twice: with a key, or into a conversation
+ * whose id nobody else knows yet, so that only we ourselves can have taken it.
+ */
+async function submitOnce(
+  env: Env,
+  caller: Caller,
+  submission: Submission,
+): Promise<Outcome<{ responseId: string }>> {
+  const submit = () => conversationOf(env, caller).submit(caller, submission);
+  const { request, create } = submission;
+  if (request.idempotency) return await reach(submit);
+  if (!create) return await submit();
+  // Whoever asks again comes with another id, so one that was given up with may be answered beside it.
+  const outcome = await reach<Outcome<{ responseId: string }>>(submit, UNKNOWN);
+  if (outcome.ok || outcome.code !== 'IDEMPOTENCY_CONFLICT') return outcome;
+  return { ok: true, value: { responseId: responseIdOf(caller.conversationId, 1) } };
 }
 
 /** Sees to it that the conversation is there; returns what is needed to make it, where the message itself begins it. */
@@ -55,7 +75,7 @@ async function prepareConversation(
   if (editOf === undefined) return await openConversation(env, caller, sending);
   const { conversationId: from, ordinal } = parseResponseId(editOf);
   const title = ordinal === 1 ? titleOf(messages.at(-1)?.content ?? '') : undefined;
-  await forkConversation(env, caller, { from, ordinal, through: false, title });
+  await reach(() => forkConversation(env, caller, { from, ordinal, through: false, title }));
   return null;
 }
 
@@ -68,15 +88,18 @@ async function openConversation(
   const { bridgeId: asked, messages } = request;
   const title = titleOf(messages.at(-1)?.content ?? '');
   if (asked !== undefined) await requireBridge(env, account, asked);
-  const stub = env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account));
-  const latest = ephemeral
-    ? await stub.defaultBridge()
-    : await stub.begin({ id: conversationId, title, createdMs: Date.now() });
+  const { ACCOUNTS } = env;
+  const conversation = { id: conversationId, title, createdMs: Date.now() };
+  const latest = await reach(async () => {
+    const stub = ACCOUNTS.get(ACCOUNTS.idFromName(account));
+    return ephemeral ? await stub.defaultBridge() : await stub.begin(conversation);
+  });
   return { bridgeId: asked ?? latest, title, ephemeral };
 }
 
 async function requireBridge({ TUNNELS }: Env, account: string, bridgeId: string): Promise<void> {
-  if (await TUNNELS.get(TUNNELS.idFromName(bridgeId)).describe(account)) return;
+  const describe = () => TUNNELS.get(TUNNELS.idFromName(bridgeId)).describe(account);
+  if (await reach<object | null>(describe)) return;
   throw new DrawbridgeError('NOT_FOUND', 'bridgeId: there is no such bridge');
 }
 

@@ -5,6 +5,7 @@ import { parseResponseId } from '../../shared/ids.ts';
 import type { AppContext } from '../auth/caller.ts';
 import { mintTicket } from '../auth/tickets.ts';
 import { unwrap } from '../outcome.ts';
+import { reach } from '../reach.ts';
 import { conversationOf } from './conversation.ts';
 import { parseBody } from './parse.ts';
 
@@ -12,7 +13,7 @@ export const tickets = new Hono<AppContext>().post('/', async (c) => {
   const { path, conversationId, ordinal } = streamOf(await parseBody(c, TicketRequest));
   const account = c.var.caller.sub;
   const caller = { account, conversationId };
-  unwrap(await conversationOf(c.env, caller).find(caller, ordinal));
+  unwrap(await reach(() => conversationOf(c.env, caller).find(caller, ordinal)));
   const ticket = await mintTicket(c.env.AUTH_SECRET, { account, path, nowMs: Date.now() });
   return c.json(ticket, 201);
 });

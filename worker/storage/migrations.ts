@@ -1,7 +1,8 @@
 /** Brings an object's schema up to date, forward only. An object without any table has never been written to. */
+import type { Sql } from './row-meter.ts';
 
 /** Whether anything was ever stored here. Reads only, so that asking for an unknown id leaves nothing behind. */
-export function hasSchema(sql: SqlStorage): boolean {
+export function hasSchema(sql: Sql): boolean {
   return sql.exec("select 1 from sqlite_master where name = 'schema_version'").toArray().length > 0;
 }
 
@@ -9,7 +10,7 @@ export function hasSchema(sql: SqlStorage): boolean {
  * For an object that wakes: whether anything was ever stored here, and if so, brought up to date, whatever version
  * stored it.
  */
-export function openStored(sql: SqlStorage, migrations: readonly string[]): boolean {
+export function openStored(sql: Sql, migrations: readonly string[]): boolean {
   const isStored = hasSchema(sql);
   if (isStored) migrate(sql, migrations);
   return isStored;
@@ -19,7 +20,7 @@ export function openStored(sql: SqlStorage, migrations: readonly string[]): bool
  * Runs the migrations that this object has not seen. `migrations[n]` leads from version n to n + 1 and never changes
  * once released. Called before the first write, in the same implicit transaction as that write.
  */
-export function migrate(sql: SqlStorage, migrations: readonly string[]): void {
+export function migrate(sql: Sql, migrations: readonly string[]): void {
   sql.exec('create table if not exists schema_version (version integer not null)');
   const stored = sql.exec<{ version: number }>('select version from schema_version').toArray()[0];
   const version = stored?.version ?? 0;

@@ -12,7 +12,7 @@ import {
   TUNNEL_PROTOCOL,
 } from '../../shared/tunnel.ts';
 import type { Conversation } from '../conversation/object.ts';
-import type { Machine } from '../conversation/rows.ts';
+import type { Machine } from '../conversation/store/rows.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
 import { parseConnectUrl } from './connect-url.ts';
@@ -56,17 +56,21 @@ export class Tunnel extends DurableObject<Env> {
     return { id, connected, tools: [...tools], confinement, workspacePath: context.workspacePath };
   }
 
-  /** Takes calls over. When this returns they are stored; the same call again changes nothing. */
-  async dispatch(account: string, calls: readonly ToolCall[]): Promise<void> {
+  /**
+   * Takes calls over. When this returns they are stored; the same call again changes nothing. Says how many rows this
+   * takes, with those by which the calls will be delivered and deleted.
+   */
+  async dispatch(account: string, calls: readonly ToolCall[]): Promise<number> {
     if (!this.describe(account)) throw new Error('dispatch to a bridge of another account');
     const now = Date.now();
     const socket = this.#socket.current(now);
+    let rows = 0;
     for (const call of calls) {
       if (this.#settled.has(call.callId)) continue;
-      this.#store.insertCall(call, now, socket !== null);
+      if (this.#store.insertCall(call, now, socket !== null)) rows += socket ? 2 : 3;
       sendFrame(socket, { type: 'call', call });
     }
-    if (!socket) await this.#wakeAt(now + RUN_LIMITS.bridgeGraceMs);
+    return socket ? rows : rows + (await this.#wakeAt(now + RUN_LIMITS.bridgeGraceMs));
   }
 
   /** Ends calls, now or when the bridge is back. A call that was never sent is simply forgotten. */
@@ -81,8 +85,11 @@ export class Tunnel extends DurableObject<Env> {
     }
   }
 
-  /** Keeps a person's answer until the bridge has acted on it. The first one counts. */
-  answer(account: string, answer: ApprovalAnswer): Promise<Outcome<void>> {
+  /**
+   * Keeps a person's answer until the bridge has acted on it. The first one counts. Says how many rows this takes, with
+   * its deletion.
+   */
+  answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>> {
     return toOutcome(() => {
       if (!this.describe(account) || !this.#store.readCall(answer.callId)) {
         throw new DrawbridgeError('NOT_FOUND', 'There is no such call');
@@ -91,6 +98,7 @@ export class Tunnel extends DurableObject<Env> {
         throw new DrawbridgeError('ALREADY_ANSWERED', 'This call was answered already');
       }
       sendFrame(this.#socket.current(Date.now()), { type: 'approval', answer });
+      return 2;
     });
   }
 
@@ -261,9 +269,12 @@ export class Tunnel extends DurableObject<Env> {
     return CONVERSATIONS.get(CONVERSATIONS.idFromName(call.conversationId));
   }
 
-  async #wakeAt(atMs: number): Promise<void> {
+  /** Returns the rows that it took: 0 where the alarm stands nearer. */
+  async #wakeAt(atMs: number): Promise<number> {
     const standing = await this.ctx.storage.getAlarm();
-    if (standing === null || standing > atMs) await this.ctx.storage.setAlarm(atMs);
+    if (standing !== null && standing <= atMs) return 0;
+    await this.ctx.storage.setAlarm(atMs);
+    return 1;
   }
 }
 

@@ -25,8 +25,11 @@ export class BridgeSocket {
 
   /** Whose bridge it is says the token, never a frame. */
   accept(socket: WebSocket, owner: Pick<Attachment, 'account' | 'bridgeId'>, nowMs: number): void {
+    const others = this.#state.getWebSockets(TAG).map(attachmentOf);
+    // Later than all others, also where the clock was set back: the newest one counts.
+    const connectedAtMs = Math.max(nowMs, ...others.map((other) => other.connectedAtMs + 1));
     this.#state.acceptWebSocket(socket, [TAG]);
-    write(socket, { ...owner, connectedAtMs: nowMs, welcomed: false });
+    write(socket, { ...owner, connectedAtMs, welcomed: false });
   }
 
   /** Whether the socket has closed, or a later one of the same bridge is in use already. */

@@ -65,9 +65,9 @@ export class TunnelStore {
     );
   }
 
-  /** For a call it has, only notes that it was delivered. */
-  insertCall(call: ToolCall, atMs: number, delivered: boolean): void {
-    this.#sql.exec(
+  /** For a call it has, only notes that it was delivered. False when there was nothing to write. */
+  insertCall(call: ToolCall, atMs: number, delivered: boolean): boolean {
+    const { rowsWritten } = this.#sql.exec(
       `insert into calls (id, body, at, delivered) values (?, ?, ?, ?)
        on conflict (id) do update set delivered = 1 where excluded.delivered > calls.delivered`,
       call.callId,
@@ -75,6 +75,7 @@ export class TunnelStore {
       atMs,
       delivered ? 1 : 0,
     );
+    return rowsWritten > 0;
   }
 
   readCalls(): OpenCall[] {

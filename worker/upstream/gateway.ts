@@ -1,5 +1,6 @@
 /** One request to the model: sent, read as it streams, and judged. Retrying it is the run's decision. */
 import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+import type { ModelSwitches } from '../../shared/models.ts';
 import type { AnswerOptions } from './answer.ts';
 import { Body } from './body.ts';
 import { costOf } from './cost.ts';
@@ -48,7 +49,7 @@ export async function askModel(
 
 type Judged = Omit<Answer, 'fallback'>;
 
-/** Once more without `stream_options` for a server that refuses fields it does not know. */
+/** Once more in another form for a server that says which one it wants. */
 async function attempt(
   target: ModelTarget,
   request: UpstreamRequest,
@@ -58,15 +59,24 @@ async function attempt(
   const options = { thinkTags: target.kind === 'demo' || target.switches.thinkTags };
   const response = await send(target, request, guard.signal);
   const judged = await readResponse(response, options, onParts, guard);
-  if (target.kind === 'demo' || !target.switches.streamOptions) return judged;
-  if (!refusesField(judged.reply.error)) return judged;
-  const switches = { ...target.switches, streamOptions: false };
+  if (target.kind === 'demo') return judged;
+  const switches = switchesWantedBy(judged.reply.error, target.switches);
+  if (!switches) return judged;
   return await attempt({ ...target, switches }, request, onParts, guard);
 }
 
-function refusesField(error: UpstreamError | null): boolean {
-  if (error?.status !== 400 && error?.status !== 422) return false;
-  return /stream_options|extra inputs are not permitted/i.test(error.message);
+/** Each switch is turned once at most, so there is an end. Null where the error asks for nothing that can be done. */
+function switchesWantedBy(
+  error: UpstreamError | null,
+  switches: ModelSwitches,
+): ModelSwitches | null {
+  if (error?.status !== 400 && error?.status !== 422) return null;
+  const { streamOptions, reasoningField } = switches;
+  if (reasoningField === 'none' && /reasoning_content/.test(error.message)) {
+    return { ...switches, reasoningField: 'reasoning_content' };
+  }
+  const refusesOptions = /stream_options|extra inputs are not permitted/i.test(error.message);
+  return streamOptions && refusesOptions ? { ...switches, streamOptions: false } : null;
 }
 
 async function send(

@@ -12,7 +12,14 @@ import {
 import type { Env } from '../env.ts';
 
 /** A model, and all there is to know to ask it. */
-export type ModelTarget = OpenAiTarget | { readonly kind: 'demo'; readonly takesImages: false };
+export type ModelTarget = OpenAiTarget | DemoTarget;
+
+export interface DemoTarget {
+  readonly kind: 'demo';
+  readonly takesImages: false;
+  readonly contextWindow: undefined;
+  readonly maxOutputTokens: undefined;
+}
 
 export interface OpenAiTarget {
   readonly kind: 'openai';
@@ -22,6 +29,8 @@ export interface OpenAiTarget {
   /** The name that the server knows. */
   readonly upstreamId: string;
   readonly takesImages: boolean;
+  /** Tokens of prompt and answer together; undefined where they are not known. */
+  readonly contextWindow: number | undefined;
   /** Undefined where the server decides. */
   readonly maxOutputTokens: number | undefined;
   /** Undefined where they are not known. */
@@ -31,6 +40,13 @@ export interface OpenAiTarget {
 
 /** The name under which the demo model answers. */
 export const DEMO_MODEL = 'demo';
+
+const DEMO: DemoTarget = {
+  kind: 'demo',
+  takesImages: false,
+  contextWindow: undefined,
+  maxOutputTokens: undefined,
+};
 
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
@@ -50,7 +66,7 @@ export function resolveTarget(model: string, env: ModelEnv): ModelTarget {
   if (entry) return targetOf(entry, env);
   const baseUrl = passThroughUrl(env, table);
   if (table && !baseUrl) throw unknownModel(model, table);
-  return baseUrl ? passThrough(model, baseUrl, env) : { kind: 'demo', takesImages: false };
+  return baseUrl ? passThrough(model, baseUrl, env) : DEMO;
 }
 
 /**
@@ -112,7 +128,7 @@ function defaultModel(env: ModelEnv, table: ModelTable | null): string | undefin
 }
 
 function targetOf(entry: ModelEntry, env: ModelEnv): OpenAiTarget {
-  const { id, takesImages, maxOutputTokens, prices, switches } = entry;
+  const { id, takesImages, contextWindow, maxOutputTokens, prices, switches } = entry;
   const baseUrl = entry.baseUrl ?? (env.OPENAI_BASE_URL || OPENAI_BASE_URL);
   return {
     kind: 'openai',
@@ -120,6 +136,7 @@ function targetOf(entry: ModelEntry, env: ModelEnv): OpenAiTarget {
     apiKey: keyOf(entry, env),
     upstreamId: entry.upstreamId ?? id,
     takesImages,
+    contextWindow,
     maxOutputTokens,
     prices,
     switches,
@@ -146,6 +163,7 @@ function passThrough(model: string, baseUrl: string, env: ModelEnv): OpenAiTarge
     upstreamId: model,
     // One that is not known to refuse images gets them.
     takesImages: !textOnly.includes(model),
+    contextWindow: undefined,
     maxOutputTokens: undefined,
     prices: undefined,
     switches: NO_SWITCHES,
@@ -162,7 +180,7 @@ function infoOf(entry: ModelEntry, first: string | undefined): ModelInfo {
   const { id, takesImages, roles, contextWindow, prices } = entry;
   return {
     id,
-    isDefault: id === first,
+    isDefault: id === first && chats(entry),
     takesImages,
     roles,
     ...(contextWindow !== undefined && { contextWindow }),

@@ -9,7 +9,11 @@ import type { OpenAiTarget } from './models.ts';
 /** An assistant's message may carry back what its upstream needs to see again (facts on OpenRouter, Gemini, DeepSeek). */
 export type UpstreamMessage =
   | Exclude<ChatCompletionMessageParam, ChatCompletionAssistantMessageParam>
-  | (ChatCompletionAssistantMessageParam & { readonly reasoning_details?: readonly unknown[] });
+  | (ChatCompletionAssistantMessageParam & {
+      readonly reasoning_details?: readonly unknown[];
+      /** What the model thought, in words: sent under the name that its server wants, or not at all. */
+      readonly reasoning?: string;
+    });
 
 export interface UpstreamRequest {
   /** As it was asked for; its server may know it by another name. */
@@ -23,19 +27,35 @@ export function formatRequest(
   { messages, tools }: UpstreamRequest,
   { upstreamId, maxOutputTokens, switches }: OpenAiTarget,
 ): string {
-  const { streamOptions, maxTokensField, parallelToolCalls } = switches;
+  const { streamOptions, maxTokensField, parallelToolCalls, reasoningField } = switches;
   const withTools = tools.length > 0;
-  return JSON.stringify(
-    {
-      model: upstreamId,
-      messages,
-      ...(withTools && { tools, tool_choice: 'auto' }),
-      ...(withTools &&
-        parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
-      ...(maxOutputTokens !== undefined && { [maxTokensField]: maxOutputTokens }),
-      stream: true,
-      ...(streamOptions && { stream_options: { include_usage: true } }),
-    },
-    (_, value: unknown) => (typeof value === 'string' ? value.toWellFormed() : value),
+  return stringify({
+    model: upstreamId,
+    messages: messages.map((message) => formatMessage(message, reasoningField)),
+    ...(withTools && { tools, tool_choice: 'auto' }),
+    ...(withTools && parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
+    ...(maxOutputTokens !== undefined && { [maxTokensField]: maxOutputTokens }),
+    stream: true,
+    ...(streamOptions && { stream_options: { include_usage: true } }),
+  });
+}
+
+/** A lone surrogate comes out as an escape, and hardly any text spells that one: only then is every string looked at. */
+function stringify(body: object): string {
+  const text = JSON.stringify(body);
+  if (!text.includes('\\ud')) return text;
+  return JSON.stringify(body, (_, value: unknown) =>
+    typeof value === 'string' ? value.toWellFormed() : value,
   );
+}
+
+/** A server that wants reasoning wants the field in each of the assistant's messages, empty where another model said them. */
+function formatMessage(
+  message: UpstreamMessage,
+  field: OpenAiTarget['switches']['reasoningField'],
+): object {
+  if (message.role !== 'assistant') return message;
+  if (field === 'none' && message.reasoning === undefined) return message;
+  const { reasoning = '', ...said } = message;
+  return field === 'none' ? said : { ...said, [field]: reasoning };
 }

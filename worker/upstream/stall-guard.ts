@@ -5,23 +5,24 @@ import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
 export type Verdict = 'silent' | 'too_slow';
 
 /**
- * Aborts its signal when the first data event does not come within `firstByteMs`, a later one not within `stallMs`, the
- * end not within `maxAnswerMs`, or when the caller's signal aborts. Comments do not count as data: some servers send them
- * for ever.
+ * Aborts its signal when the first data event does not come within `firstByteMs`, a later one not within `stallMs` and a
+ * tick, the end not within `maxAnswerMs`, or when the caller's signal aborts. Comments do not count as data: some servers
+ * send them for ever. Counts ticks instead of reading the clock, which can be set while an answer comes.
  */
 export class StallGuard {
   readonly signal: AbortSignal;
   readonly #controller = new AbortController();
-  readonly #endAtMs = Date.now() + UPSTREAM_LIMITS.maxAnswerMs;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  #dataAtMs: number;
-  #hasBegun = false;
+  readonly #end: ReturnType<typeof setTimeout>;
+  readonly #ticking: ReturnType<typeof setInterval>;
+  /** Silent ticks until the upstream counts as stalled. */
+  #left = Math.ceil(UPSTREAM_LIMITS.firstByteMs / UPSTREAM_LIMITS.stallTickMs);
+  #hasHeard = false;
   #verdict: Verdict | null = null;
 
   constructor(caller: AbortSignal) {
     this.signal = AbortSignal.any([caller, this.#controller.signal]);
-    this.#dataAtMs = Date.now() + UPSTREAM_LIMITS.firstByteMs - UPSTREAM_LIMITS.stallMs;
-    this.#watch(UPSTREAM_LIMITS.firstByteMs);
+    this.#end = setTimeout(() => this.#abort('too_slow'), UPSTREAM_LIMITS.maxAnswerMs);
+    this.#ticking = setInterval(() => this.#tick(), UPSTREAM_LIMITS.stallTickMs);
   }
 
   /** Why the guard itself ended the request; null if it did not. */
@@ -29,31 +30,28 @@ export class StallGuard {
     return this.#verdict;
   }
 
-  /** Data has come. Cheap: after the first time the timer is not moved, it looks again when it fires. */
+  /** Data has come. Cheap: no timer is moved. */
   heard(): void {
-    this.#dataAtMs = Date.now();
-    if (this.#hasBegun) return;
-    this.#hasBegun = true;
-    clearTimeout(this.#timer);
-    this.#watch(UPSTREAM_LIMITS.stallMs);
+    this.#hasHeard = true;
   }
 
   end(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(this.#end);
+    clearInterval(this.#ticking);
   }
 
-  #watch(delayMs: number): void {
-    this.#timer = setTimeout(() => {
-      const silentInMs = this.#dataAtMs + UPSTREAM_LIMITS.stallMs - Date.now();
-      const overInMs = this.#endAtMs - Date.now();
-      if (overInMs <= 0) this.#abort('too_slow');
-      else if (silentInMs <= 0) this.#abort('silent');
-      else this.#watch(Math.min(silentInMs, overInMs));
-    }, delayMs);
+  #tick(): void {
+    if (this.#hasHeard) this.#left = STALLED_TICKS;
+    else this.#left -= 1;
+    this.#hasHeard = false;
+    if (this.#left === 0) this.#abort('silent');
   }
 
   #abort(verdict: Verdict): void {
+    this.end();
     this.#verdict = verdict;
     this.#controller.abort(new Error(`the upstream is ${verdict}`));
   }
 }
+
+const STALLED_TICKS = Math.ceil(UPSTREAM_LIMITS.stallMs / UPSTREAM_LIMITS.stallTickMs);

@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import {
+  answerMs,
   backoffMs,
   ConnectionRefused,
   failuresAfter,
@@ -25,8 +26,8 @@ const HELLO: BridgeFrame = {
   calls: [],
 };
 
-/** A connection that says hello, and what its owner hears. */
-function connect(url: string) {
+/** A connection that says hello, unless the test wants to say it itself, and what its owner hears. */
+function connect(url: string, manner: 'polite' | 'silent' = 'polite') {
   const ending = new AbortController();
   onTestFinished(() => ending.abort());
   const [frames, reasons] = [new Queue<TunnelFrame>(), new Queue<string>()];
@@ -34,7 +35,7 @@ function connect(url: string) {
   const events: ConnectionEvents = {
     onOpen: (send, closed) => {
       sockets.push({ send, closed });
-      send(HELLO);
+      if (manner === 'polite') send(HELLO);
     },
     onFrame: (frame) => frames.put(frame),
     onClose: (reason) => reasons.put(reason),
@@ -210,9 +211,22 @@ describe('a server that is silent', () => {
     const { reasons } = connect(tunnel.url);
     const connection = await tunnel.connection();
     await connection.next('hello');
-    vi.advanceTimersByTime(TUNNEL_LIMITS.welcomeMs);
+    vi.advanceTimersByTime(TUNNEL_LIMITS.answerMinMs);
     expect(await reasons.take()).toBe('the server did not answer the hello');
     await connection.closed;
+  });
+
+  test('has its time from the hello on, however long this end looks at its machine before', async () => {
+    const { reasons, sockets } = connect(tunnel.url, 'silent');
+    const connection = await tunnel.connection();
+    while (sockets.length === 0) await new Promise(setImmediate);
+    vi.advanceTimersByTime(TUNNEL_LIMITS.answerMaxMs);
+    sockets[0]?.send(HELLO);
+    await connection.next('hello');
+    vi.advanceTimersByTime(TUNNEL_LIMITS.answerMinMs - 1);
+    expect(sockets[0]?.closed.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(await reasons.take()).toBe('the server did not answer the hello');
   });
 
   test('is left when it does not answer the handshake', async () => {
@@ -227,7 +241,7 @@ describe('a server that is silent', () => {
       socket.destroy();
       mute.close();
     });
-    vi.advanceTimersByTime(TUNNEL_LIMITS.welcomeMs);
+    vi.advanceTimersByTime(TUNNEL_LIMITS.answerMinMs);
     expect(await reasons.take()).toBe('the server did not answer');
   });
 
@@ -250,7 +264,7 @@ describe('a server that is silent', () => {
 });
 
 describe('the wait before another attempt', () => {
-  const { backoffMinMs, backoffMaxMs } = TUNNEL_LIMITS;
+  const { backoffMinMs, backoffMaxMs, steadyMs } = TUNNEL_LIMITS;
 
   test.each<[number, number, number]>([
     [0, 0, backoffMinMs],
@@ -266,9 +280,26 @@ describe('the wait before another attempt', () => {
 
   test.each<[string, number, number, number]>([
     ['grows when there was no welcome', 3, 0, 4],
-    ['grows when a welcome came to nothing', 3, backoffMaxMs, 4],
-    ['starts anew after a connection that held', 3, backoffMaxMs + 1, 0],
+    ['grows when a welcome came to nothing', 3, steadyMs - 1, 4],
+    ['starts anew after a connection that held', 3, steadyMs, 0],
   ])('%s', (_, failures, heldMs, expected) => {
     expect(failuresAfter(failures, heldMs)).toBe(expected);
   });
+
+  test('stays short where a server that holds its connections is restarted again and again', () => {
+    let failures = 0;
+    for (let restart = 0; restart < 100; restart++) {
+      failures = failuresAfter(failures, 2 * steadyMs); // The connection was lost.
+      failures = failuresAfter(failures, 0); // Nobody listens yet.
+      expect(backoffMs(failures, 0)).toBe(2 * backoffMinMs);
+    }
+  });
+});
+
+test.each<[number, number]>([
+  [0, TUNNEL_LIMITS.answerMinMs],
+  [1, 2 * TUNNEL_LIMITS.answerMinMs],
+  [9, TUNNEL_LIMITS.answerMaxMs],
+])('after %i failures an attempt has %d ms for each answer', (failures, expected) => {
+  expect(answerMs(failures)).toBe(expected);
 });

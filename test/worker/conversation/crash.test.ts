@@ -123,10 +123,24 @@ describe('takeovers', () => {
     await abortAllDurableObjects();
     (await model.next()).answer({ calls: [{ name: 'nothing', arguments: {} }] });
     const next = await model.next();
-    expect(await takeoversIn(stub)).toBe(0);
+    expect(await takeoversIn(stub)).toEqual([0]);
     next.answer({ text: 'Done.' });
     await reader.toEnd();
   });
+});
+
+it('is no concern of the next run where a cancel was the first to find it', async () => {
+  const { model, reader, responseId, conversationId, stub } = await startStream();
+  (await model.next()).send(textFrame('Half'));
+  await reader.untilText('Half');
+  await reader.leave();
+  await abortAllDurableObjects();
+  await call(`chat/completions/${responseId}/cancel`, { method: 'POST' });
+  const next = new SseReader(await ask('again', { conversationId, stream: true }));
+  const reply = await model.next();
+  expect(await takeoversIn(stub)).toEqual([0, 0]);
+  reply.answer({ text: 'Done.' });
+  await next.toEnd();
 });
 
 it('sends a call that is out again under the same id, and takes its result once', async () => {
@@ -188,9 +202,9 @@ function startOf(events: Awaited<ReturnType<SseReader['toEnd']>>) {
   throw new Error('no response_start');
 }
 
-function takeoversIn(stub: DurableObjectStub<Conversation>): Promise<unknown> {
-  return runInDurableObject(
-    stub,
-    (_, { storage }) => storage.sql.exec('select takeovers from runs').one()['takeovers'],
+/** Of each run. */
+function takeoversIn(stub: DurableObjectStub<Conversation>): Promise<unknown[]> {
+  return runInDurableObject(stub, (_, { storage: { sql } }) =>
+    [...sql.exec('select takeovers from runs order by ordinal')].map((row) => row['takeovers']),
   );
 }

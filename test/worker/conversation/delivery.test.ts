@@ -1,14 +1,34 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationView } from '../../../shared/documents.ts';
+import { foldConversation } from '../../../shared/fold.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, errorOf } from '../api.ts';
-import { textOf } from '../follow/sse-reader.ts';
+import { SseReader, textOf } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, cancel, readResponse } from './conversing.ts';
 import { holdModel, readFile, runCommand, textFrame } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
+
+it('takes no more messages than can wait, and takes them again later', async () => {
+  const model = holdModel();
+  const { conversationId, responseId, reader } = await askStreamed();
+  await model.next();
+  const waiting = Array.from({ length: RUN_LIMITS.maxWaiting }, () =>
+    askStreamed({ conversationId }),
+  );
+  const [first] = await Promise.all(waiting);
+  expect(await errorOf(await ask('one more', { conversationId }))).toMatchObject({
+    status: 409,
+    code: 'CONVERSATION_BUSY',
+  });
+  await cancel(first?.responseId ?? '');
+  expect((await askStreamed({ conversationId })).responseId).not.toBe(responseId);
+  await call(`conversations/${conversationId}`, { method: 'DELETE' });
+  await reader.toEnd().catch(() => undefined);
+});
 
 describe('a message that steers', () => {
   it('is told to the model before its next request, and the stream says where', async () => {
@@ -57,6 +77,29 @@ describe('a message that steers', () => {
     expect(events.filter(({ event }) => event.type === 'done')).toHaveLength(1);
     await steering.reader.toEnd();
     expect(model.count).toBe(3);
+  });
+
+  it('stands at the same place for a reader who opened the conversation before, also behind a crash', async () => {
+    const model = holdModel();
+    const { reader, conversationId } = await askStreamed();
+    (await model.next()).send(textFrame('Taken back'));
+    await reader.untilText('Taken back');
+    await abortAllDurableObjects();
+    const again = await model.next();
+    const open = async () =>
+      (await call(`conversations/${conversationId}`)).json<ConversationView>();
+    const opened = await open();
+    const steering = await askStreamed({ conversationId, delivery: 'steer' });
+    again.answer({ text: 'One.' });
+    (await model.next()).answer({ text: 'Two.' });
+    await Promise.all([reader.toEnd(), steering.reader.toEnd()]);
+    const path = `conversations/${conversationId}/events?after=${opened.position}`;
+    const since = new SseReader(await call(path));
+    for (const { event } of await since.untilType('done')) foldConversation(opened, event);
+    await since.leave();
+    const { position, ...whole } = await open();
+    expect(position).toBeGreaterThan(opened.position);
+    expect(opened).toEqual({ ...whole, position: opened.position });
   });
 
   it('is heard by the next run where its own did not live to hear it', async () => {
@@ -256,6 +299,8 @@ describe('a cancel', () => {
     const asJson = ask('json', { conversationId });
     await waiting.reader.untilType('message');
     expect(await cancel(waiting.responseId)).toMatchObject({ status: 'cancelled' });
+    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    expect(view.messages.map(({ cancelled }) => cancelled)).toEqual([undefined, true, undefined]);
     const events = await waiting.reader.toEnd();
     expect(events.map(({ event }) => event.type)).toEqual(['message', 'done']);
     expect(await readResponse(waiting.responseId)).toMatchObject({

@@ -5,13 +5,14 @@ import {
   runInDurableObject,
 } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ConversationExport } from '../../../shared/conversations.ts';
 import { type ChatResponse, ConversationView } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { foldConversation } from '../../../shared/fold.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { copyTapeRow } from '../../../worker/conversation/copy-events.ts';
-import { forkConversation } from '../../../worker/conversation/fork.ts';
+import { copyTapeRow } from '../../../worker/conversation/fork/copy-events.ts';
+import { forkConversation } from '../../../worker/conversation/fork/fork.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
@@ -32,12 +33,13 @@ describe('a fork', () => {
     const forked = await forkAt(conversationId, id, account);
     const copy = await view(forked, account);
     const responseId = responseIdOf(forked, 1);
-    const { created } = copy;
+    const { created, position } = copy;
     expect(created >= original.created).toBe(true);
     expect(copy).toEqual({
       ...original,
       id: forked,
       created,
+      position,
       messages: [{ ...original.messages[0], responseId }],
       responses: [{ ...original.responses[0], id: responseId, conversationId: forked }],
     });
@@ -127,6 +129,29 @@ describe('a fork', () => {
     expect(await send(forked)).toMatchObject({ id: responseIdOf(forked, 3) });
   });
 
+  it('begins without those of messages that steered the old one', async () => {
+    const account = newAccount();
+    const model = holdModel();
+    const { conversationId, responseId, reader } = await askStreamed({ account });
+    const headers = { 'idempotency-key': 'steer' };
+    const send = (to: string): Promise<Response> => {
+      const messages = [{ role: 'user', content: 'shorter' }];
+      const body = { messages, delivery: 'steer', conversationId: to, stream: true };
+      return call('chat/completions', { account, body, headers });
+    };
+    const reply = await model.next();
+    const steered = new SseReader(await send(conversationId));
+    reply.answer({ text: 'Long.' });
+    (await model.next()).answer({ text: 'Short.' });
+    await reader.toEnd();
+    await steered.toEnd();
+    const forked = await forkAt(conversationId, responseId, account);
+    const sent = await send(forked);
+    expect(sent.headers.get('drawbridge-response-id')).toBe(responseIdOf(forked, 2));
+    (await model.next()).answer({ text: 'Shorter.' });
+    await new SseReader(sent).toEnd();
+  });
+
   it('can be forked again, and outlives the old one', async () => {
     const account = newAccount();
     scriptModel(() => ({ text: 'hi' }));
@@ -150,8 +175,8 @@ describe('a fork', () => {
     const pages = vi.spyOn(Conversation.prototype, 'forkPage');
     const forked = await forkAt(conversationId, last, account);
     expect(pages.mock.calls.length).toBeGreaterThan(1);
-    const [original, copy] = [await view(conversationId, account), await view(forked, account)];
-    const said = ({ messages }: ConversationView) => messages.map(({ content }) => content);
+    const [original, copy] = [await whole(conversationId, account), await whole(forked, account)];
+    const said = ({ messages }: typeof copy) => messages.map(({ content }) => content);
     expect(said(copy).length).toBeGreaterThan(5);
     expect(said(copy).every((content, index) => content === said(original)[index])).toBe(true);
     await chat('on', { account, conversationId: forked });
@@ -370,6 +395,12 @@ async function forkAt(
 async function view(conversationId: string, account: string): Promise<ConversationView> {
   const response = await call(`conversations/${conversationId}`, { account });
   return ConversationView.parse(await response.json());
+}
+
+/** More than is shown at once. */
+async function whole(conversationId: string, account: string) {
+  const response = await call(`conversations/${conversationId}/export`, { account });
+  return ConversationExport.parse(await response.json()).conversation;
 }
 
 async function useTool(

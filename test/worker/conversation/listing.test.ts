@@ -174,7 +174,8 @@ it('a conversation of the version before has a title, and can be changed and ans
     for (const column of ['title', 'archived', 'ephemeral']) {
       sql.exec(`alter table conversation drop column ${column}`);
     }
-    sql.exec('drop table steers');
+    for (const table of ['steers', 'windows']) sql.exec(`drop table ${table}`);
+    sql.exec('alter table runs drop column first_turn');
     sql.exec('update schema_version set version = 1');
   });
   await evictDurableObject(stub);
@@ -189,6 +190,8 @@ it('a conversation of the version before has a title, and can be changed and ans
     archived: true,
   });
   expect(await chat('more', { account, conversationId })).toMatchObject({ status: 'completed' });
+  const { responses } = await view(conversationId, account);
+  expect(responses).toMatchObject([{ status: 'completed' }, { status: 'completed' }]);
 });
 
 function newAccount(): string {

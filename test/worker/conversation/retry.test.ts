@@ -4,13 +4,12 @@ import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
 import { call, type ModelAnswer, scriptModel, streamOf } from '../api.ts';
 import { askStreamed, cancel, conversationObject, readResponse } from './conversing.ts';
 import { endFrames, holdModel, textFrame } from './held-model.ts';
+import { type ShiftedClock, shiftClock } from './shifted-clock.ts';
 
-let aheadMs: number;
+let clock: ShiftedClock;
 
 beforeEach(() => {
-  aheadMs = 0;
-  const now = Date.now.bind(Date);
-  vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+  clock = shiftClock();
 });
 afterEach(() => vi.restoreAllMocks());
 
@@ -142,6 +141,6 @@ function readInObject(conversationId: string): Promise<number | null> {
 
 /** Lets the wait be over: the alarm fires, at a time when it was due. */
 async function passTime(conversationId: string): Promise<void> {
-  aheadMs += RETRY_AFTER_S * 1000 + 1;
+  clock.aheadMs += RETRY_AFTER_S * 1000 + 1;
   await runDurableObjectAlarm(conversationObject(conversationId));
 }

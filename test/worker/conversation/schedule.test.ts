@@ -1,6 +1,7 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import { Schedule } from '../../../worker/conversation/schedule.ts';
+import { RowMeter } from '../../../worker/storage/row-meter.ts';
 
 const FAR = 4_000_000_000_000;
 
@@ -27,7 +28,7 @@ describe('the alarm stands at the earliest moment that was asked for', () => {
 
   it('also when an earlier instance of the object had asked', async () => {
     const at = await alarmAfter(async (schedule, storage) => {
-      await new Schedule(storage, true).ensure(FAR);
+      await new Schedule(storage, new RowMeter(), true).ensure(FAR);
       await schedule.ensure(FAR + 1000);
     });
     expect(at).toBe(FAR);
@@ -46,7 +47,7 @@ it('sets none any more once it is stopped, also for who asked before', async () 
 
 it('sets the first one of a new object in the step that asks', async () => {
   const at = await alarmAfter(async (_, storage) => {
-    const asked = new Schedule(storage, false).ensure(FAR);
+    const asked = new Schedule(storage, new RowMeter(), false).ensure(FAR);
     expect(await storage.getAlarm()).toBe(FAR);
     await asked;
   });
@@ -58,7 +59,7 @@ function alarmAfter(
 ): Promise<number | null> {
   const id = env.CONVERSATIONS.newUniqueId();
   return runInDurableObject(env.CONVERSATIONS.get(id), async (_, { storage }) => {
-    await work(new Schedule(storage, true), storage);
+    await work(new Schedule(storage, new RowMeter(), true), storage);
     return await storage.getAlarm();
   });
 }

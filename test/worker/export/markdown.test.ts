@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatResponse, ConversationView, Document } from '../../../shared/documents.ts';
+import type { ConversationExport } from '../../../shared/conversations.ts';
+import type { ChatResponse, Document } from '../../../shared/documents.ts';
 import { attachmentNamed } from '../../../worker/export/file-name.ts';
-import { renderMarkdown } from '../../../worker/export/markdown.ts';
+import { markdownOf } from '../../../worker/export/markdown.ts';
 import { renderDocument } from '../../../worker/export/markdown-documents.ts';
 
 const CONVERSATION = 'conv_00000000-0000-4000-8000-000000000000';
 const RESPONSE = 'chat_00000000-0000-4000-8000-000000000001';
 const CREATED = '2026-11-20T12:34:56.000Z';
 
-it('puts a message that steered the answer where the model learned of it', () => {
+it('puts a message that steered the answer where the model learned of it', async () => {
   const at = (sequence: number): Document => ({
     ...{ id: `doc_00${sequence}`, type: 'text', sequence },
     ...{ content: `Text ${sequence}.`, metadata: {} },
@@ -16,7 +17,7 @@ it('puts a message that steered the answer where the model learned of it', () =>
   const said = (content: string, more: object) => ({
     ...{ responseId: RESPONSE, content, created: CREATED, ...more },
   });
-  const page = renderMarkdown({
+  const page = await pageOf({
     ...{ id: CONVERSATION, title: 'T', archived: false, created: CREATED, bridgeId: null },
     messages: [
       said('Asked.', {}),
@@ -215,8 +216,8 @@ describe('a document as Markdown', () => {
   });
 });
 
-it('a conversation is its messages and answers, in order, with when and where from', () => {
-  const conversation: ConversationView = {
+it('a conversation is its messages and answers, in order, with when and where from', async () => {
+  const conversation: Exported = {
     id: CONVERSATION,
     title: 'About [links]',
     archived: false,
@@ -230,7 +231,13 @@ it('a conversation is its messages and answers, in order, with when and where fr
       { ...responseOf('cancelled'), documents: [documentOf({ type: 'text', content: 'Hi.' })] },
     ],
   };
-  expect(renderMarkdown(conversation)).toBe(
+  const [asked, waiting] = conversation.messages.map((message) => [message]);
+  const inParts = [
+    { ...conversation, messages: asked ?? [] },
+    { ...conversation, messages: waiting ?? [], responses: [] },
+  ];
+  expect(await pageOf(...inParts)).toBe(await pageOf(conversation));
+  expect(await pageOf(conversation)).toBe(
     `# About \\[links\\]
 
 Begun 2026-11-20 12:34 UTC.
@@ -266,6 +273,18 @@ it.each<[string, string]>([
 ])('a file is named after the title %j, safely', (title, names) => {
   expect(attachmentNamed(title, 'md')).toBe(`attachment; ${names}`);
 });
+
+type Exported = ConversationExport['conversation'];
+
+async function pageOf(...views: Exported[]): Promise<string> {
+  let page = '';
+  for await (const part of markdownOf(inTurn(views))) page += part;
+  return page;
+}
+
+async function* inTurn(views: readonly Exported[]): AsyncGenerator<Exported> {
+  yield* views;
+}
 
 function documentOf(more: Partial<Document>): Document {
   return { id: 'doc_001', type: 'text', sequence: 1, content: null, metadata: {}, ...more };

@@ -39,14 +39,15 @@ function tidy(raw: readonly RawEvent[], { responseId, conversationId }: Stream):
               .replaceAll(responseId, 'RESPONSE')
               .replaceAll(conversationId, 'CONVERSATION')
               .replaceAll(/"created":"[^"]*"/g, `"created":"${CREATED}"`)
-              .replaceAll(/"duration_ms":\d+/g, '"duration_ms":5'),
+              .replaceAll(/"duration_ms":\d+/g, '"duration_ms":5')
+              .replaceAll(/"rows":\d+/g, '"rows":8'),
           ),
   }));
 }
 
 const end = 3 + TEXT.length;
 const usage = { promptTokens: 11, completionTokens: 7, totalTokens: 18 };
-const metadata = { duration_ms: 5, toolCallCount: 0, turnCount: 1 };
+const metadata = { duration_ms: 5, toolCallCount: 0, turnCount: 1, rows: 8 };
 const message = { responseId: 'RESPONSE', content: 'hi', created: CREATED };
 const response = {
   id: 'RESPONSE',

@@ -37,15 +37,33 @@ it('gives exactly the rest from every position, and inside a character a 400', a
   }
 });
 
+it('goes on behind what a browser has seen since, not where its address began', async () => {
+  const { responseId, conversationId } = await answered();
+  const { position } = await (
+    await call(`conversations/${conversationId}`)
+  ).json<ConversationView>();
+  for (const path of [
+    `chat/completions/${responseId}/events`,
+    `conversations/${conversationId}/events`,
+  ]) {
+    const [first, second, ...others] = await readTo(path, 0);
+    const headers = { 'last-event-id': `${second?.id}` };
+    const rest = new SseReader(await call(`${path}?after=${first?.id}`, { headers }));
+    expect(await rest.until((events) => events.at(-1)?.id === position)).toEqual(others);
+    await rest.leave();
+  }
+  const headers = { 'last-event-id': `${position}` };
+  const path = `chat/completions/${responseId}/events?after=${position - 1}`;
+  expect((await call(path, { headers })).status).toBe(204);
+});
+
 it('gives the same documents as JSON, as a stream and in the conversation', async () => {
   const { responseId, conversationId } = await answered();
   const json = (await (await call(`chat/completions/${responseId}`)).json()) as ChatResponse;
   expect(foldResponse(await readTo(`chat/completions/${responseId}/events`, 0))).toEqual(json);
   const view = (await (await call(`conversations/${conversationId}`)).json()) as ConversationView;
   expect(view.responses).toEqual([json]);
-  const { id, title, archived, created, bridgeId } = view;
-  const described = { id, title, archived, created, bridgeId };
-  const folded: ConversationView = { ...described, messages: [], responses: [] };
+  const folded: ConversationView = { ...view, messages: [], responses: [] };
   for (const { event } of await readTo(`conversations/${conversationId}/events`, 0)) {
     foldConversation(folded, event);
   }

@@ -1,5 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
+import { formatEvents, READER_CLOSE } from '../../../shared/reader-socket.ts';
+import { ReaderSocket } from '../../../worker/follow/reader-socket.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { askStreamed } from '../conversation/conversing.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
@@ -104,6 +106,30 @@ it('loses and doubles nothing when the object lets its sockets go', async () => 
   const events = await socket.toEnd();
   expect(textOf(events)).toBe('One. two. three.');
   expect(unitsOf(events)).toEqual(unitsOf(await reader.toEnd()));
+});
+
+it('counts what a crash took back as arrived with the snapshot behind it, and takes late acks of it', async () => {
+  const { 0: client, 1: server } = new WebSocketPair();
+  const reader = new ReaderSocket(server, 0);
+  client.accept();
+  const delta = 'x'.repeat(FOLLOW_LIMITS.maxBufferedBytes);
+  const event = { type: 'content_delta', documentId: 'doc_001', delta } as const;
+  // The second one is told from where the tape ends after the crash.
+  for (const position of [300_000, 20]) reader.send(formatEvents([{ event, position }]));
+  const caughtUp = reader.drained();
+  client.send(JSON.stringify({ ack: 20 }));
+  await caughtUp;
+  expect(reader.buffered).toBe(0);
+  client.send(JSON.stringify({ ack: 300_000 }));
+  reader.send(formatEvents([{ event, position: 300_000 + 20 }]));
+  client.send(JSON.stringify({ ack: 300_000 + 20 }));
+  await reader.drained();
+  expect(reader.life.signal.aborted).toBe(false);
+  client.send(JSON.stringify({ ack: 300_000 + 21 }));
+  const { code } = await new Promise<CloseEvent>((resolve) =>
+    client.addEventListener('close', resolve),
+  );
+  expect(code).toBe(READER_CLOSE.ackTooFar.code);
 });
 
 it('deleting a conversation closes its readers with 4004, and ends its streams', async () => {

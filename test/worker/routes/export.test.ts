@@ -1,6 +1,8 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { ConversationExport } from '../../../shared/conversations.ts';
+import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
+import { writeLong } from '../conversation/long-conversation.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -10,7 +12,8 @@ it('gives a conversation as JSON, to be kept as a file', async () => {
   const body = await response.json();
   const { conversation: exported, ...rest } = ConversationExport.parse(body);
   expect(body).toEqual({ ...rest, conversation: exported });
-  expect(exported).toEqual(await (await call(`conversations/${conversationId}`)).json());
+  const view = await (await call(`conversations/${conversationId}`)).json();
+  expect(view).toEqual({ ...exported, earlier: null, position: expect.any(Number) });
   expect(response.headers.get('content-disposition')).toContain('filename="Say-hello.json"');
 });
 
@@ -25,6 +28,34 @@ it('gives a conversation as Markdown, to be kept as a file', async () => {
   expect(text).toContain('\nHello.\n\n```js\nlet a;\n```\n');
 });
 
+it('gives all of a long conversation, as it stood when the export began', async () => {
+  const { maxShownBytes } = CONVERSATION_LIMITS;
+  const long = await writeLong(40, () => maxShownBytes / 6);
+  const { account, conversationId } = long;
+  const path = `conversations/${conversationId}/export`;
+  const [json, markdown] = [await call(path, long), await call(`${path}?format=markdown`, long)];
+  scriptModel(() => ({ text: 'And on.' }));
+  await chat('More', { account, conversationId });
+  const { conversation } = ConversationExport.parse(await json.json());
+  expect(conversation.messages.map(({ content }) => content)).toEqual(numbered('Question'));
+  const answers = conversation.responses.map(({ documents }) => documents[0]?.content ?? '');
+  expect(answers.map((text) => text.replace(/ x+$/, ''))).toEqual(numbered('Answer'));
+  const text = await markdown.text();
+  expect(text.match(/^(> Question|Answer) \d+/gm)).toEqual(
+    numbered('Answer').flatMap((answer) => [answer.replace('Answer', '> Question'), answer]),
+  );
+  expect(text).not.toContain('And on.');
+});
+
+it('breaks off where the conversation is deleted meanwhile', async () => {
+  const long = await writeLong(10, () => CONVERSATION_LIMITS.maxShownBytes);
+  const path = `conversations/${long.conversationId}`;
+  const exported = await call(`${path}/export`, long);
+  expect(exported.status).toBe(200);
+  expect((await call(path, { ...long, method: 'DELETE' })).status).toBe(204);
+  await expect(exported.text()).rejects.toThrow();
+});
+
 it('knows no other format, and no conversation of others', async () => {
   const conversationId = await conversation();
   const path = `conversations/${conversationId}/export`;
@@ -34,6 +65,10 @@ it('knows no other format, and no conversation of others', async () => {
   });
   expect((await call(path, { account: 'eve' })).status).toBe(404);
 });
+
+function numbered(word: string): string[] {
+  return Array.from({ length: 40 }, (_, index) => `${word} ${index + 1}`);
+}
 
 async function conversation(): Promise<string> {
   scriptModel(() => ({ text: 'Hello.\n\n```js\nlet a;\n```\n' }));

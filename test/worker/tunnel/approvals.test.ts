@@ -11,6 +11,7 @@ import {
   type Streamed,
 } from '../conversation/conversing.ts';
 import { type HeldModel, holdModel, runCommand } from '../conversation/held-model.ts';
+import { shiftClock } from '../conversation/shifted-clock.ts';
 import { connectBridge, openBridge, type ScriptedBridge } from './scripted-bridge.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -100,15 +101,13 @@ it('an answer given while the bridge is away is kept for it, over a crash of the
 
 it('a person has longer than a command, and the command its own time after that', async () => {
   const { bridge, callId, streamed } = await question();
-  let aheadMs = 2 * RUN_LIMITS.callDeadlineMs;
-  const now = Date.now.bind(Date);
-  vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+  const clock = shiftClock(2 * RUN_LIMITS.callDeadlineMs);
   const alarm = () => runDurableObjectAlarm(conversationObject(streamed.conversationId));
   await alarm();
   expect((await readResponse(streamed.responseId)).status).toBe('waiting');
   bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'terminal' });
   await streamed.reader.untilType('approval_resolved');
-  aheadMs += RUN_LIMITS.callDeadlineMs / 2;
+  clock.aheadMs += RUN_LIMITS.callDeadlineMs / 2;
   await alarm();
   expect((await readResponse(streamed.responseId)).status).toBe('streaming');
   await streamed.reader.leave();
@@ -117,15 +116,13 @@ it('a person has longer than a command, and the command its own time after that'
 it('a call that was allowed is looked after again when its own time is over', async () => {
   const { bridge, callId, streamed } = await question();
   const stub = conversationObject(streamed.conversationId);
-  let aheadMs = 2 * RUN_LIMITS.callDeadlineMs;
-  const now = Date.now.bind(Date);
-  vi.spyOn(Date, 'now').mockImplementation(() => now() + aheadMs);
+  const clock = shiftClock(2 * RUN_LIMITS.callDeadlineMs);
   await runDurableObjectAlarm(stub);
   bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'terminal' });
   await streamed.reader.untilType('approval_resolved');
   const alarm = await runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
   expect(alarm).toBeLessThanOrEqual(Date.now() + RUN_LIMITS.callDeadlineMs);
-  aheadMs = 0;
+  clock.aheadMs = 0;
   await streamed.reader.leave();
 });
 

@@ -10,7 +10,9 @@ const JSON_TYPE = 'application/json';
 const MIB = 1024 * 1024;
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
+  vi.useFakeTimers({
+    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'],
+  });
 });
 afterEach(() => {
   vi.useRealTimers();

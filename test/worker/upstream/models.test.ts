@@ -41,6 +41,7 @@ describe('a model of the table', () => {
       apiKey: 'k',
       upstreamId: 'vendor/fast-8b',
       takesImages: false,
+      contextWindow: 131_072,
       maxOutputTokens: 8_000,
       prices: { ...PRICES, currency: 'USD' },
       switches: {
@@ -48,6 +49,7 @@ describe('a model of the table', () => {
         maxTokensField: 'max_tokens',
         parallelToolCalls: false,
         thinkTags: true,
+        reasoningField: 'none',
       },
     });
   });

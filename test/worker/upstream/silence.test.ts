@@ -4,7 +4,7 @@ import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
 import { targetOf } from './target.ts';
 
 const REQUEST = { model: 'm', messages: [], tools: [] };
-const { firstByteMs, stallMs } = UPSTREAM_LIMITS;
+const { firstByteMs, stallMs, stallTickMs } = UPSTREAM_LIMITS;
 
 beforeEach(() => {
   vi.useFakeTimers();
@@ -28,7 +28,7 @@ describe('an upstream that goes silent is given up', () => {
     const { upstream, answer } = ask();
     upstream.open();
     await upstream.send('data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n');
-    for (let waitedMs = 0; waitedMs < stallMs; waitedMs += 1_000) {
+    for (let waitedMs = 0; waitedMs < stallMs + stallTickMs; waitedMs += 1_000) {
       expect(upstream.signal?.aborted).toBe(false);
       await upstream.send(': keep-alive\n\n');
       await vi.advanceTimersByTimeAsync(1_000);

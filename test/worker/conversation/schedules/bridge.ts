@@ -8,6 +8,8 @@ import {
 } from '../../../../shared/tunnel.ts';
 import { requestBridge } from '../../tunnel/scripted-bridge.ts';
 
+import { sleep } from './device.ts';
+
 /** What the schedule is told. */
 export interface BridgeEvents {
   /** The call is here and has not run; it runs when this resolves. */
@@ -16,9 +18,12 @@ export interface BridgeEvents {
   acked(callId: string): void;
 }
 
+/** After a connection that could not be made. */
+const RETRY_MS = 20;
+
 interface JournalEntry {
   readonly call: ToolCall;
-  state: 'waiting' | 'asking' | 'finished';
+  state: 'waiting' | 'asking' | 'finished' | 'cancelled';
 }
 
 /** Comes back by itself when its connection is lost. */
@@ -30,6 +35,7 @@ export class CountingBridge {
   readonly #events: BridgeEvents;
   readonly #journal = new Map<string, JournalEntry>();
   #socket: WebSocket | null = null;
+  #isComingBack = false;
   #left = false;
 
   constructor(account: string, bridgeId: string, events: BridgeEvents) {
@@ -79,20 +85,26 @@ export class CountingBridge {
     };
   }
 
+  /** A socket can end in two ways at once, and the next one before it was welcomed. */
   async #comeBack(lost: WebSocket): Promise<void> {
-    if (this.#socket !== lost && this.#socket !== null) return;
+    if (this.#isComingBack || (this.#socket !== lost && this.#socket !== null)) return;
+    this.#isComingBack = true;
     this.#socket = null;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    if (this.#left || this.#socket) return;
-    await this.connect().catch(() => this.#comeBack(lost));
+    while (!this.#left && !this.#socket) {
+      await this.connect().catch(() => undefined);
+      if (!this.#socket) await sleep(RETRY_MS);
+    }
+    this.#isComingBack = false;
   }
 
   #take(frame: TunnelFrame): void {
     if (frame.type === 'welcome') {
       for (const call of frame.calls) this.#receive(call);
       for (const answer of frame.answers) this.#answered(answer);
+      for (const callId of frame.cancels) this.#cancel(callId);
     }
     if (frame.type === 'call') this.#receive(frame.call);
+    if (frame.type === 'cancel') this.#cancel(frame.callId);
     if (frame.type === 'approval') this.#answered(frame.answer);
     if (frame.type === 'ack' && this.#journal.delete(frame.callId)) {
       this.#events.acked(frame.callId);
@@ -102,6 +114,7 @@ export class CountingBridge {
   #receive(call: ToolCall): void {
     const known = this.#journal.get(call.callId);
     if (known?.state === 'finished') return this.#result(call);
+    if (known?.state === 'cancelled') return this.#cancelled(call);
     if (known?.state === 'asking') return this.#ask(call);
     if (known) return;
     this.#journal.set(call.callId, { call, state: 'waiting' });
@@ -122,17 +135,33 @@ export class CountingBridge {
   #answered({ callId, decision }: ApprovalAnswer): void {
     const entry = this.#journal.get(callId);
     if (entry?.state !== 'asking') return;
+    entry.state = 'waiting';
     this.#send({ type: 'approval_resolved', callId, decision, by: 'device' });
     this.#run(entry.call);
   }
 
+  /** What has not run will not; what has is told again. */
+  #cancel(callId: string): void {
+    const entry = this.#journal.get(callId);
+    if (!entry) return;
+    if (entry.state === 'finished') return this.#result(entry.call);
+    entry.state = 'cancelled';
+    this.#cancelled(entry.call);
+  }
+
   #run(call: ToolCall): void {
+    const entry = this.#journal.get(call.callId);
+    if (entry?.state !== 'waiting') return;
+    entry.state = 'finished';
     for (const name of [call.callId, pathOf(call)]) {
       this.runs.set(name, (this.runs.get(name) ?? 0) + 1);
     }
-    const entry = this.#journal.get(call.callId);
-    if (entry) entry.state = 'finished';
     this.#result(call);
+  }
+
+  #cancelled({ callId }: ToolCall): void {
+    const result = { status: 'error', code: 'CANCELLED', data: 'Cancelled.' } as const;
+    this.#send({ type: 'result', callId, result });
   }
 
   #ask({ callId }: ToolCall): void {
@@ -154,6 +183,7 @@ export class CountingBridge {
   }
 }
 
-function pathOf({ arguments: args }: ToolCall): string {
+/** What the model meant by a call. */
+export function pathOf({ arguments: args }: ToolCall): string {
   return String(args['target_file']);
 }

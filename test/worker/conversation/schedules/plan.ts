@@ -1,113 +1,110 @@
-/** What happens in one schedule, decided from its seed alone: what the model does, where it all crashes, who follows. */
+/** What happens in one schedule, decided from its seed alone: what the model does, where it all crashes, who does what. */
 import { Random } from '../../../../bench/fuzz/random.ts';
+import type { Delivery } from '../../../../shared/requests.ts';
+import { type Moment, planMoment } from './moments.ts';
+import type { CopyPoint } from './points.ts';
+import { type PlannedTurn, planQuietTurns, planTurns } from './turns.ts';
 
-/** Where a conversation's object (or, for `tunnel_lost`, its bridge's) is taken away. */
-export const CRASH_POINTS = [
-  'before_first_byte',
-  'in_text',
-  'before_turn_commit',
-  'calls_out',
-  'tunnel_lost',
-  'approval_waiting',
-  'question_waiting',
-  'after_result',
-  'at_the_end',
-  'while_queued',
-] as const;
-export type CrashPoint = (typeof CRASH_POINTS)[number];
-
-/** The points that the model itself reaches: one attempt at a turn dies at each, the attempt after the last one lives. */
-type ModelPoint = 'before_first_byte' | 'in_text' | 'before_turn_commit';
-
-/** `refused`, `error_event` and `cut` end a response; `busy` is answered with 503 once, and then as `text`. */
-type TurnKind = 'text' | 'calls' | 'todo' | 'question' | 'busy' | 'refused' | 'error_event' | 'cut';
-
-export interface PlannedTurn {
-  readonly kind: TurnKind;
-  readonly reasoning: boolean;
-  /** Paragraphs and fences of the text that comes first. */
-  readonly pieces: number;
-  readonly deaths: readonly ModelPoint[];
-  /** Parallel calls to the bridge: which of them ask a person. */
-  readonly calls: readonly { readonly asks: boolean }[];
-  /** What the calls, or the question, meet while they wait. */
-  readonly waitingCrash: CrashPoint | null;
-  readonly crashAfterResult: boolean;
-  readonly crashAtEnd: boolean;
+/** Where a reader goes away: after so many events more. */
+export interface PlannedLeave {
+  readonly afterEvents: number;
+  /** Of a delta it meets there it takes this part, from 0 to 1; null for the whole of it. */
+  readonly cut: number | null;
 }
 
 export interface PlannedFollower {
   readonly follows: 'response' | 'conversation';
-  /** It leaves after so many events more, once for each entry; with `cut` in the middle of a delta where it can. */
-  readonly leaves: readonly { readonly afterEvents: number; readonly cut: boolean }[];
+  readonly transport: 'sse' | 'socket';
+  /** Over a socket: it acknowledges each so many messages. */
+  readonly acksEach: number;
+  readonly leaves: readonly PlannedLeave[];
+}
+
+/** A message that is sent while others are answered; `message` is its number in {@link Plan.messages}. */
+export interface PlannedMessage {
+  readonly message: number;
+  readonly moment: Moment;
+  readonly delivery: Delivery;
+  /** Whether the conversation's object is lost while the message is on its way. */
+  readonly crashes: boolean;
+}
+
+/** A request that is sent again with its key. */
+export interface PlannedDuplicate {
+  readonly moment: Moment;
+  readonly crashes: boolean;
+  /** Whether the answer is read to its end, or left at once. */
+  readonly follows: boolean;
+}
+
+export interface PlannedFork {
+  readonly moment: Moment;
+  readonly crash: CopyPoint | null;
+  /** The message that the copy is continued with. */
+  readonly message: number;
 }
 
 export interface Plan {
   readonly seed: number;
-  /** One list of turns for each message; all messages are sent before the first answer begins. */
+  /** The model's turns for each message, by the number that the message names. */
   readonly messages: readonly (readonly PlannedTurn[])[];
+  /** So many of them are sent before the first answer begins. */
+  readonly first: number;
   readonly crashWhileQueued: boolean;
+  /** When everything has ended, and only those are there who follow everything. */
+  readonly crashAtRest: boolean;
   readonly followers: readonly PlannedFollower[];
+  readonly late: readonly PlannedMessage[];
+  readonly cancels: readonly Moment[];
+  readonly duplicates: readonly PlannedDuplicate[];
+  readonly forks: readonly PlannedFork[];
 }
 
 export function planSchedule(seed: number): Plan {
   const random = new Random(seed);
-  const messages = Array.from({ length: random.chance(0.2) ? 2 : 1 }, () => planMessage(random));
+  const messages: PlannedTurn[][] = [];
+  const add = (turns: PlannedTurn[]) => messages.push(turns) - 1;
+  const first = random.chance(0.2) ? 2 : 1;
+  for (let index = 0; index < first; index++) add(planTurns(random));
   return {
-    seed,
-    messages,
-    crashWhileQueued: messages.length > 1 && random.chance(0.6),
-    followers: Array.from({ length: 1 + random.below(2) }, () => planFollower(random)),
+    ...{ seed, messages, first },
+    crashWhileQueued: first > 1 && random.chance(0.6),
+    crashAtRest: random.chance(0.12),
+    followers: times(1 + random.below(2), () => planFollower(random)),
+    late: times(random.chance(0.25) ? 1 + random.below(2) : 0, () => ({
+      message: add(planTurns(random)),
+      moment: planMoment(random),
+      delivery: random.pick(DELIVERIES),
+      crashes: random.chance(0.3),
+    })),
+    cancels: times(random.chance(0.25) ? 1 + random.below(2) : 0, () => planMoment(random)),
+    duplicates: times(random.chance(0.2) ? 1 + random.below(2) : 0, () => ({
+      moment: planMoment(random),
+      crashes: random.chance(0.3),
+      follows: random.chance(0.5),
+    })),
+    forks: times(random.chance(0.12) ? 1 : 0, () => ({
+      moment: planMoment(random),
+      crash: random.pick([null, 'fork_source', 'fork_copy']),
+      message: add(planQuietTurns(random)),
+    })),
   };
 }
 
-const MIDDLE: readonly TurnKind[] = ['calls', 'calls', 'calls', 'todo', 'question'];
-const LAST: readonly TurnKind[] = [
-  ...(['text', 'text', 'text', 'text', 'text', 'text'] as const),
-  ...(['busy', 'refused', 'error_event', 'cut'] as const),
-];
-
-function planMessage(random: Random): PlannedTurn[] {
-  const middle = Array.from({ length: random.below(3) }, () => random.pick(MIDDLE));
-  return [...middle, random.pick(LAST)].map((kind) => planTurn(kind, random));
-}
-
-function planTurn(kind: TurnKind, random: Random): PlannedTurn {
-  const calls = kind === 'calls' ? 1 + random.below(3) : 0;
-  const asking = Array.from({ length: calls }, () => ({ asks: random.chance(0.3) }));
-  return {
-    kind,
-    reasoning: random.chance(0.2),
-    pieces: kind === 'text' || random.chance(0.4) ? 1 + random.below(4) : 0,
-    deaths: random.chance(0.3) ? planDeaths(random) : [],
-    calls: asking,
-    waitingCrash: random.chance(0.4) ? waitingCrash(kind, asking, random) : null,
-    crashAfterResult: calls > 0 && random.chance(0.2),
-    crashAtEnd: kind === 'text' && random.chance(0.2),
-  };
-}
-
-/** Fewer than RUN_LIMITS.maxTakeovers, so that the crash at the end of a turn can come on top. */
-function planDeaths(random: Random): ModelPoint[] {
-  const points = ['before_first_byte', 'in_text', 'before_turn_commit'] as const;
-  return Array.from({ length: 1 + random.below(2) }, () => random.pick(points));
-}
-
-function waitingCrash(
-  kind: TurnKind,
-  calls: PlannedTurn['calls'],
-  random: Random,
-): CrashPoint | null {
-  if (kind === 'question') return 'question_waiting';
-  if (kind !== 'calls') return null;
-  if (calls.some(({ asks }) => asks)) return 'approval_waiting';
-  return random.chance(0.7) ? 'calls_out' : 'tunnel_lost';
-}
+const DELIVERIES: readonly Delivery[] = ['queue', 'steer', 'steer', 'interrupt', 'reject'];
 
 function planFollower(random: Random): PlannedFollower {
-  const leave = () => ({ afterEvents: 1 + random.below(12), cut: random.chance(0.5) });
   return {
     follows: random.chance(0.25) ? 'conversation' : 'response',
-    leaves: Array.from({ length: random.below(3) }, leave),
+    transport: random.chance(0.4) ? 'socket' : 'sse',
+    acksEach: 1 + random.below(3),
+    leaves: times(random.below(3), () => ({
+      afterEvents: 1 + random.below(12),
+      cut: random.chance(0.5) ? random.fraction() : null,
+    })),
   };
+}
+
+function times<Item>(length: number, make: () => Item): Item[] {
+  return Array.from({ length }, make);
 }

@@ -1,0 +1,219 @@
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { RUN_LIMITS } from '../../../../shared/limits.ts';
+import type { ScriptedRequest } from '../../../far-ends/reply-script.ts';
+import { chat, scriptModel } from '../../api.ts';
+import { connectBridge } from '../../tunnel/scripted-bridge.ts';
+import { askStreamed, readResponse } from '../conversing.ts';
+import { callFrame, endFrames, holdModel, readFile, runCommand, textFrame } from '../held-model.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('a call that must not run is answered with an error that the model reads', () => {
+  const write = { name: 'write', arguments: { path: 'a', contents: 'x' } };
+  it.each<[string, object, { name: string; raw: string }, string]>([
+    ['an unknown tool', {}, { name: 'format_disk', raw: '{}' }, 'UNKNOWN_TOOL'],
+    ['arguments of a wrong type', {}, { name: 'read_file', raw: '{"limit": -1}' }, 'INVALID'],
+    ['arguments that are no JSON', {}, { name: 'read_file', raw: '{"target_file": ' }, 'INVALID'],
+    ['arguments that are a list', {}, { name: 'read_file', raw: '[1]' }, 'INVALID'],
+    [
+      'a tool that changes things in ask mode',
+      { mode: 'ask' },
+      { name: 'write', raw: JSON.stringify(write.arguments) },
+      'READ_ONLY_MODE',
+    ],
+    [
+      'an alias of such a tool in plan mode',
+      { mode: 'plan' },
+      { name: 'Shell', raw: '{"command": "ls"}' },
+      'READ_ONLY_MODE',
+    ],
+    [
+      'a tool that the request does not offer',
+      { tools: ['grep'] },
+      { name: 'read_file', raw: '{"target_file": "a"}' },
+      'TOOL_NOT_OFFERED',
+    ],
+    [
+      'a tool that the bridge does not have',
+      { bridgeTools: ['grep'] },
+      { name: 'read_file', raw: '{"target_file": "a"}' },
+      'NO_BRIDGE',
+    ],
+  ])('%s', async (_, { bridgeTools, ...options }: { bridgeTools?: string[] }, asked, code) => {
+    const model = holdModel();
+    const bridge = await connectBridge(bridgeTools ? { tools: bridgeTools } : {});
+    const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId, ...options });
+    const first = await model.next();
+    first.send(callFrame(0, 'call_a', asked.name, asked.raw), ...endFrames('tool_calls'));
+    const second = await model.next();
+    expect(resultsIn(second.request)).toEqual([
+      ['call_a', expect.stringMatching(new RegExp(`^Error ${code}`))],
+    ]);
+    second.answer({ text: 'Sorry.' });
+    await reader.toEnd();
+    const { documents, status } = await readResponse(responseId);
+    expect(status).toBe('completed');
+    expect(documents.map(({ id, sequence }) => [id, sequence])).toEqual(
+      ['doc_001', 'doc_002', 'doc_003'].map((id, index) => [id, index + 1]),
+    );
+    expect(documents[1]).toMatchObject({
+      type: 'error',
+      metadata: { errorCode: expect.stringMatching(code), source: toolOf(asked.name) },
+    });
+    expect(bridge.frames).toEqual([]);
+  });
+
+  it('offers only what mode, request and bridge have in common', async () => {
+    const model = holdModel();
+    const bridge = await connectBridge({ tools: ['grep', 'write', 'read_file'] });
+    const { reader } = await askStreamed({
+      bridgeId: bridge.bridgeId,
+      mode: 'ask',
+      tools: ['Read', 'write'],
+    });
+    const reply = await model.next();
+    expect(reply.request.tools?.map((tool) => tool.function.name)).toEqual(['read_file']);
+    reply.answer({ text: 'ok' });
+    await reader.toEnd();
+  });
+});
+
+it('gives the model results in the order of its calls, whatever order they arrive in', async () => {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  (await model.next()).answer({
+    calls: [readFile('a'), { name: 'nothing', arguments: {} }, readFile('c'), runCommand('d')],
+  });
+  const calls = [await bridge.nextCall(), await bridge.nextCall(), await bridge.nextCall()];
+  expect(calls.map((call) => call.arguments)).toEqual([
+    { target_file: 'a' },
+    { target_file: 'c' },
+    { command: 'd' },
+  ]);
+  for (const call of calls.toReversed()) bridge.succeed(call.callId, `of ${call.tool}`);
+  const second = await model.next();
+  expect(resultsIn(second.request).map(([, content]) => content)).toEqual([
+    'of read_file',
+    expect.stringContaining('UNKNOWN_TOOL'),
+    'of read_file',
+    'of run_terminal_cmd',
+  ]);
+  second.answer({ text: 'Done.' });
+  await reader.toEnd();
+  const { documents, metadata } = await readResponse(responseId);
+  expect(documents.map(({ type }) => type)).toEqual([
+    'tool_call',
+    'tool_call',
+    'tool_call',
+    'terminal_command',
+    'error',
+    'text',
+  ]);
+  expect(metadata).toMatchObject({ toolCallCount: 4, turnCount: 2 });
+});
+
+it('never sends one call id twice in a request, however often the upstream uses it', async () => {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const { reader } = await askStreamed({ bridgeId: bridge.bridgeId });
+  for (let turn = 0; turn < 2; turn++) {
+    const reply = await model.next();
+    const frames = ['a', 'b'].map((path, index) =>
+      callFrame(index, 'call_0', 'read_file', JSON.stringify({ target_file: path })),
+    );
+    reply.send(...frames, ...endFrames('tool_calls'));
+    for (const path of ['a', 'b']) {
+      const call = await bridge.nextCall();
+      expect(call.arguments).toEqual({ target_file: path });
+      bridge.succeed(call.callId, `turn ${turn} ${path}`);
+    }
+  }
+  const last = await model.next();
+  const asked = last.request.messages.flatMap(({ tool_calls }) => tool_calls ?? []);
+  const ids = asked.map(({ id }) => id);
+  expect(new Set(ids).size).toBe(4);
+  expect(resultsIn(last.request)).toEqual(
+    ['turn 0 a', 'turn 0 b', 'turn 1 a', 'turn 1 b'].map((content, index) => [ids[index], content]),
+  );
+  last.answer({ text: 'ok' });
+  await reader.toEnd();
+});
+
+it('runs no call of a reply that reached its token limit', async () => {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  const usage = { prompt_tokens: 5, completion_tokens: 6, total_tokens: 11 };
+  (await model.next()).send(
+    callFrame(0, 'x', 'run_terminal_cmd', '{"command": "rm -rf a"}'),
+    ...endFrames('length', usage),
+  );
+  await reader.toEnd();
+  expect(await readResponse(responseId)).toMatchObject({
+    status: 'error',
+    documents: [
+      { type: 'terminal_command', metadata: { result: { status: 'error' } } },
+      { type: 'error', metadata: { errorCode: 'ANSWER_TRUNCATED' } },
+    ],
+    usage: { promptTokens: 5, completionTokens: 6, totalTokens: 11 },
+    metadata: { turnCount: 1 },
+  });
+  expect(bridge.frames).toEqual([]);
+});
+
+it('sums the usage of all turns, with what only some of them report', async () => {
+  const model = holdModel();
+  const { reader, responseId } = await askStreamed();
+  const base = { prompt_tokens: 10, completion_tokens: 2, total_tokens: 12 };
+  const cached = { ...base, prompt_tokens_details: { cached_tokens: 4 } };
+  (await model.next()).send(callFrame(0, 'a', 'nothing', '{}'), ...endFrames('tool_calls', cached));
+  (await model.next()).send(callFrame(0, 'b', 'nothing', '{}'), ...endFrames('tool_calls'));
+  (await model.next()).send(textFrame('ok'), ...endFrames('stop', base));
+  await reader.toEnd();
+  expect((await readResponse(responseId)).usage).toEqual({
+    promptTokens: 20,
+    completionTokens: 4,
+    totalTokens: 24,
+    cachedPromptTokens: 4,
+  });
+});
+
+it('stops after the limit of turns, and goes on with the next message', async () => {
+  let limit = Number.POSITIVE_INFINITY;
+  const requests = scriptModel((_, number) =>
+    number < limit ? { calls: [{ name: 'nothing', arguments: { number } }] } : { text: 'Over.' },
+  );
+  const stopped = await chat('go');
+  expect(requests).toHaveLength(RUN_LIMITS.maxTurns);
+  expect(stopped).toMatchObject({ status: 'error', metadata: { turnCount: RUN_LIMITS.maxTurns } });
+  expect(stopped.documents.at(-1)?.metadata['errorCode']).toBe('TURN_LIMIT');
+  limit = 0;
+  const next = await chat('on', { conversationId: stopped.conversationId });
+  expect(next.status).toBe('completed');
+});
+
+it('bounds what a tool gives the model', async () => {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const { reader } = await askStreamed({ bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [readFile('big')] });
+  const { callId } = await bridge.nextCall();
+  bridge.succeed(callId, 'x'.repeat(RUN_LIMITS.maxResultChars + 5));
+  const second = await model.next();
+  const [result] = resultsIn(second.request);
+  expect(result?.[1]).toBe(`${'x'.repeat(RUN_LIMITS.maxResultChars)}\n[cut: 5 more characters]`);
+  second.answer({ text: 'ok' });
+  await reader.toEnd();
+});
+
+/** The results in a request: under which id, and what the model reads. */
+function resultsIn({ messages }: ScriptedRequest): [string | undefined, string][] {
+  return messages
+    .filter(({ role }) => role === 'tool')
+    .map(({ tool_call_id, content }) => [tool_call_id, String(content)]);
+}
+
+function toolOf(name: string): string {
+  return name === 'Shell' ? 'run_terminal_cmd' : name;
+}

@@ -1,0 +1,208 @@
+import { env, runInDurableObject } from 'cloudflare:test';
+import { describe, expect, it } from 'vitest';
+import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+import type { MessageContent } from '../../../../shared/requests.ts';
+import { HeldTelling } from '../../../../worker/conversation/run/held-telling.ts';
+import { readHistory } from '../../../../worker/conversation/run/history.ts';
+import { RunLog } from '../../../../worker/conversation/run/run-log.ts';
+import type { ModelSize } from '../../../../worker/conversation/run/window/size.ts';
+import { messagesIn, weighHistory } from '../../../../worker/conversation/run/window/telling.ts';
+import type { NewTurn, Run } from '../../../../worker/conversation/store/rows.ts';
+import { RunStore } from '../../../../worker/conversation/store/run-statements.ts';
+import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
+import type { Sql } from '../../../../worker/storage/row-meter.ts';
+import { sizeOf } from './window/histories.ts';
+
+const IMAGE = { type: 'image_url' as const, image_url: { url: 'data:image/png;base64,AAAA' } };
+const LONG = 'x'.repeat(30_000);
+
+describe('what is held of what the model was told', () => {
+  it('says the same as everything read anew, whatever happens between two requests', async () => {
+    await onLog(({ log, store }) => {
+      const held = new HeldTelling(store);
+      const size = sizeOf();
+      const asks = (other: Partial<ModelSize> = {}) =>
+        expectSame(held, store, current(log), { ...size, ...other });
+
+      begin(log, 1, [{ type: 'text', text: 'Look.' }, IMAGE]);
+      asks();
+      call(log, { done: 2 });
+      asks();
+      log.addSteer(current(log), { content: 'And this.' });
+      asks();
+      log.placeSteers(current(log));
+      asks();
+      call(log, { done: 1, cancelled: 1 });
+      log.addSteer(current(log), { content: 'Unheard.' });
+      log.end(current(log), { status: 'cancelled', last: 10 });
+
+      begin(log, 2, [{ type: 'text', text: 'Refused.' }, IMAGE]);
+      asks();
+      log.end(current(log), { status: 'error', last: 20 });
+      waiting(log, 3);
+      log.end(current(log), { status: 'cancelled', last: 30 });
+      begin(log, 4);
+      asks();
+      asks({ takesImages: false });
+      asks();
+      asks({ contextWindow: 6_000 });
+      answer(log);
+
+      begin(log, 5);
+      call(log, { done: 2 });
+      call(log, { done: 1 });
+      log.addWindow(current(log), windowFrom(5, 1));
+      asks();
+      call(log, { done: 1 });
+      asks();
+      log.addWindow(current(log), windowFrom(5, 2));
+      asks();
+      answer(log);
+      begin(log, 6);
+      asks();
+    });
+  });
+
+  it('makes a request cost the same rows after many exchanges as after few', async () => {
+    await onLog(({ log, store, counted }) => {
+      const held = new HeldTelling(store);
+      const rowsAt: number[] = [];
+      for (let ordinal = 1; ordinal <= 60; ordinal++) {
+        begin(log, ordinal);
+        rowsAt.push(counted(() => held.tell(ordinal, sizeOf({ contextWindow: 1_000_000 }))));
+        answer(log);
+      }
+      expect(rowsAt[59]).toBe(rowsAt[4]);
+    });
+  });
+
+  it('makes a long run cost the same rows for each of its turns', async () => {
+    await onLog(({ log, store, counted }) => {
+      const held = new HeldTelling(store);
+      const rowsAt: number[] = [];
+      begin(log, 1);
+      for (let turn = 1; turn <= 40; turn++) {
+        rowsAt.push(counted(() => held.tell(1, sizeOf({ contextWindow: 1_000_000 }))));
+        call(log, { done: 2 });
+      }
+      expect(rowsAt[39]).toBe(rowsAt[4]);
+    });
+  });
+
+  it('is given up where it would take much memory', async () => {
+    await onLog(({ log, store, counted }) => {
+      const held = new HeldTelling(store);
+      const url = `data:image/png;base64,${'A'.repeat(WINDOW_LIMITS.maxHeldChars / 3)}`;
+      const image = { ...IMAGE, image_url: { url } };
+      const rowsAt: number[] = [];
+      for (let ordinal = 1; ordinal <= 5; ordinal++) {
+        begin(log, ordinal, [image]);
+        rowsAt.push(counted(() => held.tell(ordinal, sizeOf())));
+        expectSame(held, store, current(log), sizeOf());
+        answer(log);
+      }
+      expect(rowsAt[4]).toBeGreaterThan(rowsAt[2] ?? 0);
+    });
+  });
+});
+
+function expectSame(held: HeldTelling, store: RunStore, { ordinal }: Run, size: ModelSize): void {
+  const anew = weighHistory(readHistory(store, ordinal), size);
+  for (const told of [held.tell(ordinal, size), new HeldTelling(store).tell(ordinal, size)]) {
+    expect(messagesIn(told)).toEqual(messagesIn(anew));
+    expect(told).toEqual({
+      ...anew,
+      pieces: anew.pieces.map(({ messages, saidChars, chars, turn }) =>
+        expect.objectContaining({ messages, saidChars, chars, turn }),
+      ),
+    });
+  }
+}
+
+interface Ground {
+  readonly log: RunLog;
+  readonly store: RunStore;
+  /** The rows that are read by the work. */
+  counted(work: () => void): number;
+}
+
+async function onLog(work: (ground: Ground) => void): Promise<void> {
+  const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.newUniqueId());
+  await runInDurableObject(stub, (_, { storage: { sql } }) => {
+    new ConversationStore(sql).prepare();
+    const cursors: SqlStorageCursor<Record<string, SqlStorageValue>>[] = [];
+    const watched: Sql = {
+      exec: (query, ...bindings) => {
+        const cursor = sql.exec(query, ...bindings);
+        cursors.push(cursor);
+        return cursor as ReturnType<typeof sql.exec<never>>;
+      },
+    };
+    const store = new RunStore(watched);
+    const counted = (counting: () => void) => {
+      cursors.length = 0;
+      counting();
+      return cursors.reduce((sum, { rowsRead }) => sum + rowsRead, 0);
+    };
+    work({ log: new RunLog(store, true), store, counted });
+  });
+}
+
+function current(log: RunLog): Run {
+  const run = log.current;
+  if (!run) throw new Error('nothing is at work');
+  return run;
+}
+
+function begin(log: RunLog, ordinal: number, content: MessageContent = 'Go on.'): void {
+  const first = ordinal * 10 - 9;
+  const request = requestOf(content);
+  log.submit({ ordinal, status: 'running', first, started: first + 1, request, machine: null });
+}
+
+function waiting(log: RunLog, ordinal: number): void {
+  const first = ordinal * 10 - 9;
+  const request = requestOf('Wait.');
+  log.submit({ ordinal, status: 'queued', first, started: null, request, machine: null });
+}
+
+/** A turn with calls, the first of which have results. */
+function call(log: RunLog, { done, cancelled = 0 }: { done: number; cancelled?: number }): void {
+  const run = current(log);
+  const ids = Array.from(
+    { length: done + cancelled },
+    (_, index) => `call_${run.ordinal}_${log.turns.length}_${index}`,
+  );
+  log.addTurn(run, turnOf('Look.', ids));
+  for (const pending of log.pending.slice(0, done)) {
+    log.addResult(pending, { status: 'success', data: LONG, metadata: { lines: 1 } });
+  }
+}
+
+/** The last turn, with which the run ends. */
+function answer(log: RunLog): void {
+  const run = current(log);
+  const end = { status: 'completed' as const, last: run.ordinal * 10 };
+  log.addTurn(run, { ...turnOf('Done.', []), end });
+}
+
+function turnOf(text: string, ids: readonly string[]): NewTurn {
+  const calls = ids.map((id) => ({
+    ...{ callId: id, upstreamId: id, documentId: 'doc_001', name: 'read_file' },
+    ...{ rawArguments: '{}', arguments: {} },
+  }));
+  const usage = { promptTokens: 900, completionTokens: 1, totalTokens: 901 };
+  return { text, calls, reasoning: 'Hm.', usage, lastSequence: 1, atMs: 0 };
+}
+
+function requestOf(content: MessageContent): Run['request'] {
+  return { model: 'm', mode: 'agent', messages: [{ role: 'user', content }], createdMs: 0 };
+}
+
+function windowFrom(run: number, turns: number) {
+  return {
+    ...{ from: { run, turns }, prunedThrough: 5, usage: null },
+    scale: { since: 4, tokensPerChar: 0.3, refused: null },
+    digest: { summary: 'Much.', words: ['Look.'], plan: null, todos: [] },
+  };
+}

@@ -1,0 +1,254 @@
+import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { expect, it } from 'vitest';
+import { MAX_RESPONSES } from '../../../../shared/ids.ts';
+import { RunLog } from '../../../../worker/conversation/run/run-log.ts';
+import { fullLength, prunedTexts } from '../../../../worker/conversation/run/window/results.ts';
+import type { Run, RunRequest } from '../../../../worker/conversation/store/rows.ts';
+import { MIGRATIONS } from '../../../../worker/conversation/store/schema.ts';
+import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
+import { migrate } from '../../../../worker/storage/migrations.ts';
+
+it('finds every run as it ended, and reads only what has not ended', async () => {
+  await onLog((log, reopen) => {
+    answer(log, 1, 2);
+    waiting(log, 2);
+    log.end(found(log, 2), { status: 'cancelled', last: 20 });
+    answer(log, 3, 0);
+    answer(log, 4, 3);
+    const again = reopen();
+    expect(again.current).toBeUndefined();
+    expect(again.newest).toBe(4);
+    expect([...again.back()].map(({ ordinal, status, last }) => [ordinal, status, last])).toEqual([
+      [4, 'completed', 40],
+      [3, 'error', 30],
+      [2, 'cancelled', 20],
+      [1, 'completed', 10],
+    ]);
+    expect(again.find(5)).toBeUndefined();
+  });
+});
+
+it('goes on where an instance left it, with what waits behind', async () => {
+  await onLog((log, reopen) => {
+    answer(log, 1, 2);
+    begin(log, 2);
+    log.addTurn(found(log, 2), turnWith(['a', 'b']));
+    const [first] = log.pending;
+    if (first) log.addResult(first, { status: 'success', data: 'A' });
+    log.addSteer(found(log, 2), { content: 'and this' });
+    waiting(log, 3);
+    waiting(log, 4);
+    log.end(found(log, 3), { status: 'cancelled', last: 30 });
+    const again = reopen();
+    expect(again.open.map(({ ordinal }) => ordinal)).toEqual([2, 4]);
+    expect(again.phase).toMatchObject({ type: 'awaiting_tools', pending: [{ index: 1 }] });
+    expect(again.hasWaitingSteer).toBe(true);
+    expect(again.turns).toHaveLength(1);
+    again.addTurn(found(again, 2), turnWith([], { status: 'completed', last: 21 }));
+    expect(again.phase).toMatchObject({ type: 'queued', run: { ordinal: 4 } });
+  });
+});
+
+it('tells the model what was said, each with its own results', async () => {
+  await onLog((log) => {
+    answer(log, 1, 1);
+    begin(log, 2);
+    log.addTurn(found(log, 2), turnWith(['a', 'b']));
+    for (const pending of [...log.pending].reverse()) {
+      log.addResult(pending, { status: 'success', data: pending.call.name, metadata: { big: 1 } });
+    }
+    const { window, told } = log.history(found(log, 2));
+    expect(window).toBeNull();
+    expect(told.map(({ run, turns }) => [run.ordinal, turns.length])).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
+    expect(told[1]?.turns[0]?.results).toEqual([
+      { status: 'success', data: 'a' },
+      { status: 'success', data: 'b' },
+    ]);
+  });
+});
+
+it('keeps the lists of todos beside what is told, for a window that begins behind them', async () => {
+  await onLog((log) => {
+    begin(log, 1);
+    log.addTurn(found(log, 1), turnWith(['todo_write']));
+    const metadata = { list: [{ id: 'a', content: 'Do it', status: 'pending' }] };
+    for (const pending of log.pending) {
+      log.addResult(pending, { status: 'success', data: '1 todo', metadata });
+    }
+    const { told } = log.history(found(log, 1));
+    expect(told[0]?.turns[0]?.results).toEqual([{ status: 'success', data: '1 todo', metadata }]);
+  });
+});
+
+it('reads only the head and the tail of results that are told as notes', async () => {
+  await onLog((log) => {
+    const long = `head ${'語'.repeat(50_000)} tail`;
+    begin(log, 1);
+    for (const name of ['a', 'b']) {
+      log.addTurn(found(log, 1), turnWith([name]));
+      const [pending] = log.pending;
+      if (pending) log.addResult(pending, { status: 'success', data: long });
+    }
+    log.addWindow(found(log, 1), {
+      ...{ from: { run: 1, turns: 0 }, prunedThrough: 1, usage: null, digest: null },
+      scale: { since: 2, tokensPerChar: 0.25, refused: null },
+    });
+    const [pruned, whole] = log.history(found(log, 1)).told[0]?.turns ?? [];
+    expect(whole?.results).toEqual([{ status: 'success', data: long }]);
+    const [result] = pruned?.results ?? [];
+    expect(result).toMatchObject({ status: 'success', wholeChars: long.length });
+    expect(result?.data).toMatch(/^head .+\n.+ tail$/);
+    expect(result?.data.length).toBeLessThan(3_000);
+    if (pruned) expect(prunedTexts(pruned)[0]).toContain(`${long.length} characters`);
+    if (pruned && whole) expect(fullLength(pruned, 9_000)).toBe(fullLength(whole, 9_000));
+  });
+});
+
+it('tells the model no more than its window', async () => {
+  await onLog((log, reopen) => {
+    for (let ordinal = 1; ordinal <= 5; ordinal++) answer(log, ordinal, 2);
+    begin(log, 6);
+    log.addWindow(found(log, 6), {
+      ...{ from: { run: 4, turns: 1 }, prunedThrough: 7, usage: null },
+      scale: { since: 7, tokensPerChar: 0.25, refused: null },
+      digest: { summary: 'Much.', words: ['go'], plan: null, todos: [] },
+    });
+    const { window, told } = reopen().history(found(log, 6));
+    expect(window).toMatchObject({ number: 1, run: 6, digest: { summary: 'Much.' } });
+    expect(told.map(({ run }) => run.ordinal)).toEqual([4, 5, 6]);
+    expect(told[0]?.turns.map(({ turn }) => turn.number)).toEqual([8]);
+  });
+});
+
+it('knows the newest keys again, those of messages that steered too', async () => {
+  await onLog((log, reopen) => {
+    begin(log, 1, 'key-1');
+    log.addSteer(found(log, 1), { content: 'x', idempotency: { key: 'key-2', digest: 'd' } });
+    waiting(log, 2, 'key-3');
+    const again = reopen();
+    expect(again.findByKey('key-1')).toMatchObject({ run: { ordinal: 1 }, digest: 'd' });
+    expect(again.findByKey('key-2')).toMatchObject({ run: { ordinal: 1 } });
+    expect(again.findByKey('key-3')).toMatchObject({ run: { ordinal: 2 } });
+    expect(again.findByKey('key-4')).toBeUndefined();
+    waiting(again, 3, 'key-4');
+    expect(again.findByKey('key-4')).toMatchObject({ run: { ordinal: 3 } });
+  });
+});
+
+it('takes over what a version stored that did not note where turns begin', async () => {
+  await onLog(
+    (log) => {
+      answer(log, 1, 3);
+      answer(log, 2, 0);
+      answer(log, 3, 2);
+    },
+    (sql) => {
+      sql.exec('alter table runs drop column first_turn');
+      sql.exec('drop table windows');
+      sql.exec('update schema_version set version = 3');
+    },
+    (log) => {
+      expect([...log.back()].map(({ last }) => last)).toEqual([30, 20, 10]);
+      expect(log.history(found(log, 3)).told.map(({ turns }) => turns.length)).toEqual([3, 0, 2]);
+    },
+  );
+});
+
+it('takes over the longest conversation of such a version at once', async () => {
+  const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.newUniqueId());
+  await runInDurableObject(stub, (_, { storage: { sql } }) => {
+    migrate(sql, MIGRATIONS.slice(0, 3));
+    const series = 'with recursive series (n) as (select 1 union all select n + 1 from series';
+    sql.exec(
+      `insert into runs (ordinal, status, first, started, last, request)
+       ${series} where n < ?) select n, 'completed', n, n, n, '{}' from series`,
+      MAX_RESPONSES,
+    );
+    // Every third run ended without a turn, the others have three each.
+    sql.exec(
+      `insert into turns (number, run, body)
+       ${series} where n < ?) select n, 1 + (n - 1) / 6 * 3 + (n - 1) / 3 % 2, '{}' from series`,
+      2 * MAX_RESPONSES,
+    );
+    migrate(sql, MIGRATIONS);
+    const firstOf = (ordinal: number) =>
+      new ConversationStore(sql).runs.readRun(ordinal)?.firstTurn;
+    expect([1, 2, 3, 4, 5, 6, 7].map(firstOf)).toEqual([1, 4, 7, 7, 10, 13, 13]);
+    expect(firstOf(MAX_RESPONSES)).toBe(2 * MAX_RESPONSES + 1);
+  });
+}, 20_000);
+
+type Reopen = () => RunLog;
+
+/** With the log of a new conversation; what follows sees it as a next instance would. */
+async function onLog(
+  work: (log: RunLog, reopen: Reopen) => void,
+  between?: (sql: SqlStorage) => void,
+  then?: (log: RunLog) => void,
+): Promise<void> {
+  const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.newUniqueId());
+  await runInDurableObject(stub, (_, { storage: { sql } }) => {
+    const store = new ConversationStore(sql);
+    store.prepare();
+    work(new RunLog(store.runs, true), () => new RunLog(new ConversationStore(sql).runs, true));
+    between?.(sql);
+  });
+  if (!then) return;
+  await evictDurableObject(stub);
+  await runInDurableObject(stub, (_, { storage: { sql } }) => {
+    const store = new ConversationStore(sql);
+    store.prepare();
+    then(new RunLog(store.runs, true));
+  });
+}
+
+function found(log: RunLog, ordinal: number): Run {
+  const run = log.find(ordinal);
+  if (!run) throw new Error(`there is no run ${ordinal}`);
+  return run;
+}
+
+function begin(log: RunLog, ordinal: number, key?: string): void {
+  const first = ordinal * 10 - 9;
+  const request = requestOf(key);
+  log.submit({ ordinal, status: 'running', first, started: first + 1, request, machine: null });
+}
+
+function waiting(log: RunLog, ordinal: number, key?: string): void {
+  const request = requestOf(key);
+  const first = ordinal * 10 - 9;
+  log.submit({ ordinal, status: 'queued', first, started: null, request, machine: null });
+}
+
+/** A run from its start to its end, which stands with its last turn where it has one. */
+function answer(log: RunLog, ordinal: number, turns: number): void {
+  begin(log, ordinal);
+  const last = ordinal * 10;
+  for (let turn = 1; turn <= turns; turn++) {
+    const end = turn === turns ? ({ status: 'completed', last } as const) : undefined;
+    log.addTurn(found(log, ordinal), turnWith([], end));
+  }
+  if (turns === 0) log.end(found(log, ordinal), { status: 'error', last });
+}
+
+function requestOf(key?: string): RunRequest {
+  return {
+    model: 'demo',
+    mode: 'agent',
+    messages: [{ role: 'user', content: 'go' }],
+    createdMs: 0,
+    ...(key !== undefined && { idempotency: { key, digest: 'd' } }),
+  };
+}
+
+function turnWith(names: readonly string[], end?: { status: 'completed'; last: number }) {
+  const calls = names.map((name) => ({
+    ...{ callId: `call_${name}`, upstreamId: name, documentId: 'doc_001', name },
+    ...{ rawArguments: '{}', arguments: {} },
+  }));
+  const said = { text: 'x', reasoning: null, usage: null, lastSequence: 1, atMs: 0 };
+  return { ...said, calls, ...(end && { end }) };
+}

@@ -1,0 +1,285 @@
+import { abortAllDurableObjects } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ConversationView } from '../../../shared/documents.ts';
+import type { StreamEvent } from '../../../shared/events.ts';
+import { Schedule } from '../../../worker/conversation/schedule.ts';
+import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
+import { call, chat, type ModelAnswer, scriptModel, streamOf } from '../api.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { askStreamed, cancel, readResponse, type Streamed } from './conversing.ts';
+import { endFrames, type HeldModel, holdModel, readFile, textFrame } from './held-model.ts';
+
+/** The settings of the Worker under test, which it reads at each request. */
+const settings = env as { MODELS?: string };
+
+/** What a model of 10,000 tokens holds of the texts below is some five answers. */
+const TABLE = [{ id: 'small', contextWindow: 10_000, prices: { input: 1, output: 1 } }];
+const LONG = 'word '.repeat(1_000).trimEnd();
+const FACT = 'the port is 4711';
+
+beforeEach(() => {
+  settings.MODELS = JSON.stringify(TABLE);
+});
+afterEach(() => {
+  delete settings.MODELS;
+  vi.restoreAllMocks();
+});
+
+describe('a conversation that outgrows its model', () => {
+  it('is summarised by the model, and goes on with what the user said word for word', async () => {
+    const requests = scriptModel(answering({ summary: `Goal: ${FACT}.` }));
+    const { conversationId } = await converse(9);
+    const told = requests.filter((request) => !asksForSummary(request));
+    expect(requests.length).toBeGreaterThan(told.length);
+    expect(Math.max(...told.map(sizeOf))).toBeLessThan(60_000);
+    const last = JSON.stringify(told.at(-1)?.messages);
+    expect(last).toContain(`Goal: ${FACT}.`);
+    for (let turn = 1; turn <= 9; turn++) expect(last).toContain(`question ${turn}!`);
+    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    expect(view.responses.map(({ documents }) => documents[0]?.content?.length)).toEqual(
+      Array(9).fill(LONG.length),
+    );
+  });
+
+  it('says so while it happens, and counts what it took', async () => {
+    scriptModel(answering({ summary: 'All of it.', usage: 500 }));
+    const { conversationId, count } = await converseUntilSummary();
+    const { responses }: ConversationView = await (
+      await call(`conversations/${conversationId}`)
+    ).json();
+    const [first, last] = [responses[0], responses[count - 1]];
+    expect(last?.usage?.totalTokens).toBe((first?.usage?.totalTokens ?? 0) + 500);
+    expect(last?.metadata.turnCount).toBe(1);
+  });
+
+  it('goes on where the model gives no summary', async () => {
+    const requests = scriptModel(answering({ summary: null }));
+    const { events } = await converseUntilSummary();
+    expect(summaryEvents(events)).toEqual(['running', 'failed']);
+    expect(events.at(-1)).toMatchObject({ type: 'done', status: 'completed' });
+    expect(JSON.stringify(requests.at(-1)?.messages)).toContain('No summary could be made');
+  });
+
+  it('waits a passing failure of the summary out', async () => {
+    let refused = 0;
+    const answer = answering({ summary: FACT });
+    const requests = scriptModel((request) => {
+      if (!asksForSummary(request) || refused++ > 0) return answer(request);
+      return new Response('busy', { status: 503 });
+    });
+    const { events } = await converseUntilSummary();
+    expect(summaryEvents(events)).toEqual(['running', 'completed']);
+    expect(JSON.stringify(requests.at(-1)?.messages)).toContain(FACT);
+  });
+
+  it('loses nothing to a crash in the middle of the summary', async () => {
+    const { model, conversationId, replied } = await overfill();
+    const summary = await model.next();
+    expect(asksForSummary(summary.request)).toBe(true);
+    await replied.reader.untilType('context_summary');
+    await abortAllDurableObjects();
+    const again = await model.next();
+    expect(asksForSummary(again.request)).toBe(true);
+    again.answer({ text: 'The summary.' });
+    (await model.next()).answer({ text: 'The end.' });
+    const events = (await replied.reader.toEnd()).map(({ event }) => event);
+    expect(summaryEvents(events)).toEqual(['running', 'running', 'completed']);
+    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    expect(view.responses.at(-1)).toMatchObject({
+      status: 'completed',
+      documents: [{ content: 'The end.' }],
+    });
+  });
+
+  it('hears once what a person says in the middle of the summary', async () => {
+    const { model, conversationId, replied } = await overfill();
+    const summary = await model.next();
+    const body = { messages: [{ role: 'user', content: 'in French' }], delivery: 'steer' };
+    const steered = call('chat/completions', { body: { ...body, conversationId, stream: true } });
+    await replied.reader.untilType('message');
+    await (await steered).body?.cancel();
+    summary.answer({ text: 'The summary.' });
+    const reply = await model.next();
+    expect(JSON.stringify(reply.request.messages).split('in French')).toHaveLength(2);
+    reply.answer({ text: 'Bien.' });
+    const events = (await replied.reader.toEnd()).map(({ event }) => event.type);
+    expect(events.filter((type) => type === 'steered')).toHaveLength(1);
+    expect(model.count).toBe(2);
+  });
+
+  it('can be cancelled in the middle of the summary, and summarises the next time', async () => {
+    const { model, conversationId, replied } = await overfill();
+    const summary = await model.next();
+    await cancel(replied.responseId);
+    await summary.untilAborted();
+    await replied.reader.toEnd();
+    expect(await readResponse(replied.responseId)).toMatchObject({ status: 'cancelled' });
+    const next = await askStreamed({ conversationId, model: 'small' });
+    const again = await model.next();
+    expect(asksForSummary(again.request)).toBe(true);
+    again.answer({ text: 'The summary.' });
+    (await model.next()).answer({ text: 'The end.' });
+    await next.reader.toEnd();
+  });
+
+  it('is copied with its summary', async () => {
+    const requests = scriptModel(answering({ summary: FACT }));
+    const { conversationId, count } = await converseUntilSummary();
+    const { responses }: ConversationView = await (
+      await call(`conversations/${conversationId}`)
+    ).json();
+    const body = { responseId: responses[count - 1]?.id };
+    const forked = await call(`conversations/${conversationId}/forks`, { body });
+    const { conversationId: copy }: { conversationId: string } = await forked.json();
+    const before = requests.length;
+    await chat('and now?', { conversationId: copy, model: 'small' });
+    expect(requests).toHaveLength(before + 1);
+    expect(JSON.stringify(requests.at(-1)?.messages)).toContain(FACT);
+  });
+});
+
+it('leaves out what old calls came to before it summarises anything', async () => {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId, model: 'small' });
+  let last: ScriptedRequest | undefined;
+  for (let turn = 1; turn <= 12; turn++) {
+    const reply = await model.next();
+    last = reply.request;
+    expect(asksForSummary(last)).toBe(false);
+    expect(sizeOf(last)).toBeLessThan(60_000);
+    reply.answer({ calls: [readFile(`file-${turn}`)] });
+    bridge.succeed((await bridge.nextCall()).callId, `${turn}: ${LONG}`);
+    await bridge.next('ack');
+  }
+  (await model.next()).answer({ text: 'Read.' });
+  await reader.toEnd();
+  const results = last?.messages
+    .filter(({ role }) => role === 'tool')
+    .map(({ content }) => content);
+  expect(results?.[0]).not.toContain(LONG);
+  expect(results?.at(-1)).toContain(LONG);
+  const { documents } = await readResponse(responseId);
+  expect(JSON.stringify(documents[0])).toContain(LONG);
+});
+
+describe('a model whose room nobody knows', () => {
+  beforeEach(() => {
+    delete settings.MODELS;
+  });
+
+  it('is told less when it refuses what it was told', async () => {
+    const requests = scriptModel((request): ModelAnswer => {
+      if (asksForSummary(request)) return { text: 'The gist.' };
+      return sizeOf(request) > 30_000 ? overflow() : { text: LONG };
+    });
+    const { conversationId } = await converse(9);
+    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    expect(view.responses.map(({ status }) => status)).toEqual(Array(9).fill('completed'));
+    const refused = requests.filter((request) => sizeOf(request) > 30_000);
+    expect(refused.length).toBeGreaterThan(0);
+    expect(refused.length).toBeLessThan(4); // It is remembered.
+  });
+
+  it('is asked in full by the next run where the one that it refused was cancelled', async () => {
+    const model = holdModel();
+    const refused = await askStreamed();
+    const reply = await model.next();
+    // The cancel comes between the refusal and what would be asked then.
+    const { ensure } = Schedule.prototype;
+    let isCancelled = false;
+    vi.spyOn(Schedule.prototype, 'ensure').mockImplementation(async function (this: Schedule, at) {
+      while (!isCancelled) await scheduler.wait(1);
+      await Reflect.apply(ensure, this, [at]);
+    });
+    reply.send('data: {"error":{"message":"x","code":"context_length_exceeded"}}\n\n');
+    reply.close();
+    await vi.waitFor(() => expect(Schedule.prototype.ensure).toHaveBeenCalled());
+    await cancel(refused.responseId);
+    isCancelled = true;
+    await refused.reader.toEnd();
+    const next = await askStreamed({ conversationId: refused.conversationId });
+    (await model.next()).answer({ text: 'Hello.' });
+    await next.reader.toEnd();
+    expect(await readResponse(next.responseId)).toMatchObject({ status: 'completed' });
+  });
+
+  it('ends the run where nothing can be left out', async () => {
+    const requests = scriptModel(() => overflow());
+    expect(await chat('hello')).toMatchObject({
+      status: 'error',
+      documents: [{ type: 'error', metadata: { errorCode: 'CONTEXT_LENGTH_EXCEEDED' } }],
+    });
+    expect(requests.length).toBeLessThan(4);
+  });
+});
+
+function overflow(): Response {
+  const error = { message: 'too long', code: 'context_length_exceeded' };
+  return Response.json({ error }, { status: 400 });
+}
+
+/** Long answers; null fails when it is asked for a summary. */
+function answering(work: { summary: string | null; usage?: number }) {
+  return (request: ScriptedRequest): ModelAnswer => {
+    if (!asksForSummary(request)) return { text: LONG };
+    if (work.summary === null) return Response.json({ error: { message: 'no' } }, { status: 400 });
+    const { usage = 18 } = work;
+    const counted = { prompt_tokens: usage, completion_tokens: 0, total_tokens: usage };
+    return streamOf([textFrame(work.summary), ...endFrames('stop', counted)]);
+  };
+}
+
+function asksForSummary({ messages }: ScriptedRequest): boolean {
+  return String(messages[0]?.content).includes('You write the summary');
+}
+
+function sizeOf({ messages }: ScriptedRequest): number {
+  return JSON.stringify(messages).length;
+}
+
+/** So many exchanges, in one conversation. */
+async function converse(count: number): Promise<{ conversationId: string }> {
+  let conversationId: string | undefined;
+  for (let turn = 1; turn <= count; turn++) {
+    const model = settings.MODELS ? 'small' : undefined;
+    const response = await chat(`question ${turn}!`, { model, conversationId });
+    expect(response.status).toBe('completed');
+    ({ conversationId } = response);
+  }
+  return { conversationId: conversationId ?? '' };
+}
+
+/** Exchanges until one is summarised, with the events of that one. */
+async function converseUntilSummary(): Promise<{
+  conversationId: string;
+  count: number;
+  events: StreamEvent[];
+}> {
+  let conversationId: string | undefined;
+  for (let count = 1; count < 30; count++) {
+    const streamed = await askStreamed({ model: 'small', conversationId });
+    ({ conversationId } = streamed);
+    const events = (await streamed.reader.toEnd()).map(({ event }) => event);
+    if (summaryEvents(events).length > 0) return { conversationId, count, events };
+  }
+  throw new Error('nothing was ever summarised');
+}
+
+/** A conversation with one more message than fits; what the model is asked from then on is the test's to answer. */
+async function overfill(): Promise<{
+  model: HeldModel;
+  conversationId: string;
+  replied: Streamed;
+}> {
+  scriptModel(answering({ summary: 'x' }));
+  const { count } = await converseUntilSummary();
+  const { conversationId } = await converse(count - 1);
+  const model = holdModel();
+  return { model, conversationId, replied: await askStreamed({ conversationId, model: 'small' }) };
+}
+
+function summaryEvents(events: readonly StreamEvent[]): string[] {
+  return events.flatMap((event) => (event.type === 'context_summary' ? [event.status] : []));
+}

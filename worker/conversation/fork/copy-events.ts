@@ -1,0 +1,57 @@
+/** Events of one conversation as those of its copy: other ids, and only what belongs to the copied responses. Pure. */
+import { type TapeEvent, widthOf } from '../../../shared/events.ts';
+import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
+import type { TapeRow } from '../store/rows.ts';
+
+export interface Copy {
+  readonly conversationId: string;
+  readonly title: string;
+  /** The last response that the copy has. */
+  readonly ordinal: number;
+}
+
+/** The row as the copy stores it: every event keeps its position, so where one is left out the row is cut in two. */
+export function copyTapeRow({ position, events }: TapeRow, copy: Copy): TapeRow[] {
+  const rows: { position: number; events: TapeEvent[] }[] = [];
+  let at = position;
+  let isCut = true;
+  for (const event of events) {
+    const copied = copyEvent(event, copy);
+    if (copied && isCut) rows.push({ position: at, events: [] });
+    if (copied) rows.at(-1)?.events.push(copied);
+    isCut = copied === null;
+    at += widthOf(event);
+  }
+  return rows;
+}
+
+/** Null for an event of a response that was not copied: messages wait on the tape before others have ended. */
+function copyEvent(event: TapeEvent, copy: Copy): TapeEvent | null {
+  switch (event.type) {
+    case 'message': {
+      const responseId = copyId(event.message.responseId, copy);
+      return responseId === null ? null : { ...event, message: { ...event.message, responseId } };
+    }
+    case 'response_start': {
+      const { conversationId } = copy;
+      const id = copyId(event.response.id, copy);
+      return id === null ? null : { ...event, response: { ...event.response, id, conversationId } };
+    }
+    case 'message_update':
+    case 'steered':
+    case 'context_summary':
+    case 'done': {
+      const responseId = copyId(event.responseId, copy);
+      return responseId === null ? null : { ...event, responseId };
+    }
+    case 'conversation_update':
+      return { ...event, title: copy.title, archived: false };
+    default:
+      return event;
+  }
+}
+
+function copyId(responseId: string, copy: Copy): string | null {
+  const { ordinal } = parseResponseId(responseId);
+  return ordinal <= copy.ordinal ? responseIdOf(copy.conversationId, ordinal) : null;
+}

@@ -1,0 +1,137 @@
+/** A conversation that begins with part of another one: the old one gives pages, the new one takes them. */
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import type { Env } from '../../env.ts';
+import { unwrap } from '../../outcome.ts';
+import type { Caller } from '../object.ts';
+import type { RunLog } from '../run/run-log.ts';
+import type { ConversationRow, RunRequest, TapeRow } from '../store/rows.ts';
+import type { RunStore } from '../store/run-statements.ts';
+import type { ConversationStore } from '../store/statements.ts';
+import { copyTapeRow } from './copy-events.ts';
+import {
+  type Extent,
+  FIRST_PAGE,
+  type Page,
+  type PageStart,
+  type StoredRow,
+  writeRow,
+} from './pages.ts';
+
+/** Up to which response, and whether it is still part of the copy. */
+export interface ForkPoint {
+  readonly ordinal: number;
+  readonly through: boolean;
+}
+
+export interface ForkSource extends ForkPoint {
+  /** The conversation that is copied; it must be the caller's. */
+  readonly from: string;
+  /** Of the new conversation, instead of the old one's. */
+  readonly title?: string | undefined;
+}
+
+/** A page, with what the copy has of the conversation itself. */
+export interface ForkPage extends Page {
+  readonly bridge: string | null;
+  readonly title: string;
+  /** The last response that is copied; 0 when none is. */
+  readonly ordinal: number;
+}
+
+/**
+ * Makes `to` a copy of a conversation, or leaves it as it is when it exists: the same fork can be asked for again. It
+ * is there as a whole or not at all. Throws NOT_FOUND, and CONVERSATION_BUSY for a response that has not ended.
+ */
+export async function forkConversation(env: Env, to: Caller, source: ForkSource): Promise<void> {
+  const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(to.conversationId));
+  unwrap(await stub.fork(to, source));
+}
+
+/** What a copy takes. All its runs must have ended: what is copied never changes any more. */
+export function extentOf(log: RunLog, store: RunStore, { ordinal, through }: ForkPoint): Extent {
+  const last = through ? ordinal : ordinal - 1;
+  if (log.current && log.current.ordinal <= last) {
+    throw new DrawbridgeError(
+      'CONVERSATION_BUSY',
+      'The response has not ended: wait for it, or cancel it',
+    );
+  }
+  return { ordinal: last, end: store.readEnd(last) };
+}
+
+/** The pages of the old conversation, asked for one by one. */
+export async function* pagesOf(
+  env: Env,
+  account: string,
+  { from, ordinal, through, title }: ForkSource,
+): AsyncGenerator<ForkPage> {
+  const { CONVERSATIONS } = env;
+  const caller = { account, conversationId: from };
+  for (let start: PageStart | null = FIRST_PAGE; start; ) {
+    const stub = CONVERSATIONS.get(CONVERSATIONS.idFromName(from));
+    const page: ForkPage = unwrap<ForkPage>(
+      await stub.forkPage(caller, { ordinal, through }, start),
+    );
+    yield { ...page, title: title ?? page.title };
+    start = page.next;
+  }
+}
+
+/**
+ * Writes the pages into an object that has no conversation, and returns the row that makes them one. Until the caller
+ * has stored it nothing is reachable; an alarm is left that the caller sweeps what was given up with.
+ */
+export async function takePages(
+  storage: DurableObjectStorage,
+  store: ConversationStore,
+  to: Caller,
+  pages: AsyncIterable<ForkPage>,
+): Promise<ConversationRow> {
+  let first: ForkPage | undefined;
+  for await (const page of pages) {
+    if (!first) await clearFor(storage, store);
+    first ??= page;
+    const { title, ordinal } = first;
+    const copy = { conversationId: to.conversationId, title, ordinal };
+    for (const { table, row } of page.rows) {
+      if (table === 'runs') writeRow(storage.sql, table, withoutKey(row, 'request'));
+      else if (table === 'steers') writeRow(storage.sql, table, withoutKey(row, 'body'));
+      else if (table !== 'tape') writeRow(storage.sql, table, row);
+      else
+        for (const { position, events } of copyTapeRow(tapeRowOf(row), copy)) {
+          store.appendTape(position, events);
+        }
+    }
+  }
+  if (!first) throw new Error('a conversation has at least one page');
+  return {
+    id: to.conversationId,
+    owner: to.account,
+    bridge: first.bridge,
+    created: new Date().toISOString(),
+    title: first.title,
+    archived: false,
+    ephemeral: false,
+  };
+}
+
+/** Leaves nothing of a copy that an earlier instance did not finish. */
+async function clearFor(storage: DurableObjectStorage, store: ConversationStore): Promise<void> {
+  await storage.deleteAll();
+  store.prepare();
+  await storage.setAlarm(Date.now() + CONVERSATION_LIMITS.maxCopyMs);
+}
+
+/** The row of a run or of a steer for the copy: the Idempotency-Key of its message belongs to the old conversation. */
+function withoutKey(row: StoredRow, column: 'request' | 'body'): StoredRow {
+  const { idempotency: _, ...said }: Pick<RunRequest, 'idempotency'> = JSON.parse(
+    String(row[column]),
+  );
+  return { ...row, [column]: JSON.stringify(said) };
+}
+
+/** A row as {@link ConversationStore.appendTape} wrote it. */
+function tapeRowOf(row: StoredRow): TapeRow {
+  return { position: Number(row['position']), events: JSON.parse(String(row['body'])) };
+}

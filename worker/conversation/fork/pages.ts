@@ -1,0 +1,76 @@
+/** The rows of a conversation as pages that one object hands to another: stored values, as the tables hold them. */
+import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+
+/** How much of a conversation is taken: the runs up to `ordinal`, the tape before the position `end`. */
+export interface Extent {
+  readonly ordinal: number;
+  readonly end: number;
+}
+
+export type StoredRow = Record<string, SqlStorageValue>;
+
+/** Where a page begins: a table of {@link TABLES}, and how many of its rows were taken before. */
+export interface PageStart {
+  readonly table: number;
+  readonly offset: number;
+}
+
+export interface Page {
+  readonly rows: readonly { readonly table: TableName; readonly row: StoredRow }[];
+  /** Null after the last one. */
+  readonly next: PageStart | null;
+}
+
+export const FIRST_PAGE: PageStart = { table: 0, offset: 0 };
+
+type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'windows';
+
+/** All that belongs to runs, in the order of its keys; the rows of ended runs never change, so an offset stays good. */
+const TABLES: readonly { readonly name: TableName; readonly select: string }[] = [
+  { name: 'tape', select: 'select * from tape where position < ?2 order by position' },
+  { name: 'runs', select: 'select * from runs where ordinal <= ?1 order by ordinal' },
+  { name: 'turns', select: 'select * from turns where run <= ?1 order by number' },
+  {
+    name: 'results',
+    select:
+      'select * from results where turn in (select number from turns where run <= ?1) order by turn, call',
+  },
+  { name: 'steers', select: 'select * from steers where run <= ?1 order by number' },
+  { name: 'windows', select: 'select * from windows where run <= ?1 order by number' },
+];
+
+/** At least one row, and no more than CONVERSATION_LIMITS.maxPageChars after it. */
+export function readPage(sql: SqlStorage, { ordinal, end }: Extent, from: PageStart): Page {
+  const rows: { table: TableName; row: StoredRow }[] = [];
+  let chars = 0;
+  for (const [index, { name, select }] of TABLES.entries()) {
+    if (index < from.table) continue;
+    let offset = index === from.table ? from.offset : 0;
+    for (const row of sql.exec(`${select} limit -1 offset ?3`, ordinal, end, offset)) {
+      chars += charsOf(row);
+      if (rows.length > 0 && chars > CONVERSATION_LIMITS.maxPageChars) {
+        return { rows, next: { table: index, offset } };
+      }
+      rows.push({ table: name, row });
+      offset++;
+    }
+  }
+  return { rows, next: null };
+}
+
+/** Puts a row into its table. Names of columns come from our own tables. */
+export function writeRow(sql: SqlStorage, table: TableName, row: StoredRow): void {
+  const columns = Object.keys(row);
+  const places = columns.map(() => '?').join(', ');
+  sql.exec(
+    `insert into ${table} (${columns.join(', ')}) values (${places})`,
+    ...Object.values(row),
+  );
+}
+
+function charsOf(row: StoredRow): number {
+  return Object.values(row).reduce<number>(
+    (sum, value) => sum + (typeof value === 'string' ? value.length : 0),
+    0,
+  );
+}

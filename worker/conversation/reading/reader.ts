@@ -1,0 +1,143 @@
+/** Reading a tape for someone who returns: from which row, what they missed, or a snapshot when that was taken back. */
+import type { ChatResponse } from '../../../shared/documents.ts';
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import { responseOf } from '../../../shared/events.ts';
+import { answerOf } from '../../../shared/fold.ts';
+import { responseIdOf } from '../../../shared/ids.ts';
+import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import type { RunLog } from '../run/run-log.ts';
+import type { ConversationRow, Run } from '../store/rows.ts';
+import type { RunStore } from '../store/run-statements.ts';
+import type { Following, Outgoing } from '../tape/followers.ts';
+import { ResponseFold } from '../tape/response-fold.ts';
+import type { Tape } from '../tape/tape.ts';
+import { Views } from './views.ts';
+
+/** Reads only; everything is computed from the tape, in one synchronous step. */
+export class TapeReader {
+  readonly views: Views;
+  readonly #conversation: { readonly row: ConversationRow };
+  readonly #tape: Tape;
+  readonly #runs: RunStore;
+
+  /** The row is looked up each time: a person can change it. */
+  constructor(
+    conversation: { readonly row: ConversationRow },
+    tape: Tape,
+    log: RunLog,
+    runs: RunStore,
+  ) {
+    this.#conversation = conversation;
+    this.#tape = tape;
+    this.#runs = runs;
+    this.views = new Views(conversation, { tape, log });
+  }
+
+  /** What a follower missed since `cursor`, as it is to be sent before anything live. */
+  past(following: Following, run: Run | null, cursor: number): Outgoing[] {
+    switch (this.#tape.classify(cursor)) {
+      case 'exact':
+        if (!run && this.#isFarBehind(cursor)) return this.#snapshot(run);
+        return this.#missed(following, run, cursor);
+      case 'jump':
+        return this.#snapshot(run);
+      case 'beyond':
+        throw new DrawbridgeError(
+          'INVALID_CURSOR',
+          `after: ${cursor} is beyond the end of this conversation`,
+        );
+      case 'split':
+        throw new DrawbridgeError('INVALID_CURSOR', `after: ${cursor} lies inside a character`);
+    }
+  }
+
+  /** The response of a run, as documents. */
+  response(run: Run): ChatResponse {
+    if (run.started === null) return this.#unstarted(run);
+    const fold = new ResponseFold();
+    for (const { event } of this.#tape.read(run.started, run.last ?? undefined)) fold.see(event);
+    return answerOf(fold.response ?? this.#unstarted(run));
+  }
+
+  /** When it was last answered, or made, in epoch milliseconds. */
+  answeredMs(): number {
+    for (const { last, started, request } of this.#runs.runsBack()) {
+      if (last === null) continue;
+      const [start] = started === null ? [] : this.#tape.read(started);
+      const [end] = this.#tape.read(last - 1);
+      if (start?.event.type !== 'response_start' || end?.event.type !== 'done') {
+        return request.createdMs; // It was cancelled while it waited.
+      }
+      return Date.parse(start.event.response.created) + end.event.metadata.duration_ms;
+    }
+    return Date.parse(this.#conversation.row.created);
+  }
+
+  /** To such a follower what is shown of the conversation says more than what happened, and sooner. */
+  #isFarBehind(cursor: number): boolean {
+    const { maxReplayBytes } = CONVERSATION_LIMITS;
+    return this.#tape.bytesBetween(cursor, this.#tape.head, maxReplayBytes) > maxReplayBytes;
+  }
+
+  #missed(following: Following, run: Run | null, cursor: number): Outgoing[] {
+    const [from, to] = run ? extentOf(run, cursor) : [this.#startedBefore(cursor), undefined];
+    const fold = new ResponseFold();
+    const missed: Outgoing[] = [];
+    for (const { event, start, end } of this.#tape.read(from, to)) {
+      const cut = start < cursor && cursor < end && 'delta' in event;
+      const sent = fold.see(event);
+      const responseId = responseOf(event, fold.response?.id ?? null);
+      if (end <= cursor) continue;
+      if (following.responseId !== null && responseId !== following.responseId) continue;
+      const rest = cut ? { ...event, delta: event.delta.slice(cursor - start) } : sent;
+      missed.push({ event: rest, position: end, responseId });
+    }
+    return missed;
+  }
+
+  #snapshot(run: Run | null): Outgoing[] {
+    const position = this.#tape.head;
+    if (!run) {
+      const conversation = this.views.newest();
+      const event = {
+        type: 'snapshot',
+        snapshot: { scope: 'conversation', conversation },
+      } as const;
+      return [{ event, position, responseId: null }];
+    }
+    const response = this.response(run);
+    const { id: responseId, status, usage, metadata } = response;
+    const event = { type: 'snapshot', snapshot: { scope: 'response', response } } as const;
+    const done = { type: 'done', responseId, status, usage, metadata } as const;
+    return [
+      { event, position, responseId },
+      ...(run.last === null ? [] : [{ event: done, position, responseId }]),
+    ];
+  }
+
+  /** Where to begin so that every document open at `position` is seen from its start. */
+  #startedBefore(position: number): number {
+    return Math.min(this.#runs.readStartBefore(position) ?? 0, position);
+  }
+
+  #unstarted(run: Run): ChatResponse {
+    const { model, mode, createdMs } = run.request;
+    const { id: conversationId } = this.#conversation.row;
+    return {
+      id: responseIdOf(conversationId, run.ordinal),
+      conversationId,
+      model,
+      mode,
+      created: new Date(createdMs).toISOString(),
+      status: run.status === 'cancelled' ? 'cancelled' : 'queued',
+      documents: [],
+      usage: null,
+      metadata: { duration_ms: 0, toolCallCount: 0, turnCount: 0 },
+    };
+  }
+}
+
+/** Where to read what a follower of one response missed. Once that has begun, its message and its edits are in the past. */
+function extentOf({ first, started, last }: Run, cursor: number): [number, number | undefined] {
+  return [started !== null && started <= cursor ? started : first, last ?? undefined];
+}

@@ -1,0 +1,111 @@
+/** From a reply's calls to logged calls: which may run, under which id, and why others may not. Pure. */
+import { TOOL_LIMITS } from '../../../shared/limits.ts';
+import { type Mode, modeAllows } from '../../../shared/modes.ts';
+import { isWithin } from '../../../shared/paths.ts';
+import { findTool, modeHasTool, runsOnEdge, takesPath } from '../../../shared/tools/catalogue.ts';
+import type { ToolDefinition } from '../../../shared/tools/definition.ts';
+import type { CallLimits, ToolResult } from '../../../shared/tunnel.ts';
+import type { ReplyCall } from '../../reply/documents.ts';
+import type { Call, Run } from '../store/rows.ts';
+
+/** A call on its way to the bridge. */
+export interface LoggedCall {
+  readonly call: Call;
+  /** Canonical name. */
+  readonly tool: string;
+  readonly mode: Mode;
+  /** What the request demands of calls of this tool. */
+  readonly limits: CallLimits | undefined;
+}
+
+export function loggedCall(call: Call, run: Run): LoggedCall {
+  const tool = toolNameOf(call);
+  const { mode, tools } = run.request;
+  return { call, tool, mode, limits: tools?.[tool] };
+}
+
+/** The canonical name of the call's tool; the model's own word for one that does not exist. */
+export function toolNameOf({ name }: Call): string {
+  return findTool(name)?.name ?? name;
+}
+
+/** Whether the call is for the conversation itself, and not for its bridge. */
+export function isForEdge({ name }: Call): boolean {
+  const tool = findTool(name);
+  return tool !== undefined && runsOnEdge(tool);
+}
+
+/** The calls of a complete reply as they are logged. An upstream id that stood in its request is replaced by ours. */
+export function logCalls(calls: readonly ReplyCall[], usedIds: ReadonlySet<string>): Call[] {
+  return calls.map((call) => {
+    const parsed = parseArguments(call);
+    return {
+      callId: call.callId,
+      upstreamId: usedIds.has(call.id) ? call.callId.replaceAll('-', '').slice(-9) : call.id,
+      documentId: call.documentId,
+      name: call.name,
+      rawArguments: call.arguments === null ? '{}' : call.rawArguments,
+      ...parsed,
+      ...(call.extra && { extra: call.extra }),
+    };
+  });
+}
+
+/** Why the registry refuses a call: the model reads it and can mend it. Null for a call that may run. */
+export function admitCall(call: Call, run: Run): ToolResult | null {
+  const tool = findTool(call.name);
+  const { mode, tools } = run.request;
+  if (!tool) return refuse('UNKNOWN_TOOL', `There is no tool named ${JSON.stringify(call.name)}.`);
+  if (!call.arguments)
+    return refuse('INVALID_ARGUMENTS', call.problem ?? 'The arguments are not valid.');
+  if (!modeAllows(mode, tool.effect)) {
+    return refuse('READ_ONLY_MODE', `${tool.name} changes things, and ${mode} mode does not.`);
+  }
+  if (!modeHasTool(mode, tool)) {
+    return refuse('WRONG_MODE', `${tool.name} is not for ${mode} mode.`);
+  }
+  if (tools && !tools[tool.name]) {
+    return refuse('TOOL_NOT_OFFERED', `${tool.name} is not on offer in this request.`);
+  }
+  const misplaced = judgePlace(tool, call.arguments, tools?.[tool.name]);
+  if (misplaced || runsOnEdge(tool)) return misplaced;
+  if (!run.machine?.tools.includes(tool.name)) {
+    return refuse('NO_BRIDGE', `No bridge that has ${tool.name} is attached to this conversation.`);
+  }
+  return null;
+}
+
+function parseArguments(call: ReplyCall): Pick<Call, 'arguments' | 'problem'> {
+  const tool = findTool(call.name);
+  if (!call.mayExecute || call.arguments === null) {
+    return { arguments: null, problem: call.problem ?? 'The arguments are not a JSON object.' };
+  }
+  if (!tool) return { arguments: call.arguments };
+  const parsed = tool.arguments.safeParse(call.arguments);
+  if (parsed.success) return { arguments: parsed.data };
+  const [issue] = parsed.error.issues;
+  return {
+    arguments: null,
+    problem: `Invalid arguments for ${tool.name}: ${issue?.path.join('.') || 'arguments'}: ${issue?.message}`,
+  };
+}
+
+/** A first look, by the path's words alone: the bridge judges where the path really leads. */
+function judgePlace(
+  tool: ToolDefinition,
+  args: NonNullable<Call['arguments']>,
+  limits: CallLimits | undefined,
+): ToolResult | null {
+  const { allowedPaths } = limits ?? {};
+  if (!allowedPaths || !takesPath(tool)) return null;
+  const path = tool.subject(args);
+  if (path.startsWith('/') || isWithin(path, allowedPaths)) return null;
+  return refuse(
+    'PATH_NOT_ALLOWED',
+    `That is not within the paths that the request allows: use one in ${allowedPaths.slice(0, TOOL_LIMITS.maxNamedPaths).join(', ')}.`,
+  );
+}
+
+function refuse(code: string, data: string): ToolResult {
+  return { status: 'error', code, data };
+}

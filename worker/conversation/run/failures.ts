@@ -1,0 +1,99 @@
+/** What ends a run or a call before its time, and what the person or the model is told. Pure. */
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
+import type { UpstreamReply } from '../../upstream/reader.ts';
+import type { ErrorReport } from './tool-events.ts';
+
+/** The reason a reply cannot be taken as an answer; null for a good one. */
+export function failureOf(reply: UpstreamReply): ErrorReport | null {
+  const source = 'upstream';
+  switch (reply.outcome) {
+    case 'completed':
+      return reply.text === '' && reply.calls.length === 0
+        ? { code: 'EMPTY_ANSWER', source, message: 'The model answered nothing.' }
+        : null;
+    case 'truncated':
+      return {
+        code: 'ANSWER_TRUNCATED',
+        source,
+        message: 'The model reached its token limit. What it asked for in this answer was not run.',
+      };
+    case 'filtered':
+      return {
+        code: 'CONTENT_FILTERED',
+        source,
+        message: "The model server's content filter cut the answer.",
+      };
+    case 'interrupted':
+      return {
+        code: 'UPSTREAM_INTERRUPTED',
+        source,
+        message: 'The answer broke off before its end.',
+      };
+    case 'error':
+      return {
+        code:
+          reply.error?.code === CONTEXT_LENGTH_EXCEEDED
+            ? CONTEXT_LENGTH_EXCEEDED
+            : 'UPSTREAM_ERROR',
+        source,
+        message: reply.error?.message ?? 'The model server reported an error.',
+      };
+    default:
+      return reply.outcome satisfies never;
+  }
+}
+
+/** What was thrown while the run was at work: what was expected says what it is. */
+export function reportOf(thrown: unknown): ErrorReport {
+  if (!(thrown instanceof DrawbridgeError)) return INTERNAL;
+  const { code, message } = thrown;
+  return { code, source: 'drawbridge', message };
+}
+
+/** A bug of ours; it says nothing of itself. */
+const INTERNAL: ErrorReport = {
+  code: 'INTERNAL',
+  source: 'drawbridge',
+  message: 'Something went wrong on our side. The message can be sent again.',
+};
+
+/** What becomes of the calls of a cancelled run. */
+export const CANCELLED: ToolResult = {
+  status: 'error',
+  code: 'CANCELLED',
+  data: 'Cancelled by the user.',
+};
+
+/** What becomes of the calls of an answer that failed. */
+export const NOT_RUN: ToolResult = {
+  status: 'error',
+  code: 'NOT_RUN',
+  data: 'Not run: the answer failed.',
+};
+
+export const TURN_LIMIT: ErrorReport = {
+  code: 'TURN_LIMIT',
+  source: 'drawbridge',
+  message: `Stopped after ${RUN_LIMITS.maxTurns} turns. Send another message to go on.`,
+};
+
+export const RECOVERY_EXHAUSTED: ErrorReport = {
+  code: 'RECOVERY_EXHAUSTED',
+  source: 'drawbridge',
+  message: 'The answer was interrupted too often. Send the message again.',
+};
+
+export const NOT_ANSWERED: ToolResult = {
+  status: 'error',
+  code: 'NOT_ANSWERED',
+  data: 'Nobody answered in time. Decide yourself, or end and say what is open.',
+};
+
+export const DEADLINE_PASSED: ToolResult = {
+  status: 'error',
+  code: 'DEADLINE_PASSED',
+  data: 'The bridge gave no result in time. Whether the call had any effect is unknown: check before you repeat it.',
+};

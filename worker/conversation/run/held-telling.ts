@@ -1,0 +1,63 @@
+/** What the model was told last, so that for the next request only what is new is read, rendered and weighed. */
+import { WINDOW_LIMITS } from '../../../shared/limits.ts';
+import type { Window } from '../store/rows.ts';
+import type { RunStore } from '../store/run-statements.ts';
+import { newestWindow, type Place, readTold, startOf } from './history.ts';
+import { hiddenChars, type ModelSize, roomOf, scaleOf } from './window/size.ts';
+import { type ToldHistory, type ToldPiece, weighPieces, withHead } from './window/telling.ts';
+
+/**
+ * A run that asks has all its turns answered, and all before it have ended: a piece with a turn, or at the end of a run
+ * before, never changes any more. Such pieces are held as long as the window is the same, and the model is one that is
+ * told the same; a new instance makes them anew. Nothing is held of what lies before the window, nor of more than
+ * WINDOW_LIMITS.maxHeldChars.
+ */
+export class HeldTelling {
+  readonly #store: RunStore;
+  #held: Held | null = null;
+
+  constructor(store: RunStore) {
+    this.#store = store;
+  }
+
+  /** The same as weighing the history read anew. `ordinal` is that of the run that asks. */
+  tell(ordinal: number, size: ModelSize): ToldHistory {
+    const held = this.#heldFor(ordinal, size);
+    const { window, room } = held;
+    const told = readTold(this.#store, window, held.next, ordinal);
+    const fresh = weighPieces({ window, told }, size, room);
+    const open = fresh.pop();
+    for (const { messages, saidChars, chars, turn } of fresh) {
+      held.pieces.push({ messages, saidChars, chars, turn });
+      held.chars += chars + hiddenChars(messages);
+    }
+    if (open) held.next = { run: open.piece.run.ordinal, turns: open.piece.turns };
+    this.#held = held.chars <= WINDOW_LIMITS.maxHeldChars ? held : null;
+    const pieces = open ? [...held.pieces, open] : held.pieces;
+    return withHead(pieces, { window, run: told.at(-1)?.run, size, room });
+  }
+
+  /** What is held, if it still holds for this run and this model; else nothing yet. */
+  #heldFor(ordinal: number, size: ModelSize): Held {
+    const held = this.#held;
+    const isNewest = (held?.window?.number ?? 0) === this.#store.readWindowNumber();
+    const window = held && isNewest ? held.window : newestWindow(this.#store);
+    const room = roomOf(size, scaleOf(window));
+    const { takesImages } = size;
+    const isSame = held?.room === room && held.takesImages === takesImages;
+    if (held && isNewest && isSame && held.next.run <= ordinal) return held;
+    return { window, room, takesImages, pieces: [], next: startOf(window), chars: 0 };
+  }
+}
+
+interface Held {
+  readonly window: Window | null;
+  /** UTF-16 units: how long results may be hangs on it. */
+  readonly room: number;
+  readonly takesImages: boolean;
+  /** All from the window's start up to `next`. */
+  readonly pieces: ToldPiece[];
+  next: Place;
+  /** UTF-16 units in memory. */
+  chars: number;
+}

@@ -1,0 +1,128 @@
+/** Messages as they come: appended, told to the run at work, changed while they wait. */
+import type { UserMessage } from '../../../shared/documents.ts';
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import type { TapeEvent } from '../../../shared/events.ts';
+import { MAX_RESPONSES, responseIdOf } from '../../../shared/ids.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { type Delivery, imagesOf, type MessageContent, textOf } from '../../../shared/requests.ts';
+import type { Machine, Run, RunRequest } from '../store/rows.ts';
+import type { CallDesk } from './call-desk.ts';
+import type { RunDeps } from './run-deps.ts';
+import { startEvent } from './run-end.ts';
+import type { Runner } from './runner.ts';
+
+export interface Posted {
+  readonly request: RunRequest;
+  readonly device: string | undefined;
+  readonly delivery: Delivery;
+}
+
+/** Every message is stored and shown in the caller's synchronous step. */
+export class Inbox {
+  readonly #deps: RunDeps;
+  readonly #calls: CallDesk;
+  readonly #runner: Runner;
+
+  constructor(deps: RunDeps, calls: CallDesk, runner: Runner) {
+    this.#deps = deps;
+    this.#calls = calls;
+    this.#runner = runner;
+  }
+
+  /**
+   * Takes a message as its `delivery` says; undefined for `machine` where the bridge's object could not be asked.
+   * Returns the id of the response that answers it. Throws CONVERSATION_FULL, and CONVERSATION_BUSY, also for too many.
+   */
+  take(posted: Posted, machine: Machine | null | undefined): string {
+    const { log } = this.#deps;
+    const ordinal = log.newest + 1;
+    if (ordinal > MAX_RESPONSES) {
+      throw new DrawbridgeError('CONVERSATION_FULL', 'Start a new conversation');
+    }
+    const atWork = log.current;
+    const { delivery } = posted;
+    if (atWork && delivery === 'reject') {
+      throw new DrawbridgeError(
+        'CONVERSATION_BUSY',
+        'The conversation is answering another message',
+      );
+    }
+    if (log.open.length + log.steers.length > RUN_LIMITS.maxWaiting) {
+      throw new DrawbridgeError(
+        'CONVERSATION_BUSY',
+        `${RUN_LIMITS.maxWaiting} messages wait already: let some be answered, or take them back`,
+      );
+    }
+    if (atWork?.status === 'running') {
+      if (delivery === 'steer') return this.#steer(atWork, posted);
+      if (delivery === 'interrupt') this.#runner.cancel(atWork);
+    }
+    return this.#submit(ordinal, posted, machine);
+  }
+
+  /** Changes what a message says that still waits. False when its run has started, or ended before. */
+  edit(run: Run, content: MessageContent): boolean {
+    const { log, recorder, conversationId } = this.#deps;
+    if (run.status !== 'queued' || run.last !== null) return false;
+    const messages = [...run.request.messages.slice(0, -1), { role: 'user' as const, content }];
+    const responseId = responseIdOf(conversationId, run.ordinal);
+    recorder.record([{ type: 'message_update', responseId, ...shown(content) }]);
+    log.changeRequest(run, { ...run.request, messages });
+    return true;
+  }
+
+  /** The run starts at once when nothing is at work and its machine is known; else it waits. */
+  #submit(ordinal: number, posted: Posted, machine: Machine | null | undefined): string {
+    const { log, recorder, head, conversationId, advance, now } = this.#deps;
+    this.#calls.passOverQuestions();
+    const { request } = posted;
+    const message = messageOf(posted, responseIdOf(conversationId, ordinal));
+    const said: TapeEvent = { type: 'message', message };
+    if (log.current || machine === undefined) {
+      recorder.record([said]);
+      const first = head() - 1;
+      log.submit({ ordinal, status: 'queued', first, started: null, request, machine: null });
+    } else {
+      recorder.record([said, startEvent(conversationId, { ordinal, request }, now())]);
+      const started = head() - 1;
+      log.submit({ ordinal, status: 'running', first: started - 1, started, request, machine });
+    }
+    advance();
+    return message.responseId;
+  }
+
+  /**
+   * Tells the run at work of another message, before its next request to the model; a run that would have ended goes on
+   * for it.
+   */
+  #steer(run: Run, posted: Posted): string {
+    const { log, recorder, conversationId, advance } = this.#deps;
+    const { idempotency } = posted.request;
+    const message = messageOf(posted, responseIdOf(conversationId, run.ordinal));
+    recorder.record([{ type: 'message', message: { ...message, steers: true } }]);
+    log.addSteer(run, { content: contentOf(posted.request), idempotency });
+    this.#calls.passOverQuestions();
+    advance();
+    return message.responseId;
+  }
+}
+
+/** The message as everybody sees it. */
+function messageOf({ request, device }: Posted, responseId: string): UserMessage {
+  return {
+    responseId,
+    ...shown(contentOf(request)),
+    created: new Date(request.createdMs).toISOString(),
+    ...(device !== undefined && { device }),
+  };
+}
+
+/** A message's content as everybody sees it. */
+export function shown(content: MessageContent): Pick<UserMessage, 'content' | 'imageCount'> {
+  const imageCount = imagesOf(content).length;
+  return { content: textOf(content), ...(imageCount > 0 && { imageCount }) };
+}
+
+function contentOf({ messages }: RunRequest): MessageContent {
+  return messages.at(-1)?.content ?? '';
+}

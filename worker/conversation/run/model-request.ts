@@ -1,0 +1,60 @@
+/** The request of the next turn: system prompt, what was said, tools. Pure. */
+import { textOf } from '../../../shared/requests.ts';
+import { toolsOffered } from '../../../shared/tools/catalogue.ts';
+import { toFunctionDefinition } from '../../../shared/tools/definition.ts';
+import { buildSystemPrompt } from '../../prompt/system.ts';
+import type { ModelTarget } from '../../upstream/models.ts';
+import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
+import type { Run } from '../store/rows.ts';
+import type { ModelSize } from './window/size.ts';
+
+/** What has to be known of a model to tell it something. */
+export type Listener = Pick<ModelTarget, 'takesImages' | 'contextWindow' | 'maxOutputTokens'>;
+
+/** `run` is the one that asks, with the model that answers; `said` fits the model. */
+export function requestFor(run: Run, said: readonly UpstreamMessage[]): UpstreamRequest {
+  const { system, tools } = frameOf(run);
+  return {
+    model: run.request.model,
+    messages: [{ role: 'system', content: system }, ...said],
+    tools,
+  };
+}
+
+/** What the model has room for, and what every request of this run takes of it. */
+export function sizeOf(run: Run, listener: Listener): ModelSize {
+  const { takesImages, contextWindow, maxOutputTokens } = listener;
+  const { system, tools } = frameOf(run);
+  const fixedChars = system.length + JSON.stringify(tools).length;
+  const { model } = run.request;
+  return { model, takesImages, contextWindow, maxOutputTokens, fixedChars };
+}
+
+/** The ids of all calls in a request: upstreams refuse one in which an id stands twice. */
+export function upstreamIdsIn({ messages }: UpstreamRequest): ReadonlySet<string> {
+  const calls = messages.flatMap((message) =>
+    message.role === 'assistant' ? (message.tool_calls ?? []) : [],
+  );
+  return new Set(calls.map(({ id }) => id));
+}
+
+/** What stands around the messages. */
+interface Frame extends Pick<UpstreamRequest, 'tools'> {
+  readonly system: string;
+}
+
+function frameOf({ request, machine }: Run): Frame {
+  const { model, mode, tools: wanted, context, messages } = request;
+  const offered = toolsOffered(mode, new Set(machine?.tools)).filter(
+    (tool) => !wanted || wanted[tool.name],
+  );
+  const demanded = messages
+    .filter(({ role }) => role === 'system')
+    .map(({ content }) => textOf(content));
+  const rules = [...(context?.rules ?? []), ...demanded];
+  const tools = offered.map(({ name }) => name);
+  return {
+    system: buildSystemPrompt({ model, mode, tools, rules }),
+    tools: offered.map(toFunctionDefinition),
+  };
+}

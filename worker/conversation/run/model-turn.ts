@@ -1,0 +1,60 @@
+/** One turn with the model: asked, and shown while it streams. What becomes of it the runner decides. */
+import { newCallId } from '../../../shared/ids.ts';
+import { ReplyDocuments } from '../../reply/documents.ts';
+import { type Answer, askModel } from '../../upstream/gateway.ts';
+import { resolveTarget } from '../../upstream/models.ts';
+import type { ReplyPart } from '../../upstream/reader.ts';
+import type { UpstreamMessage } from '../../upstream/request.ts';
+import type { Run } from '../store/rows.ts';
+import type { Recorder } from '../tape/recorder.ts';
+import { requestFor, upstreamIdsIn } from './model-request.ts';
+import type { RunDeps } from './run-deps.ts';
+
+export interface ModelTurn {
+  readonly answer: Answer;
+  /** Not ended yet: that is for an answer that is taken. */
+  readonly documents: ReplyDocuments;
+  /** Whether any follower may have seen any of it; if not, the turn can be asked again unnoticed. */
+  readonly isShown: boolean;
+  /** Of the calls in the request. */
+  readonly upstreamIds: ReadonlySet<string>;
+}
+
+/** The model that answers: the one asked for, or the fallback that the tape says has taken over. */
+export function modelOf(run: Run, recorder: Recorder): string {
+  return recorder.response?.model ?? run.request.model;
+}
+
+/** The run as if that model had been asked for. */
+export function askedBy(run: Run, recorder: Recorder): Run {
+  return { ...run, request: { ...run.request, model: modelOf(run, recorder) } };
+}
+
+/**
+ * Records the reply as it comes, and nothing once the signal has aborted; then it throws the signal's reason. `history` is what
+ * was said, and fits the model.
+ * @throws {DrawbridgeError} when there is no way to the model any more.
+ */
+export async function streamTurn(
+  run: Run,
+  history: readonly UpstreamMessage[],
+  { recorder, settings, newUuid }: RunDeps,
+  signal: AbortSignal,
+): Promise<ModelTurn> {
+  const asked = askedBy(run, recorder);
+  const target = resolveTarget(asked.request.model, settings);
+  const { nextSequence } = recorder;
+  const documents = new ReplyDocuments({
+    nextSequence,
+    newCallId: () => newCallId(newUuid()),
+    withReasoning: run.request.withReasoning ?? false,
+  });
+  const request = requestFor(asked, history);
+  const show = (parts: readonly ReplyPart[]) => {
+    if (!signal.aborted) recorder.stream(documents.push(parts));
+  };
+  const answer = await askModel(target, request, show, signal);
+  signal.throwIfAborted();
+  const isShown = recorder.nextSequence > nextSequence;
+  return { answer, documents, isShown, upstreamIds: upstreamIdsIn(request) };
+}

@@ -1,0 +1,71 @@
+/** The first and the last event of a run. Pure. */
+import type { ResponseStatus, Usage } from '../../../shared/documents.ts';
+import type { TapeEvent } from '../../../shared/events.ts';
+import { responseIdOf } from '../../../shared/ids.ts';
+import { addCosts } from '../../upstream/cost.ts';
+import type { NewTurn, NewWindow, Run, RunStatus } from '../store/rows.ts';
+
+/** How a run can end: the same words in the table of runs and in the response. */
+export type EndStatus = Extract<RunStatus & ResponseStatus, string>;
+
+export function startEvent(
+  conversationId: string,
+  { ordinal, request }: Pick<Run, 'ordinal' | 'request'>,
+  nowMs: number,
+): TapeEvent {
+  const { model, mode } = request;
+  const id = responseIdOf(conversationId, ordinal);
+  const created = new Date(nowMs).toISOString();
+  return { type: 'response_start', response: { id, conversationId, model, mode, created } };
+}
+
+/** What a run did. */
+export interface Work {
+  readonly turns: readonly NewTurn[];
+  /** Those that were made in it: their summaries cost tokens too. */
+  readonly windows: readonly NewWindow[];
+  readonly durationMs: number;
+  /** Rows written for it; undefined for one that never started. */
+  readonly rows: number | undefined;
+}
+
+export function doneEvent(
+  responseId: string,
+  status: EndStatus,
+  { turns, windows, durationMs, rows }: Work,
+): TapeEvent {
+  return {
+    type: 'done',
+    responseId,
+    status,
+    usage: sumUsage([...turns, ...windows].map(({ usage }) => usage)),
+    metadata: {
+      duration_ms: durationMs,
+      toolCallCount: turns.reduce((count, { calls }) => count + calls.length, 0),
+      turnCount: turns.length,
+      ...(rows !== undefined && { rows }),
+    },
+  };
+}
+
+/** Null when no turn reported any: zeros would be a lie. */
+function sumUsage(usages: readonly (Usage | null)[]): Usage | null {
+  return usages.reduce((sum, usage) => {
+    if (!usage || !sum) return sum ?? usage;
+    const cost = addCosts(sum.cost, usage.cost);
+    return {
+      promptTokens: sum.promptTokens + usage.promptTokens,
+      completionTokens: sum.completionTokens + usage.completionTokens,
+      totalTokens: sum.totalTokens + usage.totalTokens,
+      ...addOptional('cachedPromptTokens', sum, usage),
+      ...addOptional('reasoningTokens', sum, usage),
+      ...(cost && { cost }),
+    };
+  }, null);
+}
+
+function addOptional(name: 'cachedPromptTokens' | 'reasoningTokens', a: Usage, b: Usage) {
+  return a[name] === undefined && b[name] === undefined
+    ? {}
+    : { [name]: (a[name] ?? 0) + (b[name] ?? 0) };
+}

@@ -1,0 +1,221 @@
+/** The run: a state machine over what is stored. `advance` does the next thing and stores what it came to. */
+import { responseIdOf } from '../../../shared/ids.ts';
+import { RUN_LIMITS, UPSTREAM_LIMITS } from '../../../shared/limits.ts';
+import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
+import type { Machine, Run } from '../store/rows.ts';
+import type { CallDesk } from './call-desk.ts';
+import { isForEdge, logCalls, loggedCall } from './calls.ts';
+import type { Ending } from './ending.ts';
+import { CANCELLED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
+import { fitHistory } from './fitting.ts';
+import { type ModelTurn, streamTurn } from './model-turn.ts';
+import { tryAgain } from './retrying.ts';
+import type { RunDeps } from './run-deps.ts';
+import { startEvent } from './run-end.ts';
+import type { Phase } from './run-log.ts';
+import { type ErrorReport, takenBack } from './tool-events.ts';
+
+/**
+ * Owns the run at work. What is stored is the truth: this object can vanish at any await, and the next one goes on
+ * from {@link RunLog.phase}. Only one `advance` is under way at a time.
+ */
+export class Runner {
+  readonly #deps: RunDeps;
+  readonly #calls: CallDesk;
+  readonly #ending: Ending;
+  /** Aborts the request to the model under way. */
+  #asking: AbortController | null = null;
+  #advancing = false;
+  #again = false;
+  /** The run was found mid-answer: an earlier instance died with it. */
+  #orphaned: boolean;
+  /** The model has just refused the request as too long: with less it may answer. */
+  #refusal: ErrorReport | null = null;
+  readonly #dispatched = new Set<string>();
+
+  constructor(deps: RunDeps, calls: CallDesk, ending: Ending) {
+    this.#deps = deps;
+    this.#calls = calls;
+    this.#ending = ending;
+    const { phase } = deps.log;
+    this.#orphaned = phase.type === 'asking' && !isEarly(phase.run, deps.now());
+  }
+
+  /** Goes on with whatever is to be done; returns at once. Safe to call at any time, any number of times. */
+  advance(): void {
+    this.#again = true;
+    if (!this.#advancing) void this.#loop();
+  }
+
+  /** Ends the run at work, or one that waits, from any device. It must not have ended. */
+  cancel(run: Run): void {
+    if (run.status === 'queued') return this.#ending.end(run, 'cancelled');
+    const calls = this.#deps.log.pending.map(({ call }) => call);
+    // What was found out about this run is not true of the next one.
+    this.#orphaned = false;
+    this.#refusal = null;
+    this.#ending.closeDocuments(CANCELLED);
+    this.#ending.end(run, 'cancelled');
+    this.#asking?.abort(new Error('cancelled'));
+    this.#calls.recall(calls);
+  }
+
+  async #loop(): Promise<void> {
+    this.#advancing = true;
+    while (this.#again) {
+      this.#again = false;
+      try {
+        await this.#step(this.#deps.log.phase);
+      } catch (error) {
+        console.error('run failed', error);
+        this.#ending.failOn(error);
+      }
+    }
+    this.#advancing = false;
+  }
+
+  async #step(phase: Phase): Promise<void> {
+    switch (phase.type) {
+      case 'idle':
+        return;
+      case 'queued':
+        return await this.#start(phase.run);
+      case 'asking':
+        return await this.#ask(phase.run);
+      case 'awaiting_tools':
+        return await this.#dispatch(phase);
+      default:
+        phase satisfies never;
+    }
+  }
+
+  async #start(run: Run): Promise<void> {
+    const { hands, log, recorder, head, conversationId, now } = this.#deps;
+    let machine: Machine | null;
+    try {
+      machine = await hands.describe();
+    } catch {
+      // The tunnel's object was reset under the call: the alarm tries again.
+      return await this.#retrySoon();
+    }
+    // Asked for again: it may have ended, and what it says may have changed.
+    const waiting = log.current;
+    if (waiting?.ordinal !== run.ordinal || waiting.status !== 'queued') return;
+    recorder.record([startEvent(conversationId, waiting, now())]);
+    log.start(waiting, head() - 1, machine);
+    this.advance();
+  }
+
+  async #ask(run: Run): Promise<void> {
+    const { log, schedule, now } = this.#deps;
+    if (this.#orphaned) return this.#takeOver(run);
+    if (log.turns.length >= RUN_LIMITS.maxTurns) return this.#ending.fail(TURN_LIMIT);
+    if (isEarly(run, now())) return await schedule.ensure(run.notBefore);
+    await schedule.ensure(now() + RUN_LIMITS.watchdogMs);
+    if (log.current?.ordinal !== run.ordinal) return this.advance();
+
+    const asking = new AbortController();
+    this.#asking = asking;
+    try {
+      await this.#askWith(run, asking.signal);
+    } catch (error) {
+      if (!asking.signal.aborted) throw error;
+    } finally {
+      if (this.#asking === asking) this.#asking = null;
+    }
+    this.advance();
+  }
+
+  async #askWith(run: Run, signal: AbortSignal): Promise<void> {
+    const refusal = this.#refusal;
+    this.#refusal = null;
+    const history = await fitHistory(run, this.#deps, { signal, isRefused: refusal !== null });
+    if (history) {
+      this.#tellSteers(run); // In the step that has read them.
+      this.#takeTurn(run, await streamTurn(run, history, this.#deps, signal));
+    } else if (refusal) this.#ending.fail(refusal);
+  }
+
+  #tellSteers(run: Run): void {
+    const { log, recorder, conversationId } = this.#deps;
+    if (!log.hasWaitingSteer) return;
+    recorder.record([{ type: 'steered', responseId: responseIdOf(conversationId, run.ordinal) }]);
+    log.placeSteers(run);
+  }
+
+  /** An earlier instance died in the middle of this turn: takes back what it showed, and asks again. */
+  #takeOver(run: Run): void {
+    const { log, recorder } = this.#deps;
+    this.#orphaned = false;
+    const kept = log.turns.at(-1)?.lastSequence ?? 0;
+    recorder.record(takenBack(recorder.response?.documents ?? [], kept));
+    if (log.takeOver(run) > RUN_LIMITS.maxTakeovers) this.#ending.fail(RECOVERY_EXHAUSTED);
+    this.advance();
+  }
+
+  #takeTurn(run: Run, { answer, documents, isShown, upstreamIds }: ModelTurn): void {
+    const { log, recorder, now } = this.#deps;
+    if (!isShown && tryAgain(run, answer, this.#deps)) return;
+    const { reply } = answer;
+    const failure = failureOf(reply);
+    if (!isShown && failure?.code === CONTEXT_LENGTH_EXCEEDED) {
+      this.#refusal = failure;
+      return;
+    }
+    const { events, calls } = documents.end(reply);
+    recorder.stream(events); // Committed with what follows in this same step.
+    const logged = failure ? [] : logCalls(calls, upstreamIds);
+    this.#dispatched.clear(); // Those of the turn before.
+    const { text, reasoning, reasoningDetails, usage } = reply;
+    const lastSequence = recorder.nextSequence - 1;
+    const said = { text, reasoning, reasoningDetails, usage, lastSequence };
+    const turn = { ...said, calls: logged, atMs: now() };
+    const isOver = !failure && logged.length === 0 && !log.hasWaitingSteer;
+    if (isOver) return this.#ending.end(run, 'completed', [], turn);
+    if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);
+    if (failure) return this.#ending.fail(failure);
+    recorder.commit();
+    for (const call of logged) this.#calls.begin(call, run);
+  }
+
+  /** Hands the calls over and returns: the object can sleep while the developer's machine works. */
+  async #dispatch({
+    run,
+    turn,
+    pending,
+  }: Extract<Phase, { type: 'awaiting_tools' }>): Promise<void> {
+    const { hands, log, schedule, now } = this.#deps;
+    if (now() >= log.deadlineOf(run, turn)) {
+      return this.#calls.giveUp(pending.map(({ call }) => call));
+    }
+    const fresh = pending.filter(
+      ({ call }) => !isForEdge(call) && !this.#dispatched.has(call.callId),
+    );
+    await schedule.ensure(log.deadlineOf(run, turn));
+    if (fresh.length === 0) return;
+    try {
+      await hands.dispatch(fresh.map(({ call }) => loggedCall(call, run)));
+      for (const { call } of fresh) this.#dispatched.add(call.callId);
+      await this.#cancelOvertaken(fresh.map(({ call }) => call.callId));
+    } catch {
+      // The tunnel's object was reset under the call. The calls stay in the log; the alarm sends them again.
+      await this.#retrySoon();
+    }
+  }
+
+  /** A cancel while the calls were handed over may have reached the tunnel before them. */
+  async #cancelOvertaken(callIds: readonly string[]): Promise<void> {
+    const waiting = new Set(this.#deps.log.pending.map(({ call }) => call.callId));
+    const over = callIds.filter((callId) => !waiting.has(callId));
+    if (over.length > 0) await this.#deps.hands.cancel(over);
+  }
+
+  #retrySoon(): Promise<void> {
+    return this.#deps.schedule.ensure(this.#deps.now() + RUN_LIMITS.dispatchRetryMs);
+  }
+}
+
+/** Whether the run waits for its next attempt. No wait is that long: then the clock was set back. */
+function isEarly({ notBefore }: Run, nowMs: number): boolean {
+  return nowMs < notBefore && notBefore - nowMs <= UPSTREAM_LIMITS.maxRetryAfterMs;
+}

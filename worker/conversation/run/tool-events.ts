@@ -1,0 +1,174 @@
+/** What a tool's result looks like on the tape: pure. */
+import { z } from 'zod';
+import {
+  ClarificationMetadata,
+  type Document,
+  type DocumentType,
+  FileEditMetadata,
+  type Metadata,
+  PlanMetadata,
+  TerminalCommandMetadata,
+  TodoUpdateMetadata,
+} from '../../../shared/documents.ts';
+import type { TapeEvent } from '../../../shared/events.ts';
+import { CallId, documentIdOf } from '../../../shared/ids.ts';
+import { languageOf } from '../../../shared/languages.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { findTool } from '../../../shared/tools/catalogue.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { Call } from '../store/rows.ts';
+
+/** The end of a call's document; a failed call is followed by an `error` document, numbered `sequence`. */
+export function resultEvents(call: Call, result: ToolResult, sequence: number): TapeEvent[] {
+  const { documentId } = call;
+  const outcome = { status: result.status, data: result.data };
+  return [
+    { type: 'tool_result', documentId, result: outcome },
+    { type: 'document_end', documentId, metadata: endMetadata(call, result) },
+    ...(result.status === 'error'
+      ? errorDocument(sequence, { code: result.code, source: toolName(call), message: result.data })
+      : []),
+  ];
+}
+
+/** The end of a document that stays without a result of its own; `call` where it belongs to a logged one. */
+export function closingEvents(
+  document: Document,
+  call: Call | undefined,
+  result: ToolResult,
+): TapeEvent[] {
+  const end: TapeEvent = {
+    type: 'document_end',
+    documentId: document.id,
+    ...(call && { metadata: endMetadata(call, result) }),
+  };
+  if (!TOOL_DOCUMENTS.has(document.type)) return [end];
+  const outcome = { status: result.status, data: result.data };
+  return [
+    ...withdrawnQuestion(document),
+    { type: 'tool_result', documentId: document.id, result: outcome },
+    end,
+  ];
+}
+
+/** A question on this document that nobody needs to answer any more: its call has ended in another way. */
+export function withdrawnQuestion({ id: documentId, metadata }: Document): TapeEvent[] {
+  const asked = Approval.safeParse(metadata['approval']).data;
+  if (!asked) return [];
+  const { callId } = asked;
+  return [{ type: 'approval_resolved', documentId, callId, decision: 'expired', by: 'drawbridge' }];
+}
+
+/** What the fold keeps of an `approval_request`. */
+const Approval = z.object({ callId: CallId });
+
+/**
+ * Takes back what a turn showed that will be asked again: its documents, ended or not, are those after sequence `kept`.
+ * Errors between them tell of the calls of the turn before and stay.
+ */
+export function takenBack(documents: readonly Document[], kept: number): TapeEvent[] {
+  return documents
+    .filter(({ sequence, type }) => sequence > kept && type !== 'error')
+    .filter(({ metadata }) => metadata['interrupted'] !== true)
+    .map(({ id }) => ({ type: 'document_end', documentId: id, metadata: { interrupted: true } }));
+}
+
+const TOOL_DOCUMENTS: ReadonlySet<DocumentType> = new Set([
+  'tool_call',
+  'file_edit',
+  'terminal_command',
+  'plan',
+  'clarification',
+  'todo_update',
+]);
+
+export interface ErrorReport {
+  readonly code: string;
+  /** A tool's name, or the part of Drawbridge that failed. */
+  readonly source: string;
+  /** One sentence for the person. */
+  readonly message: string;
+  readonly details?: string;
+}
+
+/** A whole `error` document. */
+export function errorDocument(sequence: number, error: ErrorReport): TapeEvent[] {
+  const id = documentIdOf(sequence);
+  const metadata = {
+    errorCode: error.code,
+    source: error.source,
+    details: error.details ?? error.message,
+  };
+  return [
+    { type: 'document_start', document: { id, type: 'error', sequence, metadata } },
+    { type: 'content_delta', documentId: id, delta: error.message },
+    { type: 'document_end', documentId: id },
+  ];
+}
+
+/** The result within what a transcript and a row can hold, with a note where it was cut. */
+export function boundResult(result: ToolResult): ToolResult {
+  const { maxResultChars } = RUN_LIMITS;
+  const bounded = result.metadata
+    ? { ...result, metadata: boundMetadata(result.metadata) }
+    : result;
+  if (result.data.length <= maxResultChars) return bounded;
+  const cut = result.data.slice(0, maxResultChars).toWellFormed();
+  return {
+    ...bounded,
+    data: `${cut}\n[cut: ${result.data.length - maxResultChars} more characters]`,
+  };
+}
+
+/** Its fields in order, as long as they fit. Bridges keep far below; a result that cannot be stored would come for ever. */
+function boundMetadata(metadata: Metadata): Metadata {
+  const encoder = new TextEncoder();
+  let left = RUN_LIMITS.maxResultMetadataBytes;
+  const fitting = Object.entries(metadata).filter((field) => {
+    const bytes = encoder.encode(JSON.stringify(field)).byteLength;
+    if (bytes > left) return false;
+    left -= bytes;
+    return true;
+  });
+  return Object.fromEntries(fitting);
+}
+
+function toolName(call: Call): string {
+  return findTool(call.name)?.name ?? call.name;
+}
+
+/** What its tool tells of the document, reduced to the fields that its type has. */
+function endMetadata(call: Call, result: ToolResult): Metadata {
+  const document = findTool(call.name)?.document;
+  const reported = result.metadata ?? {};
+  switch (document?.type) {
+    case 'file_edit': {
+      const filePath = String(call.arguments?.[document.path] ?? '');
+      const { operation } = document;
+      const known = { filePath, operation, language: languageOf(filePath) };
+      return { ...known, ...FileEditMetadata.partial().safeParse(reported).data };
+    }
+    case 'terminal_command':
+      return {
+        command: call.arguments?.[document.command] ?? '',
+        exitCode: -1,
+        output: '',
+        duration_ms: 0,
+        permissions: [],
+        ...TerminalCommandMetadata.partial().safeParse(reported).data,
+      };
+    case 'plan':
+      return { ...PlanMetadata.safeParse(reported).data };
+    case 'todo_update':
+      return { ...TodoUpdateMetadata.safeParse(reported).data };
+    case 'clarification':
+      return { ...ClarificationMetadata.safeParse(reported).data };
+    default:
+      return { duration_ms: durationOf(reported) };
+  }
+}
+
+function durationOf(reported: Metadata): number {
+  const duration = reported['duration_ms'];
+  return typeof duration === 'number' && duration >= 0 ? duration : 0;
+}

@@ -1,0 +1,60 @@
+/** What a turn's calls came to, as the model reads it: whole, by head and tail, or as a note. Pure. */
+import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+import { findTool } from '../../../../shared/tools/catalogue.ts';
+import type { Call, ToldResult } from '../../store/rows.ts';
+import type { AnsweredTurn } from '../transcript.ts';
+import { cutMiddle, levelFor } from './text.ts';
+
+/** One text for each call, together at most `maxChars` UTF-16 units, as far as WINDOW_LIMITS.minResultChars lets them. */
+export function resultTexts({ turn, results }: AnsweredTurn, maxChars: number): string[] {
+  const texts = turn.calls.map((_, index) => resultText(results[index]));
+  if (lengthOf(texts) <= maxChars) return texts;
+  const level = levelFor(
+    texts.map(({ length }) => length),
+    maxChars,
+  );
+  return texts.map((text) => cutMiddle(text, Math.max(level, WINDOW_LIMITS.minResultChars)));
+}
+
+/** The length of these texts, also where not all of a result is here. */
+export function fullLength({ turn, results }: AnsweredTurn, maxChars: number): number {
+  const lengths = turn.calls.map((_, index) => wholeLength(results[index]));
+  const level = Math.max(levelFor(lengths, maxChars), WINDOW_LIMITS.minResultChars);
+  return lengths.reduce((sum, length) => sum + Math.min(length, level), 0);
+}
+
+function wholeLength(result: ToldResult | undefined): number {
+  const { length } = resultText(result);
+  return result?.wholeChars === undefined
+    ? length
+    : length - result.data.length + result.wholeChars;
+}
+
+/** One text for each call: a note in place of all but the short ones. */
+export function prunedTexts({ turn, results }: AnsweredTurn): string[] {
+  return turn.calls.map((call, index) => {
+    const text = resultText(results[index]);
+    return text.length <= WINDOW_LIMITS.minResultChars ? text : noteOf(call, results[index]);
+  });
+}
+
+/** In UTF-16 units. */
+export function lengthOf(texts: readonly string[]): number {
+  return texts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** The whole of it. A failure begins with `Error` and its code, by which models know it (the demo model too). */
+export function resultText(result: ToldResult | undefined): string {
+  if (!result) return 'Error CANCELLED: the call was cancelled before it had a result.';
+  return result.status === 'success' ? result.data : `Error ${result.code}: ${result.data}`;
+}
+
+/** What came of the call stays; whoever needs the words again must not repeat an effect for them. */
+function noteOf({ name }: Call, result: ToldResult | undefined): string {
+  const left = `its result of ${wholeLength(result)} characters is left out to save room`;
+  if (result?.status === 'error') return `Error ${result.code}: ${left}.`;
+  const isHarmless = findTool(name)?.effect === 'read';
+  return isHarmless
+    ? `The call succeeded; ${left}. Make it again if you need the result.`
+    : `The call was carried out; ${left}. Do not repeat it: look at what it has left behind.`;
+}

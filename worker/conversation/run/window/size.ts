@@ -1,0 +1,81 @@
+/** How much there is room for, and how much a message takes of it: all in UTF-16 units. Pure. */
+import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+import type { UpstreamMessage } from '../../../upstream/request.ts';
+import type { Window, WindowScale } from '../../store/rows.ts';
+
+/** What a model can be told, and what it is told in any case. */
+export interface ModelSize {
+  readonly model: string;
+  readonly takesImages: boolean;
+  /** Tokens of prompt and answer together; undefined where they are not known. */
+  readonly contextWindow: number | undefined;
+  /** Undefined where the server decides. */
+  readonly maxOutputTokens: number | undefined;
+  /** UTF-16 units of the system prompt and of the tools' definitions. */
+  readonly fixedChars: number;
+}
+
+/** The one that counts until a turn has told better. */
+export function scaleOf(window: Window | null): WindowScale {
+  const { tokensPerChar } = WINDOW_LIMITS;
+  return window?.scale ?? { since: 0, tokensPerChar, refused: null };
+}
+
+/** UTF-16 units for everything that is sent. */
+export function roomOf(size: ModelSize, { tokensPerChar, refused }: WindowScale): number {
+  const window = size.contextWindow ?? WINDOW_LIMITS.defaultTokens;
+  const room = Math.floor((window - reserveOf(size, window)) / tokensPerChar);
+  return refused?.model === size.model ? Math.min(room, refused.chars) : room;
+}
+
+/** Tokens that are left for the answer. */
+function reserveOf({ maxOutputTokens }: ModelSize, window: number): number {
+  const { reserveTokens, maxReserveShare, maxAskedReserveShare } = WINDOW_LIMITS;
+  return maxOutputTokens === undefined
+    ? Math.min(reserveTokens, window * maxReserveShare)
+    : Math.min(maxOutputTokens, window * maxAskedReserveShare);
+}
+
+/** Within what can be true, whatever an upstream reports. */
+export function tokensPerChar(promptTokens: number, chars: number): number {
+  const { minTokensPerChar, maxTokensPerChar } = WINDOW_LIMITS;
+  return Math.min(maxTokensPerChar, Math.max(minTokensPerChar, promptTokens / Math.max(1, chars)));
+}
+
+/**
+ * UTF-16 units of everything that a model reads of these messages, and of what stands around their texts. Reasoning in
+ * words is left out, for few servers get it back: where one does, its tokens are in the measured scale.
+ */
+export function weigh(messages: readonly UpstreamMessage[]): number {
+  return messages.reduce((sum, message) => sum + weighMessage(message), 0);
+}
+
+/** UTF-16 units that these messages take in memory beside those of {@link weigh}: thoughts, and images as they are sent. */
+export function hiddenChars(messages: readonly UpstreamMessage[]): number {
+  return messages.reduce((sum, message) => {
+    if (message.role === 'assistant') return sum + (message.reasoning?.length ?? 0);
+    return sum + (typeof message.content === 'string' ? 0 : imageUrlChars(message.content));
+  }, 0);
+}
+
+function imageUrlChars(content: Exclude<UpstreamMessage['content'], string>): number {
+  return (content ?? []).reduce((sum, part) => {
+    return sum + (part.type === 'image_url' ? part.image_url.url.length : 0);
+  }, 0);
+}
+
+function weighMessage(message: UpstreamMessage): number {
+  const { messageChars } = WINDOW_LIMITS;
+  const own = messageChars + weighContent(message.content);
+  if (message.role !== 'assistant') return own;
+  const { reasoning_details: details, tool_calls: calls = [] } = message;
+  const thought = details ? JSON.stringify(details).length : 0;
+  return calls.reduce((sum, call) => sum + JSON.stringify(call).length, own + thought);
+}
+
+function weighContent(content: UpstreamMessage['content']): number {
+  if (typeof content === 'string') return content.length;
+  return (content ?? []).reduce((sum, part) => {
+    return sum + ('text' in part ? part.text.length : WINDOW_LIMITS.imageChars);
+  }, 0);
+}

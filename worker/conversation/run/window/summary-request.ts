@@ -1,0 +1,66 @@
+/** The request for a summary: what a new window leaves behind it, as a record that fits the model's room. Pure. */
+import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+import { buildSummariserPrompt, buildSummaryQuery, recorded } from '../../../prompt/summary.ts';
+import type { UpstreamRequest } from '../../../upstream/request.ts';
+import type { History, Piece, Utterance } from '../transcript.ts';
+import { type Cut, describeCall, maxSummaryChars } from './digest.ts';
+import { piecesBefore, textIn } from './range.ts';
+import { resultText } from './results.ts';
+import { cutMiddle, cutTagged, newestWithin } from './text.ts';
+
+/** One message without tools, in text only: it calls nothing, and models without images or tools can answer it. */
+export function summaryRequest(history: History, cut: Cut, model: string): UpstreamRequest {
+  const { room } = cut;
+  const system = buildSummariserPrompt(Math.floor(maxSummaryChars(room) / WINDOW_LIMITS.wordChars));
+  const before = history.window?.digest?.summary ?? null;
+  const earlier = before === null ? null : cutTagged(before, Math.floor(room * WINDOW_LIMITS.tail));
+  const around = system.length + buildSummaryQuery(earlier, '').length;
+  const left = Math.floor(room * WINDOW_LIMITS.full) - around - 2 * WINDOW_LIMITS.messageChars;
+  const record = recordOf(piecesBefore(history, cut.window.from), left);
+  return {
+    model,
+    messages: [
+      { role: 'system', content: system },
+      { role: 'user', content: buildSummaryQuery(earlier, record) },
+    ],
+    tools: [],
+  };
+}
+
+/** Long texts are cut further and further until everything fits; then the oldest entries are left out. */
+function recordOf(pieces: readonly Piece[], maxChars: number): string {
+  const { maxRenderedChars, minRenderedChars } = WINDOW_LIMITS;
+  let entries: string[] = [];
+  for (let chars: number = maxRenderedChars; chars >= minRenderedChars; chars /= 2) {
+    const textChars = Math.floor(chars);
+    entries = pieces.flatMap((piece) => entriesOf(piece, textChars));
+    if (lengthOf(entries) <= maxChars) return entries.join('\n');
+  }
+  const left = maxChars - RECORD_CUT.length - 1;
+  return left < 0 ? '' : [RECORD_CUT, ...newestWithin(entries, left, 1)].join('\n');
+}
+
+const RECORD_CUT = '[older entries are left out]';
+
+function lengthOf(entries: readonly string[]): number {
+  return entries.reduce((sum, { length }) => sum + length + 1, 0);
+}
+
+function entriesOf({ utterances, answered }: Piece, textChars: number): string[] {
+  const said = utterances.map((utterance) => saidEntry(utterance, textChars));
+  if (!answered) return said;
+  const { turn, results } = answered;
+  if (turn.text !== '') said.push(recorded('assistant', cutMiddle(turn.text, 2 * textChars)));
+  for (const [index, call] of turn.calls.entries()) {
+    const made = `${describeCall(call)}\n${cutMiddle(call.rawArguments, textChars)}`;
+    said.push(recorded('call', made));
+    said.push(recorded('result', cutMiddle(resultText(results[index]), textChars)));
+  }
+  return said;
+}
+
+/** What people say is short and tells more than anything else: it has twice the place. */
+function saidEntry(utterance: Utterance, textChars: number): string {
+  const tag = utterance.message.role === 'assistant' ? 'assistant' : 'user';
+  return recorded(tag, cutMiddle(textIn(utterance), 2 * textChars));
+}

@@ -1,0 +1,178 @@
+/** The messages that a history comes to under its window, and what they weigh. Pure. */
+import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+import type { UpstreamMessage } from '../../../upstream/request.ts';
+import type { Window, WindowScale } from '../../store/rows.ts';
+import {
+  type History,
+  messageOf,
+  messagesOfTurn,
+  type Piece,
+  piecesOf,
+  showsImages,
+  type ToldRun,
+} from '../transcript.ts';
+import { digestMessages } from './digest-message.ts';
+import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
+import { type ModelSize, roomOf, scaleOf, tokensPerChar, weigh } from './size.ts';
+
+/** What is sent beside the system prompt, within the model's room as far as cutting the newest results can help. */
+export function tellHistory(history: History, size: ModelSize): UpstreamMessage[] {
+  const told = weighHistory(history, size);
+  const excess = told.total - roomOf(size, measuredScale(told));
+  const newest = told.pieces.findLast(({ turn }) => turn !== null);
+  if (!newest || excess <= 0) return messagesIn(told);
+  const pieces = told.pieces.map((one) => (one === newest ? squeezed(one, excess) : one));
+  return messagesIn({ ...told, pieces });
+}
+
+/** All of them, the digest first. */
+export function messagesIn({ digest, pieces }: ToldHistory): UpstreamMessage[] {
+  return [...digest, ...pieces.flatMap(({ messages }) => messages)];
+}
+
+/** With its results shortened by so many UTF-16 units in all. */
+function squeezed(weighed: WeighedPiece, excess: number): WeighedPiece {
+  const { piece, messages } = weighed;
+  if (!piece.answered) return weighed;
+  const chars = resultsIn(messages).reduce((sum, length) => sum + length, 0);
+  const texts = resultTexts(piece.answered, chars - excess);
+  const said = messages.slice(0, piece.utterances.length);
+  return { ...weighed, messages: [...said, ...messagesOfTurn(piece.answered.turn, texts)] };
+}
+
+/** UTF-16 units by which the newest results can be shortened, so that a request fits. */
+export function squeezableChars({ pieces }: WeighedHistory): number {
+  const newest = pieces.findLast(({ turn }) => turn !== null);
+  return resultsIn(newest?.messages ?? []).reduce(
+    (sum, length) => sum + Math.max(0, length - WINDOW_LIMITS.minResultChars),
+    0,
+  );
+}
+
+function resultsIn(messages: readonly UpstreamMessage[]): number[] {
+  return messages.filter(({ role }) => role === 'tool').map(({ content }) => content?.length ?? 0);
+}
+
+/** A piece as it is told, and what it weighs in UTF-16 units. */
+export interface ToldPiece {
+  readonly messages: readonly UpstreamMessage[];
+  /** Of what was said before its turn, and of everything. */
+  readonly saidChars: number;
+  readonly chars: number;
+  /** Its turn, and the tokens of the prompt that this answered, 0 where that is not known; null without a turn. */
+  readonly turn: { readonly number: number; readonly promptTokens: number } | null;
+}
+
+/** What a request says beside the system prompt. */
+export interface ToldHistory {
+  readonly window: Window | null;
+  readonly digest: readonly UpstreamMessage[];
+  readonly pieces: readonly ToldPiece[];
+  /** UTF-16 units of everything, the system prompt and the tools included. */
+  readonly total: number;
+}
+
+/** One with all that a plan needs to know of it. */
+export interface WeighedPiece extends ToldPiece {
+  readonly piece: Piece;
+  /** UTF-16 units of everything, with the results in full, and without them. */
+  readonly fullChars: number;
+  readonly prunedChars: number;
+}
+
+export interface WeighedHistory extends ToldHistory {
+  readonly pieces: readonly WeighedPiece[];
+}
+
+/**
+ * `scale` says how long the results of one turn may be. It is the window's, so that they stay as they are under it; a
+ * plan looks ahead with that of the next window.
+ */
+export function weighHistory(
+  history: History,
+  size: ModelSize,
+  scale: WindowScale = scaleOf(history.window),
+): WeighedHistory {
+  const room = roomOf(size, scale);
+  const { window } = history;
+  return withHead(weighPieces(history, size, room), { window, run: asking(history), size, room });
+}
+
+/** What a digest is made for; `run` is the one that asks. */
+export interface Occasion {
+  readonly window: Window | null;
+  readonly run: ToldRun | undefined;
+  readonly size: ModelSize;
+  readonly room: number;
+}
+
+/** The pieces with all that stands before them. */
+export function withHead<One extends ToldPiece>(
+  pieces: readonly One[],
+  { window, run, size, room }: Occasion,
+): ToldHistory & { readonly pieces: readonly One[] } {
+  const digest = digestMessages(window, run, room);
+  const head = size.fixedChars + weigh(digest);
+  const total = pieces.reduce((sum, { chars }) => sum + chars, head);
+  return { window, digest, pieces, total };
+}
+
+/** `room` says how long the results of one turn may be. */
+export function weighPieces(
+  { window, told }: History,
+  { takesImages }: Pick<ModelSize, 'takesImages'>,
+  room: number,
+): WeighedPiece[] {
+  const shows = new Set(told.filter(showsImages).map(({ run }) => run.ordinal));
+  return piecesOf({ told }).map((piece) => {
+    const withImages = takesImages && shows.has(piece.run.ordinal);
+    const said = piece.utterances.map((utterance) => messageOf(utterance, piece.run, withImages));
+    return weighPiece(piece, said, window?.prunedThrough ?? 0, room);
+  });
+}
+
+function weighPiece(
+  piece: Piece,
+  said: UpstreamMessage[],
+  prunedThrough: number,
+  room: number,
+): WeighedPiece {
+  const saidChars = weigh(said);
+  const { answered } = piece;
+  if (!answered) {
+    const chars = { saidChars, chars: saidChars, fullChars: saidChars, prunedChars: saidChars };
+    return { piece, messages: said, turn: null, ...chars };
+  }
+  const { number, usage } = answered.turn;
+  const maxChars = Math.floor(room * WINDOW_LIMITS.turnResults);
+  const pruned = prunedTexts(answered);
+  const texts = number <= prunedThrough ? pruned : resultTexts(answered, maxChars);
+  const messages = messagesOfTurn(answered.turn, texts);
+  const besides = saidChars + weigh(messages) - lengthOf(texts);
+  return {
+    piece,
+    messages: [...said, ...messages],
+    saidChars,
+    chars: besides + lengthOf(texts),
+    fullChars: besides + fullLength(answered, maxChars),
+    prunedChars: besides + lengthOf(pruned),
+    turn: { number, promptTokens: usage?.promptTokens ?? 0 },
+  };
+}
+
+/** The run that asks is the last one told; undefined where nothing is. */
+export function asking({ told }: History): ToldRun | undefined {
+  return told.at(-1)?.run;
+}
+
+/** What the newest turn under the present window took, or as before where none has said so. */
+export function measuredScale({ window, pieces, total }: ToldHistory): WindowScale {
+  const scale = scaleOf(window);
+  const place = pieces.findLastIndex(({ turn }) => {
+    return turn !== null && turn.promptTokens > 0 && turn.number > scale.since;
+  });
+  const { turn, saidChars } = pieces[place] ?? { turn: null, saidChars: 0 };
+  if (!turn) return scale;
+  const before = pieces.slice(place).reduce((left, { chars }) => left - chars, total);
+  return { ...scale, tokensPerChar: tokensPerChar(turn.promptTokens, before + saidChars) };
+}

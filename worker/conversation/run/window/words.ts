@@ -1,0 +1,67 @@
+/** The user's own words within what a digest can hold: the newest whole as far as possible. Pure. */
+import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+import { tagQuery } from '../../../prompt/context.ts';
+import { cutMiddle, newestWithin } from './text.ts';
+
+/** Stands first, once, where older messages had to go. */
+const OMITTED = '[older messages are left out to save room]';
+
+/**
+ * `words` are oldest first, and may have been bounded before. `room` is the model's, in UTF-16 units. Over it the oldest
+ * long ones are cut first, then the oldest are left out, and the newest is cut last.
+ */
+export function boundWords(words: readonly string[], room: number): string[] {
+  const { maxWordsBytes } = WINDOW_LIMITS;
+  let maxChars = maxCharsOf(words, room);
+  let bounded = boundBy(maxChars, words);
+  while (bytesOf(bounded) > maxWordsBytes) {
+    maxChars = Math.min(maxChars, maxWordsBytes) * 0.75;
+    bounded = boundBy(maxChars, words);
+  }
+  return bounded;
+}
+
+/** A newest one that is not longer than its own share stays whole. */
+function maxCharsOf(words: readonly string[], room: number): number {
+  const maxNewest = room * WINDOW_LIMITS.newestWords;
+  const newest = words.slice(-1);
+  const isShort = (newest[0] ?? '').length <= maxNewest;
+  const least = isShort ? weighWords([OMITTED, ...newest]) : maxNewest;
+  return Math.max(room * WINDOW_LIMITS.words, least);
+}
+
+function boundBy(maxChars: number, words: readonly string[]): string[] {
+  const mark = words.slice(0, words[0] === OMITTED ? 1 : 0);
+  const older = words.slice(mark.length, -1);
+  const newest = words.slice(mark.length).slice(-1);
+  const excess = weighWords(words) - maxChars;
+  const all = [...mark, ...shortenOldest(older, excess), ...newest];
+  if (weighWords(all) <= maxChars) return all;
+  const left = maxChars - weighWords([OMITTED, ...newest]);
+  const kept = newestWithin(all.slice(mark.length, -1), left, TAG_CHARS);
+  const first = kept.length < older.length ? [OMITTED] : mark;
+  const last = Math.floor(maxChars - weighWords([...first, ...kept, '']));
+  return [...first, ...kept, ...newest.map((word) => cutMiddle(word, last))];
+}
+
+/** By so many UTF-16 units in all, as far as their least lengths let them. */
+function shortenOldest(words: readonly string[], chars: number): string[] {
+  let excess = chars;
+  return words.map((word) => {
+    const maxChars = Math.max(WINDOW_LIMITS.minWordChars, word.length - Math.max(0, excess));
+    const cut = cutMiddle(word, maxChars);
+    excess -= word.length - cut.length;
+    return cut;
+  });
+}
+
+function weighWords(words: readonly string[]): number {
+  return words.reduce((sum, { length }) => sum + length + TAG_CHARS, 0);
+}
+
+/** The tags that a word stands in, and the lines between. */
+const TAG_CHARS = tagQuery('').length + 2;
+
+function bytesOf(words: readonly string[]): number {
+  return new TextEncoder().encode(JSON.stringify(words)).byteLength;
+}

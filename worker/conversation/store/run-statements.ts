@@ -1,0 +1,297 @@
+import type { Sql } from '../../storage/row-meter.ts';
+import type { Machine, NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';
+import { TurnStore } from './turn-statements.ts';
+
+/** One that has started, as its own row has it: how it ended may stand with its last turn. */
+export type StartedRun = Pick<Run, 'ordinal' | 'status' | 'request' | 'machine' | 'firstTurn'>;
+
+export interface StoredKey {
+  readonly ordinal: number;
+  readonly key: string;
+  readonly digest: string;
+}
+
+/**
+ * The named statements of a conversation's runs. Everything is synchronous: writes without an await between are atomic.
+ * None of them reads more than what it is asked for, however long the conversation is.
+ */
+export class RunStore {
+  readonly turns: TurnStore;
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+    this.turns = new TurnStore(sql);
+  }
+
+  insertRun(run: NewRun): void {
+    this.#sql.exec(
+      'insert into runs (ordinal, status, first, started, request, machine, first_turn) values (?, ?, ?, ?, ?, ?, ?)',
+      run.ordinal,
+      run.status,
+      run.first,
+      run.started,
+      JSON.stringify(run.request),
+      run.machine && JSON.stringify(run.machine),
+      run.firstTurn,
+    );
+  }
+
+  startRun({ ordinal, started, machine, firstTurn }: Run): void {
+    this.#sql.exec(
+      "update runs set status = 'running', started = ?, machine = ?, first_turn = ? where ordinal = ?",
+      started,
+      machine && JSON.stringify(machine),
+      firstTurn,
+      ordinal,
+    );
+  }
+
+  countTakeover(ordinal: number, takeovers: number): void {
+    this.#sql.exec('update runs set takeovers = ? where ordinal = ?', takeovers, ordinal);
+  }
+
+  countFailure(ordinal: number, failures: number, notBefore: number): void {
+    this.#sql.exec(
+      'update runs set failures = ?, not_before = ?, takeovers = 0 where ordinal = ?',
+      failures,
+      notBefore,
+      ordinal,
+    );
+  }
+
+  /** A turn was completed: what went wrong before it does not count any more. */
+  clearTroubles(ordinal: number): void {
+    this.#sql.exec('update runs set takeovers = 0, failures = 0 where ordinal = ?', ordinal);
+  }
+
+  setDeadline(ordinal: number, deadline: number): void {
+    this.#sql.exec('update runs set deadline = ? where ordinal = ?', deadline, ordinal);
+  }
+
+  /** For a run that has not started. */
+  updateRequest(ordinal: number, request: RunRequest): void {
+    this.#sql.exec(
+      'update runs set request = ? where ordinal = ?',
+      JSON.stringify(request),
+      ordinal,
+    );
+  }
+
+  endRun(ordinal: number, { status, last }: RunEnd): void {
+    this.#sql.exec(
+      'update runs set status = ?, last = ?, takeovers = 0 where ordinal = ?',
+      status,
+      last,
+      ordinal,
+    );
+  }
+
+  readRun(ordinal: number): Run | null {
+    return this.#runs('where ordinal = ?', ordinal).next().value ?? null;
+  }
+
+  /** The newest one first, read as they are asked for. */
+  runsBack(): Generator<Run, undefined> {
+    return this.#runs('order by ordinal desc');
+  }
+
+  /** `from` and `to` included, in order. */
+  readStarted(from: number, to: number): StartedRun[] {
+    const rows = this.#sql.exec(
+      `select ordinal, status, request, machine, first_turn from runs
+       where ordinal between ? and ? and started is not null order by ordinal`,
+      from,
+      to,
+    );
+    return Array.from(
+      rows.raw<StartedColumns>(), // Half the time of objects, for as many rows as the model is told runs.
+      ([ordinal, status, request, machine, first_turn]) =>
+        parseStarted({ ordinal, status, request, machine, first_turn }),
+    );
+  }
+
+  /** Where the run starts that was at work at this position of the tape. */
+  readStartBefore(position: number): number | null {
+    const [row] = this.#sql
+      .exec<{ started: number }>(
+        'select started from runs where started <= ? order by ordinal desc limit 1',
+        position,
+      )
+      .toArray();
+    return row?.started ?? null;
+  }
+
+  /** The position after everything that belongs to the runs up to this one, all of which have ended. */
+  readEnd(ordinal: number): number {
+    const { end } = this.#sql
+      .exec<{ end: number }>(
+        `select max(
+           coalesce((select max(last) from runs where ordinal <= ?1), 0),
+           coalesce((select max(body ->> '$.end.last') from turns where run <= ?1), 0)
+         ) as end`,
+        ordinal,
+      )
+      .one();
+    return end;
+  }
+
+  /** The keys of all messages to the runs after this one; those of messages that steered a run stand with it. */
+  readKeys(after: number): StoredKey[] {
+    return this.#sql
+      .exec<StoredKey & Record<string, SqlStorageValue>>(
+        `select ordinal, request ->> '$.idempotency.key' as key, request ->> '$.idempotency.digest' as digest
+           from runs where ordinal > ?1 and request -> '$.idempotency' is not null
+         union all
+         select run, body ->> '$.idempotency.key', body ->> '$.idempotency.digest'
+           from steers where run > ?1 and body -> '$.idempotency' is not null`,
+        after,
+      )
+      .toArray();
+  }
+
+  /**
+   * Rows that are stored of this run, which has started, of what waits behind it, and of its calls in the tunnel: one
+   * there, and its deletion. Its message, where that waited, was counted with the run before.
+   */
+  countRows({ ordinal, first, started, firstTurn, takeovers }: Run): number {
+    const { rows } = this.#sql
+      .exec<{ rows: number }>(
+        `select (select count(*) from tape where position >= ?1) + (select count(*) from turns where number >= ?2)
+           + 3 * (select count(*) from results where turn >= ?2) + (select count(*) from runs where ordinal >= ?3)
+           + (select count(*) from steers where run = ?3) + (select count(*) from windows where run = ?3) as rows`,
+        started === first + 1 ? first : started,
+        firstTurn,
+        ordinal,
+      )
+      .one();
+    return takeovers + rows;
+  }
+
+  /** A run ends with its own row, or with that of its last turn. */
+  *#runs(which: string, ...bindings: number[]): Generator<Run, undefined> {
+    const query = `select *, case when last is null and started is not null then ${LAST_TURNS_END} end as turn_end from runs ${which}`;
+    for (const row of this.#sql.exec<RunRow>(query, ...bindings)) yield parseRun(row);
+    return undefined;
+  }
+
+  insertSteer({ number, run, turns, ...body }: Steer): void {
+    this.#sql.exec(
+      'insert into steers (number, run, turns, body) values (?, ?, ?, ?)',
+      number,
+      run,
+      turns,
+      JSON.stringify(body),
+    );
+  }
+
+  placeSteers(run: number, turns: number): void {
+    this.#sql.exec('update steers set turns = ? where run = ? and turns is null', turns, run);
+  }
+
+  /** The newest one first, read as they are asked for: those of one run stand together. */
+  *steersBack(): Generator<Steer, undefined> {
+    const rows = this.#sql.exec<KeyedRow & { turns: number | null }>(
+      'select number, run, turns, body from steers order by number desc',
+    );
+    for (const { body, ...keys } of rows) {
+      yield { ...keys, ...(JSON.parse(body) as Pick<Steer, 'content' | 'idempotency'>) };
+    }
+    return undefined;
+  }
+
+  insertWindow({ number, run, ...body }: Window): void {
+    this.#sql.exec(
+      'insert into windows (number, run, body) values (?, ?, ?)',
+      number,
+      run,
+      JSON.stringify(body),
+    );
+  }
+
+  /** Of the newest one; 0 when there is none. */
+  readWindowNumber(): number {
+    return this.#sql
+      .exec<{ number: number }>('select coalesce(max(number), 0) as number from windows')
+      .one().number;
+  }
+
+  /** The newest one first, read as they are asked for. */
+  *windowsBack(): Generator<Window, undefined> {
+    const rows = this.#sql.exec<KeyedRow>(
+      'select number, run, body from windows order by number desc',
+    );
+    for (const { body, ...keys } of rows) {
+      yield { ...keys, ...(JSON.parse(body) as Omit<Window, 'number' | 'run'>) };
+    }
+    return undefined;
+  }
+}
+
+/** Its turns stand between its own first one and that of the next run that has started. */
+const LAST_TURNS_END = `(
+  select body -> '$.end' from turns
+  where number >= runs.first_turn and number < coalesce(
+    (select next.first_turn from runs as next
+     where next.ordinal > runs.ordinal and next.first_turn is not null order by next.ordinal limit 1),
+    9007199254740991)
+  order by number desc limit 1
+)`;
+
+interface KeyedRow extends Record<string, SqlStorageValue> {
+  number: number;
+  run: number;
+  body: string;
+}
+
+interface StartedRow extends Record<string, SqlStorageValue> {
+  ordinal: number;
+  status: string;
+  request: string;
+  machine: string | null;
+  first_turn: number | null;
+}
+
+type StartedColumns = [
+  ordinal: number,
+  status: string,
+  request: string,
+  machine: string | null,
+  first_turn: number | null,
+];
+
+interface RunRow extends StartedRow {
+  first: number;
+  started: number | null;
+  last: number | null;
+  takeovers: number;
+  deadline: number | null;
+  failures: number;
+  not_before: number;
+  turn_end: string | null;
+}
+
+/** What we wrote ourselves is trusted: the casts name what {@link RunStore.insertRun} put in. */
+function parseStarted(row: StartedRow): StartedRun {
+  return {
+    ordinal: row.ordinal,
+    status: row.status as RunStatus,
+    request: JSON.parse(row.request) as RunRequest,
+    machine: row.machine === null ? null : (JSON.parse(row.machine) as Machine),
+    firstTurn: row.first_turn,
+  };
+}
+
+function parseRun(row: RunRow): Run {
+  return {
+    ...parseStarted(row),
+    first: row.first,
+    started: row.started,
+    last: row.last,
+    takeovers: row.takeovers,
+    deadline: row.deadline,
+    failures: row.failures,
+    notBefore: row.not_before,
+    ...(row.turn_end !== null && (JSON.parse(row.turn_end) as RunEnd)),
+  };
+}

@@ -1,0 +1,30 @@
+/** The tables of a conversation. Integer keys, no secondary index, rows are appended. */
+
+/** `MIGRATIONS[n]` leads from version n to n + 1, and never changes once released. */
+export const MIGRATIONS = [
+  `create table conversation (id text primary key, owner text not null, bridge text, created text not null) without rowid;
+   create table tape (position integer primary key, body text not null);
+   create table runs (
+     ordinal integer primary key, status text not null, first integer not null, started integer, last integer,
+     request text not null, machine text,
+     takeovers integer not null default 0, deadline integer,
+     failures integer not null default 0, not_before integer not null default 0
+   );
+   create table turns (number integer primary key, run integer not null, body text not null);
+   create table results (turn integer not null, call integer not null, body text not null, primary key (turn, call)) without rowid;`,
+  `alter table conversation add column title text;
+   alter table conversation add column archived integer not null default 0;
+   alter table conversation add column ephemeral integer not null default 0;`,
+  'create table steers (number integer primary key, run integer not null, turns integer, body text not null);',
+  // Runs are answered one after the other, so the turns of one stand together: this is where they begin. In one pass over
+  // each table: a subquery for each run takes minutes where there are thousands, and an object has half of one.
+  `alter table runs add column first_turn integer;
+   update runs set first_turn = 1 + before.newest
+     from (
+       select ordinal, coalesce(
+         max(newest) over (order by ordinal rows between unbounded preceding and 1 preceding), 0) as newest
+       from runs left join (select run, max(number) as newest from turns group by run) on run = ordinal
+     ) as before
+     where before.ordinal = runs.ordinal and started is not null;
+   create table windows (number integer primary key, run integer not null, body text not null);`,
+] as const;

@@ -1,0 +1,122 @@
+/** What a conversation stores of itself and its tape, and every statement that touches it; its runs have their own. */
+import type { TapeEvent } from '../../../shared/events.ts';
+import { migrate, openStored } from '../../storage/migrations.ts';
+import { RowMeter, type Sql } from '../../storage/row-meter.ts';
+import { titleOf } from '../title.ts';
+import type { ConversationRow, TapeRow } from './rows.ts';
+import { RunStore } from './run-statements.ts';
+import { MIGRATIONS } from './schema.ts';
+
+/** The named statements of one conversation. Everything is synchronous: writes without an await between are atomic. */
+export class ConversationStore {
+  readonly runs: RunStore;
+  readonly #sql: Sql;
+  /** For the tables themselves, which a conversation makes once: they are no rows of its responses. */
+  readonly #uncounted: Sql;
+
+  constructor(sql: SqlStorage, meter = new RowMeter()) {
+    this.#uncounted = sql;
+    this.#sql = meter.watch(sql);
+    this.runs = new RunStore(this.#sql);
+  }
+
+  /** The conversation; null where nothing was ever stored, or only part of a copy. */
+  readConversation(): ConversationRow | null {
+    if (!openStored(this.#uncounted, MIGRATIONS)) return null;
+    const [row] = this.#sql
+      .exec<StoredConversation>(
+        'select id, owner, bridge, created, title, archived, ephemeral from conversation',
+      )
+      .toArray();
+    if (!row) return null;
+    const title = row.title ?? titleOf(this.#firstMessage());
+    return { ...row, title, archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
+  }
+
+  /** Makes the tables. A copy needs them before its conversation, which comes last. */
+  prepare(): void {
+    migrate(this.#uncounted, MIGRATIONS);
+  }
+
+  create(row: ConversationRow): void {
+    this.prepare();
+    this.#sql.exec(
+      'insert into conversation (id, owner, bridge, created, title, archived, ephemeral) values (?, ?, ?, ?, ?, ?, ?)',
+      row.id,
+      row.owner,
+      row.bridge,
+      row.created,
+      row.title,
+      row.archived ? 1 : 0,
+      row.ephemeral ? 1 : 0,
+    );
+  }
+
+  /** Stores what a person can change of the conversation. */
+  describe({ title, archived }: Pick<ConversationRow, 'title' | 'archived'>): void {
+    this.#sql.exec('update conversation set title = ?, archived = ?', title, archived ? 1 : 0);
+  }
+
+  appendTape(position: number, events: readonly TapeEvent[]): void {
+    this.#sql.exec(
+      'insert into tape (position, body) values (?, ?)',
+      position,
+      JSON.stringify(events),
+    );
+  }
+
+  /** The row that holds `position`, or the last one before it. */
+  readTapeAt(position: number): TapeRow | null {
+    return (
+      this.#tapeRows(
+        'select position, body from tape where position <= ? order by position desc limit 1',
+        position,
+      ).next().value ?? null
+    );
+  }
+
+  /** Rows from the one that begins at or after `position`, in order, read as they are asked for. */
+  tapeFrom(position: number): Generator<TapeRow, undefined> {
+    return this.#tapeRows(
+      'select position, body from tape where position >= ? order by position',
+      position,
+    );
+  }
+
+  /** The bytes of each row that begins within these positions, the last one first, read as they are asked for. */
+  *tapeSizesBack(from: number, to: number): Generator<number, undefined> {
+    const rows = this.#sql.exec<{ bytes: number }>(
+      'select octet_length(body) as bytes from tape where position >= ? and position < ? order by position desc',
+      from,
+      to,
+    );
+    for (const { bytes } of rows) yield bytes;
+    return undefined;
+  }
+
+  *#tapeRows(query: string, ...bindings: number[]): Generator<TapeRow, undefined> {
+    for (const row of this.#sql.exec<{ position: number; body: string }>(query, ...bindings)) {
+      yield { position: row.position, events: JSON.parse(row.body) as TapeEvent[] };
+    }
+    return undefined;
+  }
+
+  #firstMessage(): string {
+    for (const { events } of this.tapeFrom(0)) {
+      const [first] = events;
+      return first?.type === 'message' ? first.message.content : '';
+    }
+    return '';
+  }
+}
+
+interface StoredConversation extends Record<string, SqlStorageValue> {
+  id: string;
+  owner: string;
+  bridge: string | null;
+  created: string;
+  /** Null for one that was made before there were titles. */
+  title: string | null;
+  archived: number;
+  ephemeral: number;
+}

@@ -1,0 +1,127 @@
+/** What a conversation stores of its turns and of what their calls came to, and every statement that touches it. */
+import { WINDOW_LIMITS } from '../../../shared/limits.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { Sql } from '../../storage/row-meter.ts';
+import type { ToldResult, Turn } from './rows.ts';
+
+/** A result where it belongs: `call` is its place in the turn. */
+export interface StoredResult {
+  readonly turn: number;
+  readonly call: number;
+  readonly result: ToldResult;
+}
+
+/** The named statements of turns, as {@link RunStore} has those of runs. */
+export class TurnStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  insertTurn({ number, run, ...body }: Turn): void {
+    this.#sql.exec(
+      'insert into turns (number, run, body) values (?, ?, ?)',
+      number,
+      run,
+      JSON.stringify(body),
+    );
+  }
+
+  /** 0 when there is none. */
+  readLastTurnNumber(): number {
+    return this.#sql
+      .exec<{ number: number }>('select coalesce(max(number), 0) as number from turns')
+      .one().number;
+  }
+
+  /** From the one with this number on, in order; `run` is the last one whose turns are wanted. */
+  readTurns(from: number, run: number): Turn[] {
+    const rows = this.#sql.exec(
+      'select number, run, body from turns where number >= ? and run <= ? order by number',
+      from,
+      run,
+    );
+    return Array.from(
+      rows.raw<[number: number, run: number, body: string]>(),
+      ([number, run, body]) => parseTurn({ number, run, body }),
+    );
+  }
+
+  readTurn(number: number): Turn | null {
+    const [row] = this.#sql
+      .exec<KeyedRow>('select number, run, body from turns where number = ?', number)
+      .toArray();
+    return row ? parseTurn(row) : null;
+  }
+
+  insertResult(turn: number, call: number, result: ToolResult): void {
+    this.#sql.exec(
+      'insert into results (turn, call, body) values (?, ?, ?)',
+      turn,
+      call,
+      JSON.stringify(result),
+    );
+  }
+
+  /** The calls of this turn that have a result, by their places. */
+  readSettled(turn: number): number[] {
+    return this.#sql
+      .exec<{ call: number }>('select call from results where turn = ?', turn)
+      .toArray()
+      .map(({ call }) => call);
+  }
+
+  /**
+   * Of the turns from this one on. What was told beside them was for people, and is left out; lists of todos are not. Of
+   * turns up to `prunedThrough` long results are read by head and tail only: there can be more of them than memory holds.
+   */
+  readResults(fromTurn: number, prunedThrough: number): StoredResult[] {
+    return this.#sql
+      .exec<ResultRow>(READ_RESULTS, fromTurn, prunedThrough, WINDOW_LIMITS.prunedResultChars)
+      .toArray()
+      .map(parseResult);
+  }
+
+  /** The ones that left a list beside themselves, the newest first, read as they are asked for. */
+  *listsBack(fromTurn: number): Generator<StoredResult, undefined> {
+    const rows = this.#sql.exec<ResultRow>(
+      `select turn, call, body from results where turn >= ? and body -> '$.metadata.list' is not null
+       order by turn desc, call desc`,
+      fromTurn,
+    );
+    for (const row of rows) yield parseResult(row);
+    return undefined;
+  }
+}
+
+const READ_RESULTS = `
+  select turn, call, case
+    when body -> '$.metadata.list' is not null then body
+    when turn <= ?2 and length(body) > ?3 and length(body ->> '$.data') > ?3 then json_set(
+      json_remove(body, '$.metadata'),
+      '$.data', substr(body ->> '$.data', 1, ?3 / 2) || char(10) || substr(body ->> '$.data', -(?3 / 2)),
+      '$.wholeChars', length(body ->> '$.data'))
+    else json_remove(body, '$.metadata')
+  end as body
+  from results where turn >= ?1 order by turn, call`;
+
+interface KeyedRow extends Record<string, SqlStorageValue> {
+  number: number;
+  run: number;
+  body: string;
+}
+
+interface ResultRow extends Record<string, SqlStorageValue> {
+  turn: number;
+  call: number;
+  body: string;
+}
+
+function parseTurn({ body, ...keys }: KeyedRow): Turn {
+  return { ...(JSON.parse(body) as Omit<Turn, 'number' | 'run'>), ...keys };
+}
+
+function parseResult({ turn, call, body }: ResultRow): StoredResult {
+  return { turn, call, result: JSON.parse(body) as ToldResult };
+}

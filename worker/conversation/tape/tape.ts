@@ -1,0 +1,219 @@
+/** The tape: an append-only log of events with exact positions, committed in groups, read from any cursor. */
+import { isDelta, type TapeEvent, widthOf } from '../../../shared/events.ts';
+import { TAPE_LIMITS } from '../../../shared/limits.ts';
+import type { TapeRow } from '../store/rows.ts';
+import type { ConversationStore } from '../store/statements.ts';
+
+/** An event and where it stands: a reader that has seen it continues at `end`. */
+export interface Positioned {
+  readonly start: number;
+  readonly end: number;
+  readonly event: TapeEvent;
+}
+
+/** What a cursor means on this tape. In a jump the reader needs a snapshot: what it saw there was taken back. */
+export type CursorKind = 'exact' | 'jump' | 'beyond' | 'split';
+
+/**
+ * Owns the `tape` table and the events not yet in it. An append `now` is committed before it returns, so whatever is
+ * sent afterwards waits at the output gate until it is durable; one that is `grouped` waits for the next commit.
+ */
+export class Tape {
+  readonly #store: ConversationStore;
+  #committed: number;
+  #pending: Positioned[] = [];
+  #pendingChars = 0;
+  #jumped = false;
+
+  constructor(store: ConversationStore, stored: boolean) {
+    this.#store = store;
+    const last = stored ? store.readTapeAt(Number.MAX_SAFE_INTEGER) : null;
+    this.#committed = last ? endOf(last) : 0;
+  }
+
+  /** The position after the last event, committed or not. */
+  get head(): number {
+    return this.#pending.at(-1)?.end ?? this.#committed;
+  }
+
+  /** Whether events wait for {@link commit}; the owner calls it after at most TAPE_LIMITS.commitMs. */
+  get hasPending(): boolean {
+    return this.#pending.length > 0;
+  }
+
+  /** Puts events on the tape, and says where they stand. Adjacent deltas of one document are merged in storage only. */
+  append(events: readonly TapeEvent[], commit: 'now' | 'grouped'): Positioned[] {
+    this.#jump();
+    const positioned: Positioned[] = [];
+    for (const event of events) {
+      const width = widthOf(event);
+      if (width === 0) continue;
+      const start = positioned.at(-1)?.end ?? this.head;
+      positioned.push({ start, end: start + width, event });
+    }
+    for (const entry of positioned) this.#enqueue(entry);
+    if (commit === 'now' || this.#pendingChars >= TAPE_LIMITS.commitChars) this.commit();
+    return positioned;
+  }
+
+  /** Writes what waits, as one row unless that row would grow too large. Throws when a single event is too large. */
+  commit(): void {
+    try {
+      for (const row of rowsOf(this.#pending)) this.#write(row);
+    } catch (error) {
+      // What cannot be written is taken back as a crash would take it: its positions are never used again.
+      this.#jumped = false;
+      throw error;
+    } finally {
+      this.#pending = [];
+      this.#pendingChars = 0;
+    }
+  }
+
+  /** Everything from one position to another, in order; of a delta that spans one of them, the part between. */
+  *read(from: number, to = Number.POSITIVE_INFINITY): Generator<Positioned> {
+    for (const entry of this.#entriesFrom(from)) {
+      if (entry.end <= from) continue;
+      const rest = entry.start < from ? cutBefore(entry, from) : entry;
+      if (rest.start >= to) return;
+      yield rest.end > to ? cutAfter(rest, to) : rest;
+    }
+  }
+
+  /**
+   * How much is stored from one position to another, in bytes of whole rows. It is counted from the end back, and not
+   * beyond `enough`: what comes before that may be the whole conversation.
+   */
+  bytesBetween(from: number, to: number, enough: number): number {
+    let bytes = to > this.#committed ? this.#pendingChars : 0;
+    for (const size of this.#store.tapeSizesBack(from, to)) {
+      bytes += size;
+      if (bytes > enough) break;
+    }
+    return bytes;
+  }
+
+  /** What it means to continue at `position`. */
+  classify(position: number): CursorKind {
+    const holder = this.#entryHolding(position);
+    if (holder) return splitsPair(holder, position) ? 'split' : 'exact';
+    if (position === 0) return 'exact';
+    const nextLanding = this.#jumped ? this.head : this.#committed + TAPE_LIMITS.jump;
+    return position > nextLanding ? 'beyond' : 'jump';
+  }
+
+  /** No position may mean two things: a crash took back what was never written, so a new instance starts far after it. */
+  #jump(): void {
+    if (this.#jumped) return;
+    this.#committed += TAPE_LIMITS.jump;
+    this.#jumped = true;
+  }
+
+  #enqueue(entry: Positioned): void {
+    const { event } = entry;
+    this.#pendingChars += storedChars(event);
+    const last = this.#pending.at(-1);
+    const merged = last && isDelta(event) ? mergeDeltas(last, entry) : undefined;
+    if (merged) this.#pending[this.#pending.length - 1] = merged;
+    else this.#pending.push(entry);
+  }
+
+  #write(row: readonly Positioned[]): void {
+    const first = row[0];
+    const last = row.at(-1);
+    if (!first || !last) return;
+    this.#store.appendTape(
+      first.start,
+      row.map((entry) => entry.event),
+    );
+    this.#committed = last.end;
+  }
+
+  *#entriesFrom(position: number): Generator<Positioned> {
+    const holder = this.#committed > 0 ? this.#store.readTapeAt(position) : null;
+    const from = holder?.position ?? 0;
+    if (this.#committed > 0) for (const row of this.#store.tapeFrom(from)) yield* entriesOf(row);
+    yield* this.#pending;
+  }
+
+  /** The entry within which, or at whose end, `position` lies. */
+  #entryHolding(position: number): Positioned | undefined {
+    const pending = this.#pending.find((entry) => entry.start <= position && position <= entry.end);
+    if (pending) return pending;
+    const row = this.#committed > 0 ? this.#store.readTapeAt(position) : null;
+    if (!row) return undefined;
+    return entriesOf(row).find((entry) => entry.start <= position && position <= entry.end);
+  }
+}
+
+function rowsOf(entries: readonly Positioned[]): Positioned[][] {
+  const rows: Positioned[][] = [];
+  let chars = Number.POSITIVE_INFINITY;
+  for (const entry of entries.flatMap(cutToRows)) {
+    chars += storedChars(entry.event);
+    if (chars > TAPE_LIMITS.maxRowChars) {
+      rows.push([]);
+      chars = storedChars(entry.event);
+    }
+    rows.at(-1)?.push(entry);
+  }
+  return rows;
+}
+
+/** A delta as pieces that fit a row, none of which ends inside a character. */
+function cutToRows(entry: Positioned): Positioned[] {
+  const { event, start, end } = entry;
+  if (!isDelta(event) || event.delta.length <= TAPE_LIMITS.maxRowChars) return [entry];
+  const middle = start + TAPE_LIMITS.maxRowChars;
+  const cut = splitsPair(entry, middle) ? middle - 1 : middle;
+  const head = { start, end: cut, event: { ...event, delta: event.delta.slice(0, cut - start) } };
+  return [head, ...cutToRows(cutBefore({ start, end, event }, cut))];
+}
+
+function storedChars(event: TapeEvent): number {
+  return isDelta(event) ? event.delta.length : JSON.stringify(event).length;
+}
+
+function entriesOf(row: TapeRow): Positioned[] {
+  let start = row.position;
+  return row.events.map((event) => {
+    const entry = { start, end: start + widthOf(event), event };
+    start = entry.end;
+    return entry;
+  });
+}
+
+function endOf(row: TapeRow): number {
+  return row.events.reduce((position, event) => position + widthOf(event), row.position);
+}
+
+function mergeDeltas(last: Positioned, next: Positioned): Positioned | undefined {
+  const [a, b] = [last.event, next.event];
+  if (!isDelta(a) || !isDelta(b) || a.type !== b.type || a.documentId !== b.documentId)
+    return undefined;
+  return { start: last.start, end: next.end, event: { ...a, delta: a.delta + b.delta } };
+}
+
+function cutBefore(entry: Positioned, position: number): Positioned {
+  const { event, start, end } = entry;
+  if (!isDelta(event)) return entry;
+  return { start: position, end, event: { ...event, delta: event.delta.slice(position - start) } };
+}
+
+function cutAfter(entry: Positioned, position: number): Positioned {
+  const { event, start } = entry;
+  if (!isDelta(event)) return entry;
+  return {
+    start,
+    end: position,
+    event: { ...event, delta: event.delta.slice(0, position - start) },
+  };
+}
+
+function splitsPair(entry: Positioned, position: number): boolean {
+  if (!isDelta(entry.event) || position <= entry.start || position >= entry.end) return false;
+  const offset = position - entry.start;
+  const before = entry.event.delta.charCodeAt(offset - 1);
+  const after = entry.event.delta.charCodeAt(offset);
+  return before >= 0xd800 && before <= 0xdbff && after >= 0xdc00 && after <= 0xdfff;
+}

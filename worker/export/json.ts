@@ -1,0 +1,41 @@
+/** A conversation as JSON, for programs; no more of it than one view is ever held. */
+import type { ConversationExport } from '../../shared/conversations.ts';
+
+type Exported = ConversationExport['conversation'];
+
+/** What there is to say of a conversation beside its exchanges. */
+export interface ExportHead extends Pick<ConversationExport, 'exported'> {
+  readonly conversation: Omit<Exported, 'messages' | 'responses'>;
+}
+
+/**
+ * The text of a ConversationExport, part by part. `views` gives the whole conversation, the oldest view first, and is
+ * called twice: messages and responses are an array each.
+ */
+export async function* jsonOf(
+  { exported, conversation }: ExportHead,
+  views: () => AsyncIterable<Exported>,
+): AsyncGenerator<string> {
+  const { id, title, archived, created, bridgeId } = conversation;
+  const described = { id, title, archived, created, bridgeId };
+  const head = JSON.stringify({ version: 1, exported, conversation: described });
+  yield `${head.slice(0, -'}}'.length)},"messages":[`;
+  yield* items(views(), ({ messages }) => messages);
+  yield '],"responses":[';
+  yield* items(views(), ({ responses }) => responses);
+  yield ']}}';
+}
+
+/** What is picked of the views, as the inside of one array. */
+async function* items(
+  views: AsyncIterable<Exported>,
+  pick: (view: Exported) => readonly unknown[],
+): AsyncGenerator<string> {
+  let separator = '';
+  for await (const view of views) {
+    const texts = pick(view).map((item) => JSON.stringify(item));
+    if (texts.length === 0) continue;
+    yield separator + texts.join(',');
+    separator = ',';
+  }
+}
