@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url';
 const REQUIRED_MAJOR = 24;
 /** Tells the second process that its IPC channel is only there to end with the first. */
 const HANDED_OVER = 'DRAWBRIDGE_HANDED_OVER';
+const PARENT_POLL_MS = 250;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [major] = process.versions.node.split('.').map(Number);
@@ -17,6 +18,7 @@ const [major] = process.versions.node.split('.').map(Number);
 if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
   await import('../local/ensure-installed.mjs');
 }
+if (process.env.npm_lifecycle_event === 'start' && !process.env[HANDED_OVER]) endWithShell();
 if (major < REQUIRED_MAJOR) {
   handOver();
 } else {
@@ -46,6 +48,16 @@ function handOver() {
     process.exit(1);
   });
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
+}
+
+/** npm passes a signal on to the shell between us and no further: a parent that is gone is a signal that was lost. */
+function endWithShell() {
+  const shell = process.ppid;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    process.kill(process.pid, 'SIGTERM');
+  }, PARENT_POLL_MS).unref();
 }
 
 /** The first process may be killed outright; then this one ends as if it had been asked to. */

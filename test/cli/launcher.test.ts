@@ -45,6 +45,22 @@ describe.each(NODES)('the launcher on %s', (node) => {
   });
 });
 
+test('the launcher ends as asked when npm, which started it, is asked to end', async () => {
+  const launcher = newLauncher();
+  const dir = join(launcher, '..', '..');
+  const scripts = { start: `"${process.execPath}" bin/drawbridge.mjs SIGTERM` };
+  writeFileSync(join(dir, 'package.json'), JSON.stringify({ type: 'module', scripts }));
+  const npm: [string, ...string[]] = ['npm', '--silent', '--prefix', dir, 'start'];
+  const { process: started, firstLine, finished } = startDrawbridge([], { program: npm });
+  await firstLine;
+  const tree = treeOf(started.pid ?? 0);
+  expect(tree.length).toBeGreaterThan(1);
+  started.kill('SIGTERM');
+  await finished;
+  const alive = () => tree.filter(({ pid }) => isAlive(pid));
+  await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
+});
+
 test('the launcher starts the real program', async () => {
   const program: [string, string] = [NODES.at(-1) ?? '', join(ROOT, 'bin', 'drawbridge.mjs')];
   const { code, stdout } = await runDrawbridge(['--version'], { program });
