@@ -191,6 +191,12 @@ export const WINDOW_LIMITS = {
   /** A measured one outside of these is a miscount: whitespace is below, rare scripts with old tokenizers are above. */
   minTokensPerChar: 1 / 6,
   maxTokensPerChar: 2,
+  /**
+   * A server that counts fewer tokens per UTF-16 unit than any text comes to has read only a part of its prompt, if it counts
+   * at least so many: the smallest windows leave half of 2,048. Fewer are of servers that do not count, or only what is new.
+   */
+  cutTokensPerChar: 1 / 10,
+  minCutTokens: 500,
   /** UTF-16 units that an image counts for: some 1,500 tokens, a large one at most providers. */
   imageChars: 5_000,
   /** UTF-16 units of what was told that an object holds for the next request: any usual window, few images (4 to 8 MB). */

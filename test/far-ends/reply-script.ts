@@ -10,6 +10,8 @@ export interface ScriptedReply {
   readonly calls?: readonly ScriptedCall[];
   /** UTF-16 units of one delta. */
   readonly chunkChars?: number;
+  /** What the server counts of the prompt. */
+  readonly promptTokens?: number;
 }
 
 /** The request as far as scripts look at it. */
@@ -27,16 +29,22 @@ export interface ScriptedRequest {
   readonly tools?: readonly { readonly function: { readonly name: string } }[];
 }
 
-const USAGE = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+const COMPLETION_TOKENS = 7;
 
 /** The SSE frames of a whole reply, in order. */
-export function framesOf({ text = '', calls = [], chunkChars = 8 }: ScriptedReply): string[] {
+export function framesOf(reply: ScriptedReply): string[] {
+  const { text = '', calls = [], chunkChars = 8, promptTokens = 11 } = reply;
+  const usage = {
+    prompt_tokens: promptTokens,
+    completion_tokens: COMPLETION_TOKENS,
+    total_tokens: promptTokens + COMPLETION_TOKENS,
+  };
   return [
     frame({ delta: { role: 'assistant', content: '' } }),
     ...slices(text, chunkChars).map((content) => frame({ delta: { content } })),
     ...calls.flatMap((call, index) => callFrames(call, index, chunkChars)),
     frame({ delta: {}, finish_reason: calls.length > 0 ? 'tool_calls' : 'stop' }),
-    `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [], usage: USAGE })}\n\n`,
+    `data: ${JSON.stringify({ object: 'chat.completion.chunk', choices: [], usage })}\n\n`,
     'data: [DONE]\n\n',
   ];
 }

@@ -215,6 +215,39 @@ describe('a model whose room nobody knows', () => {
   });
 });
 
+describe('a server that leaves a part of its prompt out without a word', () => {
+  it('is found out by its own count, once an answer, and the run goes on', async () => {
+    scriptModel(counting(2_050));
+    const response = await chat('x '.repeat(15_000));
+    expect(response.status).toBe('completed');
+    const errors = response.documents.filter(({ type }) => type === 'error');
+    expect(errors).toMatchObject([
+      {
+        content: expect.stringMatching(/read 2050 tokens of about \d{4,5} .* set contextWindow/),
+        metadata: { errorCode: 'CONTEXT_LENGTH_EXCEEDED', source: 'upstream' },
+      },
+      { metadata: { errorCode: 'UNKNOWN_TOOL' } },
+    ]);
+  });
+
+  it.each([
+    ['that counts what it may have read', 4_000],
+    ['that does not really count', 11],
+  ])('is not taken for one %s', async (_, promptTokens) => {
+    scriptModel(counting(promptTokens));
+    const { documents } = await chat('x '.repeat(15_000));
+    expect(documents.filter(({ metadata }) => metadata['source'] === 'upstream')).toEqual([]);
+  });
+});
+
+/** A call and then an answer; the server's count of each prompt is given. */
+function counting(promptTokens: number) {
+  return (_: ScriptedRequest, turn: number): ModelAnswer => ({
+    ...(turn === 0 ? { calls: [{ name: 'no_such_tool', arguments: {} }] } : { text: 'Done.' }),
+    promptTokens,
+  });
+}
+
 function overflow(): Response {
   const error = { message: 'too long', code: 'context_length_exceeded' };
   return Response.json({ error }, { status: 400 });

@@ -4,10 +4,10 @@ import { ReplyDocuments } from '../../reply/documents.ts';
 import { type Answer, askModel } from '../../upstream/gateway.ts';
 import { resolveTarget } from '../../upstream/models.ts';
 import type { ReplyPart } from '../../upstream/reader.ts';
-import type { UpstreamMessage } from '../../upstream/request.ts';
+import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
 import type { Run } from '../store/rows.ts';
 import type { Recorder } from '../tape/recorder.ts';
-import { requestFor, upstreamIdsIn } from './model-request.ts';
+import { requestFor } from './model-request.ts';
 import type { RunDeps } from './run-deps.ts';
 
 export interface ModelTurn {
@@ -16,8 +16,8 @@ export interface ModelTurn {
   readonly documents: ReplyDocuments;
   /** Whether any follower may have seen any of it; if not, the turn can be asked again unnoticed. */
   readonly isShown: boolean;
-  /** Of the calls in the request. */
-  readonly upstreamIds: ReadonlySet<string>;
+  /** What the model was told. */
+  readonly request: UpstreamRequest;
 }
 
 /** The model that answers: the one asked for, or the fallback that the tape says has taken over. */
@@ -56,5 +56,5 @@ export async function streamTurn(
   const answer = await askModel(target, request, show, signal);
   signal.throwIfAborted();
   const isShown = recorder.nextSequence > nextSequence;
-  return { answer, documents, isShown, upstreamIds: upstreamIdsIn(request) };
+  return { answer, documents, isShown, request };
 }

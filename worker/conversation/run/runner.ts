@@ -2,18 +2,22 @@
 import { responseIdOf } from '../../../shared/ids.ts';
 import { RUN_LIMITS, UPSTREAM_LIMITS } from '../../../shared/limits.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
+import type { UpstreamReply } from '../../upstream/reader.ts';
+import type { UpstreamRequest } from '../../upstream/request.ts';
 import type { Machine, Run } from '../store/rows.ts';
 import type { CallDesk } from './call-desk.ts';
 import { isForEdge, logCalls, loggedCall } from './calls.ts';
+import { cutPromptReport } from './cut-prompt.ts';
 import type { Ending } from './ending.ts';
 import { CANCELLED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
 import { fitHistory } from './fitting.ts';
+import { upstreamIdsIn } from './model-request.ts';
 import { type ModelTurn, streamTurn } from './model-turn.ts';
 import { tryAgain } from './retrying.ts';
 import type { RunDeps } from './run-deps.ts';
 import { startEvent } from './run-end.ts';
 import type { Phase } from './run-log.ts';
-import { type ErrorReport, takenBack } from './tool-events.ts';
+import { type ErrorReport, errorDocument, takenBack } from './tool-events.ts';
 
 /**
  * Owns the run at work. What is stored is the truth: this object can vanish at any await, and the next one goes on
@@ -153,7 +157,7 @@ export class Runner {
     this.advance();
   }
 
-  #takeTurn(run: Run, { answer, documents, isShown, upstreamIds }: ModelTurn): void {
+  #takeTurn(run: Run, { answer, documents, isShown, request }: ModelTurn): void {
     const { log, recorder, now } = this.#deps;
     if (!isShown && tryAgain(run, answer, this.#deps)) return;
     const { reply } = answer;
@@ -164,7 +168,8 @@ export class Runner {
     }
     const { events, calls } = documents.end(reply);
     recorder.stream(events); // Committed with what follows in this same step.
-    const logged = failure ? [] : logCalls(calls, upstreamIds);
+    this.#tellCut(request, reply);
+    const logged = failure ? [] : logCalls(calls, upstreamIdsIn(request));
     this.#dispatched.clear(); // Those of the turn before.
     const { text, reasoning, reasoningDetails, usage } = reply;
     const lastSequence = recorder.nextSequence - 1;
@@ -176,6 +181,16 @@ export class Runner {
     if (failure) return this.#ending.fail(failure);
     recorder.commit();
     for (const call of logged) this.#calls.begin(call, run);
+  }
+
+  /** Once a response: the rest of its turns fares no better. */
+  #tellCut({ messages }: UpstreamRequest, { usage }: UpstreamReply): void {
+    const { recorder } = this.#deps;
+    const isTold = recorder.response?.documents.some(
+      ({ metadata }) => metadata['errorCode'] === CONTEXT_LENGTH_EXCEEDED,
+    );
+    const report = isTold ? null : cutPromptReport(messages, usage);
+    if (report) recorder.stream(errorDocument(recorder.nextSequence, report));
   }
 
   /** Hands the calls over and returns: the object can sleep while the developer's machine works. */

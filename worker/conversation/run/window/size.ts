@@ -36,6 +36,11 @@ function reserveOf({ maxOutputTokens }: ModelSize, window: number): number {
     : Math.min(maxOutputTokens, window * maxAskedReserveShare);
 }
 
+/** Whether so many tokens can be all of a prompt, as its server counts them. */
+export function isWhole(promptTokens: number, chars: number): boolean {
+  return promptTokens >= chars * WINDOW_LIMITS.cutTokensPerChar;
+}
+
 /** Within what can be true, whatever an upstream reports. */
 export function tokensPerChar(promptTokens: number, chars: number): number {
   const { minTokensPerChar, maxTokensPerChar } = WINDOW_LIMITS;

@@ -13,7 +13,7 @@ import {
 } from '../transcript.ts';
 import { digestMessages } from './digest-message.ts';
 import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
-import { type ModelSize, roomOf, scaleOf, tokensPerChar, weigh } from './size.ts';
+import { isWhole, type ModelSize, roomOf, scaleOf, tokensPerChar, weigh } from './size.ts';
 
 /** What is sent beside the system prompt, within the model's room as far as cutting the newest results can help. */
 export function tellHistory(history: History, size: ModelSize): UpstreamMessage[] {
@@ -165,7 +165,7 @@ export function asking({ told }: History): ToldRun | undefined {
   return told.at(-1)?.run;
 }
 
-/** What the newest turn under the present window took, or as before where none has said so. */
+/** What the newest turn under the present window took, or as before where it has not said so, or nothing likely. */
 export function measuredScale({ window, pieces, total }: ToldHistory): WindowScale {
   const scale = scaleOf(window);
   const place = pieces.findLastIndex(({ turn }) => {
@@ -174,5 +174,7 @@ export function measuredScale({ window, pieces, total }: ToldHistory): WindowSca
   const { turn, saidChars } = pieces[place] ?? { turn: null, saidChars: 0 };
   if (!turn) return scale;
   const before = pieces.slice(place).reduce((left, { chars }) => left - chars, total);
-  return { ...scale, tokensPerChar: tokensPerChar(turn.promptTokens, before + saidChars) };
+  const { promptTokens } = turn;
+  if (!isWhole(promptTokens, before + saidChars)) return scale;
+  return { ...scale, tokensPerChar: tokensPerChar(promptTokens, before + saidChars) };
 }

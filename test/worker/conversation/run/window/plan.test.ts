@@ -111,12 +111,12 @@ describe('what a conversation weighs', () => {
     expect(planWindow(history, sizeOf())).toEqual({ type: 'fits', isOver: false });
   });
 
-  it('is taken with care where an upstream counts nonsense', () => {
+  it('stays as it was measured where an upstream counts less than any text comes to', () => {
     const many = [...turns(1), saying(12_000)];
     const history = historyOf([{ asked: 'Go.', turns: many }], WINDOW);
     expect(planWindow(history, sizeOf({ contextWindow: 6_000 }))).toMatchObject({
       type: 'summarise',
-      window: { scale: { tokensPerChar: 1 / 6 } },
+      window: { scale: { tokensPerChar: WINDOW.scale.tokensPerChar } },
     });
   });
 
