@@ -115,6 +115,8 @@ export const FOLLOW_LIMITS = {
   heartbeatMs: 15 * SECOND,
   /** A reader that takes nothing for this long is gone. */
   stalledMs: 30 * SECOND,
+  /** Bytes of one write to it, which ends when all of them were taken: a slow reader takes so many in that time. */
+  pieceBytes: 128 * KIB,
   /** A response ends by then and the client returns with its cursor: bounds leaks and the CPU of one request. */
   maxLifeMs: 10 * MINUTE,
   /** The client's delay before it returns, as SSE `retry:`. */
@@ -146,6 +148,8 @@ export const RUN_LIMITS = {
   maxTurns: 100,
   /** Messages that wait for their turn, or steered the run at work: all are held in memory, and shown to all who look. */
   maxWaiting: 100,
+  /** UTF-16 units of all of them together: a few requests of the largest size. An object has 128 MB for everything. */
+  maxWaitingChars: 8 * MIB,
   /** Messages of a conversation whose Idempotency-Key is remembered, the newest: a repeated request comes within minutes. */
   rememberedKeys: 200,
   /** Takeovers after crashes without a turn completed in between. */

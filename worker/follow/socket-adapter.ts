@@ -25,8 +25,10 @@ export async function followAsSocket(
   const first = await attachFirst(env, followed, 'positioned', cursor, request.signal);
   if (first.type === 'response' && !first.response.ok) return first.response;
   const { 0: client, 1: server } = new WebSocketPair();
+  const reader = new ReaderSocket(server, cursor);
+  if (request.signal.aborted) reader.close(READER_CLOSE.done); // It left while it was attached.
   // Else a reader that leaves would cut off an attach under way, whose socket nobody would close.
-  waitUntil(passOn(env, followed, first, new ReaderSocket(server, cursor)));
+  waitUntil(passOn(env, followed, first, reader));
   return new Response(null, { status: 101, webSocket: client });
 }
 

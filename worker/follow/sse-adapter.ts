@@ -50,6 +50,7 @@ async function passOn(
   const life = new AbortController();
   const end = () => life.abort();
   requestSignal.addEventListener('abort', end);
+  if (requestSignal.aborted) end(); // The reader left while it was attached.
   const recycle = setTimeout(end, FOLLOW_LIMITS.maxLifeMs);
   let cursor = followed.cursor;
   const delivery: Delivery = {

@@ -1,4 +1,5 @@
 /** The writing end of an SSE response: one write at a time, everything that came meanwhile in the next. */
+import { FOLLOW_LIMITS } from '../../shared/limits.ts';
 import type { Outlet } from './deliver.ts';
 
 /** Of every SSE response; the last one keeps nginx from collecting it. */
@@ -14,6 +15,7 @@ export class SseWriter implements Outlet {
   readonly #encoder = new TextEncoder();
   #waiting = '';
   #busySinceMs: number | null = null;
+  #isGone = false;
   #drained: Promise<void> = Promise.resolve();
 
   constructor() {
@@ -22,13 +24,14 @@ export class SseWriter implements Outlet {
     this.#writer = writable.getWriter();
   }
 
-  /** UTF-16 units that the reader has not taken yet, without the write under way. */
+  /** UTF-16 units that the reader has not taken yet, without what is being written. */
   get buffered(): number {
     return this.#waiting.length;
   }
 
-  /** How long the write under way has waited for its reader. */
+  /** How long the piece under way has waited for its reader; without end for one that is gone. */
   get stalledForMs(): number {
+    if (this.#isGone) return Number.POSITIVE_INFINITY;
     return this.#busySinceMs === null ? 0 : Date.now() - this.#busySinceMs;
   }
 
@@ -58,14 +61,23 @@ export class SseWriter implements Outlet {
       while (this.#waiting !== '') {
         const text = this.#waiting;
         this.#waiting = '';
-        this.#busySinceMs = Date.now();
-        await this.#writer.write(this.#encoder.encode(text));
+        for (const piece of piecesOf(this.#encoder.encode(text))) {
+          this.#busySinceMs = Date.now();
+          await this.#writer.write(piece);
+        }
       }
     } catch {
-      // The reader is gone. The request's signal ends the adapter.
+      // Not always does the request's signal say so: then the next heartbeat ends the adapter.
+      this.#isGone = true;
       this.#waiting = '';
     } finally {
       this.#busySinceMs = null;
     }
   }
+}
+
+/** A write ends when all of it was taken: in pieces, a slow reader of much is told from one that has stopped. */
+function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
+  const { pieceBytes } = FOLLOW_LIMITS;
+  for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);
 }

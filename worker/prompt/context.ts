@@ -40,6 +40,10 @@ export function tagQuery(query: string): string {
   return `<user_query>\n${query}\n</user_query>`;
 }
 
+/** Stands at the end of an answer that was cancelled, or in its place; several servers want user and assistant in turns. */
+export const STOPPED_NOTE =
+  '[The user stopped this answer here. What was not done by then stays undone, unless they ask for it again.]';
+
 function userInfo(
   createdMs: number,
   context: RequestContext | undefined,

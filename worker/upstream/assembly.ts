@@ -81,6 +81,7 @@ export class CallAssembly {
       index,
       name: undefined,
       rawArguments: '',
+      isMixed: false,
       extra: undefined,
       pieces: new WellFormedText(),
     };
@@ -96,16 +97,22 @@ interface OpenCall {
   readonly index: number | undefined;
   name: string | undefined;
   rawArguments: string;
+  /** Whole arguments came behind others that were none. */
+  isMixed: boolean;
   extra: JsonObject | undefined;
   readonly pieces: WellFormedText;
 }
 
 /** Servers without ids reuse an index: a second whole call there is another one, unless it repeats the first. */
 function isAnother(call: OpenCall, { name, arguments: sent }: CallDelta): boolean {
-  if (call.id !== undefined || name === undefined || sent === undefined) return false;
+  if (call.id !== undefined || name === undefined || sent === undefined || call.isMixed)
+    return false;
   const raw = rawOf(sent);
-  if (!parseObject(raw) || !parseObject(call.rawArguments)) return false;
-  return name !== call.name || raw !== call.rawArguments;
+  if (!parseObject(raw)) return false;
+  if (parseObject(call.rawArguments)) return name !== call.name || raw !== call.rawArguments;
+  // Looking again each time would cost the square of what comes.
+  call.isMixed = call.rawArguments !== '';
+  return false;
 }
 
 function append(call: OpenCall, delta: CallDelta): CallPiece | null {

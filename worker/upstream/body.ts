@@ -1,6 +1,13 @@
 /** The body of a response, read piece by piece: what it begins with can be looked at before it is read. */
 
-/** Owns the body. Throws what the connection breaks with. */
+/** The connection to an upstream could not be made, or broke. */
+export class ConnectionError extends Error {
+  static throw(this: void, cause: unknown): never {
+    throw new ConnectionError('the connection failed', { cause });
+  }
+}
+
+/** Owns the body. Throws a {@link ConnectionError} where the connection breaks. */
 export class Body {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   /** Read already, but not taken yet. */
@@ -34,6 +41,6 @@ export class Body {
   }
 
   async #next(): Promise<Uint8Array | null> {
-    return (await this.#reader?.read())?.value ?? null;
+    return (await this.#reader?.read().catch(ConnectionError.throw))?.value ?? null;
   }
 }

@@ -2,7 +2,7 @@
 import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
 import type { ModelSwitches } from '../../shared/models.ts';
 import type { AnswerOptions } from './answer.ts';
-import { Body } from './body.ts';
+import { Body, ConnectionError } from './body.ts';
 import { costOf } from './cost.ts';
 import { demoReply } from './demo/reply.ts';
 import type { UpstreamError } from './errors.ts';
@@ -10,7 +10,7 @@ import { type Fallback, fallbackFor } from './fallback.ts';
 import type { ModelTarget, OpenAiTarget } from './models.ts';
 import { type ReplyPart, ReplyReader, readWholeReply, type UpstreamReply } from './reader.ts';
 import { formatRequest, type UpstreamRequest } from './request.ts';
-import { isRetryable, type Retry, retryAfterMs } from './retry.ts';
+import { isPassing, isRetryable, type Retry, retryAfterMs } from './retry.ts';
 import { StallGuard } from './stall-guard.ts';
 
 /** What a request came to. Failures of the upstream are replies with the outcome `error` or `interrupted`. */
@@ -25,7 +25,7 @@ export interface Answer {
 
 /**
  * Asks the model; `onParts` gets each network read's parts as they arrive. Ends within UPSTREAM_LIMITS, in time and in
- * memory, whatever the upstream does. Throws only when the caller's signal aborts.
+ * memory, whatever the upstream does. Throws only when the caller's signal aborts, and what `onParts` throws.
  */
 export async function askModel(
   target: ModelTarget,
@@ -39,6 +39,7 @@ export async function askModel(
     return { reply: withCost(reply, target), retry, fallback: fallbackFor(reply, retry) };
   } catch (cause) {
     signal.throwIfAborted();
+    if (!(cause instanceof ConnectionError)) throw cause;
     console.error('upstream failed:', cause);
     const { reply, retry } = unreachable(guard);
     return { reply, retry, fallback: fallbackFor(reply, retry) };
@@ -59,10 +60,15 @@ async function attempt(
   const options = { thinkTags: target.kind === 'demo' || target.switches.thinkTags };
   const response = await send(target, request, guard.signal);
   const judged = await readResponse(response, options, onParts, guard);
-  if (target.kind === 'demo') return judged;
+  if (target.kind === 'demo' || hasBegun(judged.reply)) return judged;
   const switches = switchesWantedBy(judged.reply.error, target.switches);
   if (!switches) return judged;
   return await attempt({ ...target, switches }, request, onParts, guard);
+}
+
+/** Asked again now, it would be shown twice. */
+function hasBegun({ text, reasoning, calls }: UpstreamReply): boolean {
+  return text !== '' || reasoning !== null || calls.length > 0;
 }
 
 /** Each switch is turned once at most, so there is an end. Null where the error asks for nothing that can be done. */
@@ -94,7 +100,7 @@ async function send(
 }
 
 async function post(target: OpenAiTarget, body: string, signal: AbortSignal): Promise<Response> {
-  return await fetch(`${target.baseUrl}/chat/completions`, {
+  const sent = fetch(`${target.baseUrl}/chat/completions`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
@@ -106,6 +112,7 @@ async function post(target: OpenAiTarget, body: string, signal: AbortSignal): Pr
     redirect: 'manual',
     signal,
   });
+  return await sent.catch(ConnectionError.throw);
 }
 
 async function readResponse(
@@ -149,22 +156,37 @@ async function readStream(
   guard: StallGuard,
 ): Promise<Judged> {
   const reader = new ReplyReader(options);
-  try {
-    for (let seen = 0; !reader.isOver; ) {
-      const bytes = await body.read();
-      if (!bytes) break;
-      const parts = reader.push(bytes);
-      if (parts.length > 0) onParts(parts);
-      if (reader.eventCount > seen) guard.heard();
-      seen = reader.eventCount;
-    }
-  } catch (cause) {
-    if (guard.signal.aborted) throw cause;
-    // The connection broke: what came before it is judged like a stream that just ended.
+  for (let seen = 0; !reader.isOver; ) {
+    const bytes = await readOn(body, guard);
+    if (!bytes) break;
+    const parts = reader.push(bytes);
+    if (parts.length > 0) onParts(parts);
+    if (reader.eventCount > seen) guard.heard();
+    seen = reader.eventCount;
   }
   const { parts, reply } = reader.end();
   if (parts.length > 0) onParts(parts);
-  return { reply, retry: isTransient(reply) ? { afterMs: null } : null };
+  return judgeStream(reply, guard);
+}
+
+/** A connection that broke, or was given up as silent: what came before is judged like a stream that just ended. */
+async function readOn(body: Body, guard: StallGuard): Promise<Uint8Array | null> {
+  try {
+    return await body.read();
+  } catch (cause) {
+    if (guard.signal.aborted && guard.verdict === null) throw cause;
+    return null;
+  }
+}
+
+/** Silence behind the end of an answer does no harm: some servers leave out `[DONE]` and hold the connection. */
+function judgeStream(reply: UpstreamReply, guard: StallGuard): Judged {
+  if (guard.verdict === null || reply.outcome !== 'interrupted') {
+    return { reply, retry: isTransient(reply) ? { afterMs: null } : null };
+  }
+  const given = unreachable(guard);
+  const { outcome, error } = given.reply;
+  return { reply: { ...reply, outcome, error }, retry: given.retry };
 }
 
 /** An error, or a server that answers with a whole completion although a stream was asked for. */
@@ -195,7 +217,7 @@ async function readBounded(body: Body): Promise<string> {
 /** A stream that broke off, or reported a passing fault, may do better the next time. */
 function isTransient({ outcome, error }: UpstreamReply): boolean {
   if (outcome === 'interrupted') return true;
-  return outcome === 'error' && error?.status != null && isRetryable(error.status);
+  return outcome === 'error' && error !== null && isPassing(error);
 }
 
 function withCost(reply: UpstreamReply, target: ModelTarget): UpstreamReply {

@@ -1,5 +1,6 @@
 /** How long to wait before the next attempt. Pure: randomness comes in. */
 import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+import type { UpstreamError } from './errors.ts';
 
 /** Another attempt with the same model: how long the upstream asks to wait, or null where it does not say. */
 export interface Retry {
@@ -10,6 +11,21 @@ export interface Retry {
 export function isRetryable(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
+
+/** An error reported inside a stream, by its status or, where a server says none, by its name. */
+export function isPassing({ status, code, type }: UpstreamError): boolean {
+  if (status !== null) return isRetryable(status);
+  return [code, type].some((name) => name !== null && PASSING.has(name));
+}
+
+const PASSING: ReadonlySet<string> = new Set([
+  'overloaded_error', // Anthropic
+  'rate_limit_error',
+  'timeout_error',
+  'api_error',
+  'rate_limit_exceeded', // OpenAI
+  'server_error',
+]);
 
 /** What the upstream asked for (RFC 9110, section 10.2.3, and OpenAI's header in milliseconds), or null. */
 export function retryAfterMs(headers: Headers, nowMs: number): number | null {

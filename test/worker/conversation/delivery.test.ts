@@ -30,6 +30,36 @@ it('takes no more messages than can wait, and takes them again later', async () 
   await reader.toEnd().catch(() => undefined);
 });
 
+it('lets no more wait than an object can hold, neither sent nor by a change', async () => {
+  const model = holdModel();
+  const { conversationId, reader } = await askStreamed();
+  await model.next();
+  const pasted = ['user', 'assistant', 'user'].map((role) => ({
+    role,
+    content: 'x'.repeat(496_000),
+  }));
+  const large = { conversationId, messages: pasted, stream: true };
+  const busy = { status: 409, code: 'CONVERSATION_BUSY' };
+  for (let count = 0; count < 5; count++) {
+    const sent = await call('chat/completions', { body: large });
+    expect(sent.status).toBe(200);
+    await sent.body?.cancel();
+  }
+  expect(await errorOf(await call('chat/completions', { body: large }))).toMatchObject(busy);
+  const small = [await askStreamed({ conversationId }), await askStreamed({ conversationId })];
+  const changed = small.map(({ responseId }) =>
+    call(`chat/completions/${responseId}`, {
+      method: 'PATCH',
+      body: { content: 'x'.repeat(490_000) },
+    }),
+  );
+  const [first, second] = await Promise.all(changed);
+  expect(first?.status).toBe(200);
+  expect(second && (await errorOf(second))).toMatchObject(busy);
+  await call(`conversations/${conversationId}`, { method: 'DELETE' });
+  await reader.toEnd().catch(() => undefined);
+});
+
 describe('a message that steers', () => {
   it('is told to the model before its next request, and the stream says where', async () => {
     const model = holdModel();
@@ -197,6 +227,28 @@ describe('a message that waits', () => {
     reply.answer({ text: 'One.' });
     await reader.toEnd();
     expect((await edit(responseId, 'x')).status).toBe(409);
+  });
+
+  it('cannot outgrow a request with what was sent beside it, and stays as it was', async () => {
+    const model = holdModel();
+    const { reader, conversationId } = await askStreamed();
+    const reply = await model.next();
+    const long = 'x'.repeat(480_000);
+    const before = ['user', 'assistant', 'user'].map((role) => ({ role, content: long }));
+    const messages = [...before, { role: 'user', content: 'short' }];
+    const body = { conversationId, messages, stream: true };
+    const sent = await call('chat/completions', { body });
+    const responseId = sent.headers.get('drawbridge-response-id') ?? '';
+    expect(await errorOf(await edit(responseId, '語'.repeat(200_000)))).toMatchObject({
+      ...{ status: 413, code: 'PAYLOAD_TOO_LARGE' },
+    });
+    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    expect(view.messages.map(({ content }) => content)).toEqual(['go', 'short']);
+    expect((await edit(responseId, 'other')).status).toBe(200);
+    await cancel(responseId);
+    await sent.body?.cancel();
+    reply.answer({ text: 'One.' });
+    await reader.toEnd();
   });
 
   function edit(responseId: string, content: string, account = 'ada'): Promise<Response> {

@@ -303,6 +303,21 @@ describe('a copy that is given up in the middle', () => {
     expect((await view(to.conversationId, account)).responses).toHaveLength(1);
   });
 
+  it('leaves nothing in a new conversation that gets its id', async () => {
+    const { account, to } = await halfCopied();
+    const messages = [{ role: 'user', content: 'go' }] as const;
+    const request = { model: 'scripted', mode: 'agent', messages, createdMs: 0 } as const;
+    const create = { bridgeId: null, title: 'go', ephemeral: false };
+    const submission = { request, device: undefined, delivery: 'queue', create } as const;
+    const submitted = await conversationObject(to.conversationId).submit(to, submission);
+    expect(submitted).toMatchObject({ ok: true });
+    await vi.waitFor(async () => {
+      const { messages, responses } = await view(to.conversationId, account);
+      expect(messages).toMatchObject([{ content: 'go' }]);
+      expect(responses).toMatchObject([{ status: 'completed' }]);
+    });
+  });
+
   it('is made once by two requests that come together', async () => {
     const { account, to, source } = await toBeForked();
     const { forkPage } = Conversation.prototype;

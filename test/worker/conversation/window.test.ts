@@ -169,10 +169,13 @@ describe('a model whose room nobody knows', () => {
     delete settings.MODELS;
   });
 
-  it('is told less when it refuses what it was told', async () => {
+  it.each([
+    ['refuses what it was told', overflow],
+    ['has no room left to answer', () => streamOf(endFrames('model_context_window_exceeded'))],
+  ])('is told less when it %s', async (_, overfull) => {
     const requests = scriptModel((request): ModelAnswer => {
       if (asksForSummary(request)) return { text: 'The gist.' };
-      return sizeOf(request) > 30_000 ? overflow() : { text: LONG };
+      return sizeOf(request) > 30_000 ? overfull() : { text: LONG };
     });
     const { conversationId } = await converse(9);
     const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();

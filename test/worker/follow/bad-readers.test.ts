@@ -1,9 +1,16 @@
-import { SELF } from 'cloudflare:test';
+import { evictDurableObject, runInDurableObject, SELF } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
+import { newConversationId } from '../../../shared/ids.ts';
+import { CONVERSATION_LIMITS, FOLLOW_LIMITS } from '../../../shared/limits.ts';
 import { call, chat, scriptModel, tokenFor } from '../api.ts';
-import { askStreamed, cancel, type Streamed } from '../conversation/conversing.ts';
+import {
+  askStreamed,
+  cancel,
+  conversationObject,
+  type Streamed,
+} from '../conversation/conversing.ts';
 import { endFrames, type HeldReply, holdModel, textFrame } from '../conversation/held-model.ts';
+import { ConversationWriter } from '../conversation/long-conversation.ts';
 import { openSocket } from './socket-reader.ts';
 import { SseReader, textOf, unitsOf } from './sse-reader.ts';
 import { dropFollowers, followersOf, quicken } from './watching.ts';
@@ -128,6 +135,21 @@ describe('a reader that acknowledges nothing', () => {
     expect(unitsOf(events)).toEqual(unitsOf(whole));
   });
 
+  it('is not sent a long past at once, and gets all of it with its acks', async () => {
+    const { path, account, conversationId } = await longPast();
+    const socket = await openSocket(path, { account, acks: false });
+    await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+    const sent = JSON.stringify(socket.messages).length;
+    expect(sent).toBeLessThan(2 * CONVERSATION_LIMITS.maxShownBytes);
+    const acking = setInterval(() => socket.ack(), 20);
+    const events = await socket.toEnd();
+    clearInterval(acking);
+    const whole = await new SseReader(await call(path, { account })).toEnd();
+    expect(textOf(whole)).toHaveLength(PAST_DOCUMENTS * PIECE.length);
+    expect(textOf(events) === textOf(whole)).toBe(true);
+    expect(events.at(-1)).toEqual(whole.at(-1));
+  });
+
   it('is not kept by acks of what it had acknowledged before', async () => {
     quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
     const { responseId, conversationId, reply } = await longAnswer();
@@ -232,6 +254,25 @@ async function longAnswer(): Promise<Streamed & { readonly reply: HeldReply }> {
   const model = holdModel();
   const streamed = await askStreamed();
   return { ...streamed, reply: await model.next() };
+}
+
+const PAST_DOCUMENTS = 16;
+
+/** A response that has ended, of several times what is shown of a conversation at once. */
+async function longPast(): Promise<{ path: string; account: string; conversationId: string }> {
+  const account = 'long-past';
+  const conversationId = newConversationId(crypto.randomUUID());
+  const path = await runInDurableObject(conversationObject(conversationId), (_, { storage }) => {
+    const writer = new ConversationWriter(storage.sql, conversationId, account);
+    writer.say(1, 'Much');
+    writer.start(1);
+    for (let sequence = 1; sequence <= PAST_DOCUMENTS; sequence++)
+      writer.answer(1, PIECE, sequence);
+    writer.end(1, 'completed');
+    return `chat/completions/${writer.idOf(1)}/events`;
+  });
+  await evictDurableObject(conversationObject(conversationId));
+  return { path, account, conversationId };
 }
 
 /** Writes until every adapter has let go of the object's socket: none of the readers takes anything. */

@@ -1,6 +1,11 @@
-import { env, runInDurableObject, SELF } from 'cloudflare:test';
+import { SELF } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
+import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
+import { followAsSocket } from '../../../worker/follow/socket-adapter.ts';
+import { followAsSse } from '../../../worker/follow/sse-adapter.ts';
 import { call, chat, scriptModel, tokenFor } from '../api.ts';
+import { followersOf, quicken } from './watching.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -31,7 +36,35 @@ it('holds no socket for a HEAD, which nobody reads', async () => {
   await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
 });
 
-async function followersOf(conversationId: string): Promise<number> {
-  const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(conversationId));
-  return await runInDurableObject(stub, (_, state) => state.getWebSockets('follower').length);
+it.each<[string, typeof followAsSse | typeof followAsSocket]>([
+  ['SSE', followAsSse],
+  ['WebSocket', followAsSocket],
+])('frees the socket of a reader by %s that leaves while it is attached', async (_, follow) => {
+  scriptModel(() => ({ text: 'hi' }));
+  const { conversationId } = await chat('hello');
+  const leaving = new AbortController();
+  const following = followDirectly(conversationId, follow, leaving.signal);
+  leaving.abort();
+  await following;
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+});
+
+it('frees the socket of a reader that is gone, although no signal says so', async () => {
+  quicken({ [FOLLOW_LIMITS.heartbeatMs]: 20 });
+  scriptModel(() => ({ text: 'hi' }));
+  const { conversationId } = await chat('hello');
+  const { body } = await followDirectly(conversationId, followAsSse);
+  expect(await followersOf(conversationId)).toBe(1);
+  await body?.cancel();
+  await vi.waitFor(async () => expect(await followersOf(conversationId)).toBe(0), 4000);
+});
+
+function followDirectly(
+  conversationId: string,
+  follow: typeof followAsSse | typeof followAsSocket,
+  signal = new AbortController().signal,
+): Promise<Response> {
+  const caller = { account: 'ada', conversationId };
+  const followed = { caller, responseId: null, framing: 'named', cursor: 0 } as const;
+  return follow(new Request('https://drawbridge.test/', { signal }), env, followed);
 }

@@ -195,3 +195,11 @@ function delta(
 ): CallDelta {
   return { index, id, name, arguments: args };
 }
+
+it('costs no more than what comes, whatever it is', () => {
+  const assembly = new CallAssembly();
+  for (let count = 0; count < 100_000; count++) {
+    assembly.push({ index: 0, name: 'f', arguments: '{}' });
+  }
+  expect(assembly.calls).toHaveLength(1);
+});

@@ -37,6 +37,22 @@ describe('an upstream that goes silent is given up', () => {
     expect(await answer).toMatchObject(STOPPED);
   });
 
+  it.each([
+    ['and keeps what it said before', '', { outcome: 'error', text: 'Hel' }],
+    [
+      'and has answered where it had come to its end',
+      'data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n',
+      { outcome: 'completed', text: 'Hel' },
+    ],
+  ])('%s', async (_, ending, reply) => {
+    const { upstream, answer } = ask();
+    upstream.open();
+    await upstream.send(`data: {"choices":[{"delta":{"content":"Hel"}}]}\n\n${ending}`);
+    await vi.advanceTimersByTimeAsync(stallMs + stallTickMs);
+    expect((await answer).reply).toMatchObject(reply);
+    expect(upstream.signal?.aborted).toBe(true);
+  });
+
   it('and not while data comes, however slowly', async () => {
     const { upstream, answer } = ask();
     upstream.open();

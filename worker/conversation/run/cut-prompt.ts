@@ -18,8 +18,9 @@ export function cutPromptReport(
   // Some count what they have cached apart.
   const tokens = usage.promptTokens + (usage.cachedPromptTokens ?? 0);
   const { minCutTokens, tokensPerChar } = WINDOW_LIMITS;
-  const chars = textChars(messages);
-  if (tokens < minCutTokens || isWhole(tokens, chars)) return null;
+  if (tokens < minCutTokens || isWhole(tokens, textChars(messages, lengthOf))) return null;
+  const chars = textChars(messages, charsWithoutRuns);
+  if (isWhole(tokens, chars)) return null;
   const sent = Math.round(chars * tokensPerChar);
   return {
     code: CONTEXT_LENGTH_EXCEEDED,
@@ -31,12 +32,24 @@ export function cutPromptReport(
 }
 
 /** Images are left out: what one takes of a window differs more than tenfold. */
-function textChars(messages: readonly UpstreamMessage[]): number {
+function textChars(
+  messages: readonly UpstreamMessage[],
+  charsOf: (text: string) => number,
+): number {
   return messages.reduce((sum, { content }) => {
-    if (typeof content === 'string') return sum + content.length;
+    if (typeof content === 'string') return sum + charsOf(content);
     return (content ?? []).reduce(
-      (chars, part) => chars + ('text' in part ? part.text.length : 0),
+      (chars, part) => chars + ('text' in part ? charsOf(part.text) : 0),
       sum,
     );
   }, 0);
+}
+
+function lengthOf({ length }: string): number {
+  return length;
+}
+
+/** Indentation, padded tables and rulers: a token takes dozens of the same character. */
+function charsWithoutRuns(text: string): number {
+  return text.replace(/(.)\1{2,}/gs, '$1').length;
 }

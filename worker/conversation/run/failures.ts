@@ -2,7 +2,7 @@
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
-import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
+import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { ErrorReport } from './tool-events.ts';
 
@@ -15,6 +15,7 @@ export function failureOf(reply: UpstreamReply): ErrorReport | null {
         ? { code: 'EMPTY_ANSWER', source, message: 'The model answered nothing.' }
         : null;
     case 'truncated':
+      if (hasNoRoom(reply)) return { code: CONTEXT_LENGTH_EXCEEDED, source, message: NO_ROOM };
       return {
         code: 'ANSWER_TRUNCATED',
         source,
@@ -45,6 +46,13 @@ export function failureOf(reply: UpstreamReply): ErrorReport | null {
       return reply.outcome satisfies never;
   }
 }
+
+/** Z.ai refuses no prompt: one that leaves no room is answered with nothing, and this reason. */
+function hasNoRoom({ finishReason, text, calls }: UpstreamReply): boolean {
+  return text === '' && calls.length === 0 && isContextOverflow([finishReason], '');
+}
+
+const NO_ROOM = "The conversation leaves no room for an answer in the model's window.";
 
 /** What was thrown while the run was at work: what was expected says what it is. */
 export function reportOf(thrown: unknown): ErrorReport {

@@ -48,11 +48,9 @@ export class Inbox {
       );
     }
     if (log.open.length + log.steers.length > RUN_LIMITS.maxWaiting) {
-      throw new DrawbridgeError(
-        'CONVERSATION_BUSY',
-        `${RUN_LIMITS.maxWaiting} messages wait already: let some be answered, or take them back`,
-      );
+      throw tooManyWait(`${RUN_LIMITS.maxWaiting} messages`);
     }
+    if (atWork) this.#requireRoomFor(posted.request);
     if (atWork?.status === 'running') {
       if (delivery === 'steer') return this.#steer(atWork, posted);
       if (delivery === 'interrupt') this.#runner.cancel(atWork);
@@ -60,15 +58,29 @@ export class Inbox {
     return this.#submit(ordinal, posted, machine);
   }
 
-  /** Changes what a message says that still waits. False when its run has started, or ended before. */
+  /** Changes what a message says that still waits. False when its run has started, or ended before. Throws CONVERSATION_BUSY. */
   edit(run: Run, content: MessageContent): boolean {
     const { log, recorder, conversationId } = this.#deps;
     if (run.status !== 'queued' || run.last !== null) return false;
     const messages = [...run.request.messages.slice(0, -1), { role: 'user' as const, content }];
+    const request = { ...run.request, messages };
+    this.#requireRoomFor(request, run);
     const responseId = responseIdOf(conversationId, run.ordinal);
     recorder.record([{ type: 'message_update', responseId, ...shown(content) }]);
-    log.changeRequest(run, { ...run.request, messages });
+    log.changeRequest(run, request);
     return true;
+  }
+
+  /** For a request beside all that is open, or in the place of one. */
+  #requireRoomFor(request: RunRequest, replaced?: Run): void {
+    const { open, steers } = this.#deps.log;
+    const beside = open.filter((run) => run !== replaced).map((run) => run.request);
+    const chars = [request, ...beside, ...steers].reduce(
+      (sum, held) => sum + JSON.stringify(held).length,
+      0,
+    );
+    if (chars > RUN_LIMITS.maxWaitingChars)
+      throw tooManyWait(`${RUN_LIMITS.maxWaitingChars} characters`);
   }
 
   /** The run starts at once when nothing is at work and its machine is known; else it waits. */
@@ -105,6 +117,11 @@ export class Inbox {
     advance();
     return message.responseId;
   }
+}
+
+function tooManyWait(what: string): DrawbridgeError {
+  const message = `${what} wait already: let some be answered, or take them back`;
+  return new DrawbridgeError('CONVERSATION_BUSY', message);
 }
 
 /** The message as everybody sees it. */

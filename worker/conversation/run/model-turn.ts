@@ -20,6 +20,21 @@ export interface ModelTurn {
   readonly request: UpstreamRequest;
 }
 
+/** A request to the model under way. */
+export class Asking {
+  /** What the model has written so far, but for its calls. */
+  said = '';
+  readonly #controller = new AbortController();
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  cancel(): void {
+    this.#controller.abort(new Error('cancelled'));
+  }
+}
+
 /** The model that answers: the one asked for, or the fallback that the tape says has taken over. */
 export function modelOf(run: Run, recorder: Recorder): string {
   return recorder.response?.model ?? run.request.model;
@@ -31,7 +46,7 @@ export function askedBy(run: Run, recorder: Recorder): Run {
 }
 
 /**
- * Records the reply as it comes, and nothing once the signal has aborted; then it throws the signal's reason. `history` is what
+ * Records the reply as it comes, and nothing once it was cancelled; then it throws the signal's reason. `history` is what
  * was said, and fits the model.
  * @throws {DrawbridgeError} when there is no way to the model any more.
  */
@@ -39,8 +54,9 @@ export async function streamTurn(
   run: Run,
   history: readonly UpstreamMessage[],
   { recorder, settings, newUuid }: RunDeps,
-  signal: AbortSignal,
+  asking: Asking,
 ): Promise<ModelTurn> {
+  const { signal } = asking;
   const asked = askedBy(run, recorder);
   const target = resolveTarget(asked.request.model, settings);
   const { nextSequence } = recorder;
@@ -51,7 +67,9 @@ export async function streamTurn(
   });
   const request = requestFor(asked, history);
   const show = (parts: readonly ReplyPart[]) => {
-    if (!signal.aborted) recorder.stream(documents.push(parts));
+    if (signal.aborted) return;
+    for (const part of parts) if (part.type === 'text') asking.said += part.text;
+    recorder.stream(documents.push(parts));
   };
   const answer = await askModel(target, request, show, signal);
   signal.throwIfAborted();

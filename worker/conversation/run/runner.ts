@@ -1,10 +1,11 @@
 /** The run: a state machine over what is stored. `advance` does the next thing and stores what it came to. */
 import { responseIdOf } from '../../../shared/ids.ts';
-import { RUN_LIMITS, UPSTREAM_LIMITS } from '../../../shared/limits.ts';
+import { RUN_LIMITS, TAPE_LIMITS, UPSTREAM_LIMITS } from '../../../shared/limits.ts';
+import { STOPPED_NOTE } from '../../prompt/context.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { UpstreamRequest } from '../../upstream/request.ts';
-import type { Machine, Run } from '../store/rows.ts';
+import type { Machine, NewTurn, Run } from '../store/rows.ts';
 import type { CallDesk } from './call-desk.ts';
 import { isForEdge, logCalls, loggedCall } from './calls.ts';
 import { cutPromptReport } from './cut-prompt.ts';
@@ -12,7 +13,7 @@ import type { Ending } from './ending.ts';
 import { CANCELLED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
 import { fitHistory } from './fitting.ts';
 import { upstreamIdsIn } from './model-request.ts';
-import { type ModelTurn, streamTurn } from './model-turn.ts';
+import { Asking, type ModelTurn, streamTurn } from './model-turn.ts';
 import { tryAgain } from './retrying.ts';
 import type { RunDeps } from './run-deps.ts';
 import { startEvent } from './run-end.ts';
@@ -27,8 +28,7 @@ export class Runner {
   readonly #deps: RunDeps;
   readonly #calls: CallDesk;
   readonly #ending: Ending;
-  /** Aborts the request to the model under way. */
-  #asking: AbortController | null = null;
+  #asking: Asking | null = null;
   #advancing = false;
   #again = false;
   /** The run was found mid-answer: an earlier instance died with it. */
@@ -59,9 +59,20 @@ export class Runner {
     this.#orphaned = false;
     this.#refusal = null;
     this.#ending.closeDocuments(CANCELLED);
-    this.#ending.end(run, 'cancelled');
-    this.#asking?.abort(new Error('cancelled'));
+    this.#ending.end(run, 'cancelled', [], this.#saidSoFar());
+    this.#asking?.cancel();
     this.#calls.recall(calls);
+  }
+
+  /** What everybody saw of an answer that is cut off here, the model is told that it said. */
+  #saidSoFar(): NewTurn | undefined {
+    const { recorder, now } = this.#deps;
+    // No cancel may fail for the length of a row.
+    const said = this.#asking?.said.slice(0, TAPE_LIMITS.maxRowChars).toWellFormed();
+    if (!said) return undefined;
+    const text = `${said}\n\n${STOPPED_NOTE}`;
+    const lastSequence = recorder.nextSequence - 1;
+    return { text, reasoning: null, calls: [], usage: null, lastSequence, atMs: now() };
   }
 
   async #loop(): Promise<void> {
@@ -118,10 +129,10 @@ export class Runner {
     await schedule.ensure(now() + RUN_LIMITS.watchdogMs);
     if (log.current?.ordinal !== run.ordinal) return this.advance();
 
-    const asking = new AbortController();
+    const asking = new Asking();
     this.#asking = asking;
     try {
-      await this.#askWith(run, asking.signal);
+      await this.#askWith(run, asking);
     } catch (error) {
       if (!asking.signal.aborted) throw error;
     } finally {
@@ -130,13 +141,14 @@ export class Runner {
     this.advance();
   }
 
-  async #askWith(run: Run, signal: AbortSignal): Promise<void> {
+  async #askWith(run: Run, asking: Asking): Promise<void> {
+    const { signal } = asking;
     const refusal = this.#refusal;
     this.#refusal = null;
     const history = await fitHistory(run, this.#deps, { signal, isRefused: refusal !== null });
     if (history) {
       this.#tellSteers(run); // In the step that has read them.
-      this.#takeTurn(run, await streamTurn(run, history, this.#deps, signal));
+      this.#takeTurn(run, await streamTurn(run, history, this.#deps, asking));
     } else if (refusal) this.#ending.fail(refusal);
   }
 

@@ -1,6 +1,6 @@
 /** What was said so far, in the pieces at which a window can begin, and as messages for the model. Pure. */
 import { type ChatMessage, type ContentPart, imagesOf, textOf } from '../../../shared/requests.ts';
-import { buildUserPrompt, tagQuery } from '../../prompt/context.ts';
+import { buildUserPrompt, STOPPED_NOTE, tagQuery } from '../../prompt/context.ts';
 import type { UpstreamMessage } from '../../upstream/request.ts';
 import type { Run, Steer, ToldResult, Turn, Window } from '../store/rows.ts';
 
@@ -58,7 +58,11 @@ function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
     const utterances = place === 0 ? askedOf(run) : [];
     utterances.push(...steersAt(place));
     // What the run did not live to hear is heard by the next one.
-    if (index === turns.length) utterances.push(...steersAt(null));
+    if (index === turns.length) {
+      utterances.push(...steersAt(null));
+      const isOpen = utterances.length > 0 || turns.at(-1)?.turn.calls.length !== 0;
+      if (isOpen) utterances.push(...endOf(run));
+    }
     pieces.push({ run, turns: place, utterances, answered: turns[index] ?? null });
   }
   return pieces;
@@ -69,6 +73,12 @@ function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
       message: { role: 'user', content },
     }));
   }
+}
+
+/** What stands last has no answer: it reads like a request that still waits, unless something says that it does not. */
+function endOf({ status }: ToldRun): Utterance[] {
+  if (status !== 'cancelled') return [];
+  return [{ as: 'told', message: { role: 'assistant', content: STOPPED_NOTE } }];
 }
 
 function askedOf({ request }: ToldRun): Utterance[] {

@@ -124,15 +124,11 @@ export class RunStore {
 
   /** The position after everything that belongs to the runs up to this one, all of which have ended. */
   readEnd(ordinal: number): number {
-    const { end } = this.#sql
-      .exec<{ end: number }>(
-        `select max(
-           coalesce((select max(last) from runs where ordinal <= ?1), 0),
-           coalesce((select max(body ->> '$.end.last') from turns where run <= ?1), 0)
-         ) as end`,
-        ordinal,
-      )
-      .one();
+    let end = 0;
+    for (const run of this.#runs('where ordinal <= ? order by ordinal desc', ordinal)) {
+      end = Math.max(end, run.last ?? 0);
+      if (run.started !== null) break; // All before it had ended when it started.
+    }
     return end;
   }
 
@@ -144,7 +140,7 @@ export class RunStore {
            from runs where ordinal > ?1 and request -> '$.idempotency' is not null
          union all
          select run, body ->> '$.idempotency.key', body ->> '$.idempotency.digest'
-           from steers where run > ?1 and body -> '$.idempotency' is not null`,
+           from steers where ${ofRunsFrom('steers', '?1 + 1')} and body -> '$.idempotency' is not null`,
         after,
       )
       .toArray();
@@ -159,7 +155,8 @@ export class RunStore {
       .exec<{ rows: number }>(
         `select (select count(*) from tape where position >= ?1) + (select count(*) from turns where number >= ?2)
            + 3 * (select count(*) from results where turn >= ?2) + (select count(*) from runs where ordinal >= ?3)
-           + (select count(*) from steers where run = ?3) + (select count(*) from windows where run = ?3) as rows`,
+           + (select count(*) from steers where ${ofRunsFrom('steers', '?3')})
+           + (select count(*) from windows where ${ofRunsFrom('windows', '?3')}) as rows`,
         started === first + 1 ? first : started,
         firstTurn,
         ordinal,
@@ -186,7 +183,11 @@ export class RunStore {
   }
 
   placeSteers(run: number, turns: number): void {
-    this.#sql.exec('update steers set turns = ? where run = ? and turns is null', turns, run);
+    this.#sql.exec(
+      `update steers set turns = ?1 where ${ofRunsFrom('steers', '?2')} and run = ?2 and turns is null`,
+      turns,
+      run,
+    );
   }
 
   /** The newest one first, read as they are asked for: those of one run stand together. */
@@ -226,6 +227,11 @@ export class RunStore {
     }
     return undefined;
   }
+}
+
+/** Rows are appended in the order of their runs, so the newest ones are found from the end, without looking at the rest. */
+function ofRunsFrom(table: 'steers' | 'windows', run: string): string {
+  return `number > coalesce((select number from ${table} where run < ${run} order by number desc limit 1), 0)`;
 }
 
 /** Its turns stand between its own first one and that of the next run that has started. */

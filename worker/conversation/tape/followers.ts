@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isDelta, type StreamEvent } from '../../../shared/events.ts';
 import { ResponseId } from '../../../shared/ids.ts';
-import { TAPE_LIMITS } from '../../../shared/limits.ts';
+import { CONVERSATION_LIMITS, TAPE_LIMITS } from '../../../shared/limits.ts';
 import { formatEvents } from '../../../shared/reader-socket.ts';
 import { Framing } from '../../../shared/requests.ts';
 import { formatEvent } from '../../../shared/sse.ts';
@@ -52,7 +52,9 @@ export class Followers {
     this.#state.acceptWebSocket(socket, [TAG]);
     socket.serializeAttachment(following);
     this.#sockets.set(socket, following);
-    this.#sendTo(socket, following, mergeDeltas(past), new Map());
+    for (const part of partsOf(mergeDeltas(past), following)) {
+      this.#sendTo(socket, following, part, new Map());
+    }
   }
 
   /** The socket has closed. */
@@ -130,6 +132,26 @@ function mergeDeltas(past: readonly Outgoing[]): Outgoing[] {
     else merged.push(next);
   }
   return merged;
+}
+
+/**
+ * The past as it is sent: in messages, since a reader that takes nothing holds those that it was sent. Who asks for
+ * `json` takes all of it, and looks at what it comes to.
+ */
+function* partsOf(past: readonly Outgoing[], { framing }: Following): Generator<Outgoing[]> {
+  let part: Outgoing[] = [];
+  let chars = 0;
+  for (const out of past) {
+    const more = framing === 'json' ? 0 : JSON.stringify(out.event).length;
+    if (part.length > 0 && chars + more > CONVERSATION_LIMITS.maxShownBytes) {
+      yield part;
+      part = [];
+      chars = 0;
+    }
+    part.push(out);
+    chars += more;
+  }
+  yield part;
 }
 
 /** Undefined where something stands between them, if only an event of another response: positions stay exact. */

@@ -43,16 +43,17 @@ export class Tape {
 
   /** Puts events on the tape, and says where they stand. Adjacent deltas of one document are merged in storage only. */
   append(events: readonly TapeEvent[], commit: 'now' | 'grouped'): Positioned[] {
-    this.#jump();
-    const positioned: Positioned[] = [];
-    for (const event of events) {
-      const width = widthOf(event);
-      if (width === 0) continue;
-      const start = positioned.at(-1)?.end ?? this.head;
-      positioned.push({ start, end: start + width, event });
-    }
+    const wide = events.filter((event) => widthOf(event) > 0);
+    const isFirst = wide.length > 0 && this.#jump();
+    let end = this.head;
+    const positioned = wide.map((event) => {
+      const start = end;
+      end += widthOf(event);
+      return { start, end, event };
+    });
     for (const entry of positioned) this.#enqueue(entry);
-    if (commit === 'now' || this.#pendingChars >= TAPE_LIMITS.commitChars) this.commit();
+    const isDue = commit === 'now' || this.#pendingChars >= TAPE_LIMITS.commitChars;
+    if (isDue || isFirst) this.commit();
     return positioned;
   }
 
@@ -102,11 +103,15 @@ export class Tape {
     return position > nextLanding ? 'beyond' : 'jump';
   }
 
-  /** No position may mean two things: a crash took back what was never written, so a new instance starts far after it. */
-  #jump(): void {
-    if (this.#jumped) return;
+  /**
+   * No position may mean two things: a crash took back what was never written, so a new instance starts far after it. True
+   * for the append that begins there: it must be written before it is shown, or the next instance would begin there too.
+   */
+  #jump(): boolean {
+    if (this.#jumped) return false;
     this.#committed += TAPE_LIMITS.jump;
     this.#jumped = true;
+    return true;
   }
 
   #enqueue(entry: Positioned): void {

@@ -45,15 +45,25 @@ it('commits what was streamed after two seconds, also when nothing follows', asy
 
 it('commits the start of a document before it is shown, and with it what came before', async () => {
   await recording((recorder, rows) => {
+    recorder.stream([START]);
     recorder.stream([DELTA]);
-    expect(rows()).toBe(0);
-    recorder.stream([{ type: 'document_end', documentId: 'doc_001' }, START]);
     expect(rows()).toBe(1);
+    recorder.stream([{ type: 'document_end', documentId: 'doc_001' }, START]);
+    expect(rows()).toBe(2);
+  });
+});
+
+it('commits what an instance shows first, whatever it is', async () => {
+  await recording((recorder, rows) => {
+    recorder.stream([DELTA]);
+    expect(rows()).toBe(1);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 
 it('leaves no timer behind once all is committed', async () => {
   await recording((recorder) => {
+    recorder.stream([START]);
     recorder.stream([DELTA]);
     expect(vi.getTimerCount()).toBe(1);
     recorder.record([{ type: 'document_end', documentId: 'doc_001' }]);

@@ -117,6 +117,24 @@ it('starts far after everything an earlier instance may have shown', async () =>
   });
 });
 
+it('never gives a position twice, also to instances that die before they have committed', async () => {
+  await onTape((tape, store) => {
+    tape.append([start('doc_001')], 'now');
+    const next = new Tape(store, true);
+    next.append([output('doc_001', 'first')], 'grouped');
+    next.append([output('doc_001', ' shown, never written')], 'grouped');
+    const lost = next.head;
+    const third = new Tape(store, true);
+    third.append([output('doc_001', 'something that is longer than what was lost')], 'grouped');
+    expect(third.classify(lost)).toBe('jump');
+    expect([...third.read(0)].map(({ event }) => event)).toEqual([
+      start('doc_001'),
+      output('doc_001', 'first'),
+      output('doc_001', 'something that is longer than what was lost'),
+    ]);
+  });
+});
+
 it('splits what is too large for one row and reads it back whole', async () => {
   await onTape((tape, store) => {
     const big = 'y'.repeat(TAPE_LIMITS.maxRowChars - 100);

@@ -39,6 +39,8 @@ export interface MadeRun {
   /** Said in the request before it, by the roles in turn: user, assistant. */
   readonly earlier?: readonly string[];
   readonly turns?: readonly MadeTurn[];
+  /** How it ended, where that matters. */
+  readonly status?: Run['status'];
 }
 
 /** Turns are numbered through all runs, and every call has an id of its own. */
@@ -79,14 +81,18 @@ export function sizeOf(changes: Partial<ModelSize> = {}): ModelSize {
   };
 }
 
-function runOf({ asked, earlier = [] }: MadeRun, ordinal: number, firstTurn: number): Run {
+function runOf(
+  { asked, earlier = [], status = 'running' }: MadeRun,
+  ordinal: number,
+  firstTurn: number,
+): Run {
   const before = earlier.map((content, index) => {
     const role = index % 2 === 0 ? ('user' as const) : ('assistant' as const);
     return { role, content };
   });
   return {
     ordinal,
-    status: 'running',
+    status,
     first: 0,
     started: 1,
     last: null,

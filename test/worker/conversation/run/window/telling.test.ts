@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { requestFor, upstreamIdsIn } from '../../../../../worker/conversation/run/model-request.ts';
-import type { History } from '../../../../../worker/conversation/run/transcript.ts';
+import { type History, piecesOf } from '../../../../../worker/conversation/run/transcript.ts';
+import { wordsIn } from '../../../../../worker/conversation/run/window/range.ts';
 import { tellHistory } from '../../../../../worker/conversation/run/window/telling.ts';
 import type { Digest, NewWindow, Run } from '../../../../../worker/conversation/store/rows.ts';
 import { historyOf, type MadeRun, sizeOf } from './histories.ts';
@@ -47,6 +48,18 @@ it('begins behind whole turns, and says of a run cut so what its user still wait
   expect(turn).toMatchObject({ role: 'assistant', tool_calls: [{ id: 'call_2_0' }] });
   expect(result).toMatchObject({ role: 'tool', tool_call_id: 'call_2_0' });
   expect(more).toEqual([]);
+});
+
+it('says of a request that its user took it back, and in no words of theirs', () => {
+  const turns = [{ calls: [{}], steer: 'And quickly.' }];
+  const history = historyOf([{ asked: 'Go.', turns, status: 'cancelled' }, { asked: 'Hello?' }]);
+  const told = tellHistory(history, sizeOf());
+  expect(told.map(({ role }) => role)).toEqual([
+    ...['user', 'assistant', 'tool', 'user'],
+    ...['assistant', 'user'],
+  ]);
+  expect(told.at(-2)?.content).toContain('The user stopped this answer here');
+  expect(wordsIn(piecesOf(history))).toEqual(['Go.', 'And quickly.', 'Hello?']);
 });
 
 it('leaves results out as a note that says how long they were and what came of the call', () => {

@@ -1,0 +1,43 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { afterEach, expect, it, vi } from 'vitest';
+import { askStreamed, cancel, conversationObject } from '../conversing.ts';
+import { callFrame, holdModel, textFrame } from '../held-model.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('tells the model what it had said when its user stopped it, and that they did', async () => {
+  const model = holdModel();
+  const { reader, responseId, conversationId } = await askStreamed();
+  const reply = await model.next();
+  reply.send(textFrame('First I '), textFrame('do this'), callFrame(0, 'a', 'nothing', '{"x'));
+  await reader.untilText('do this');
+  await cancel(responseId);
+  await reader.toEnd();
+  const next = await askStreamed({ conversationId });
+  const answering = await model.next();
+  const [, , ...told] = answering.request.messages;
+  expect(told).toMatchObject([
+    {
+      role: 'assistant',
+      content: expect.stringMatching(/^First I do this\n\n\[The user stopped this answer here/),
+    },
+    { role: 'user' },
+  ]);
+  expect(JSON.stringify(told)).not.toContain('tool_calls');
+  answering.answer({ text: 'Done.' });
+  await next.reader.toEnd();
+});
+
+it('is cancelled however much it had said', async () => {
+  const model = holdModel();
+  const { reader, responseId, conversationId } = await askStreamed();
+  (await model.next()).send(textFrame('\u0001'.repeat(700_000)));
+  await reader.untilType('content_delta');
+  expect(await cancel(responseId)).toMatchObject({ status: 'cancelled' });
+  await reader.toEnd();
+  const stub = conversationObject(conversationId);
+  const { bytes } = await runInDurableObject(stub, (_, { storage }) =>
+    storage.sql.exec<{ bytes: number }>('select octet_length(body) as bytes from turns').one(),
+  );
+  expect(bytes).toBeLessThan(2_000_000);
+});
