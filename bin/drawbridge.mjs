@@ -5,6 +5,7 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
+import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 
 const REQUIRED_MAJOR = 24;
@@ -35,10 +36,12 @@ function handOver() {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, [HANDED_OVER]: '1' },
   });
+  // Any of them: what is piped in or out leaves the others at the terminal.
+  const isAtTerminal = [0, 1, 2].some(isatty);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
       // A terminal sends Ctrl-C to both of us; twice would mean something else to the child.
-      if (signal !== 'SIGINT' || !process.stdin.isTTY) child.kill(signal);
+      if (signal !== 'SIGINT' || !isAtTerminal) child.kill(signal);
     });
   }
   child.on('error', (error) => {

@@ -42,11 +42,14 @@ function describe(status: BridgeStatus): string {
 function newUpOwner(): Owner {
   const ending = new AbortController();
   process.on('SIGTERM', () => ending.abort());
-  process.once('disconnect', () => {
+  const endAlone = () => {
     ending.abort();
     // Nobody is left who would kill a bridge that does not end.
     setTimeout(() => process.exit(1), LOCAL_LIMITS.bridgeGraceMs).unref();
-  });
+  };
+  process.once('disconnect', endAlone);
+  // Killed while this process was starting: nothing is said of it any more.
+  if (!process.connected) endAlone();
   // A terminal sends these to every process in it. Ours is to wait for `up`, which would start us again otherwise.
   for (const name of ['SIGINT', 'SIGHUP']) process.on(name, () => {});
   return {

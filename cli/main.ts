@@ -7,6 +7,7 @@ import { z } from 'zod';
 import { ClientError } from '../client/error.ts';
 import type { Programs } from '../local/instance.ts';
 import { LocalError } from '../local/local-error.ts';
+import { DrawbridgeError } from '../shared/errors.ts';
 import { registerChat } from './chat-command.ts';
 import { registerConnect } from './connect.ts';
 import { registerConversations } from './conversations.ts';
@@ -68,7 +69,7 @@ function reportFailure(error: unknown): number {
 /** A bug is shown with its stack, an expected failure is not. */
 function describe(error: unknown): string {
   if (error instanceof ClientError) return describeError(error);
-  if (error instanceof LocalError) return error.message;
+  if (error instanceof LocalError || error instanceof DrawbridgeError) return error.message;
   return String((error as Error)?.stack ?? error);
 }
 

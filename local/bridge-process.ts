@@ -23,22 +23,29 @@ export interface BridgeProcess {
  */
 export async function runBridgeProcess(bridge: BridgeProcess, signal: AbortSignal): Promise<void> {
   const refused = new AbortController();
+  let expiresMs = 0;
   const onMessage = (message: unknown) => {
     const status = BridgeStatus.parse(message);
     bridge.onStatus(status);
-    if (status.event === 'refused') refused.abort(new LocalError('failed', status.message));
+    // With an expired token it was bound to be refused: it ends by that, and gets a new one.
+    if (status.event !== 'refused' || Date.now() >= expiresMs) return;
+    refused.abort(new LocalError('failed', status.message));
   };
-  const start = async () => (await startBridge(bridge)).on('message', onMessage);
+  const start = async () => {
+    const now = new Date();
+    expiresMs = now.getTime() + LOCAL_LIMITS.bridgeTokenMs;
+    return (await startBridge(bridge, now)).on('message', onMessage);
+  };
   const either = AbortSignal.any([signal, refused.signal]);
   const { bridgeGraceMs: graceMs } = LOCAL_LIMITS;
   await supervise('The bridge', start, { graceMs, onRestart: bridge.onRestart }, either);
   refused.signal.throwIfAborted();
 }
 
-async function startBridge(bridge: BridgeProcess): Promise<ChildProcess> {
+async function startBridge(bridge: BridgeProcess, now: Date): Promise<ChildProcess> {
   const { url, state, workspaceDir } = bridge;
   const { authSecret, bridgeId } = state;
-  const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, new Date());
+  const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, now);
   const [program, ...first] = bridge.command;
   const args = [...first, 'connect', url, '--workspace', workspaceDir, '--state', state.dir];
   // The model's key is the Worker's business: what the bridge does not have, no command can read.

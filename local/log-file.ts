@@ -13,15 +13,22 @@ export interface LogFile {
 export function openLogFile(path: string): LogFile {
   let bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   let end = '';
+  const write = (text: string) => {
+    if (bytes > LOCAL_LIMITS.maxLogBytes) {
+      renameSync(path, `${path}.old`);
+      bytes = 0;
+    }
+    appendFileSync(path, text, { mode: 0o600 });
+    bytes += Buffer.byteLength(text);
+  };
   return {
     append(text) {
-      if (bytes > LOCAL_LIMITS.maxLogBytes) {
-        renameSync(path, `${path}.old`);
-        bytes = 0;
-      }
-      appendFileSync(path, text, { mode: 0o600 });
-      bytes += Buffer.byteLength(text);
       end = (end + text).slice(-LOCAL_LIMITS.maxLogTailChars);
+      try {
+        write(text);
+      } catch {
+        // The disk is full, say. A gap in the log is better than the end of all that runs.
+      }
     },
     tail: () => end.split('\n').filter((line) => line !== ''),
   };

@@ -46,6 +46,7 @@ export async function replaceFile(path: string, text: string): Promise<void> {
 
 async function writeBeside(path: string, text: string): Promise<string> {
   const temporary = `${path}.${crypto.randomUUID()}.tmp`;
-  await writeFile(temporary, text, { flag: 'wx', mode: OWNER_ONLY_FILE });
+  // Flushed: else a loss of power soon after can leave the name with nothing in it.
+  await writeFile(temporary, text, { flag: 'wx', mode: OWNER_ONLY_FILE, flush: true });
   return temporary;
 }

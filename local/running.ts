@@ -24,6 +24,8 @@ export async function claimState(state: State): Promise<Claim> {
   const lock = takeLock(lockPath(state.dir));
   if (!lock) throw await alreadyRunning(state.dir);
   const path = instancePath(state.dir);
+  // One that was killed has left its address, where anything may answer by now.
+  await rm(path, { force: true });
   return {
     announce: (url) => replaceFile(path, JSON.stringify({ url, pid: process.pid })),
     release: async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { BridgeId, newBridgeId } from '../shared/ids.ts';
 import { type Device, openDevice } from './device.ts';
+import { LocalError } from './local-error.ts';
 import { makePrivateDir, readIfThere, readOrCreate, replaceFile } from './private-files.ts';
 import { openStateFile } from './state-file.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './state-folder.ts';
@@ -33,9 +34,7 @@ const BridgeFile = z.object({ bridgeId: BridgeId });
 export async function openState(location: StateLocation): Promise<State> {
   const dir = await locateState(location);
   await openStateFolder(dir);
-  const authSecret = await readOrCreate(join(dir, STATE_MARK), () =>
-    randomBytes(SECRET_BYTES).toString('base64url'),
-  );
+  const authSecret = await openSecret(join(dir, STATE_MARK));
   const folders = {
     storageDir: join(dir, 'storage'),
     logsDir: join(dir, 'logs'),
@@ -54,6 +53,16 @@ export async function readUserToken(state: State, now: Date): Promise<string> {
   const token = await mintToken(state.authSecret, { scope: 'user' }, now);
   await replaceFile(path, token);
   return token;
+}
+
+async function openSecret(path: string): Promise<string> {
+  const make = () => randomBytes(SECRET_BYTES).toString('base64url');
+  const secret = (await readOrCreate(path, make)).trim();
+  if (Buffer.from(secret, 'base64url').length >= SECRET_BYTES) return secret;
+  throw new LocalError(
+    'refused',
+    `${path} is damaged: write a new secret into it, such as \`openssl rand -hex ${SECRET_BYTES}\` makes.`,
+  );
 }
 
 async function openBridgeId(dir: string): Promise<string> {

@@ -28,12 +28,15 @@ export interface Held {
 
 /**
  * The calls that a journal's text holds. What comes after its last line break was being written when the process died,
- * and never counted. `path` names the file when a line is wrong, which throws.
+ * and never counted. Where a loss of power kept a part of the file from the disk, some systems read zeros: only lines that
+ * nothing depends on can be lost in them, for what comes before a durable line is on disk with it. `path` names the file
+ * when a line is wrong, which throws.
  */
 export function replay(text: string, path: string): Map<string, Held> {
   const calls = new Map<string, Held>();
   const lines = text.split('\n').slice(0, -1);
   for (const [index, line] of lines.entries()) {
+    if (line.includes('\0')) continue;
     const entry = parseLine(line, `line ${index + 1} of ${path}`);
     if (entry.type === 'started') calls.set(entry.callId, { started: entry });
     else if (entry.type === 'forgotten') calls.delete(entry.callId);

@@ -1,6 +1,8 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { openState } from '../../local/state.ts';
 import { mintToken } from '../../local/tokens.ts';
 import { newPlace, type Place, runDrawbridge, startDrawbridge } from './drawbridge.ts';
@@ -50,6 +52,32 @@ describe('connect at a terminal', () => {
       stderr: 'drawbridge: The versions do not match.\n',
     });
   });
+});
+
+test('a bridge ends when the up that started it is gone before it listens', async () => {
+  const place = newPlace();
+  const { authSecret, bridgeId } = await openState(place);
+  const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, new Date());
+  const [program, ...first] = BRIDGE;
+  const bridge = spawn(program, [...first, ...argumentsFor(place)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, DRAWBRIDGE_TOKEN: token },
+  });
+  onTestFinished(() => void bridge.kill('SIGKILL'));
+  bridge.disconnect();
+  expect(await once(bridge, 'exit')).toEqual([0, null]);
+});
+
+test('a bridge says in one line that its journal is damaged', async () => {
+  const place = newPlace();
+  const tokenFile = await writeToken(place);
+  writeFileSync(join(place.stateDir, 'journal.jsonl'), 'nonsense\n');
+  const args = [...argumentsFor(place), '--token-file', tokenFile];
+  const { code, stderr } = await runDrawbridge(args);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^drawbridge: The journal is damaged: .*harm\.\n$/),
+  ]);
 });
 
 describe('connect refuses', () => {

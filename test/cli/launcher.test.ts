@@ -17,6 +17,16 @@ export async function main([wait]) {
   if (!wait) process.exitCode = 7;
 }`;
 
+/** A program that tells how often it was interrupted, a moment after the first time. */
+const COUNTING_PROGRAM = `
+export async function main() {
+  let interrupts = 0;
+  const tell = () => { console.log("interrupts: " + interrupts); process.exit(); };
+  process.on('SIGINT', () => { if (interrupts++ === 0) setTimeout(tell, 300); });
+  setInterval(() => {}, 1_000_000);
+  console.log('listening');
+}`;
+
 const OLDER_NODE = findOlderNode();
 const NODES = [process.execPath, ...(OLDER_NODE ? [OLDER_NODE] : [])];
 
@@ -45,6 +55,24 @@ describe.each(NODES)('the launcher on %s', (node) => {
   });
 });
 
+// `script` of Linux gives it a terminal.
+test.runIf(OLDER_NODE && process.platform === 'linux').each(['', 'echo piped | '])(
+  'a Ctrl-C at the terminal reaches the program once: %j',
+  async (before) => {
+    // The shell is interrupted as well, and is to wait.
+    const line = `trap : INT; ${before}'${OLDER_NODE}' '${newLauncher(COUNTING_PROGRAM)}'`;
+    const program: [string, ...string[]] = ['script', '-qec', line, '/dev/null'];
+    const {
+      process: terminal,
+      firstLine,
+      finished,
+    } = startDrawbridge([], { program, input: null });
+    await firstLine;
+    terminal.stdin?.write('\x03');
+    expect((await finished).stdout).toContain('interrupts: 1');
+  },
+);
+
 test('the launcher ends as asked when npm, which started it, is asked to end', async () => {
   const launcher = newLauncher();
   const dir = join(launcher, '..', '..');
@@ -68,12 +96,12 @@ test('the launcher starts the real program', async () => {
 });
 
 /** The real launcher in a project of its own. */
-function newLauncher(): string {
+function newLauncher(program = PROGRAM): string {
   const root = temporaryFolder();
   for (const name of ['bin', 'cli']) mkdirSync(join(root, name));
   cpSync(join(ROOT, 'bin', 'drawbridge.mjs'), join(root, 'bin', 'drawbridge.mjs'));
   writeFileSync(join(root, 'package.json'), '{"type": "module"}');
-  writeFileSync(join(root, 'cli', 'main.ts'), PROGRAM);
+  writeFileSync(join(root, 'cli', 'main.ts'), program);
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
   return join(root, 'bin', 'drawbridge.mjs');
 }

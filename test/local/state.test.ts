@@ -88,11 +88,16 @@ test('a device that was struck from the list stays out', async () => {
   expect(readJson(join(dir, 'devices.json'))).toEqual({ devices: [] });
 });
 
-test('a damaged file is named', async () => {
+test.each([
+  ['bridge.json', '{"bridgeId": "nonsense"}'],
+  ['auth-secret', ''],
+  ['auth-secret', '\0'.repeat(43)],
+  ['auth-secret', 'c2hvcnQ'],
+])('a damaged file is named: %s as %j', async (name, text) => {
   const location = newLocation();
   const { dir } = await openState(location);
-  writeFileSync(join(dir, 'bridge.json'), '{"bridgeId": "nonsense"}');
-  await expect(openState(location)).rejects.toThrow(`${join(dir, 'bridge.json')} is damaged`);
+  writeFileSync(join(dir, name), text);
+  await expect(openState(location)).rejects.toThrow(`${join(dir, name)} is damaged`);
 });
 
 describe('the user token', () => {

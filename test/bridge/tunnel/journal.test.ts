@@ -174,6 +174,24 @@ describe('the file', () => {
     }
   });
 
+  test('may have a hole where a loss of power kept lines from the disk', () => {
+    const [kept, lost, torn, later] = [newCall(), newCall(), newCall(), newCall()];
+    const first = open();
+    const read = (callId: string) => {
+      first.start({ callId, tool: 'read_file', effect: 'read', idempotent: true });
+      first.finish(callId, DONE);
+    };
+    read(kept);
+    const from = statSync(path).size + 10;
+    read(lost);
+    read(torn);
+    const to = statSync(path).size - 10;
+    read(later);
+    first[Symbol.dispose]();
+    writeFileSync(path, readFileSync(path).fill(0, from, to));
+    expect(open().calls).toEqual([kept, later]);
+  });
+
   test('that is damaged elsewhere is not opened, and not locked either', () => {
     const first = open();
     first.finish(newCall(), DONE);
