@@ -1,9 +1,11 @@
 /** Keeps the edge's picture of the workspace fresh: looks again when calls may have changed it, tells what is new. */
 import type { MachineContext } from '../shared/tunnel.ts';
 import { readMachineContext } from './context.ts';
+import type { Confinement } from './sandbox/confinement.ts';
 
 export class ContextTeller {
   readonly #root: string;
+  readonly #confinement: Confinement;
   readonly #signal: AbortSignal;
   readonly #tell: (context: MachineContext) => void;
   /** What the edge has, as JSON. */
@@ -12,15 +14,20 @@ export class ContextTeller {
   #isStale = false;
 
   /** `tell` sends it now or not at all: a new connection begins with a fresh look anyway. */
-  constructor(root: string, tell: (context: MachineContext) => void, signal: AbortSignal) {
+  constructor(
+    { root, confinement }: { readonly root: string; readonly confinement: Confinement },
+    tell: (context: MachineContext) => void,
+    signal: AbortSignal,
+  ) {
     this.#root = root;
+    this.#confinement = confinement;
     this.#tell = tell;
     this.#signal = signal;
   }
 
   /** A fresh look, for a hello. Rejects only when a signal aborts. */
   async look(signal: AbortSignal): Promise<MachineContext> {
-    const context = await readMachineContext(this.#root, signal);
+    const context = await readMachineContext(this.#root, signal, this.#confinement.confineLook);
     this.#told = JSON.stringify(context);
     return context;
   }

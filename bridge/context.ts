@@ -5,16 +5,18 @@ import { CONTEXT_LIMITS } from '../shared/limits.ts';
 import type { MachineContext } from '../shared/tunnel.ts';
 import { readGitStatus } from './git-status.ts';
 import { formatLayout } from './layout.ts';
+import type { Confinement } from './sandbox/confinement.ts';
 import { listFiles } from './tools/file-list.ts';
 
 /** Looks at the workspace as it is now, for no longer than CONTEXT_LIMITS.lookTimeoutMs. */
 export async function readMachineContext(
   root: string,
   signal: AbortSignal,
+  confine?: Confinement['confineLook'],
 ): Promise<MachineContext> {
   const [projectLayout, gitStatus] = await Promise.all([
     readLayout(root, signal),
-    readGitStatus(root, signal),
+    readGitStatus(root, signal, confine),
   ]);
   return {
     os: `${osType()} ${release()}`,

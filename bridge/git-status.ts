@@ -3,15 +3,23 @@ import { execFile } from 'node:child_process';
 import { isAbsolute, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { CONTEXT_LIMITS } from '../shared/limits.ts';
+import type { Confinement } from './sandbox/confinement.ts';
+import type { Launch } from './terminal/launch.ts';
+import { runCommand } from './terminal/run-command.ts';
 
-/** Undefined where there is no git, no repository, or one that cannot be looked at safely. */
+/**
+ * Undefined where there is no git, no repository, or one that cannot be looked at safely. What a repository configures
+ * can change after we have looked, by a command at work: `confine` holds what git could still be made to run.
+ */
 export async function readGitStatus(
   root: string,
   signal: AbortSignal,
+  confine: Confinement['confineLook'] = async (launch) => launch,
 ): Promise<string | undefined> {
   try {
     const settings = [...SAFE, ...withoutFilters(await readFilterNames(root, signal))];
-    return cut(await runGit(root, [...settings, ...STATUS], signal));
+    const launch = await confine(launchOf(root, [...settings, ...STATUS]));
+    return cut(await outputOf(launch, signal));
   } catch {
     signal.throwIfAborted();
     return undefined; // Any failure is one of the above, or git took too long.
@@ -43,6 +51,20 @@ function withoutFilters(names: readonly string[]): string[] {
   });
 }
 
+/** Its complaints are not part of the status. */
+function launchOf(root: string, args: readonly string[]): Launch {
+  const shell = ['-c', 'exec git "$@" 2>/dev/null', 'sh', ...args];
+  const env = environment(root);
+  return { file: '/bin/sh', args: shell, cwd: root, env, inputs: [], hasPidNamespace: false };
+}
+
+async function outputOf(launch: Launch, signal: AbortSignal): Promise<string> {
+  const timeoutMs = CONTEXT_LIMITS.lookTimeoutMs / 2;
+  const { end, output } = await runCommand(launch, { timeoutMs, onOutput: () => {}, signal });
+  if (end.state !== 'exited' || end.exitCode !== 0) throw new Error(`git: ${end.state}`);
+  return output;
+}
+
 async function runGit(root: string, args: readonly string[], signal: AbortSignal): Promise<string> {
   const { stdout } = await promisify(execFile)('git', args, {
     cwd: root,
@@ -56,7 +78,7 @@ async function runGit(root: string, args: readonly string[], signal: AbortSignal
 }
 
 /** No configuration but the repository's, no locks, and no fetching of what a partial clone lacks. */
-function environment(root: string): NodeJS.ProcessEnv {
+function environment(root: string): Record<string, string> {
   return {
     PATH: trustedFolders(root).join(':'),
     HOME: '/nonexistent',

@@ -2,6 +2,8 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { DeviceKey } from '../shared/approvals.ts';
+import { takesPath } from '../shared/tools/catalogue.ts';
+import { renameArguments, type ToolDefinition } from '../shared/tools/definition.ts';
 import { runTerminalCmd } from '../shared/tools/run-terminal-cmd.ts';
 import {
   type BridgeFrame,
@@ -17,6 +19,7 @@ import { createTerminalPrompt } from './approvals/terminal.ts';
 import { ContextTeller } from './context-teller.ts';
 import { probeConfinement } from './sandbox/confine.ts';
 import type { Confinement } from './sandbox/confinement.ts';
+import { ToolFailure } from './sandbox/failure.ts';
 import { Workspace } from './sandbox/workspace.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { type BridgeTool, bindTool, createCatalogue } from './tools/catalogue.ts';
@@ -57,7 +60,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   using journal = Journal.open(join(stateDir, 'journal.jsonl'), bootId);
   const background = new BackgroundProcesses();
   const tools = toolsOf(confinement, background);
-  const looker = new ContextTeller(workspace.root, (look) => session.tellContext(look), signal);
+  const looked = { root: workspace.root, confinement };
+  const looker = new ContextTeller(looked, (look) => session.tellContext(look), signal);
   const onChanged = () => looker.refresh();
   const machine = { workspace, confinement, journal, tools, stateDir, onChanged };
   const session: Session = createSession(machine);
@@ -85,11 +89,12 @@ function createSession(machine: {
     onRequested: (callId, reason) => session.tellQuestion(callId, reason),
     onResolved: (callId, resolution) => session.tellResolution(callId, resolution),
   });
-  const decide = async (call: ToolCall): Promise<Verdict> => {
+  const decide = async (call: ToolCall, { definition }: BridgeTool): Promise<Verdict> => {
     const rules = await readAllRules(workspace.root, stateDir);
     if (rules === undefined) return { decision: 'deny', reason: UNREADABLE_RULES };
     const isConfined = confinement.kind !== 'none';
-    return judgeCall(call, { workspace: workspace.root, isConfined, ...rules });
+    const realName = await realNameOf(call, definition, workspace);
+    return judgeCall(call, { workspace: workspace.root, isConfined, realName, ...rules });
   };
   const session: Session = new Session({
     workspace,
@@ -100,6 +105,22 @@ function createSession(machine: {
     onChanged,
   });
   return session;
+}
+
+/** Undefined for a call without a path, and for one that will be refused where its path is resolved. */
+async function realNameOf(
+  { arguments: args }: ToolCall,
+  tool: ToolDefinition,
+  workspace: Workspace,
+): Promise<string | undefined> {
+  const parsed = tool.arguments.safeParse(renameArguments(tool, args));
+  if (!parsed.success || !takesPath(tool)) return undefined;
+  try {
+    return workspace.nameOf((await workspace.resolve(tool.subject(parsed.data), 'read')).path);
+  } catch (error) {
+    if (error instanceof ToolFailure) return undefined;
+    throw error;
+  }
 }
 
 /** Undefined when a file of rules is broken: what it forbids is not known then, so nothing may run. */

@@ -363,6 +363,15 @@ export const TOOL_LIMITS = {
   /** Lines quoted when an edit found no place, and UTF-16 units of each. */
   maxHintLines: 12,
   maxHintLineChars: 300,
+  /** Lines of a file that is edited: each costs some hundred bytes of memory. */
+  maxEditedLines: 500_000,
+  /** Places of one searched text: a space stands in a large file millions of times. */
+  maxPlaces: 1_000_000,
+  /** Equal lines seen for one end of a block, and spans of one block: a tenth of a second each. Real edits need some hundreds. */
+  maxEqualLines: 1_000_000,
+  maxSpans: 100_000,
+  /** UTF-16 units of a called name: no API takes more of a function's, and a longer one would be refused when it is told again. */
+  maxNameChars: 64,
   /** Allowed paths named when a call leads elsewhere. */
   maxNamedPaths: 10,
   /** Line ranges named when a file changed since it was read. */

@@ -6,7 +6,10 @@
 export interface CommandLine {
   /** The commands in it, without surrounding space, leading assignments and keywords; never none. */
   readonly commands: readonly string[];
-  /** Whether it is only commands, joined by operators: nothing is substituted and no file redirected. */
+  /**
+   * Whether it is only commands, joined by operators, and read by us as by a shell: nothing is substituted, no file
+   * redirected, and no variable set, for one can change what a command does (`PATH=. npm test`).
+   */
   readonly isPlain: boolean;
 }
 
@@ -14,15 +17,19 @@ export interface CommandLine {
 export function parseCommandLine(line: string): CommandLine {
   const commands = [''];
   let isPlain = true;
-  for (const [token] of line.matchAll(TOKENS)) {
-    if (OPERATOR.test(token)) commands.push('');
-    else if (SPECIAL.test(token)) {
+  for (const { 0: token, groups } of line.matchAll(TOKENS)) {
+    if (groups?.['operator'] !== undefined) commands.push('');
+    else if (groups?.['special'] !== undefined) {
       commands.push('');
       isPlain = false;
     } else commands[commands.length - 1] += token;
   }
-  const named = commands.map(withoutPrefix).filter((command) => command !== '');
-  return { commands: named.length > 0 ? named : [line.trim()], isPlain };
+  const parts = commands.map(takePrefix);
+  const named = parts.map(({ command }) => command).filter((command) => command !== '');
+  return {
+    commands: named.length > 0 ? named : [line.trim()],
+    isPlain: isPlain && parts.every(({ setsVariable }) => !setsVariable),
+  };
 }
 
 /** Whether a pattern speaks of several commands at once, and so is meant for whole lines. */
@@ -35,11 +42,12 @@ const TOKENS = new RegExp(
   [
     /\\[\s\S]/,
     /'[^']*'/,
-    /"(?:[^"\\`$]|\\[\s\S]|\$(?!\())*"/,
-    /\d?>&\d/,
+    /"(?:[^"\\`$]|\\[\s\S]|\$\{\w+\}|\$(?![({[]))*"/,
+    /\$\{\w+\}/,
+    /\d?>&\d(?![^\s;&|)])/,
     /(?:\d|&)?>{1,2} ?\/dev\/null(?![^\s;&|)])/,
-    /[;&|\n]+/,
-    /\$\(|[`()<>"']/,
+    /(?<operator>[;&|\n]+)/,
+    /(?<special>\$[({['"]|(?<![^\s;&|()<>])#|[`()<>"'])/,
     /[\s\S]/,
   ]
     .map(({ source }) => source)
@@ -47,15 +55,13 @@ const TOKENS = new RegExp(
   'g',
 );
 
-const OPERATOR = /^[;&|\n]+$/;
-const SPECIAL = /^(?:\$\(|[`()<>"'])$/;
-
 /** `A=1 git push`, `then git push` and `{ git push` are all `git push`. */
-function withoutPrefix(command: string): string {
-  return command
-    .trim()
-    .replace(
-      /^(?:(?:\w+=\S*|!|\{|\}|if|then|elif|else|while|until|do|done|fi|time)(?:\s+|$))+/,
-      '',
-    );
+function takePrefix(command: string): { command: string; setsVariable: boolean } {
+  const trimmed = command.trim();
+  const prefix = PREFIX.exec(trimmed)?.[0] ?? '';
+  return { command: trimmed.slice(prefix.length), setsVariable: prefix.includes('=') };
 }
+
+const ASSIGNMENT = /\w+(?:\[[^\s\]]*\])?\+?=(?:\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*"|[^\s\\'"])*/;
+const KEYWORD = /!|\{|\}|if|then|elif|else|while|until|do|done|fi|time/;
+const PREFIX = new RegExp(`^(?:(?:${ASSIGNMENT.source}|${KEYWORD.source})(?:\\s+|$))+`);

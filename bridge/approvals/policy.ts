@@ -19,6 +19,8 @@ export interface Policy {
   readonly userRules: readonly Rule[];
   /** Of the repository, which others may have written: they only ever make a decision stricter. */
   readonly workspaceRules: readonly Rule[];
+  /** Where the path of this call leads, relative to the workspace: rules hold for that, too, whatever the call names it. */
+  readonly realName?: string | undefined;
 }
 
 export interface Verdict {
@@ -46,12 +48,18 @@ export function judgeCall(
   return strictestOf([
     tool.name === runTerminalCmd.name
       ? judgeCommand(runTerminalCmd.arguments.parse(parsed.data), policy)
-      : judgePath(tool, toRelative(tool.subject(parsed.data), policy.workspace), policy),
+      : judgePath(tool, tool.subject(parsed.data), policy),
     ...verdictsOfRequest(tool, call.limits ?? {}),
   ]);
 }
 
 function judgePath(tool: ToolDefinition, path: string, policy: Policy): Verdict {
+  const called = toRelative(path, policy.workspace);
+  const names = [called, policy.realName ?? called];
+  return strictestOf(names.map((name) => judgeName(tool, name, policy)));
+}
+
+function judgeName(tool: ToolDefinition, path: string, policy: Policy): Verdict {
   const owners = lastMatch(policy.userRules, tool, path);
   const workspaces = lastMatch(tightening(policy.workspaceRules), tool, path);
   return strictestOf([
@@ -60,7 +68,7 @@ function judgePath(tool: ToolDefinition, path: string, policy: Policy): Verdict 
   ]);
 }
 
-/** `./a/../b` and the absolute path of `b` are both `b`. Links are not followed: that is for where the path is resolved. */
+/** `./a/../b` and the absolute path of `b` are both `b`. */
 function toRelative(path: string, workspace: string): string {
   return relative(workspace, resolve(workspace, path)) || '.';
 }

@@ -1,8 +1,8 @@
 /** The rules of a machine's owner and of a workspace, as their files hold them. */
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
 import { isSystemError } from '../sandbox/failure.ts';
+import { readPlainFile } from '../sandbox/plain-file.ts';
 
 /** From the mildest to the strictest. */
 export const Decision = z.enum(['allow', 'ask', 'deny']);
@@ -22,7 +22,7 @@ const RuleFile = z.strictObject({ rules: z.array(Rule) });
 /** The file's rules; none when there is no such file. A file that is wrong throws, for its rules may be missed. */
 export async function readRules(path: string): Promise<readonly Rule[]> {
   try {
-    return parseRules(await readFile(path, 'utf8'), path);
+    return parseRules(await readPlainFile(path), path);
   } catch (error) {
     if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return [];
     throw error;

@@ -1,5 +1,6 @@
 /** Replaces a piece of a text, found by a ladder of equalities: never by likeness, never at one place of several. */
 
+import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { hasLineNumbers } from './line-numbers.ts';
 import { LINE_RUNGS } from './line-rungs.ts';
 import {
@@ -47,6 +48,7 @@ export function replaceText(
   const there = { text, lines: splitLines(text) };
   for (const { rung, find } of RUNGS) {
     const matches = find(there, asked, given);
+    if (matches.length > TOOL_LIMITS.maxPlaces) return everywhere();
     if (matches.length > 1 && !all) return ambiguous(there, rung, matches);
     if (matches.length > 0) return apply(there, rung, withoutOverlaps(matches));
   }
@@ -59,12 +61,20 @@ const RUNGS: readonly { readonly rung: Rung; readonly find: FindMatches }[] = [
   ...LINE_RUNGS,
 ];
 
+function everywhere(): EditRefusal {
+  return refuse(
+    'AMBIGUOUS',
+    `old_string stands in the file more than ${TOOL_LIMITS.maxPlaces} times: give a longer piece of it.`,
+  );
+}
+
 /** Overlapping places count: `aa` stands in `aaa` twice. */
 function findExact(there: Haystack, search: string, replacement: string): Match[] {
   const { text } = there;
   const matches: Match[] = [];
   for (let start = text.indexOf(search); start !== -1; start = text.indexOf(search, start + 1)) {
     matches.push(matchOf(there, start, start + search.length, replacement));
+    if (matches.length > TOOL_LIMITS.maxPlaces) break;
   }
   return matches;
 }

@@ -29,9 +29,25 @@ export function lineTexts(text: string): string[] {
 
 /** How many lines a person would count: a final line end starts no line of its own, an empty text has none. */
 export function countLines(text: string): number {
-  if (text === '') return 0;
-  const lines = splitLines(text);
-  return text.endsWith('\n') ? lines.length - 1 : lines.length;
+  let count = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++;
+  return text === '' || text.endsWith('\n') ? count : count + 1;
+}
+
+/** The texts of some lines, from the index `first` on, without taking the others apart. */
+export function lineTextsFrom(text: string, first: number, count: number): string[] {
+  let start = 0;
+  for (let skipped = 0; skipped < first; skipped++) {
+    const newline = text.indexOf('\n', start);
+    if (newline === -1) return [];
+    start = newline + 1;
+  }
+  let end = start - 1;
+  for (let taken = 0; taken < count; taken++) {
+    end = text.indexOf('\n', end + 1);
+    if (end === -1) return lineTexts(text.slice(start));
+  }
+  return lineTexts(text.slice(start, end + 1)).slice(0, count);
 }
 
 /** The index of the line that holds this offset; its line end counts to it. */

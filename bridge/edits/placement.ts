@@ -27,11 +27,17 @@ export function placeBlocks(file: readonly string[], blocks: readonly Block[]): 
   const ends: BlockEnds[] = [];
   for (const block of blocks) {
     const found = findEnds(file, block);
+    if (found === null) return fitsEverywhere(block);
     const missing = found.starts.length === 0 ? 'begin' : found.stops.length === 0 ? 'end' : null;
     if (missing !== null) return noAnchor(block, missing);
     ends.push(found);
   }
-  const candidates = ends.map(candidatesOf);
+  const candidates: Candidate[][] = [];
+  for (const found of ends) {
+    const spans = candidatesOf(found);
+    if (spans === null) return fitsEverywhere(found.block);
+    candidates.push(spans);
+  }
   const tooWide = ends.find((_, index) => candidates[index]?.length === 0);
   if (tooWide !== undefined) return noSpan(tooWide.block);
   const { best, rival } = bestChains(file.length, candidates);
@@ -59,25 +65,30 @@ interface End {
   readonly weight: number;
 }
 
-function findEnds(file: readonly string[], block: Block): BlockEnds {
+/** Null for a block that fits nearly everywhere: comparing all of it would take minutes, and all memory. */
+function findEnds(file: readonly string[], block: Block): BlockEnds | null {
   const starts = block.startsFile ? [{ at: 0, weight: 0 }] : weighEnds(file, block.lines, 1);
   const stops = block.endsFile
     ? [{ at: file.length - 1, weight: 0 }]
     : weighEnds(file, block.lines, -1);
+  if (starts === null || stops === null) return null;
   return { block, starts, stops };
 }
 
 /** Every line equal to the block's first (`step` 1) or last (-1), weighed by the run of equal lines from there on. */
-function weighEnds(file: readonly string[], lines: readonly string[], step: 1 | -1): End[] {
+function weighEnds(file: readonly string[], lines: readonly string[], step: 1 | -1): End[] | null {
   const edge = step === 1 ? 0 : lines.length - 1;
   const ends: End[] = [];
+  let steps = 0;
   for (let at = 0; at < file.length; at++) {
     let weight = 0;
     for (let run = 0; run < lines.length; run++) {
       const line = lines[edge + run * step];
       if (line === undefined || !isSameLine(file[at + run * step], line)) break;
       weight += weighLine(line);
+      steps++;
     }
+    if (steps > TOOL_LIMITS.maxEqualLines) return null;
     if (weight > 0) ends.push({ at, weight });
   }
   return ends;
@@ -87,24 +98,31 @@ function isSameLine(there: string | undefined, line: string): boolean {
   return there !== undefined && there.trimEnd() === line.trimEnd();
 }
 
-/** Every pair of ends as a span. A span much longer than its block would delete what nobody named: left out. */
-function candidatesOf({ block, starts, stops }: BlockEnds): Candidate[] {
+/**
+ * Every pair of ends, both in the order of the file, as a span; null for too many. A span much longer than its block would
+ * delete what nobody named: left out.
+ */
+function candidatesOf({ block, starts, stops }: BlockEnds): Candidate[] | null {
   const longest = TOOL_LIMITS.maxDeletedLines + block.lines.length * 3;
   const candidates: Candidate[] = [];
+  let first = 0;
   for (const start of starts) {
-    for (const stop of stops) {
+    while ((stops[first]?.at ?? start.at) < start.at) first++;
+    for (let index = first; index < stops.length; index++) {
+      const stop = stops[index] as End;
       const length = stop.at - start.at + 1;
-      if (length < 1 || length > longest) continue;
-      const surplus = Math.max(0, length - block.lines.length);
-      const penalty = Math.min(MAX_SURPLUS_PENALTY, surplus * SURPLUS_PENALTY);
-      candidates.push({
-        from: start.at,
-        to: stop.at + 1,
-        weight: start.weight + stop.weight - penalty,
-      });
+      if (length > longest) break;
+      candidates.push(candidateOf(start, stop, block));
     }
+    if (candidates.length > TOOL_LIMITS.maxSpans) return null;
   }
   return candidates;
+}
+
+function candidateOf(start: End, stop: End, block: Block): Candidate {
+  const surplus = Math.max(0, stop.at - start.at + 1 - block.lines.length);
+  const penalty = Math.min(MAX_SURPLUS_PENALTY, surplus * SURPLUS_PENALTY);
+  return { from: start.at, to: stop.at + 1, weight: start.weight + stop.weight - penalty };
 }
 
 /** Among equal contexts the shorter span wins, but never against a line that says something. */
@@ -127,6 +145,14 @@ function noSpan(block: Block): EditRefusal {
     'TOO_MUCH_DELETED',
     `The block at line ${block.number} of the edit would replace far more lines than it has, or its end stands before its ` +
       'beginning: stand a marker wherever code stays, also at the start and at the end of the edit.',
+  );
+}
+
+function fitsEverywhere(block: Block): EditRefusal {
+  return refuse(
+    'AMBIGUOUS',
+    `The block at line ${block.number} of the edit fits the file at too many places to compare them: give lines around ` +
+      'the change that stand there once, or use str_replace.',
   );
 }
 

@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
-import { shellArgv } from '../terminal/launch.ts';
+import { type Launch, shellArgv } from '../terminal/launch.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import {
   type ClosedEntries,
@@ -13,12 +13,14 @@ import {
 import type { CommandRequest, Confinement, PreparedCommand, Surroundings } from './confinement.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 import { homeSecrets } from './home-secrets.ts';
+import { KnownEntries } from './known-entries.ts';
 import {
   close,
   closeLinkedGit,
   hideIfAny,
   isBelow,
   isFolder,
+  keepReadOnly,
   keepWritable,
   nameResolution,
   openLinkedGit,
@@ -29,6 +31,7 @@ export function bubblewrapConfinement(
   bubblewrap: Bubblewrap,
   surroundings: Surroundings,
 ): Confinement {
+  const known = new KnownEntries(surroundings.workspace);
   return {
     kind: 'bubblewrap',
     detail:
@@ -37,8 +40,25 @@ export function bubblewrapConfinement(
     prepare: async (request) =>
       request.permissions.includes('all')
         ? await prepareOpen(request, bubblewrap, surroundings)
-        : await prepareConfined(request, bubblewrap, surroundings),
+        : await prepareConfined(request, { bubblewrap, surroundings, known }),
+    confineLook: async (launch) => await confineLook(launch, bubblewrap, surroundings),
   };
+}
+
+async function confineLook(
+  { file, args, cwd, env }: Launch,
+  bubblewrap: Bubblewrap,
+  { workspace, closedFolders }: Surroundings,
+): Promise<Launch> {
+  const confined = [
+    ...namespaces([], bubblewrap),
+    ...(await disk([])),
+    ...keepReadOnly(workspace),
+    ...(await allOf(closedFolders.map(hideIfAny))),
+    ...['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', file, ...args],
+  ];
+  const inputs = [bubblewrap.seccompProgram];
+  return { file: bubblewrap.file, args: confined, cwd: '/', env, inputs, hasPidNamespace: true };
 }
 
 /** `all` opens everything but our own state. The PID namespace stays, so that nothing outlives the command. */
@@ -61,18 +81,29 @@ async function prepareOpen(
   };
 }
 
+interface Machine {
+  readonly bubblewrap: Bubblewrap;
+  readonly surroundings: Surroundings;
+  readonly known: KnownEntries;
+}
+
 async function prepareConfined(
   { command, cwd, permissions }: CommandRequest,
-  bubblewrap: Bubblewrap,
-  surroundings: Surroundings,
+  { bubblewrap, surroundings, known }: Machine,
 ): Promise<PreparedCommand> {
   const { workspace } = surroundings;
-  const found = await findClosedEntries(workspace);
+  const secrets = await homeSecrets(surroundings.home);
+  const isAround = (secret: string) => isBelow(secret, workspace);
+  const { entries: inTree, isCut } = await findClosedEntries(workspace);
+  const found = { entries: await known.ranked({ entries: inTree, isCut }), isCut };
   const args = [
     ...namespaces(permissions, bubblewrap),
     ...(await disk(permissions)),
-    ...(await workspaceAmongSecrets(surroundings)),
+    ...(await allOf(secrets.filter(isAround).map(hideIfAny))),
+    ...keepWritable(workspace),
     ...(await closedPaths(found, permissions, workspace)),
+    // Last: a command at work could put a link in the place of a path above, and so lay a secret open again.
+    ...(await allOf(secrets.filter((path) => !isAround(path)).map(hideIfAny))),
     ...(await allOf(surroundings.closedFolders.map(hideIfAny))),
     ...['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', ...shellArgv(command)],
   ];
@@ -122,18 +153,6 @@ async function disk(permissions: readonly Permission[]): Promise<string[]> {
   ];
 }
 
-/** Secrets inside the workspace must be hidden after it was laid over the disk, those around it before. */
-async function workspaceAmongSecrets({ workspace, home }: Surroundings): Promise<string[]> {
-  const secrets = await homeSecrets(home);
-  const inside = secrets.filter((path) => isBelow(workspace, path));
-  const around = secrets.filter((path) => !isBelow(workspace, path));
-  return [
-    ...(await allOf(around.map(hideIfAny))),
-    ...keepWritable(workspace),
-    ...(await allOf(inside.map(hideIfAny))),
-  ];
-}
-
 /** What a grant for git leaves open. */
 const GIT_NAMES: readonly string[] = ['.git', '.gitmodules'];
 
@@ -145,8 +164,9 @@ async function closedPaths(
   const canWriteGit = permissions.includes('git_write');
   const isGit = ({ path }: ClosedEntry) =>
     GIT_NAMES.includes(path.slice(path.lastIndexOf('/') + 1));
-  const gitFiles = entries.filter(({ path, kind }) => kind === 'file' && path.endsWith('/.git'));
-  const closed = mostImportant(entries).filter((entry) => !(canWriteGit && isGit(entry)));
+  const covered = entries.slice(0, COMMAND_LIMITS.maxMounts);
+  const gitFiles = covered.filter(({ path, kind }) => kind === 'file' && path.endsWith('/.git'));
+  const closed = covered.filter((entry) => !(canWriteGit && isGit(entry)));
   return [
     ...(await allOf(
       gitFiles.map(({ path }) =>
@@ -155,14 +175,6 @@ async function closedPaths(
     )),
     ...(await allOf(closed.map((entry) => close(entry, workspace)))),
   ];
-}
-
-/** As many as one sandbox can have: what configures programs comes before secrets, near before far. */
-function mostImportant(entries: readonly ClosedEntry[]): readonly ClosedEntry[] {
-  const isProtected = ({ closure }: ClosedEntry) => closure === 'protected';
-  const isSecret = ({ closure }: ClosedEntry) => closure === 'secret';
-  const ordered = [...entries.filter(isProtected), ...entries.filter(isSecret)];
-  return ordered.slice(0, COMMAND_LIMITS.maxMounts);
 }
 
 function describeLimits(

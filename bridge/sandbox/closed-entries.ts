@@ -1,17 +1,17 @@
 /** Finds the protected and secret paths in a workspace, nearest first. */
-import type { Dirent } from 'node:fs';
+import type { BigIntStats, Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { isSystemError } from './failure.ts';
-import { type Closure, closureOf } from './protected.ts';
+import { type Closure, closureOf, isPlainName } from './protected.ts';
 
 /** A path that commands may not change, or not even read. */
 export interface ClosedEntry {
   readonly path: string;
   readonly closure: Closure;
   readonly kind: 'file' | 'folder' | 'link';
-  /** Differs when another file or folder takes the place. */
+  /** See {@link identityOf}. */
   readonly identity: string;
 }
 
@@ -29,7 +29,7 @@ export async function findClosedEntries(workspace: string): Promise<ClosedEntrie
   const entries: ClosedEntry[] = [];
   let seen = 0;
   for (let level = [workspace]; level.length > 0; ) {
-    const children = (await Promise.all(level.map(readFolder))).flat();
+    const children = closedFirst((await Promise.all(level.map(readFolder))).flat());
     const looked = children.slice(0, COMMAND_LIMITS.maxScanEntries - seen);
     seen += looked.length;
     entries.push(...(await Promise.all(looked.map(toClosedEntry))).flat());
@@ -68,7 +68,19 @@ async function toClosedEntry(entry: Dirent): Promise<ClosedEntry[]> {
   // Gone since it was listed.
   if (stats === undefined) return [];
   const kind = stats.isSymbolicLink() ? 'link' : stats.isDirectory() ? 'folder' : 'file';
-  return [{ path, closure, kind, identity: `${stats.dev}:${stats.ino}:${stats.birthtimeNs}` }];
+  return [{ path, closure, kind, identity: identityOf(stats) }];
+}
+
+/** Differs when another file or folder takes the place. */
+export function identityOf({ dev, ino, birthtimeNs }: BigIntStats): string {
+  return `${dev}:${ino}:${birthtimeNs}`;
+}
+
+/** A command can make any number of names, also such as `.git...`: none of them may stand before `.git`. */
+function closedFirst(entries: readonly Dirent[]): Dirent[] {
+  const closed = entries.filter(({ name }) => closureOf(name) !== null);
+  const plain = closed.filter(({ name }) => isPlainName(name));
+  return [...new Set([...plain, ...closed, ...entries])];
 }
 
 function isSearched(entry: Dirent): boolean {

@@ -39,6 +39,11 @@ export interface Confinement {
   /** One sentence: what it does, or why there is none. */
   readonly detail: string;
   readonly prepare: (request: CommandRequest) => Promise<PreparedCommand>;
+  /**
+   * A program of ours that looks at the workspace, held so that it changes nothing and reaches nobody: it may be made
+   * to run what a command of the sandbox has written. As it is where there is no sandbox to get out of.
+   */
+  readonly confineLook: (launch: Launch) => Promise<Launch>;
 }
 
 /** Commands run with all rights of the bridge's user, but in a scrubbed environment. `reason` is one sentence. */
@@ -56,5 +61,6 @@ export function unconfined(surroundings: Surroundings, reason: string): Confinem
         findNewlyProtected: async () => [],
       };
     },
+    confineLook: async (launch) => launch,
   };
 }

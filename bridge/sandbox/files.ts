@@ -1,7 +1,7 @@
 /** Reads files and folders at places that the workspace let through: only regular files, and never through a link. */
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { lstat, open, readdir } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { type Anchor, anchorFolder } from './anchor.ts';
@@ -74,15 +74,26 @@ export async function inFolderOf<Result>(
   }
 }
 
-/** The file in its held folder. `O_NONBLOCK`, for a FIFO would otherwise hold the call until somebody writes to it. */
+/** Some bytes of a file of any size; fewer where it ends. */
+export async function readPart(
+  place: Place,
+  { offset, length }: { offset: number; length: number },
+): Promise<Uint8Array> {
+  return await inFolderOf(place, {}, async (folder) => {
+    await using file = await openEntry(folder, place);
+    assertRegular(await file.stat(), place);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+    return buffer.subarray(0, bytesRead);
+  });
+}
+
+/** The file in its held folder. */
 export async function readEntry(
   folder: Anchor,
   place: Place,
   signal: AbortSignal,
 ): Promise<FileImage> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-  const entry = folder.entry(basename(place.path));
-  await using file = await open(entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  await using file = await openEntry(folder, place);
   const stats = await file.stat();
   assertRegular(stats, place);
   if (stats.size > TOOL_LIMITS.maxFileBytes) {
@@ -93,6 +104,12 @@ export async function readEntry(
   }
   const bytes = await file.readFile({ signal });
   return { bytes, hash: hashOf(bytes) };
+}
+
+/** `O_NONBLOCK`, for a FIFO would otherwise hold the call until somebody writes to it. */
+async function openEntry(folder: Anchor, place: Place): Promise<FileHandle> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  return await open(folder.entry(basename(place.path)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 }
 
 /** Refuses whatever is no regular file, and says what it is. */

@@ -1,7 +1,8 @@
 /** Follows a `.git` file to the folders that it stands for: those of a linked worktree or of a submodule. */
-import { readFile, realpath } from 'node:fs/promises';
+import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { isSystemError } from './failure.ts';
+import { readPlainFile } from './plain-file.ts';
 
 export interface LinkedGitFolders {
   /** The worktree's own folder and the one it shares with others; real paths. */
@@ -24,10 +25,21 @@ export async function linkedGitFolders(gitFile: string): Promise<LinkedGitFolder
       isMutual: isWorktree && (await namesInReturn(own, gitFile)),
     };
   } catch (error) {
-    if (isSystemError(error, 'ENOENT', 'ENOTDIR', 'EISDIR', 'EACCES', 'ELOOP')) return NONE;
+    if (isSystemError(error, ...NO_LINK)) return NONE;
     throw error;
   }
 }
+
+const NO_LINK = [
+  'ENOENT',
+  'ENOTDIR',
+  'EINVAL',
+  'EFBIG',
+  'ENXIO',
+  'EACCES',
+  'ELOOP',
+  'ENAMETOOLONG',
+];
 
 const NONE: LinkedGitFolders = { folders: [], isMutual: false };
 
@@ -48,6 +60,6 @@ async function namesInReturn(own: string, gitFile: string): Promise<boolean> {
 
 /** The path that a line of a file holds, relative to the file's folder. Without such a line: the file itself. */
 async function followLine(file: string, line: RegExp): Promise<string> {
-  const path = line.exec(await readFile(file, 'utf8'))?.[1]?.trim();
+  const path = line.exec(await readPlainFile(file))?.[1]?.trim();
   return path === undefined ? file : resolve(dirname(file), path);
 }

@@ -82,6 +82,11 @@ export function closureOf(path: string): Closure | null {
   return names.some((name) => PROTECTED_FOLDED.has(name)) ? 'protected' : null;
 }
 
+/** Whether a name stands for itself on any file system. */
+export function isPlainName(name: string): boolean {
+  return foldName(name) === name;
+}
+
 /**
  * The name as the most forgiving file system would take it: case, composition, invisible characters and trailing dots
  * or spaces do not count. On a stricter one this refuses a few names that are only nearly the same.

@@ -12,8 +12,8 @@ export function seccompProgram(arch: string = process.arch): Uint8Array | undefi
     ...DENIED.flatMap((name) => refuse(abi.calls[name], EPERM)),
     // Its flags lie in memory, where no filter sees them: without it the C library falls back to clone.
     ...refuse(abi.calls.clone3, ENOSYS),
-    ...refuseWhenArgument(abi.calls.clone, { test: HAS_BITS, value: CLONE_NEWUSER }),
-    ...refuseWhenArgument(abi.calls.socket, { test: IS_EQUAL, value: AF_UNIX }),
+    ...refuseWhenArgumentHas(abi.calls.clone, CLONE_NEWUSER),
+    ...refuseUnlessArgument(abi.calls.socket, [AF_INET, AF_INET6, AF_NETLINK]),
     [RETURN, 0, 0, ALLOW],
   ]);
 }
@@ -151,7 +151,10 @@ const FAIL_WITH = 0x00050000;
 
 const EPERM = 1;
 const ENOSYS = 38;
-const AF_UNIX = 1;
+/** No other family: Unix sockets lead to the host's servers, and AF_VSOCK knows no network namespaces. */
+const AF_INET = 2;
+const AF_INET6 = 10;
+const AF_NETLINK = 16;
 const CLONE_NEWUSER = 0x10000000;
 
 /** Under another ABI the numbers mean other calls. Leaves the call's number loaded, as all that follows expects. */
@@ -173,14 +176,22 @@ function refuse(call: number, errno: number): Instruction[] {
   ];
 }
 
-function refuseWhenArgument(
-  call: number,
-  { test, value }: { test: number; value: number },
-): Instruction[] {
+function refuseWhenArgumentHas(call: number, bits: number): Instruction[] {
   return [
     [IS_EQUAL, 0, 4, call],
     [LOAD, 0, 0, FIRST_ARGUMENT],
-    [test, 0, 1, value],
+    [HAS_BITS, 0, 1, bits],
+    [RETURN, 0, 0, FAIL_WITH | EPERM],
+    [LOAD, 0, 0, CALL_NUMBER],
+  ];
+}
+
+function refuseUnlessArgument(call: number, values: readonly number[]): Instruction[] {
+  const count = values.length;
+  return [
+    [IS_EQUAL, 0, count + 3, call],
+    [LOAD, 0, 0, FIRST_ARGUMENT],
+    ...values.map((value, index): Instruction => [IS_EQUAL, count - index, 0, value]),
     [RETURN, 0, 0, FAIL_WITH | EPERM],
     [LOAD, 0, 0, CALL_NUMBER],
   ];

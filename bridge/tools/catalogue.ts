@@ -1,7 +1,8 @@
 /** The tools this bridge can run, by their canonical names. */
 
+import { z } from 'zod';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
-import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import { renameArguments, type ToolDefinition } from '../../shared/tools/definition.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
 import { globFileSearch } from '../../shared/tools/glob-file-search.ts';
@@ -82,12 +83,18 @@ type ParsedArguments<Args> =
   | { readonly ok: true; readonly args: Args }
   | { readonly ok: false; readonly result: ToolResult };
 
-/** The edge has parsed them too, but the machine's owner need not trust the edge. */
+/**
+ * The edge has parsed them too, but the machine's owner need not trust the edge. Under other names as well: what runs
+ * must be what the policy has judged.
+ */
 function parseArguments<Definition extends ToolDefinition>(
   definition: Definition,
   args: unknown,
 ): ParsedArguments<ArgumentsOf<Definition>> {
-  const parsed = definition.arguments.safeParse(args);
+  const named = z.record(z.string(), z.unknown()).safeParse(args);
+  const parsed = definition.arguments.safeParse(
+    named.success ? renameArguments(definition, named.data) : args,
+  );
   if (parsed.success) return { ok: true, args: parsed.data as ArgumentsOf<Definition> };
   const issues = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`);
   const message = `The arguments of ${definition.name} are not valid: ${issues.join('; ')}.`;

@@ -1,6 +1,7 @@
 /** Files as the editing tools take them: UTF-8 text that can be written back without changing a byte unasked. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { decode } from '../edits/encoding.ts';
+import { countLines } from '../edits/lines.ts';
 import { ToolFailure } from '../sandbox/failure.ts';
 import { type FileImage, readImage, readImageIfAny } from '../sandbox/files.ts';
 import type { Place } from '../sandbox/workspace.ts';
@@ -54,6 +55,7 @@ function toEditable(place: Place, { bytes, hash }: FileImage): EditableFile {
   const decoded = decode(bytes);
   switch (decoded.kind) {
     case 'utf8':
+      assertLineCount(place, decoded.text);
       return { text: decoded.text, bom: decoded.bom, hash };
     case 'binary':
       throw new ToolFailure(
@@ -66,6 +68,16 @@ function toEditable(place: Place, { bytes, hash }: FileImage): EditableFile {
         `${place.name} is not UTF-8 (it reads as ${decoded.encoding}), so an edit could damage it: ask the person to convert it.`,
       );
   }
+}
+
+function assertLineCount(place: Place, text: string): void {
+  const { maxEditedLines } = TOOL_LIMITS;
+  const count = countLines(text);
+  if (count <= maxEditedLines) return;
+  throw new ToolFailure(
+    'FILE_TOO_LARGE',
+    `${place.name} has ${count} lines, more than the ${maxEditedLines} that are edited: change it with a command.`,
+  );
 }
 
 function describeRanges(ranges: readonly LineRange[] | null): string {

@@ -4,6 +4,7 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { lineTexts } from '../edits/lines.ts';
 import { cutLine } from './output.ts';
 import { type Ripgrep, runRipgrep } from './ripgrep.ts';
+import type { Sighting } from './sightings.ts';
 
 export interface View {
   readonly search: Ripgrep;
@@ -13,16 +14,17 @@ export interface View {
   readonly nameOf: (name: string) => string;
   /** Asked with names relative to the searched folder. */
   readonly mayShow: (name: string) => boolean;
+  /** Whether the file of this name really holds these bytes, see {@link Sightings}. */
+  readonly confirm: (name: string, found: Pick<Sighting, 'offset' | 'bytes'>) => Promise<boolean>;
 }
 
 /** Matching lines (`12:text`) and lines around them (`12-text`) below the name of their file. */
-export async function showMatches({ search, limit, nameOf, mayShow }: View): Promise<string> {
+export async function showMatches(view: View): Promise<string> {
+  const { search, limit, nameOf } = view;
   const page = new Page(limit, 'match', 'matches');
   let file = '';
   let next = 0;
-  for await (const record of runRipgrep(search)) {
-    const found = parseRecord(record);
-    if (found === null || !mayShow(found.name)) continue;
+  for await (const found of foundBy(view)) {
     if (found.isMatch && !page.admit()) break;
     const isGap = found.name === file && search.flags.some(asksContext) && found.number !== next;
     if (found.name !== file) page.add(`${file === '' ? '' : '\n'}${nameOf(found.name)}`);
@@ -38,30 +40,47 @@ export async function showMatches({ search, limit, nameOf, mayShow }: View): Pro
 }
 
 /** The names of files with a match. */
-export async function showFiles({ search, limit, nameOf, mayShow }: View): Promise<string> {
-  const page = new Page(limit, 'file', 'files');
-  for await (const record of runRipgrep(search)) {
-    const name = toName(record ?? '');
-    if (!mayShow(name)) continue;
+export async function showFiles(view: View): Promise<string> {
+  const page = new Page(view.limit, 'file', 'files');
+  let file = '';
+  for await (const { name } of foundBy(view)) {
+    if (name === file) continue;
     if (!page.admit()) break;
-    page.add(nameOf(name));
+    page.add(view.nameOf(name));
     if (page.isFull) break;
+    file = name;
   }
   return page.toString();
 }
 
-/** `name:count` for each file with a match: how many of its lines match. */
-export async function showCounts({ search, limit, nameOf, mayShow }: View): Promise<string> {
-  const page = new Page(limit, 'file', 'files');
-  for await (const record of runRipgrep(search)) {
-    const [path = '', count = ''] = (record ?? '').split('\0');
-    const name = toName(path);
-    if (!mayShow(name)) continue;
-    if (!page.admit()) break;
-    page.add(`${nameOf(name)}:${count}`);
-    if (page.isFull) break;
+/** `name:count` for each file with a match: how many of its lines match; where a match may span lines, how many there are. */
+export async function showCounts(view: View): Promise<string> {
+  const page = new Page(view.limit, 'file', 'files');
+  const spansLines = view.search.flags.includes('--multiline');
+  let file = '';
+  let count = 0;
+  const close = () => {
+    if (count > 0) page.add(`${view.nameOf(file)}:${count}`);
+  };
+  for await (const { name, matches } of foundBy(view)) {
+    if (name !== file) {
+      close();
+      [file, count] = [name, 0];
+      if (page.isFull || !page.admit()) break;
+    }
+    count += spansLines ? matches : 1;
   }
+  close();
   return page.toString();
+}
+
+/** What ripgrep found and may be shown. */
+async function* foundBy({ search, mayShow, confirm }: View): AsyncGenerator<Found> {
+  for await (const record of runRipgrep(search)) {
+    const found = parseRecord(record);
+    if (found === null || !mayShow(found.name)) continue;
+    if (await confirm(found.name, found)) yield found;
+  }
 }
 
 /** Lines up to a bound, and the sentence that says whether there are more. */
@@ -113,17 +132,26 @@ interface Found {
   readonly name: string;
   readonly number: number;
   readonly lines: readonly string[];
+  readonly matches: number;
+  readonly offset: number;
+  readonly bytes: Buffer;
 }
 
 /** ripgrep gives what is not UTF-8 as base64. */
-const Text = z.union([
-  z.object({ text: z.string() }).transform(({ text }) => text),
-  z.object({ bytes: z.base64() }).transform(({ bytes }) => Buffer.from(bytes, 'base64').toString()),
+const Bytes = z.union([
+  z.object({ text: z.string() }).transform(({ text }) => Buffer.from(text)),
+  z.object({ bytes: z.base64() }).transform(({ bytes }) => Buffer.from(bytes, 'base64')),
 ]);
 
 const FoundRecord = z.object({
   type: z.enum(['match', 'context']),
-  data: z.object({ path: Text, lines: Text, line_number: z.int() }),
+  data: z.object({
+    path: Bytes,
+    lines: Bytes,
+    line_number: z.int(),
+    absolute_offset: z.int(),
+    submatches: z.array(z.unknown()),
+  }),
 });
 
 /** Null for records that show nothing: begin, end, summary, and those too long to be read. */
@@ -134,9 +162,12 @@ function parseRecord(record: string | null): Found | null {
   const { type, data } = parsed.data;
   return {
     isMatch: type === 'match',
-    name: toName(data.path),
+    name: toName(data.path.toString()),
     number: data.line_number,
-    lines: lineTexts(data.lines.replace(/\r?\n$/, '')),
+    lines: lineTexts(data.lines.toString().replace(/\r?\n$/, '')),
+    matches: data.submatches.length,
+    offset: data.absolute_offset,
+    bytes: data.lines,
   };
 }
 

@@ -8,8 +8,9 @@ import { ToolFailure, toFileFailure } from '../sandbox/failure.ts';
 import type { Place } from '../sandbox/workspace.ts';
 import { type ArgumentsOf, executor, type ToolContext } from './executor.ts';
 import { listFiles } from './file-list.ts';
-import { showCounts, showFiles, showMatches } from './grep-output.ts';
+import { showCounts, showFiles, showMatches, type View } from './grep-output.ts';
 import type { Ripgrep } from './ripgrep.ts';
+import { Sightings } from './sightings.ts';
 
 type GrepArguments = ArgumentsOf<typeof grep>;
 
@@ -21,7 +22,10 @@ export const executeGrep = executor<GrepArguments>(async (args, context) => {
   const mayShow = await filterFor(args, target, context);
   const limit = Math.min(args.head_limit ?? TOOL_LIMITS.maxMatches, TOOL_LIMITS.maxEntries);
   const search = { ...toRipgrep(args, target, limit), signal: context.signal };
-  const view = { search, limit, nameOf, mayShow };
+  const sightings = new Sightings(context.workspace, context.signal);
+  const confirm: View['confirm'] = (name, found) =>
+    sightings.confirm({ ...found, path: join(target.folder, name) });
+  const view = { search, limit, nameOf, mayShow, confirm };
   switch (args.output_mode) {
     case 'content':
       return { status: 'success', data: await showMatches(view) };
@@ -74,12 +78,13 @@ function toRipgrep(
     ...(around === undefined ? [] : [`--context=${around}`]),
   ];
   const output = {
-    content: ['--json', `--max-count=${limit + 1}`, ...context],
-    files_with_matches: ['--files-with-matches', '--null'],
-    count: ['--count', '--with-filename', '--null'],
+    content: [`--max-count=${limit + 1}`, ...context],
+    files_with_matches: ['--max-count=1'],
+    count: [],
   };
   const flags = [
     ...output[mode],
+    '--json',
     '--hidden',
     '--sort=path',
     ...(args['-i'] ? ['--ignore-case'] : []),
@@ -91,6 +96,6 @@ function toRipgrep(
     folder,
     flags: [...flags, `--regexp=${args.pattern}`],
     target,
-    separator: mode === 'files_with_matches' ? '\0' : '\n',
+    separator: '\n',
   };
 }

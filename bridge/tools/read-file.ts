@@ -3,7 +3,7 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import type { readFile } from '../../shared/tools/read-file.ts';
 import { decode } from '../edits/encoding.ts';
 import { numberLine } from '../edits/line-numbers.ts';
-import { countLines, lineTexts } from '../edits/lines.ts';
+import { countLines, lineTextsFrom } from '../edits/lines.ts';
 import { ToolFailure } from '../sandbox/failure.ts';
 import { readImage } from '../sandbox/files.ts';
 import { type ArgumentsOf, executor } from './executor.ts';
@@ -47,10 +47,10 @@ function showLines(text: string, offset = 1, limit: number = TOOL_LIMITS.maxRead
     return { text: '(The file is empty.)', range: { startLine: 0, endLine: 0, totalLines } };
   }
   const startLine = firstLine(offset, totalLines);
-  const lines = lineTexts(text).slice(startLine - 1, totalLines);
+  const count = Math.min(limit, TOOL_LIMITS.maxReadLines, totalLines - startLine + 1);
   const shown: string[] = [];
   let chars = 0;
-  for (const line of lines.slice(0, Math.min(limit, TOOL_LIMITS.maxReadLines))) {
+  for (const line of lineTextsFrom(text, startLine - 1, count)) {
     const numbered = numberLine(startLine + shown.length, cutLine(line));
     chars += numbered.length + 1;
     if (chars > TOOL_LIMITS.maxResultChars) break;

@@ -49,13 +49,13 @@ export function renameArguments(
   tool: Pick<ToolDefinition, 'renamed'>,
   args: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
-  const renamed: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(args)) {
+  const renamed = Object.entries(args).flatMap(([name, value]) => {
     const canonical = Object.hasOwn(tool.renamed, name) ? tool.renamed[name] : undefined;
-    if (canonical === undefined) renamed[name] = value;
-    else if (!Object.hasOwn(args, canonical)) renamed[canonical] = value;
-  }
-  return renamed;
+    if (canonical === undefined) return [[name, value]];
+    return Object.hasOwn(args, canonical) ? [] : [[canonical, value]];
+  });
+  // Not by assignment: an argument named `__proto__` would give others to an object that shows none.
+  return Object.fromEntries(renamed);
 }
 
 /** A tool in the form of OpenAI's function definitions; `parameters` is JSON Schema. */

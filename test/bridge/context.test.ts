@@ -1,13 +1,16 @@
 import { execFile } from 'node:child_process';
-import { chmod, rm } from 'node:fs/promises';
+import { access, chmod, rm } from 'node:fs/promises';
 import { type as osType, release } from 'node:os';
-import { delimiter } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readMachineContext } from '../../bridge/context.ts';
 import { formatLayout } from '../../bridge/layout.ts';
+import { findBubblewrap } from '../../bridge/sandbox/bubblewrap.ts';
+import { bubblewrapConfinement } from '../../bridge/sandbox/bubblewrap-confinement.ts';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import { MachineContext } from '../../shared/tunnel.ts';
+import { NO_BUBBLEWRAP } from './sandbox/sandboxed-workspace.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';
 
 const live = new AbortController().signal;
@@ -64,6 +67,28 @@ describe('the context of a machine', () => {
     await place.put('inner/a.txt', 'changed');
     const { gitStatus } = await readMachineContext(place.path('inner'), live);
     expect(gitStatus).toBe('## main\n M a.txt\n');
+  });
+
+  test.skipIf(NO_BUBBLEWRAP)('runs nothing that is configured while it looks', async () => {
+    const place = await repository({ 'a.txt': 'a\n', '.gitattributes': '* filter=late\n' });
+    const found = await findBubblewrap();
+    if (!found.ok) throw new Error(found.reason);
+    const owned = join(place.root, '../owned');
+    const surroundings = {
+      workspace: place.root,
+      home: '/root',
+      closedFolders: [],
+      environment: {},
+    };
+    const { confineLook } = bubblewrapConfinement(found.bubblewrap, surroundings);
+    const { gitStatus } = await readMachineContext(place.root, live, async (launch) => {
+      await git(place, 'config', 'filter.late.clean', `touch ${owned} ${place.path('owned')}; cat`);
+      await place.put('a.txt', 'b\n');
+      return await confineLook(launch);
+    });
+    expect(gitStatus).toBe('## main\n M a.txt\n');
+    await expect(access(owned)).rejects.toThrow('ENOENT');
+    await expect(access(place.path('owned'))).rejects.toThrow('ENOENT');
   });
 
   test('cuts a long status between two lines', async () => {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type BridgeStatus, runBridge } from '../../bridge/run.ts';
@@ -154,6 +154,21 @@ describe('a bridge', () => {
       data: expect.stringContaining(`read-only mode ${mode}`),
     });
     expect([await exists('a.txt')(), await exists('b.txt')()]).toEqual([true, false]);
+  });
+
+  test('holds a path to the rules by whatever name a call has for it', async () => {
+    await place.put('private/a.txt', 'secret');
+    await symlink('private', place.path('link'));
+    await symlink(place.root, join(stateDir, '../given'));
+    const rules = [{ tool: 'read_file', pattern: 'private/*', decision: 'deny' }];
+    await writeFile(join(stateDir, 'policy.json'), JSON.stringify({ rules }));
+    place = { ...place, root: join(stateDir, '../given') };
+    startBridge();
+    const connection = await tunnel.welcomed();
+    for (const name of ['private/a.txt', 'link/a.txt', join(stateDir, '../given/private/a.txt')]) {
+      const result = await resultOf(connection, newCall('read_file', { target_file: name }));
+      expect(result).toMatchObject({ status: 'error', code: 'DENIED' });
+    }
   });
 
   test('does not take arguments that are wrong, and says which', async () => {

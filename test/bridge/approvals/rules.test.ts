@@ -1,4 +1,5 @@
-import { writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parseRules, readRules } from '../../../bridge/approvals/rules.ts';
@@ -29,4 +30,13 @@ test.each([
   ['{"rules":[{"decision":"ask"}]}', 'rules[0].tool: '],
 ])('a file that is wrong is an error which says where: %s', (json, message) => {
   expect(() => parseRules(json, 'p.json')).toThrow(message);
+});
+
+test('a pipe or a device in the place of the file is an error, and nobody waits for it', async () => {
+  const folder = await temporaryFolder();
+  execFileSync('mkfifo', [join(folder, 'pipe')]);
+  await symlink('/dev/zero', join(folder, 'zero'));
+  for (const name of ['pipe', 'zero']) {
+    await expect(readRules(join(folder, name))).rejects.toThrow('not a regular file');
+  }
 });

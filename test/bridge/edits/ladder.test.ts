@@ -347,4 +347,15 @@ describe('replaceText', () => {
     expect(replaced).toMatchObject({ ok: true, text: 'y'.repeat(500_000) });
     expect(performance.now() - start).toBeLessThan(5_000);
   });
+
+  it('is bounded where a search stands nearly everywhere in a large file', () => {
+    const text = ' '.repeat(4_000_000);
+    const before = process.memoryUsage().rss;
+    const answers = [true, false].map((all) => replaceText(text, ' ', 'x', { all }));
+    const taken = process.memoryUsage().rss - before;
+    expect({ answers, isBounded: taken < 500_000_000 }).toMatchObject({
+      answers: [{ code: 'AMBIGUOUS' }, { code: 'AMBIGUOUS' }],
+      isBounded: true,
+    });
+  });
 });

@@ -170,3 +170,15 @@ describe('mergeEdit', () => {
     expect(performance.now() - start).toBeLessThan(2_000);
   });
 });
+
+it.each([
+  ['a block of lines that a file repeats', 'foo bar\n'.repeat(20_000), 'foo bar\n'.repeat(3_000)],
+  ['brackets in a file of brackets', '}\n'.repeat(20_000), '}\nnew\n}\n'],
+])('refuses soon what fits nearly everywhere: %s', (_, file, block) => {
+  const start = performance.now();
+  const merged = mergeEdit(file, `${MARK}\n${block}${MARK}\n`);
+  expect({ merged, isSoon: performance.now() - start < 1_500 }).toEqual({
+    merged: expect.objectContaining({ ok: false, code: 'AMBIGUOUS' }),
+    isSoon: true,
+  });
+});

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, symlink } from 'node:fs/promises';
+import { readdir, rm, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -111,6 +111,56 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
   ])('cannot read %s', async (_, command) => {
     const { output } = await place.attempt(command);
     expect(output).not.toMatch(/secret|id_ed25519$|devices\.json$/m);
+  });
+
+  test.each([
+    [
+      'names that are only nearly protected',
+      'for name in .GIT .GIt .GiT; do for i in $(seq 120); do mkdir "$name"; name="$name."; done; done',
+    ],
+    ['files in front of them', 'for i in $(seq 20001); do : > "!$i"; done'],
+    [
+      'repositories in front of them',
+      'for i in $(seq 310); do mkdir -p "!$i/.git"; done; mkdir far; mv nested far/nested',
+    ],
+  ])('finds closed what was closed before, however many it makes: %s', async (_, flood) => {
+    const fresh = await freshWorkspace();
+    await git(fresh.base, 'init', '--quiet', 'workspace/nested');
+    await fresh.attempt('true');
+    await fresh.attempt(flood);
+    const { output } = await fresh.attempt(
+      'cat .env; for git in .git nested/.git far/nested/.git; do echo x > $git/hooks/pre-commit; done; echo end',
+    );
+    expect(output).toMatch(/end\n$/);
+    expect(output).not.toContain('secret');
+    const names = ['.git', 'nested/.git', 'far/nested/.git'];
+    const hooks = names.map((name) => fresh.text(`workspace/${name}/hooks/pre-commit`));
+    expect(await Promise.all(hooks)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('sees no secret of the home folder by a link that takes the place of what is closed', async () => {
+    const fresh = await freshWorkspace();
+    await fresh.put('workspace/trap/.git/HEAD', '');
+    const cwd = fresh.path('workspace');
+    const command = 'cat trap/.git/id_ed25519 ../home/.ssh/id_ed25519; echo end';
+    const { launch } = await fresh.confinement.prepare({ command, cwd, permissions: [] });
+    await rm(fresh.path('workspace/trap/.git'), { recursive: true });
+    await symlink('../../home/.ssh', fresh.path('workspace/trap/.git'));
+    const { output } = await run(launch);
+    expect(output).not.toContain('secret');
+  });
+
+  test('is not held up by a pipe in the place of a .git file', async () => {
+    const fresh = await freshWorkspace();
+    await fresh.attempt('mkdir trap && mkfifo trap/.git');
+    const { output } = await fresh.attempt('echo runs');
+    expect(output).toBe('runs\n');
+  });
+
+  test('opens no socket to what lies below this machine', async () => {
+    const script = 'import socket; socket.socket(socket.AF_VSOCK)';
+    const { output } = await place.attempt(`python3 -c '${script}' || echo refused`, 'network');
+    expect(output).toContain('refused');
   });
 
   test('can read but not change what configures an editor', async () => {

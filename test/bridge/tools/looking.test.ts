@@ -36,6 +36,17 @@ describe('read_file', () => {
     });
   });
 
+  it('reads a window of a file of nothing but lines without taking all of it apart', async () => {
+    const { call } = await temporaryWorkspace({ 'a.txt': '\n'.repeat(TOOL_LIMITS.maxFileBytes) });
+    const before = process.memoryUsage().rss;
+    const { data } = await call('read_file', { target_file: 'a.txt', offset: -2, limit: 1 });
+    expect(data).toContain(`${TOOL_LIMITS.maxFileBytes - 1}|\n`);
+    expect(process.memoryUsage().rss - before).toBeLessThan(500_000_000);
+    expect(
+      await call('str_replace', { file_path: 'a.txt', old_string: 'b', new_string: 'c' }),
+    ).toMatchObject({ status: 'error', code: 'FILE_TOO_LARGE' });
+  });
+
   it('says that a file is empty', async () => {
     const { call } = await temporaryWorkspace({ 'a.txt': '' });
     expect(await call('read_file', { target_file: 'a.txt' })).toMatchObject({
@@ -130,6 +141,12 @@ describe('list_dir', () => {
 });
 
 describe('glob_file_search', () => {
+  it('looks where the policy has looked, also by another name of an argument', async () => {
+    const { call } = await temporaryWorkspace({ 'a.ts': '', 'src/b.ts': '' });
+    const { data } = await call('glob_file_search', { pattern: '*.ts', path: 'src' });
+    expect(data).toBe('src/b.ts\n(1 file, newest first.)');
+  });
+
   it.each([
     ['*.ts', {}, ['.hidden/d.ts', 'src/a.ts', 'src/deep/b.ts']],
     ['**/*.ts', {}, ['.hidden/d.ts', 'src/a.ts', 'src/deep/b.ts']],
