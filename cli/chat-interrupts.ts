@@ -1,6 +1,8 @@
 /** What ends a turn before its answer does: Ctrl-C, SIGTERM, or a reader of the output who has left. */
+import { ClientError } from '../client/error.ts';
 import { CLI_LIMITS } from '../shared/limits.ts';
 import type { Chat } from './chat.ts';
+import { describeError } from './error-text.ts';
 import type { EndSignal } from './terminal.ts';
 
 /** Why a turn was left. */
@@ -77,7 +79,7 @@ export class Interrupts {
     } catch (error) {
       if (this.signal.aborted) return;
       this.#cancelling = null;
-      const why = error instanceof Error ? error.message : String(error);
+      const why = error instanceof ClientError ? describeError(error) : String(error);
       this.#say('red', `It could not be cancelled: ${why}`);
     }
   }

@@ -22,7 +22,7 @@ export class Pen {
   write(text: string): void {
     if (text === '') return;
     this.#text += text;
-    const ends = /\n*$/.exec(text)?.[0].length ?? 0;
+    const ends = lineEndsOf(text);
     const total = ends === text.length ? this.#lineEnds + ends : ends;
     this.#lineEnds = total >= 2 ? 2 : total === 1 ? 1 : 0;
   }
@@ -52,3 +52,10 @@ export class Pen {
 }
 
 const INDENT = '  ';
+
+/** Of the text's end, all of them. */
+function lineEndsOf(text: string): number {
+  let start = text.length;
+  while (text[start - 1] === '\n') start--;
+  return text.length - start;
+}

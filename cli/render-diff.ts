@@ -28,8 +28,10 @@ export function newLines(content: string, paint: Paint): string[] {
   );
 }
 
+/** Stays one line: a CR at its end belongs to the line end, one inside is shown as its picture. */
 function diffLine(line: string, paint: Paint): string {
-  const text = `${line.slice(0, 1)} ${printable(line.slice(1))}`;
+  const content = line.slice(1).replace(/\r$/, '').replaceAll('\r', '\u240d');
+  const text = `${line.slice(0, 1)} ${printable(content)}`;
   if (line.startsWith('+')) return paint('green', text);
   return line.startsWith('-') ? paint('red', text) : text;
 }

@@ -34,7 +34,7 @@ export function writeTextEvent(
     writeHeading(pen, shown, paint);
   } else if (event.type === 'content_delta' || event.type === 'document_end') {
     if (!isLast) pen.line();
-    writeNews(pen, before?.content ?? '', shown, paint);
+    writeNews(pen, newsOf(before, shown, event), before?.isBlank ?? true, shown, paint);
     if (event.type === 'document_end') writeEnd(pen, shown, view, paint);
   }
 }
@@ -60,13 +60,18 @@ function writeHeading(pen: Pen, { type, metadata }: Shown, paint: Paint): void {
   }
 }
 
-/** The part that the screen lacks. Empty lines in front of a text are the parser's, the gap is ours. */
-function writeNews(pen: Pen, before: string, { type, content }: Shown, paint: Paint): void {
-  if (!content.startsWith(before)) return;
-  const news = printable(content.slice(before.length));
-  const isThought = type === 'reasoning';
-  const isFirst = before.trim() === '' && (isThought || pen.lineEnds === 2);
-  const text = isFirst ? news.replace(/^\n+/, '') : news;
+/** The part that the screen lacks. Looking at all of a content with each delta of it would cost the square. */
+function newsOf(before: Shown | undefined, { content }: Shown, event: DocumentEvent): string {
+  if (event.type === 'content_delta') return event.delta;
+  const seen = before?.content ?? '';
+  return content.startsWith(seen) ? content.slice(seen.length) : '';
+}
+
+/** Empty lines in front of a text are the parser's, the gap is ours. */
+function writeNews(pen: Pen, news: string, wasBlank: boolean, shown: Shown, paint: Paint): void {
+  const isThought = shown.type === 'reasoning';
+  const isFirst = wasBlank && (isThought || pen.lineEnds === 2);
+  const text = isFirst ? printable(news).replace(/^\n+/, '') : printable(news);
   if (isThought) pen.indented(text, (line) => paint('dim', line));
   else pen.write(text);
 }

@@ -5,6 +5,8 @@ import { findTool } from '../shared/tools/catalogue.ts';
 
 export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
   readonly content: string;
+  /** Nothing but white space has come of the content. */
+  readonly isBlank: boolean;
   /** What a command wrote while it ran. */
   readonly liveOutput: string;
   /** What a person is waited for: the call to be approved, or the document itself where it asks questions. */
@@ -25,7 +27,11 @@ export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | u
   const { metadata } = shown;
   switch (event.type) {
     case 'content_delta':
-      return { ...shown, content: shown.content + event.delta };
+      return {
+        ...shown,
+        content: shown.content + event.delta,
+        isBlank: shown.isBlank && event.delta.trim() === '',
+      };
     case 'tool_output':
       return { ...shown, liveOutput: shown.liveOutput + event.delta };
     case 'tool_call_start':
@@ -56,7 +62,8 @@ export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | u
 }
 
 function newShown({ id, type, metadata = {} }: DocumentStart['document']): Shown {
-  return { id, type, metadata, content: '', liveOutput: '', asks: null, ended: false };
+  const nothing = { content: '', isBlank: true, liveOutput: '', asks: null, ended: false };
+  return { id, type, metadata, ...nothing };
 }
 
 type DocumentStart = Extract<StreamEvent, { type: 'document_start' }>;

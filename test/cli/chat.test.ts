@@ -220,6 +220,16 @@ describe('Ctrl-C', () => {
     expect(await runChat(chat, ['Hi'])).toBe(130);
   });
 
+  it('says why the run could not be cancelled, in a line that cannot steer the terminal', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    const body = { error: { code: 'INTERNAL', message: '\u001b]0;x\u0007\nNo.' } };
+    const rest = requested(api, CANCEL);
+    api.fates.push({ type: 'text', text: HALF, rest }, { type: 'refuse', status: 500, body });
+    await runChat(pressing(newChat(api, terminal), terminal, 'SIGINT', 'Grüße'), ['Hi']);
+    expect(terminal.screen()).toContain('It could not be cancelled: error INTERNAL: ␛]0;x␇ No.\n');
+  });
+
   it('before the server has answered leaves', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const terminal = scriptTerminal();

@@ -182,6 +182,14 @@ describe('on a terminal', () => {
       text: '• create a.md\n  + x\n  + y\n',
     },
     {
+      name: 'an edit of a file with CR LF takes a line for each line, and none may begin another',
+      events: [
+        start(1, 'file_edit', { filePath: 'a.ts', operation: 'edit' }),
+        end(1, { diff: { ...DIFF, oldString: 'a\r\nb\r\n', newString: 'a\r\nB\rC\r\n' } }),
+      ],
+      text: '• edit a.ts\n  @ 10\n    a\n  - b\n  + B␍C\n',
+    },
+    {
       name: 'a long new file is cut',
       events: [
         start(1, 'file_edit', { filePath: 'a.md', operation: 'create' }),
@@ -388,6 +396,21 @@ describe('on a terminal', () => {
     expect(text).toContain(`${ESC}[31m- b${ESC}[39m`);
     expect(text).toContain(`${ESC}[32m+ B${ESC}[39m`);
     expect(render(edit, plain)).not.toContain(ESC);
+  });
+});
+
+describe('what a model does not end', () => {
+  // With a pass over all of it for each piece, or for each line end, these would take minutes.
+  it.each(['text', 'reasoning', 'code_block'] as const)('costs its length as %s', (type) => {
+    const piece = delta(1, 'word ');
+    const events = [start(1, type), ...Array.from({ length: 100_000 }, () => piece)];
+    expect(render(events).length).toBeGreaterThanOrEqual(500_000);
+  });
+
+  it('costs its length where it is line ends', () => {
+    expect(render([start(1, 'text'), delta(1, `a${'\n'.repeat(400_000)}b`)]).endsWith('\nb')).toBe(
+      true,
+    );
   });
 });
 

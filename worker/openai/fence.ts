@@ -1,6 +1,7 @@
 /** Code put back into a Markdown fence, while it may still be coming. */
 
 const MIN_LENGTH = 3;
+const MAX_INDENT = 3;
 /** Lines that are fences to CommonMark, by what they consist of. */
 const FENCES = { '`': /^ {0,3}(`{3,})/gm, '~': /^ {0,3}(~{3,})/gm } as const;
 /** The beginning of a line that may become one. */
@@ -18,6 +19,8 @@ export class Fence {
   #length: number;
   /** The line so far while it may still be a fence; null behind that. */
   #held: string | null = '';
+  /** How that line begins, which shows what it consists of: to look at all of it with each piece would cost the square. */
+  #heldStart = '';
   #hasCode = false;
 
   /** `code` is as much as is known of it beforehand: a fence longer than any in it keeps it in one block. */
@@ -28,7 +31,9 @@ export class Fence {
   }
 
   open(): string {
-    return `${this.#mark}${this.#info}\n`;
+    // An info string that begins with a tilde would lengthen a fence of tildes.
+    const gap = this.#info.startsWith(this.#char) ? ' ' : '';
+    return `${this.#mark}${gap}${this.#info}\n`;
   }
 
   push(code: string): string {
@@ -51,12 +56,15 @@ export class Fence {
   #addToLine(piece: string): string {
     if (this.#held === null) return piece;
     this.#held += piece;
-    return UNDECIDED.test(this.#held) ? '' : this.#takeHeld();
+    const seen = this.#heldStart + piece;
+    this.#heldStart = seen.slice(0, MAX_INDENT + 1);
+    return UNDECIDED.test(seen) ? '' : this.#takeHeld();
   }
 
   #endLine(): string {
     const rest = this.#takeHeld();
     this.#held = '';
+    this.#heldStart = '';
     return `${rest}\n`;
   }
 

@@ -29,7 +29,6 @@ export interface Tellable extends Pick<Document, 'id' | 'type'> {
 
 /** A document on its way: what of it was not rendered yet. */
 interface Part {
-  readonly id: string;
   readonly kind: keyof Words;
   readonly fence: Fence | null;
   waiting: string;
@@ -39,8 +38,8 @@ interface Part {
 
 /** Renders documents while they grow, one behind the other, with a blank line between. */
 export class Rendering {
-  /** Those that were not rendered to their end: one at work, and what came while it was. */
-  #parts: Part[] = [];
+  /** By id, in order, those that were not rendered to their end: one at work, and what came while it was. */
+  readonly #parts = new Map<string, Part>();
   readonly #hasWords = { content: false, reasoning: false };
 
   /** `known` is the content where it is known beforehand: its fence is then chosen to fit. */
@@ -49,33 +48,28 @@ export class Rendering {
     if (!kind) return;
     const info = infoOf(document);
     const fence = info === null ? null : new Fence(info, known);
-    const { id } = document;
-    this.#parts.push({ id, kind, fence, waiting: '', isBegun: false, isOpen: true });
+    this.#parts.set(document.id, { kind, fence, waiting: '', isBegun: false, isOpen: true });
   }
 
   add(id: string, text: string): void {
-    const part = this.#find(id);
+    const part = this.#parts.get(id);
     if (part) part.waiting += text;
   }
 
   end(id: string): void {
-    const part = this.#find(id);
+    const part = this.#parts.get(id);
     if (part) part.isOpen = false;
   }
 
   /** What came since the last time. */
   take(): Words {
     const words = { content: '', reasoning: '' };
-    for (let part = this.#parts[0]; part; part = this.#parts[0]) {
+    for (const [id, part] of this.#parts) {
       words[part.kind] += this.#render(part);
       if (part.isOpen) break;
-      this.#parts.shift();
+      this.#parts.delete(id);
     }
     return words;
-  }
-
-  #find(id: string): Part | undefined {
-    return this.#parts.find((part) => part.id === id);
   }
 
   #render(part: Part): string {

@@ -30,6 +30,8 @@ export class ReplyDocuments {
   readonly #reasoning: ReasoningDocuments | null;
   /** By the part's `call`. Each has its own state: their fragments may alternate. */
   readonly #calls: CallDocument[] = [];
+  /** How many of them were told to start: all of these have, but for one without a name. */
+  #toldCount = 0;
 
   constructor({ nextSequence, newCallId, withReasoning }: ReplyDocumentsOptions) {
     this.#writer = new DocumentWriter(nextSequence);
@@ -75,8 +77,11 @@ export class ReplyDocuments {
       this.#text.end();
       this.#reasoning?.end();
       const count = this.#calls.length + 1;
-      const start = () => this.#startCalls(count);
-      this.#calls.push(new CallDocument(this.#writer, this.#newCallId(), start));
+      const added = new CallDocument(this.#writer, this.#newCallId(), () => {
+        this.#startCalls(count);
+        added.start();
+      });
+      this.#calls.push(added);
       call = this.#calls[number];
     }
     return call;
@@ -84,6 +89,6 @@ export class ReplyDocuments {
 
   /** Documents start in the order of their calls: one that could not decide yet starts with what it has. */
   #startCalls(count: number): void {
-    for (const call of this.#calls.slice(0, count)) call.start();
+    while (this.#toldCount < count) this.#calls[this.#toldCount++]?.start();
   }
 }

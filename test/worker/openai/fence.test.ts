@@ -12,6 +12,7 @@ describe('code that is known goes into one block, with a fence longer than any i
     ['backticks within a line', 'md', 'a ```` b', '```md\na ```` b\n```'],
     ['a fence that is too far in', 'md', '    ```', '```md\n    ```\n```'],
     ['an info with a backtick', 'a`b', 'x\n```', '~~~a`b\nx\n```\n~~~'],
+    ['such an info that begins with a tilde', '~a`b', 'x', '~~~ ~a`b\nx\n~~~'],
     ['such an info and tildes', 'a`b', '~~~', '~~~~a`b\n~~~\n~~~~'],
   ])('%s', (_, info, code, expected) => {
     expect(wrap(info, [code], code)).toBe(expected);
@@ -35,6 +36,13 @@ describe('code that is still coming goes on in another block where it would end 
     }
     expect(wrap('md', code.split(''), '')).toBe(expected);
   });
+});
+
+it('decides about a line of marks without end in one pass', () => {
+  const marks = '`'.repeat(300_000);
+  // With a pass for each mark this test would take minutes.
+  const text = wrap('md', marks.split(''), '');
+  expect(text).toBe(`\`\`\`md\n\`\`\`\n\n\`${marks}md\n${marks}\n\`${marks}`);
 });
 
 function wrap(info: string, pieces: readonly string[], known: string): string {

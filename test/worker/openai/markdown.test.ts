@@ -77,6 +77,18 @@ it('renders documents that grow to the same text, however they are cut', () => {
   }
 });
 
+it('renders many documents at once in one pass', () => {
+  const rendering = new Rendering();
+  const ids = Array.from({ length: 80_000 }, (_, index) => documentIdOf(index + 1));
+  for (const id of ids) {
+    rendering.start({ id, type: 'text' });
+    rendering.add(id, 'a');
+    rendering.end(id);
+  }
+  // With a look at every document for each part this test would take minutes.
+  expect(rendering.take().content).toBe(ids.map(() => 'a').join('\n\n'));
+});
+
 it('tells nothing of a later document before the one at work has ended', () => {
   const rendering = new Rendering();
   rendering.start({ id: 'doc_001', type: 'plan' });

@@ -248,6 +248,25 @@ describe('the events of a reply', () => {
     ]);
   });
 
+  it('costs as much as there are calls, however many stand before a text', () => {
+    const count = 60_000;
+    const calls = Array.from({ length: count }, (_, number) => call(number, 'list_dir', '{}'));
+    const documents = newDocuments();
+    const events = [...calls, ...calls.map(() => text('a'))].flatMap((part) =>
+      documents.push([part]),
+    );
+    // With a look at every call for each part this test would take minutes.
+    expect(events.filter(({ type }) => type === 'tool_call_start')).toHaveLength(count);
+  });
+
+  it('starts a call whose name comes last of all', () => {
+    const documents = newDocuments();
+    documents.push([call(0, undefined, '{"target_directory":"a"}'), call(1, 'list_dir', '{}')]);
+    expect(documents.push([text('a'), call(0, 'list_dir', '')])).toContainEqual(
+      toolStart(3, 'list_dir', 1),
+    );
+  });
+
   it('goes on with one text when fragments of an earlier call lie between', () => {
     const events = newDocuments().push([
       call(0, 'grep', '{'),
@@ -289,6 +308,12 @@ describe('the events of a reply', () => {
         documentId: 'doc_001',
       },
     ]);
+  });
+
+  it('knows no argument that is not shown', () => {
+    const args = JSON.parse('{"__proto__":{"path":"a","contents":"b"}}');
+    const { calls } = newDocuments().end(reply([parsed('write', args)]));
+    expect(calls[0]?.arguments).not.toHaveProperty('path');
   });
 
   it('shows what the model thought where that is asked for, apart from what it says', () => {
