@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../client/client.ts';
 import type { Positioned } from '../../client/follow.ts';
 import type { ChatResponse } from '../../shared/documents.ts';
@@ -37,6 +37,21 @@ describe('a response stream', () => {
       api.fates.splice(0, api.fates.length, ...Array.from({ length: 12 }, () => fate));
       expect(fold(await collect(client.streamChat(HELLO)))).toEqual(EXPECTED);
     }
+  });
+
+  it('folds to the same documents when it comes byte by byte', async () => {
+    const bytes = new TextEncoder().encode(streamText(WHOLE));
+    const fetch = async () =>
+      new Response(ReadableStream.from(Array.from(bytes, (byte) => Uint8Array.of(byte))));
+    const client = createClient({ url: 'http://x', token: 'token', fetch }, createTestClock());
+    expect(fold(await collect(client.followResponse(RESPONSE_ID)))).toEqual(EXPECTED);
+  });
+
+  it('gives an event without a position the cursor that stands there', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    const [first, heartbeat] = await collect(client.streamChat(HELLO));
+    expect(heartbeat).toEqual({ event: { type: 'heartbeat' }, position: first?.position });
   });
 
   it('sends the message once and comes back with its cursor', async () => {
@@ -100,6 +115,36 @@ describe('a response stream', () => {
   });
 });
 
+describe('the watch over a connection', () => {
+  it('ends with each wait for it', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const clock = createTestClock();
+    const watches: AbortSignal[] = [];
+    const sleep = (ms: number, signal: AbortSignal) => {
+      if (ms === CLIENT_LIMITS.silentMs) watches.push(signal);
+      return clock.sleep(ms, signal);
+    };
+    const client = createClient({ url: api.url, token: 'token' }, { ...clock, sleep });
+    await collect(client.followResponse(RESPONSE_ID));
+    expect(watches.length).toBeGreaterThan(1);
+    expect(watches.filter(({ aborted }) => !aborted)).toEqual([]);
+  });
+
+  it('gives up a request that brings no answer', async () => {
+    const clock = createTestClock();
+    const signals: (AbortSignal | null | undefined)[] = [];
+    const fetch = (_: unknown, init?: RequestInit) => {
+      if (signals.push(init?.signal) > 1)
+        return Promise.resolve(new Response(null, { status: 204 }));
+      setImmediate(() => clock.fallSilent());
+      return new Promise<never>(() => undefined);
+    };
+    const client = createClient({ url: 'http://x', token: 'token', fetch }, clock);
+    await collect(client.followResponse(RESPONSE_ID));
+    expect(signals.map((signal) => signal?.aborted)).toEqual([true, false]);
+  });
+});
+
 describe('between two connections the client', () => {
   it('waits longer after each failure, up to a bound, and starts anew after a success', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
@@ -126,6 +171,15 @@ describe('between two connections the client', () => {
     const client = createClient({ url: api.url, token: 'token' }, clock);
     await collect(client.followResponse(RESPONSE_ID));
     expect(clock.waitsMs).toEqual(waitsMs);
+  });
+
+  it('waits a moment, also where the server wishes for none', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    api.fates.push({ type: 'text', text: 'retry: 0\n\n' });
+    const clock = createTestClock();
+    const client = createClient({ url: api.url, token: 'token' }, clock);
+    await collect(client.followResponse(RESPONSE_ID));
+    expect(clock.waitsMs).toEqual([CLIENT_LIMITS.backoffMinMs]);
   });
 
   it('says what ended the last one', async () => {
@@ -161,13 +215,16 @@ describe('a reader that leaves', () => {
     const client = createClient({ url: api.url, token: 'token' }, createTestClock());
     const leaving = new AbortController();
     const reason = new Error('The tab was closed');
+    const onReconnect = vi.fn();
+    const options = { signal: leaving.signal, onReconnect };
     const reading = async () => {
-      for await (const { position } of client.streamChat(HELLO, { signal: leaving.signal })) {
+      for await (const { position } of client.streamChat(HELLO, options)) {
         if (position === WHOLE[3]?.position) setImmediate(() => leaving.abort(reason));
       }
     };
     await expect(reading()).rejects.toBe(reason);
     expect(api.requests).toHaveLength(1);
+    expect(onReconnect).not.toHaveBeenCalled();
   });
 
   it('by its signal is let go even when its fetch knows no signals', async () => {
@@ -184,6 +241,20 @@ describe('a reader that leaves', () => {
     const next = following.next();
     setImmediate(() => leaving.abort());
     await expect(next).rejects.toMatchObject({ name: 'AbortError' });
+  });
+
+  it('has left nothing at its signal, however many connections there were', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    api.fates.push(...Array.from({ length: 20 }, () => ({ type: 'text', text: '' }) as const));
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    const { signal } = new AbortController();
+    const added = vi.spyOn(signal, 'addEventListener');
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    await collect(client.followResponse(RESPONSE_ID, { signal }));
+    expect(added.mock.calls.length).toBeGreaterThan(20);
+    expect(removed.mock.calls.map(([, listener]) => listener)).toEqual(
+      added.mock.calls.map(([, listener]) => listener),
+    );
   });
 
   it('by leaving the loop closes its connection', async () => {

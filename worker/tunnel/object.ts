@@ -16,7 +16,7 @@ import type { Machine } from '../conversation/store/rows.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
 import { parseConnectUrl } from './connect-url.ts';
-import { mismatch, parseFrame } from './frames.ts';
+import { countFitting, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
 import { type OpenCall, TunnelStore } from './statements.ts';
 
@@ -32,8 +32,8 @@ type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 export class Tunnel extends DurableObject<Env> {
   readonly #store: TunnelStore;
   readonly #socket: BridgeSocket;
-  /** Calls whose result is stored: a dispatch of them that was overtaken must not run them again. */
-  readonly #settled = new Set<string>();
+  /** Calls that were settled or cancelled: a dispatch of them that was overtaken must not run them. */
+  readonly #over = new Set<string>();
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -65,19 +65,22 @@ export class Tunnel extends DurableObject<Env> {
     const now = Date.now();
     const socket = this.#socket.current(now);
     let rows = 0;
-    for (const call of calls) {
-      if (this.#settled.has(call.callId)) continue;
-      if (this.#store.insertCall(call, now, socket !== null)) rows += socket ? 2 : 3;
+    for (const [index, call] of calls.entries()) {
+      if (this.#over.has(call.callId)) continue;
+      // A millisecond apart: a welcome has to bring them in their order.
+      if (this.#store.insertCall(call, now + index, socket !== null)) rows += socket ? 2 : 3;
       sendFrame(socket, { type: 'call', call });
     }
-    return socket ? rows : rows + (await this.#wakeAt(now + RUN_LIMITS.bridgeGraceMs));
+    if (socket) return rows;
+    return rows + (await this.#wakeAt(now + calls.length + RUN_LIMITS.bridgeGraceMs));
   }
 
   /** Ends calls, now or when the bridge is back. A call that was never sent is simply forgotten. */
   cancel(account: string, callIds: readonly string[]): void {
     if (!this.describe(account)) return;
-    const socket = this.#socket.current(Date.now());
+    const socket = this.#socket.inUse();
     for (const callId of callIds) {
+      this.#markOver(callId);
       const open = this.#store.readCall(callId);
       if (open?.delivered) this.#store.markCancelled(callId);
       else this.#store.deleteCall(callId);
@@ -97,7 +100,7 @@ export class Tunnel extends DurableObject<Env> {
       if (!this.#store.insertAnswer(answer)) {
         throw new DrawbridgeError('ALREADY_ANSWERED', 'This call was answered already');
       }
-      sendFrame(this.#socket.current(Date.now()), { type: 'approval', answer });
+      sendFrame(this.#socket.inUse(), { type: 'approval', answer });
       return 2;
     });
   }
@@ -116,7 +119,7 @@ export class Tunnel extends DurableObject<Env> {
     const frame = parseFrame(message);
     if (!frame) return refuse(socket, CLOSE.badFrame, 'BAD_FRAME', 'The frame was not understood.');
     if (frame.type === 'hello') return await this.#hello(socket, frame);
-    if (!attachmentOf(socket).welcomed) {
+    if (attachmentOf(socket).state === 'opened') {
       return refuse(socket, CLOSE.badFrame, 'NO_HELLO', 'The first frame must be hello.');
     }
     await this.#receive(socket, frame);
@@ -129,18 +132,25 @@ export class Tunnel extends DurableObject<Env> {
   /** Calls that never reached a bridge within the grace fail; those it may have begun wait for it. */
   override async alarm(): Promise<void> {
     const now = Date.now();
-    const waiting = this.#store.readCalls().filter(({ delivered }) => !delivered);
     const socket = this.#socket.current(now);
-    if (socket) return this.#deliver(socket, waiting);
-    const isDue = ({ atMs }: OpenCall) => atMs + RUN_LIMITS.bridgeGraceMs <= now;
+    if (socket) this.#deliver(socket);
+    const waiting = this.#waiting();
+    // What a giving up that failed has left stays given up. What lies far ahead came before the clock was set back.
+    const isDue = ({ atMs, cancelled }: OpenCall) =>
+      cancelled || Math.abs(now - atMs) >= RUN_LIMITS.bridgeGraceMs;
     const next = waiting.find((open) => !isDue(open));
     if (next) await this.#wakeAt(next.atMs + RUN_LIMITS.bridgeGraceMs);
     for (const open of waiting.filter(isDue)) await this.#giveUp(open);
   }
 
+  /** The calls that no bridge was sent. */
+  #waiting(): OpenCall[] {
+    return this.#store.readCalls().filter(({ delivered }) => !delivered);
+  }
+
   /** The connection had looked dead, but its pings were only late: no welcome will come to bring these calls. */
-  #deliver(socket: WebSocket, waiting: readonly OpenCall[]): void {
-    for (const { call, cancelled } of waiting) {
+  #deliver(socket: WebSocket): void {
+    for (const { call, cancelled } of this.#waiting()) {
       if (cancelled) continue;
       sendFrame(socket, { type: 'call', call });
       this.#store.markDelivered(call.callId);
@@ -167,6 +177,7 @@ export class Tunnel extends DurableObject<Env> {
     if (refusal) return refuse(socket, ...refusal);
     const { tools, confinement, context } = hello;
     this.#store.saveBridge({ id: bridgeId, owner: account, tools, confinement, context });
+    this.#socket.greet(socket);
     try {
       // Before the welcome: whoever hears that the bridge is there must find it.
       await this.env.ACCOUNTS.get(this.env.ACCOUNTS.idFromName(account)).bridgeConnected(bridgeId);
@@ -199,16 +210,17 @@ export class Tunnel extends DurableObject<Env> {
   #welcome(socket: WebSocket, journal: readonly string[]): void {
     this.#socket.welcome(socket);
     const open = this.#store.readCalls();
+    const calls = open.filter(({ cancelled }) => !cancelled).map(({ call }) => call);
+    const fitting = countFitting(calls);
     sendFrame(socket, {
       type: 'welcome',
       protocol: TUNNEL_PROTOCOL,
-      calls: open.filter(({ cancelled }) => !cancelled).map(({ call }) => call),
+      calls: calls.slice(0, fitting),
       cancels: open.filter(({ cancelled }) => cancelled).map(({ call }) => call.callId),
       answers: this.#store.readAnswers(),
     });
-    for (const { call, cancelled } of open) {
-      if (!cancelled) this.#store.markDelivered(call.callId);
-    }
+    for (const call of calls.slice(fitting)) sendFrame(socket, { type: 'call', call });
+    for (const { callId } of calls) this.#store.markDelivered(callId);
     const known = new Set(open.map(({ call }) => call.callId));
     for (const callId of journal) {
       if (!known.has(callId)) sendFrame(socket, { type: 'ack', callId });
@@ -259,9 +271,13 @@ export class Tunnel extends DurableObject<Env> {
   async #settle(open: OpenCall, result: ToolResult): Promise<void> {
     await this.#conversationOf(open).settle(open.call.callId, result);
     this.#store.deleteCall(open.call.callId);
-    this.#settled.add(open.call.callId);
-    const [oldest] = this.#settled;
-    if (oldest && this.#settled.size > TUNNEL_LIMITS.maxSettled) this.#settled.delete(oldest);
+    this.#markOver(open.call.callId);
+  }
+
+  #markOver(callId: string): void {
+    this.#over.add(callId);
+    const [oldest] = this.#over;
+    if (oldest && this.#over.size > TUNNEL_LIMITS.maxSettled) this.#over.delete(oldest);
   }
 
   #conversationOf({ call }: OpenCall): DurableObjectStub<Conversation> {

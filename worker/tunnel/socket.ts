@@ -3,12 +3,15 @@ import { z } from 'zod';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { CLOSE, PING, PONG, type TunnelFrame } from '../../shared/tunnel.ts';
 
-/** Survives hibernation with the socket. `welcomed` turns true with the handshake. */
+/** Survives hibernation with the socket. */
 const Attachment = z.object({
   account: z.string(),
   bridgeId: z.string(),
   connectedAtMs: z.number(),
-  welcomed: z.boolean(),
+  /** Higher than that of all sockets before it: the newest one counts, whatever the clock says. */
+  place: z.int(),
+  /** `greeted` once its hello was taken, `welcomed` once that was answered, which takes a while. */
+  state: z.enum(['opened', 'greeted', 'welcomed']),
 });
 export type Attachment = z.infer<typeof Attachment>;
 
@@ -26,45 +29,61 @@ export class BridgeSocket {
   /** Whose bridge it is says the token, never a frame. */
   accept(socket: WebSocket, owner: Pick<Attachment, 'account' | 'bridgeId'>, nowMs: number): void {
     const others = this.#state.getWebSockets(TAG).map(attachmentOf);
-    // Later than all others, also where the clock was set back: the newest one counts.
-    const connectedAtMs = Math.max(nowMs, ...others.map((other) => other.connectedAtMs + 1));
+    const place = Math.max(0, ...others.map((other) => other.place)) + 1;
     this.#state.acceptWebSocket(socket, [TAG]);
-    write(socket, { ...owner, connectedAtMs, welcomed: false });
+    write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened' });
+  }
+
+  /** Its hello was taken: from here on it may say anything. */
+  greet(socket: WebSocket): void {
+    write(socket, { ...attachmentOf(socket), state: 'greeted' });
   }
 
   /** Whether the socket has closed, or a later one of the same bridge is in use already. */
   isOutdated(socket: WebSocket): boolean {
     if (socket.readyState !== WebSocket.OPEN) return true;
-    const { connectedAtMs } = attachmentOf(socket);
+    const { place } = attachmentOf(socket);
     return this.#state
       .getWebSockets(TAG)
       .map(attachmentOf)
-      .some((other) => other.welcomed && other.connectedAtMs > connectedAtMs);
+      .some((other) => other.state === 'welcomed' && other.place > place);
   }
 
   /** Makes this socket the one in use. The older ones are told not to come back. */
   welcome(socket: WebSocket): void {
     for (const other of this.#state.getWebSockets(TAG)) {
-      if (other !== socket && attachmentOf(other).welcomed) {
+      if (other !== socket && attachmentOf(other).state === 'welcomed') {
         other.close(CLOSE.replaced, 'a newer connection of this bridge took over');
       }
     }
-    write(socket, { ...attachmentOf(socket), welcomed: true });
+    write(socket, { ...attachmentOf(socket), state: 'welcomed' });
   }
 
   /** The socket in use, if its last sign of life is recent enough. */
   current(nowMs: number): WebSocket | null {
-    const open = this.#state
-      .getWebSockets(TAG)
-      .filter((socket) => socket.readyState === WebSocket.OPEN && attachmentOf(socket).welcomed);
-    return (
-      open.findLast((socket) => nowMs - this.#lastSignMs(socket) < TUNNEL_LIMITS.deadMs) ?? null
-    );
+    const socket = this.inUse();
+    return socket && this.#isAlive(socket, nowMs) ? socket : null;
   }
 
-  #lastSignMs(socket: WebSocket): number {
+  /**
+   * The socket in use, although it may be dead: the machine of one that is silent may only be asleep, and then gets what is
+   * sent meanwhile without another welcome.
+   */
+  inUse(): WebSocket | null {
+    const open = this.#state
+      .getWebSockets(TAG)
+      .filter(
+        (socket) =>
+          socket.readyState === WebSocket.OPEN && attachmentOf(socket).state === 'welcomed',
+      );
+    return open.at(-1) ?? null;
+  }
+
+  /** A sign that lies ahead is from before the clock was set back, and says nothing: the next ping does. */
+  #isAlive(socket: WebSocket, nowMs: number): boolean {
     const ponged = this.#state.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
-    return Math.max(ponged, attachmentOf(socket).connectedAtMs);
+    const signs = [ponged, attachmentOf(socket).connectedAtMs];
+    return signs.some((signMs) => Math.abs(nowMs - signMs) < TUNNEL_LIMITS.deadMs);
   }
 }
 

@@ -5,6 +5,7 @@ import type { ChatResponse } from '../../../shared/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../../shared/fold.ts';
 import { RUN_LIMITS, TAPE_LIMITS } from '../../../shared/limits.ts';
 import type { Conversation } from '../../../worker/conversation/object.ts';
+import { TunnelHands } from '../../../worker/conversation/run/hands.ts';
 import { ask, call } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
@@ -52,6 +53,19 @@ describe('a crash in the middle of a text', () => {
     const json = await read(responseId);
     expect(json.documents.map(({ content }) => content)).toEqual(['Once.']);
     expect(answerOf(folded)).toEqual(json);
+  });
+
+  it('takes back nothing of the turns before', async () => {
+    const { model, reader, responseId } = await startStream();
+    (await model.next()).answer({ text: 'First.', calls: [{ name: 'nothing', arguments: {} }] });
+    (await model.next()).send(textFrame('Half'));
+    await reader.untilText('Half');
+    await abortAllDurableObjects();
+    (await model.next()).answer({ text: 'Whole.' });
+    await reader.toEnd();
+    const { documents } = await read(responseId);
+    const texts = documents.filter(({ type }) => type === 'text').map(({ content }) => content);
+    expect(texts).toEqual(['First.', 'Whole.']);
   });
 
   it('gives a reader that comes back with a cursor in the jump one snapshot and the rest', async () => {
@@ -164,6 +178,18 @@ it('sends a call that is out again under the same id, and takes its result once'
   for (const frame of back.bridge.frames) {
     if (frame.type === 'call') expect(frame.call.callId).toBe(callId);
   }
+});
+
+it('hands a call over again whose tunnel was reset as it came', async () => {
+  const bridge = await connectBridge();
+  const dispatch = vi.spyOn(TunnelHands.prototype, 'dispatch').mockRejectedValueOnce('reset');
+  const { model, reader } = await startStream({ bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  const { callId } = await bridge.nextCall();
+  expect(dispatch).toHaveBeenCalledTimes(2);
+  bridge.succeed(callId, 'made');
+  (await model.next()).answer({ text: 'Built.' });
+  await reader.toEnd();
 });
 
 async function connectAgain(bridgeId: string) {

@@ -3,12 +3,14 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationView } from '../../../shared/documents.ts';
 import { foldConversation } from '../../../shared/fold.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { TunnelHands } from '../../../worker/conversation/run/hands.ts';
+import { Schedule } from '../../../worker/conversation/schedule.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
-import { ask, call, errorOf } from '../api.ts';
+import { ask, call, errorOf, scriptModel } from '../api.ts';
 import { SseReader, textOf } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, cancel, readResponse } from './conversing.ts';
-import { holdModel, readFile, runCommand, textFrame } from './held-model.ts';
+import { endFrames, holdModel, readFile, runCommand, textFrame } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -26,6 +28,23 @@ it('takes no more messages than can wait, and takes them again later', async () 
   });
   await cancel(first?.responseId ?? '');
   expect((await askStreamed({ conversationId })).responseId).not.toBe(responseId);
+  await call(`conversations/${conversationId}`, { method: 'DELETE' });
+  await reader.toEnd().catch(() => undefined);
+});
+
+it('takes no more messages that steer than can wait', async () => {
+  const model = holdModel();
+  const { conversationId, responseId, reader } = await askStreamed();
+  await model.next();
+  const steering = { conversationId, delivery: 'steer' };
+  const steers = await Promise.all(
+    Array.from({ length: RUN_LIMITS.maxWaiting }, () => askStreamed(steering)),
+  );
+  expect(new Set(steers.map((steer) => steer.responseId))).toEqual(new Set([responseId]));
+  expect(await errorOf(await ask('one more', steering))).toMatchObject({
+    status: 409,
+    code: 'CONVERSATION_BUSY',
+  });
   await call(`conversations/${conversationId}`, { method: 'DELETE' });
   await reader.toEnd().catch(() => undefined);
 });
@@ -56,6 +75,22 @@ it('lets no more wait than an object can hold, neither sent nor by a change', as
   const [first, second] = await Promise.all(changed);
   expect(first?.status).toBe(200);
   expect(second && (await errorOf(second))).toMatchObject(busy);
+  await call(`conversations/${conversationId}`, { method: 'DELETE' });
+  await reader.toEnd().catch(() => undefined);
+});
+
+it('counts what steers as part of what waits', async () => {
+  const model = holdModel();
+  const { conversationId, reader } = await askStreamed();
+  await model.next();
+  const steer = () => ask('x'.repeat(499_000), { conversationId, delivery: 'steer', stream: true });
+  const fitting = Math.floor(RUN_LIMITS.maxWaitingChars / 500_000);
+  for (let count = 0; count < fitting; count++) {
+    const sent = await steer();
+    expect(sent.status).toBe(200);
+    await sent.body?.cancel();
+  }
+  expect(await errorOf(await steer())).toMatchObject({ status: 409, code: 'CONVERSATION_BUSY' });
   await call(`conversations/${conversationId}`, { method: 'DELETE' });
   await reader.toEnd().catch(() => undefined);
 });
@@ -404,6 +439,45 @@ describe('a cancel', () => {
     await next.reader.toEnd();
   });
 
+  it('leaves the model unasked that was about to be asked', async () => {
+    const model = holdModel();
+    const held = { is: true };
+    const { ensure } = Schedule.prototype;
+    const ensuring = vi.spyOn(Schedule.prototype, 'ensure');
+    ensuring.mockImplementation(async function (this: Schedule, atMs) {
+      await untilFree(held);
+      await ensure.call(this, atMs);
+    });
+    const { reader, responseId, conversationId } = await askStreamed();
+    await vi.waitFor(() => expect(ensuring).toHaveBeenCalled());
+    await cancel(responseId);
+    held.is = false;
+    await reader.toEnd();
+    const next = await askStreamed({ conversationId });
+    (await model.next()).answer({ text: 'Next.' });
+    await next.reader.toEnd();
+    expect(model.count).toBe(1);
+    expect((await readResponse(responseId)).documents).toEqual([]);
+  });
+
+  it('is the end of an answer that goes on though nobody listens', async () => {
+    const held = { is: true };
+    scriptModel((_, turn) => (turn === 0 ? deafAnswer('Half', ' and more', held) : { text: '.' }));
+    const { reader, responseId, conversationId } = await askStreamed();
+    await reader.untilText('Half');
+    await cancel(responseId);
+    held.is = false;
+    await (await askStreamed({ conversationId })).reader.toEnd();
+    const all = new SseReader(await call(`conversations/${conversationId}/events`));
+    const events = await all.until((seen) => {
+      const last = seen.at(-1)?.event;
+      return last?.type === 'done' && last.status === 'completed';
+    });
+    await all.leave();
+    expect(textOf(events)).toBe('Half.');
+    expect(events.filter(({ event }) => event.type === 'done')).toHaveLength(2);
+  });
+
   it('of an unknown response is a 404', async () => {
     const model = holdModel();
     const { reader, responseId } = await askStreamed();
@@ -415,3 +489,59 @@ describe('a cancel', () => {
     expect(await cancel(responseId)).toEqual({ id: responseId, status: 'completed' });
   });
 });
+
+describe('a message whose bridge cannot be asked for its tools', () => {
+  it('waits until it can, and then has them', async () => {
+    const model = holdModel();
+    const { bridgeId } = await connectBridge();
+    const describing = vi.spyOn(TunnelHands.prototype, 'describe').mockRejectedValue('reset');
+    const { reader, responseId } = await askStreamed({ bridgeId });
+    expect((await readResponse(responseId)).status).toBe('queued');
+    describing.mockRestore();
+    const reply = await model.next();
+    expect(reply.request.tools).not.toEqual([]);
+    reply.answer({ text: 'Done.' });
+    await reader.toEnd();
+  });
+
+  it('and is cancelled meanwhile does not start the next one twice', async () => {
+    const model = holdModel();
+    const held = { is: true };
+    const { bridgeId } = await connectBridge();
+    const describing = vi.spyOn(TunnelHands.prototype, 'describe').mockRejectedValueOnce('reset');
+    describing.mockImplementation(async () => {
+      await untilFree(held);
+      return null;
+    });
+    const { reader, responseId, conversationId } = await askStreamed({ bridgeId });
+    await vi.waitFor(() => expect(describing).toHaveBeenCalledTimes(2));
+    await cancel(responseId);
+    describing.mockResolvedValueOnce(null);
+    const next = await askStreamed({ conversationId });
+    held.is = false;
+    (await model.next()).answer({ text: 'Next.' });
+    const types = (await next.reader.toEnd()).map(({ event }) => event.type);
+    expect(types.filter((type) => type === 'response_start')).toHaveLength(1);
+    await reader.toEnd();
+  });
+});
+
+/** An answer that does not end with its signal; the rest of it comes when it is not held any more. */
+function deafAnswer(first: string, rest: string, held: { readonly is: boolean }): Response {
+  const encoder = new TextEncoder();
+  const frames = [[textFrame(first)], [textFrame(rest), ...endFrames('stop')]];
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      if (frames.length === 1) await untilFree(held);
+      const next = frames.shift();
+      if (next) controller.enqueue(encoder.encode(next.join('')));
+      else controller.close();
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}
+
+/** Looks by itself: see {@link holdModel}. */
+async function untilFree(held: { readonly is: boolean }): Promise<void> {
+  while (held.is) await scheduler.wait(5);
+}

@@ -1,6 +1,7 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, chat, errorOf, type ModelAnswer, scriptModel } from '../api.ts';
 import { askStreamed, readResponse } from './conversing.ts';
@@ -78,6 +79,19 @@ describe('a model that cannot answer', () => {
       status: 'error',
       documents: [{ type: 'error', metadata: { errorCode } }],
     });
+  });
+
+  it('leaves all attempts to the one that replaces it', async () => {
+    const { maxAttempts } = UPSTREAM_LIMITS;
+    const busy = () =>
+      Response.json(
+        { error: { message: 'busy' } },
+        { status: 500, headers: { 'retry-after-ms': '0' } },
+      );
+    const requests = scriptModel((_, number) => (number <= maxAttempts ? busy() : { text: 'Hi.' }));
+    expect(await chat('hello', { model: 'main' })).toMatchObject({ model: 'small' });
+    const asked = [...Array(maxAttempts).fill('main'), 'small', 'small'];
+    expect(requests.map(({ model }) => model)).toEqual(asked);
   });
 
   it('is not replaced once something was shown', async () => {

@@ -370,6 +370,19 @@ function slow<This, Arguments extends unknown[], Result>(
   };
 }
 
+it.each<[string, (responseId: string) => TapeEvent]>([
+  ['message_update', (responseId) => ({ type: 'message_update', responseId, content: 'x' })],
+  ['steered', (responseId) => ({ type: 'steered', responseId })],
+  ['context_summary', (responseId) => ({ type: 'context_summary', responseId, status: 'running' })],
+])('a %s names the response of the copy, and stays behind with one that does', (_, event) => {
+  const from = 'conv_22222222-2222-4222-8222-222222220000';
+  const conversationId = 'conv_33333333-3333-4333-8333-333333330000';
+  const row = { position: 0, events: [1, 2].map((ordinal) => event(responseIdOf(from, ordinal))) };
+  expect(copyTapeRow(row, { conversationId, title: 'new', ordinal: 1 })).toEqual([
+    { position: 0, events: [event(responseIdOf(conversationId, 1))] },
+  ]);
+});
+
 it('an event that stays behind leaves its position free', () => {
   const from = 'conv_22222222-2222-4222-8222-222222220000';
   const conversationId = 'conv_33333333-3333-4333-8333-333333330000';

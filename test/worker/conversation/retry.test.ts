@@ -110,6 +110,21 @@ describe('an upstream that fails in a way that another attempt does not mend', (
       { type: 'error', metadata: { errorCode: 'UPSTREAM_INTERRUPTED' } },
     ]);
   });
+
+  it('after something was shown, of which the model is told next time', async () => {
+    const model = holdModel();
+    const { reader, conversationId } = await askStreamed();
+    const reply = await model.next();
+    reply.send(textFrame('Some words'));
+    await reader.untilText('Some words');
+    reply.close(new Error('connection reset'));
+    await reader.toEnd();
+    const next = await askStreamed({ conversationId });
+    const asked = await model.next();
+    expect(asked.request.messages).toContainEqual({ role: 'assistant', content: 'Some words' });
+    asked.answer({ text: 'More.' });
+    await next.reader.toEnd();
+  });
 });
 
 it('lets a cancel end a run that waits for its next attempt', async () => {

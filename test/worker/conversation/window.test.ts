@@ -208,6 +208,25 @@ describe('a model whose room nobody knows', () => {
     expect(await readResponse(next.responseId)).toMatchObject({ status: 'completed' });
   });
 
+  it('is told less once for what it refused, and not again in the turn after', async () => {
+    const summaries: string[] = [];
+    scriptModel((request): ModelAnswer => {
+      if (asksForSummary(request)) return { text: 'The gist.' };
+      if (sizeOf(request) > 30_000) return overflow();
+      if (request.messages.at(-1)?.role !== 'user') return { text: LONG };
+      return { calls: [{ name: 'no_such_tool', arguments: {} }] };
+    });
+    let conversationId: string | undefined;
+    while (summaries.length === 0) {
+      const streamed = await askStreamed({ conversationId });
+      ({ conversationId } = streamed);
+      const events = (await streamed.reader.toEnd()).map(({ event }) => event);
+      expect(events.at(-1)).toMatchObject({ status: 'completed' });
+      summaries.push(...summaryEvents(events));
+    }
+    expect(summaries).toEqual(['running', 'completed']);
+  });
+
   it('ends the run where nothing can be left out', async () => {
     const requests = scriptModel(() => overflow());
     expect(await chat('hello')).toMatchObject({

@@ -2,6 +2,8 @@ import { evictDurableObject, runInDurableObject, SELF } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newConversationId } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS, FOLLOW_LIMITS } from '../../../shared/limits.ts';
+import { formatEvents } from '../../../shared/reader-socket.ts';
+import { ReaderSocket } from '../../../worker/follow/reader-socket.ts';
 import { call, chat, scriptModel, tokenFor } from '../api.ts';
 import {
   askStreamed,
@@ -11,6 +13,7 @@ import {
 } from '../conversation/conversing.ts';
 import { endFrames, type HeldReply, holdModel, textFrame } from '../conversation/held-model.ts';
 import { ConversationWriter } from '../conversation/long-conversation.ts';
+import { shiftClock } from '../conversation/shifted-clock.ts';
 import { openSocket } from './socket-reader.ts';
 import { SseReader, textOf, unitsOf } from './sse-reader.ts';
 import { dropFollowers, followersOf, quicken } from './watching.ts';
@@ -148,6 +151,26 @@ describe('a reader that acknowledges nothing', () => {
     expect(textOf(whole)).toHaveLength(PAST_DOCUMENTS * PIECE.length);
     expect(textOf(events) === textOf(whole)).toBe(true);
     expect(events.at(-1)).toEqual(whole.at(-1));
+  });
+
+  it('has not stalled while acks come, and is caught up when little is left', async () => {
+    const { 0: client, 1: server } = new WebSocketPair();
+    client.accept();
+    const reader = new ReaderSocket(server, 0);
+    const delta = { type: 'content_delta', documentId: 'doc_001', delta: PIECE } as const;
+    for (const position of [1, 2, 3, 4]) reader.send(formatEvents([{ event: delta, position }]));
+    const caughtUp = vi.fn();
+    reader.drained().then(caughtUp);
+    const sent = reader.buffered;
+    const { stalledMs } = FOLLOW_LIMITS;
+    shiftClock(stalledMs);
+    expect(reader.stalledForMs).toBeGreaterThanOrEqual(stalledMs);
+    client.send('{"ack":1}');
+    await vi.waitFor(() => expect(reader.buffered).toBeLessThan(sent));
+    expect(reader.stalledForMs).toBeLessThan(stalledMs);
+    expect(caughtUp).not.toHaveBeenCalled();
+    client.send('{"ack":3}');
+    await vi.waitFor(() => expect(caughtUp).toHaveBeenCalled());
   });
 
   it('is not kept by acks of what it had acknowledged before', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
 import { answerOf, foldConversation, foldEvent, newResponse } from '../../../shared/fold.ts';
+import { Conversation } from '../../../worker/conversation/object.ts';
 import { ask, call } from '../api.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
@@ -35,6 +36,14 @@ it('gives exactly the rest from every position, and inside a character a 400', a
       );
     }
   }
+});
+
+it('begins although the object dies as it is asked first', async () => {
+  const { responseId } = await answered();
+  vi.spyOn(Conversation.prototype, 'fetch').mockRejectedValueOnce(new Error('reset'));
+  expect((await readTo(`chat/completions/${responseId}/events`, 0)).at(-1)?.event).toMatchObject({
+    type: 'done',
+  });
 });
 
 it('goes on behind what a browser has seen since, not where its address began', async () => {

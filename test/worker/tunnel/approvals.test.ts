@@ -113,6 +113,66 @@ it('a person has longer than a command, and the command its own time after that'
   await streamed.reader.leave();
 });
 
+it.each<[string, (bridge: ScriptedBridge, callId: string) => void]>([
+  [
+    'result',
+    (bridge, callId) =>
+      bridge.finish(callId, { status: 'error', code: 'UNKNOWN_OUTCOME', data: 'Gone.' }),
+  ],
+  [
+    'decision',
+    (bridge, callId) =>
+      bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'terminal' }),
+  ],
+])('a %s leaves what still waits for a person its time', async (_, end) => {
+  const { bridge, streamed, callIds } = await twoCalls();
+  for (const callId of callIds) bridge.send({ type: 'approval_request', callId, reason: 'Why.' });
+  await streamed.reader.until(
+    (events) => events.filter(({ event }) => event.type === 'approval_request').length === 2,
+  );
+  const before = await deadlineOf(streamed);
+  expect(before).toBeGreaterThan(Date.now() + RUN_LIMITS.approvalMs);
+  end(bridge, callIds[0] ?? '');
+  await streamed.reader.untilType('approval_resolved');
+  expect(await deadlineOf(streamed)).toBe(before);
+  await streamed.reader.leave();
+});
+
+it('a result gives no more time to the calls beside it where nobody was asked', async () => {
+  const { bridge, streamed, callIds } = await twoCalls();
+  bridge.succeed(callIds[0] ?? '', 'done');
+  await streamed.reader.untilType('tool_result');
+  expect(await deadlineOf(streamed)).toBeNull();
+  await streamed.reader.leave();
+});
+
+it('what a bridge says twice of a question happens once', async () => {
+  const { model, bridge, callId, streamed } = await question();
+  const resolved = { type: 'approval_resolved', callId, decision: 'once', by: 'device' };
+  bridge.send({ type: 'approval_request', callId, reason: 'It runs a command.' });
+  bridge.send(resolved);
+  bridge.send(resolved);
+  bridge.succeed(callId, 'ran');
+  (await model.next()).answer({ text: 'Done.' });
+  const types = (await streamed.reader.toEnd()).map(({ event }) => event.type);
+  expect(types.filter((type) => type.startsWith('approval_'))).toEqual([
+    'approval_request',
+    'approval_resolved',
+  ]);
+});
+
+it('an answer is forgotten with its call', async () => {
+  const { bridge, callId, streamed } = await question();
+  await answer(streamed, callId, once);
+  await bridge.next('approval');
+  bridge.succeed(callId, 'ran');
+  await bridge.next('ack');
+  const back = await openBridge({ bridgeId: bridge.bridgeId });
+  back.hello();
+  expect((await back.next('welcome')).answers).toEqual([]);
+  await streamed.reader.leave();
+});
+
 it('a call that was allowed is looked after again when its own time is over', async () => {
   const { bridge, callId, streamed } = await question();
   const stub = conversationObject(streamed.conversationId);
@@ -166,6 +226,23 @@ async function question(): Promise<Question> {
   bridge.send({ type: 'approval_request', callId, reason: 'It runs a command.' });
   await streamed.reader.untilType('approval_request');
   return { model, bridge, callId, streamed };
+}
+
+/** A run with two calls that its bridge has. */
+async function twoCalls() {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const streamed = await askStreamed({ bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [runCommand('one'), runCommand('two')] });
+  const callIds = [(await bridge.nextCall()).callId, (await bridge.nextCall()).callId];
+  return { bridge, streamed, callIds };
+}
+
+function deadlineOf({ conversationId }: Streamed): Promise<unknown> {
+  return runInDurableObject(
+    conversationObject(conversationId),
+    (_, { storage }) => storage.sql.exec('select deadline from runs').one()['deadline'],
+  );
 }
 
 function answer(

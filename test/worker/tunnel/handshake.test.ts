@@ -1,9 +1,12 @@
 import { runInDurableObject } from 'cloudflare:test';
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newBridgeId, newCallId } from '../../../shared/ids.ts';
 import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/tunnel.ts';
+import { Account } from '../../../worker/account/object.ts';
 import { call, errorOf, tokenFor } from '../api.ts';
 import { connectBridge, openBridge, requestBridge, tunnelOf } from './scripted-bridge.ts';
+
+afterEach(() => vi.restoreAllMocks());
 
 it('welcomes a bridge with what is open for it: at first nothing', async () => {
   const bridge = await openBridge();
@@ -97,6 +100,34 @@ it('lets the newest connection win, and the older one knows why', async () => {
   expect(await older.closed).toBe(CLOSE.replaced);
   newer.succeed(newCallId(crypto.randomUUID()), '');
   expect((await newer.next('ack')).type).toBe('ack');
+});
+
+it('does not let an older connection win that introduces itself late', async () => {
+  const older = await openBridge();
+  const newer = await connectBridge({ bridgeId: older.bridgeId });
+  older.hello();
+  expect(await older.closed).toBe(CLOSE.replaced);
+  newer.succeed(newCallId(crypto.randomUUID()), '');
+  expect((await newer.next('ack')).type).toBe('ack');
+});
+
+it('sends a bridge away for a moment whose account could not be told of it', async () => {
+  vi.spyOn(Account.prototype, 'bridgeConnected').mockImplementationOnce(() => {
+    throw new Error('reset');
+  });
+  const bridge = await openBridge();
+  bridge.hello();
+  expect(await bridge.closed).toBe(1013);
+  expect(bridge.frames).toEqual([]);
+});
+
+it('takes no connection for newer that has not introduced itself', async () => {
+  const older = await openBridge();
+  const newer = await openBridge({ bridgeId: older.bridgeId });
+  older.hello();
+  expect((await older.next('welcome')).type).toBe('welcome');
+  newer.hello();
+  expect((await newer.next('welcome')).type).toBe('welcome');
 });
 
 it.each([1000, 1001, 1006, 1015, 3000])('survives a connection that ends with %i', async (code) => {

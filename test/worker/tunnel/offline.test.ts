@@ -2,6 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import type { ToolCall } from '../../../shared/tunnel.ts';
+import { Conversation } from '../../../worker/conversation/object.ts';
 import {
   askStreamed,
   cancel,
@@ -10,6 +11,8 @@ import {
   type Streamed,
 } from '../conversation/conversing.ts';
 import { type HeldModel, holdModel, runCommand } from '../conversation/held-model.ts';
+import { shiftClock } from '../conversation/shifted-clock.ts';
+import { newToolCall } from './calls.ts';
 import { connectBridge, openBridge, type ScriptedBridge, tunnelOf } from './scripted-bridge.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -59,6 +62,45 @@ describe('a call for a bridge that is away', () => {
     expect({ calls, cancels }).toEqual({ calls: [], cancels: [] });
   });
 
+  it('may have been begun once the welcome has brought it', async () => {
+    const { bridgeId, streamed } = await callWhileAway();
+    const { bridge, calls } = await comeBack(bridgeId);
+    await bridge.leave();
+    await passTime(bridgeId, RUN_LIMITS.bridgeGraceMs);
+    expect((await comeBack(bridgeId)).calls).toEqual(calls);
+    await streamed.reader.leave();
+  });
+
+  it('is not given up where it comes while another one is', async () => {
+    const gone = await connectBridge();
+    await gone.leave();
+    const tunnel = tunnelOf(gone.bridgeId);
+    const [first, second] = [newToolCall(), newToolCall()];
+    await tunnel.dispatch('ada', [first, second]);
+    let isHeld = true;
+    const settle = vi.spyOn(Conversation.prototype, 'settle').mockImplementation((async () => {
+      while (isHeld) await scheduler.wait(5);
+    }) as never);
+    const passed = passTime(gone.bridgeId, 2 * RUN_LIMITS.bridgeGraceMs);
+    await vi.waitFor(() => expect(settle).toHaveBeenCalled());
+    const [given] = settle.mock.calls.map(([callId]) => callId);
+    const kept = [first, second].filter(({ callId }) => callId !== given);
+    expect((await comeBack(gone.bridgeId)).calls).toEqual(kept);
+    isHeld = false;
+    await passed;
+    expect(settle).toHaveBeenCalledTimes(1);
+  });
+
+  it('is not waited for longer because others come', async () => {
+    const { bridgeId, streamed } = await callWhileAway();
+    const at = await alarmOf(bridgeId);
+    const clock = shiftClock(RUN_LIMITS.bridgeGraceMs / 2);
+    await tunnelOf(bridgeId).dispatch('ada', [newToolCall()]);
+    clock.aheadMs = 0;
+    expect(await alarmOf(bridgeId)).toBe(at);
+    await streamed.reader.leave();
+  });
+
   it('that it may have begun is not failed, and its cancel is kept', async () => {
     const { bridge, callId, streamed } = await callAtWork();
     await bridge.leave();
@@ -83,6 +125,17 @@ describe('a bridge whose pings stopped for a while on an open connection', () =>
     await streamed.reader.leave();
   });
 
+  it('may have begun what it then got', async () => {
+    const { bridge, callId, streamed } = await callWhileSilent();
+    await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
+    await bridge.nextCall();
+    await bridge.leave();
+    await tunnelOf(bridge.bridgeId).dispatch('ada', [newToolCall()]);
+    await passTime(bridge.bridgeId, TUNNEL_LIMITS.deadMs + 2 * RUN_LIMITS.bridgeGraceMs);
+    expect((await comeBack(bridge.bridgeId)).calls).toMatchObject([{ callId }]);
+    await streamed.reader.leave();
+  });
+
   it('is told of the cancel of a call that it was sent the second time', async () => {
     const { bridge, callId, streamed, call } = await callWhileSilent();
     await tunnelOf(bridge.bridgeId).dispatch('ada', [call]);
@@ -104,6 +157,43 @@ it('a call is given up by its conversation in the end, and cancelled at the brid
   vi.mocked(Date.now).mockRestore();
   const back = await comeBack(bridge.bridgeId);
   expect(back.cancels).toEqual([callId]);
+});
+
+it('a result that its conversation could not take is said again', async () => {
+  const { bridge, callId, streamed } = await callAtWork();
+  vi.spyOn(Conversation.prototype, 'settle').mockImplementationOnce(() => {
+    throw new Error('reset');
+  });
+  bridge.succeed(callId, 'made');
+  expect(await bridge.closed).toBe(1013);
+  expect(bridge.frames).toEqual([]);
+  const back = await comeBack(bridge.bridgeId);
+  expect(back.calls).toMatchObject([{ callId }]);
+  back.bridge.succeed(callId, 'made');
+  await streamed.reader.untilType('tool_result');
+  await streamed.reader.leave();
+});
+
+it('a result that a bridge still has is not acked before it was taken', async () => {
+  const { bridge, callId, streamed } = await callAtWork();
+  await bridge.leave();
+  const back = await openBridge({ bridgeId: bridge.bridgeId });
+  const unknown = newToolCall().callId;
+  back.hello({ calls: [callId, unknown] });
+  expect((await back.next('ack')).callId).toBe(unknown);
+  back.succeed(callId, 'made');
+  await streamed.reader.untilType('tool_result');
+  expect((await back.next('ack')).callId).toBe(callId);
+  await streamed.reader.leave();
+});
+
+it('a call is cancelled for the account alone whose bridge it is', async () => {
+  const { bridge, callId, streamed } = await callAtWork();
+  await tunnelOf(bridge.bridgeId).cancel('eve', [callId]);
+  await bridge.leave();
+  const { calls, cancels } = await comeBack(bridge.bridgeId);
+  expect([calls.map((call) => call.callId), cancels]).toEqual([[callId], []]);
+  await streamed.reader.leave();
 });
 
 it('a tool may run while every object of the edge is evicted', async () => {

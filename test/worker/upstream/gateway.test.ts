@@ -34,6 +34,20 @@ it('does not blame the upstream for what its listener throws', async () => {
   await expect(answer).rejects.toThrow('ours');
 });
 
+it('throws what its signal says, also where no answer has come yet', async () => {
+  vi.spyOn(globalThis, 'fetch').mockImplementation(
+    (_, init) =>
+      new Promise((_, reject) => {
+        init?.signal?.addEventListener('abort', () => reject(init.signal?.reason));
+      }),
+  );
+  const leaving = new AbortController();
+  const answer = askModel(targetOf(), REQUEST, () => {}, leaving.signal);
+  const reason = new Error('cancelled');
+  leaving.abort(reason);
+  await expect(answer).rejects.toBe(reason);
+});
+
 /** A request whose attempts get these bodies, each a stream. */
 function ask(bodies: readonly string[], onParts?: () => never) {
   const shown: ReplyPart[] = [];

@@ -1,5 +1,5 @@
 /** The calls of the run at work: begun, shown while they run, settled once. */
-import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { runEdgeTool } from '../../tools/edge-tools.ts';
 import { passOver } from '../../tools/questions.ts';
@@ -58,7 +58,11 @@ export class CallDesk {
     const { log, recorder } = this.#deps;
     const pending = log.pending.find(({ call }) => call.callId === callId);
     if (!pending) return;
-    recorder.stream([{ type: 'tool_output', documentId: pending.call.documentId, delta }]);
+    const { documentId } = pending.call;
+    const document = recorder.response?.documents.find(({ id }) => id === documentId);
+    const shown = String(document?.metadata['output'] ?? '').length;
+    if (shown + delta.length > MAX_SHOWN_CHARS) return;
+    recorder.stream([{ type: 'tool_output', documentId, delta }]);
   }
 
   /** Their time is over. */
@@ -86,3 +90,6 @@ export class CallDesk {
     }
   }
 }
+
+/** Of one call's live output: all that a bridge of ours sends, with its note at the end. Every instance holds it in memory. */
+const MAX_SHOWN_CHARS = OUTPUT_LIMITS.maxLiveChars + OUTPUT_LIMITS.coalesceChars;

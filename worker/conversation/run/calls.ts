@@ -43,7 +43,7 @@ export function logCalls(calls: readonly ReplyCall[], usedIds: ReadonlySet<strin
       callId: call.callId,
       upstreamId: usedIds.has(call.id) ? call.callId.replaceAll('-', '').slice(-9) : call.id,
       documentId: call.documentId,
-      name: call.name,
+      name: call.name.slice(0, TOOL_LIMITS.maxNameChars).toWellFormed(),
       rawArguments: call.arguments === null ? '{}' : call.rawArguments,
       ...parsed,
       ...(call.extra && { extra: call.extra }),

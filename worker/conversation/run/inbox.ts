@@ -61,7 +61,7 @@ export class Inbox {
   /** Changes what a message says that still waits. False when its run has started, or ended before. Throws CONVERSATION_BUSY. */
   edit(run: Run, content: MessageContent): boolean {
     const { log, recorder, conversationId } = this.#deps;
-    if (run.status !== 'queued' || run.last !== null) return false;
+    if (run.status !== 'queued') return false;
     const messages = [...run.request.messages.slice(0, -1), { role: 'user' as const, content }];
     const request = { ...run.request, messages };
     this.#requireRoomFor(request, run);

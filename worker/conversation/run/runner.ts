@@ -215,10 +215,11 @@ export class Runner {
     if (now() >= log.deadlineOf(run, turn)) {
       return this.#calls.giveUp(pending.map(({ call }) => call));
     }
-    const fresh = pending.filter(
+    await schedule.ensure(log.deadlineOf(run, turn));
+    // Looked at again: what was cancelled or settled meanwhile must not be handed over.
+    const fresh = log.pending.filter(
       ({ call }) => !isForEdge(call) && !this.#dispatched.has(call.callId),
     );
-    await schedule.ensure(log.deadlineOf(run, turn));
     if (fresh.length === 0) return;
     try {
       await hands.dispatch(fresh.map(({ call }) => loggedCall(call, run)));

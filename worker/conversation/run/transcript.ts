@@ -60,8 +60,9 @@ function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
     // What the run did not live to hear is heard by the next one.
     if (index === turns.length) {
       utterances.push(...steersAt(null));
-      const isOpen = utterances.length > 0 || turns.at(-1)?.turn.calls.length !== 0;
-      if (isOpen) utterances.push(...endOf(run));
+      const last = turns.at(-1)?.turn;
+      const isOpen = utterances.length > 0 || last?.calls.length !== 0;
+      if (isOpen) utterances.push(...endOf(last?.end?.status ?? run.status));
     }
     pieces.push({ run, turns: place, utterances, answered: turns[index] ?? null });
   }
@@ -76,7 +77,7 @@ function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
 }
 
 /** What stands last has no answer: it reads like a request that still waits, unless something says that it does not. */
-function endOf({ status }: ToldRun): Utterance[] {
+function endOf(status: ToldRun['status']): Utterance[] {
   if (status !== 'cancelled') return [];
   return [{ as: 'told', message: { role: 'assistant', content: STOPPED_NOTE } }];
 }

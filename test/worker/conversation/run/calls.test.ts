@@ -12,6 +12,12 @@ describe('a call that must not run is answered with an error that the model read
   const write = { name: 'write', arguments: { path: 'a', contents: 'x' } };
   it.each<[string, object, { name: string; raw: string }, string]>([
     ['an unknown tool', {}, { name: 'format_disk', raw: '{}' }, 'UNKNOWN_TOOL'],
+    [
+      'a name that no API would take back',
+      {},
+      { name: 'x'.repeat(500), raw: '{}' },
+      'UNKNOWN_TOOL',
+    ],
     ['arguments of a wrong type', {}, { name: 'read_file', raw: '{"limit": -1}' }, 'INVALID'],
     ['arguments that are no JSON', {}, { name: 'read_file', raw: '{"target_file": ' }, 'INVALID'],
     ['arguments that are a list', {}, { name: 'read_file', raw: '[1]' }, 'INVALID'],
@@ -58,7 +64,7 @@ describe('a call that must not run is answered with an error that the model read
     );
     expect(documents[1]).toMatchObject({
       type: 'error',
-      metadata: { errorCode: expect.stringMatching(code), source: toolOf(asked.name) },
+      metadata: { errorCode: expect.stringMatching(code), source: toolOf(asked.name).slice(0, 64) },
     });
     expect(bridge.frames).toEqual([]);
   });

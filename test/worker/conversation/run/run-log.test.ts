@@ -1,6 +1,7 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { expect, it } from 'vitest';
 import { MAX_RESPONSES } from '../../../../shared/ids.ts';
+import { RUN_LIMITS } from '../../../../shared/limits.ts';
 import { RunLog } from '../../../../worker/conversation/run/run-log.ts';
 import { fullLength, prunedTexts } from '../../../../worker/conversation/run/window/results.ts';
 import type { Run, RunRequest } from '../../../../worker/conversation/store/rows.ts';
@@ -46,6 +47,63 @@ it('goes on where an instance left it, with what waits behind', async () => {
     expect(again.turns).toHaveLength(1);
     again.addTurn(found(again, 2), turnWith([], { status: 'completed', last: 21 }));
     expect(again.phase).toMatchObject({ type: 'queued', run: { ordinal: 4 } });
+  });
+});
+
+it('counts what went wrong anew after a turn, and takeovers after an attempt', async () => {
+  await onLog((log, reopen) => {
+    const troubles = () =>
+      [log, reopen()].map(({ current }) => [current?.takeovers, current?.failures]);
+    begin(log, 1);
+    log.takeOver(found(log, 1));
+    log.countFailure(found(log, 1), 2, 50);
+    expect(troubles()).toEqual([
+      [0, 2],
+      [0, 2],
+    ]);
+    log.takeOver(found(log, 1));
+    log.addTurn(found(log, 1), turnWith(['a']));
+    expect(troubles()).toEqual([
+      [0, 0],
+      [0, 0],
+    ]);
+  });
+});
+
+it('knows again what steers the run at work, in order, and nothing of the runs before', async () => {
+  await onLog((log, reopen) => {
+    begin(log, 1);
+    log.addSteer(found(log, 1), { content: 'unheard' });
+    log.end(found(log, 1), { status: 'cancelled', last: 10 });
+    begin(log, 2);
+    expect(reopen().hasWaitingSteer).toBe(false);
+    for (const content of ['one', 'two']) log.addSteer(found(log, 2), { content });
+    for (const { steers } of [log, reopen()]) {
+      expect(steers.map(({ content }) => content)).toEqual(['one', 'two']);
+    }
+  });
+});
+
+it('looks after calls when their time is over, also behind a crash', async () => {
+  await onLog((log, reopen) => {
+    begin(log, 1);
+    expect(log.nextLookMs(0)).toBe(RUN_LIMITS.watchdogMs);
+    log.addTurn(found(log, 1), turnWith(['a']));
+    expect(log.nextLookMs(0)).toBe(RUN_LIMITS.callDeadlineMs);
+    log.setDeadline(2 * RUN_LIMITS.callDeadlineMs);
+    for (const one of [log, reopen()]) {
+      expect(one.nextLookMs(0)).toBe(2 * RUN_LIMITS.callDeadlineMs);
+    }
+  });
+});
+
+it('waits for no call of a run that has ended', async () => {
+  await onLog((log) => {
+    begin(log, 1);
+    log.addTurn(found(log, 1), turnWith(['a']));
+    waiting(log, 2);
+    log.end(found(log, 1), { status: 'cancelled', last: 10 });
+    expect(log.pending).toEqual([]);
   });
 });
 

@@ -7,7 +7,10 @@ import { Followers } from '../../../../worker/conversation/tape/followers.ts';
 import { Recorder } from '../../../../worker/conversation/tape/recorder.ts';
 import { Tape } from '../../../../worker/conversation/tape/tape.ts';
 
-afterEach(() => vi.useRealTimers());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 const START: TapeEvent = {
   type: 'document_start',
@@ -50,6 +53,20 @@ it('commits the start of a document before it is shown, and with it what came be
     expect(rows()).toBe(1);
     recorder.stream([{ type: 'document_end', documentId: 'doc_001' }, START]);
     expect(rows()).toBe(2);
+  });
+});
+
+it('has committed whatever it sends, but for what the model is writing', async () => {
+  await recording((recorder, rows) => {
+    const rowsWhenSent: number[] = [];
+    vi.spyOn(Followers.prototype, 'send').mockImplementation(() => {
+      rowsWhenSent.push(rows());
+    });
+    recorder.record([START]);
+    recorder.stream([DELTA]);
+    recorder.record([{ type: 'document_end', documentId: 'doc_001' }]);
+    recorder.stream([START]);
+    expect(rowsWhenSent).toEqual([1, 1, 2, 3]);
   });
 });
 

@@ -1,0 +1,29 @@
+import { afterEach, expect, it, vi } from 'vitest';
+import { askStreamed, cancel } from '../conversing.ts';
+import { holdModel, textFrame } from '../held-model.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it.each([
+  ['had said something', [textFrame('First I do')]],
+  ['had said nothing', []],
+])('a message that steered a run is over with it, where that %s', async (_, said) => {
+  const model = holdModel();
+  const { reader, responseId, conversationId } = await askStreamed();
+  const reply = await model.next();
+  reply.send(...said);
+  if (said.length > 0) await reader.untilText('do');
+  const steering = await askStreamed({ conversationId, delivery: 'steer' });
+  await cancel(responseId);
+  await Promise.all([reader.toEnd(), steering.reader.toEnd()]);
+  const next = await askStreamed({ conversationId });
+  const answering = await model.next();
+  const told = answering.request.messages;
+  expect(told.slice(-3)).toMatchObject([
+    { role: 'user' },
+    { role: 'assistant', content: expect.stringMatching(/^\[The user stopped/) },
+    { role: 'user' },
+  ]);
+  answering.answer({ text: 'Done.' });
+  await next.reader.toEnd();
+});

@@ -1,0 +1,63 @@
+import { env, runInDurableObject } from 'cloudflare:test';
+import { afterEach, expect, it, vi } from 'vitest';
+import { formatEvents } from '../../../../shared/reader-socket.ts';
+import { Followers, type Outgoing } from '../../../../worker/conversation/tape/followers.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('forgets a socket that has closed', async () => {
+  await following((followers, socket, send) => {
+    followers.detach(socket);
+    tell(followers);
+    expect(send).not.toHaveBeenCalled();
+  });
+});
+
+it('forgets a socket that closed under it', async () => {
+  await following((followers, _, send) => {
+    send.mockImplementation(() => {
+      throw new Error('closed');
+    });
+    tell(followers);
+    tell(followers);
+    expect(send).toHaveBeenCalledTimes(1);
+  });
+});
+
+it('makes one event only of deltas that lie side by side', async () => {
+  const texts: unknown[] = [];
+  await following((followers) => {
+    const { 1: socket } = new WebSocketPair();
+    spyOnSend(socket).mockImplementation((text) => void texts.push(text));
+    const past = [wordAt(4), wordAt(8), wordAt(20)];
+    followers.attach(socket, { framing: 'positioned', responseId: null }, past);
+  });
+  expect(texts).toEqual([formatEvents([wordAt(8, 'wordword'), wordAt(20)])]);
+});
+
+/** Work with one follower of everything, who has been sent nothing yet. */
+async function following(
+  work: (followers: Followers, socket: WebSocket, send: ReturnType<typeof spyOnSend>) => void,
+): Promise<void> {
+  const id = env.CONVERSATIONS.newUniqueId();
+  await runInDurableObject(env.CONVERSATIONS.get(id), (_, state) => {
+    const followers = new Followers(state);
+    const { 1: socket } = new WebSocketPair();
+    followers.attach(socket, { framing: 'json', responseId: null }, []);
+    work(followers, socket, spyOnSend(socket));
+  });
+}
+
+function spyOnSend(socket: WebSocket) {
+  return vi.spyOn(socket, 'send');
+}
+
+function tell(followers: Followers): void {
+  followers.send([wordAt(4)]);
+  followers.flush();
+}
+
+function wordAt(position: number, delta = 'word'): Outgoing {
+  const event = { type: 'content_delta', documentId: 'doc_001', delta } as const;
+  return { event, position, responseId: null };
+}
