@@ -299,7 +299,7 @@ export const TUNNEL_LIMITS = {
    */
   answerMinMs: 2.5 * SECOND,
   answerMaxMs: 10 * SECOND,
-  /** Settled calls that a tunnel remembers, against messages that overtake each other: far more than are in flight. */
+  /** Settled and cancelled calls that a tunnel remembers, against messages that overtake each other: far more than are in flight. */
   maxSettled: 1_000,
   /** UTF-16 units of a short text in a frame: a code, a reason. */
   maxTextChars: 2_000,

@@ -4,7 +4,7 @@ import type { Cancelled } from '../../shared/answers.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { responseIdOf } from '../../shared/ids.ts';
-import { ACCOUNT_LIMITS, CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
+import { ACCOUNT_LIMITS, CONVERSATION_LIMITS } from '../../shared/limits.ts';
 import {
   type ApprovalRequest,
   type ClarificationAnswer,
@@ -107,7 +107,6 @@ export class Conversation extends DurableObject<Env> {
     return toOutcome(() => {
       const { inbox, reader, ...parts } = this.#partsFor(caller);
       const run = runOf(parts, ordinal);
-      requireRoomFor(content, run);
       if (!inbox.edit(run, content)) {
         throw new DrawbridgeError('ALREADY_STARTED', 'The message does not wait any more');
       }
@@ -356,18 +355,6 @@ function runOf({ log }: Pick<Parts, 'log'>, ordinal: number): Run {
   const run = log.find(ordinal);
   if (!run) throw notFound('response');
   return run;
-}
-
-/** What was sent beside the message stays in its row, so what it says instead has no more room than it had. */
-function requireRoomFor(content: MessageContent, { request }: Run): void {
-  const { maxBodyBytes } = REQUEST_LIMITS;
-  const sentBeside = { ...request, messages: request.messages.slice(0, -1) };
-  const json = JSON.stringify({ content, sentBeside });
-  if (new TextEncoder().encode(json).byteLength <= maxBodyBytes) return;
-  throw new DrawbridgeError(
-    'PAYLOAD_TOO_LARGE',
-    `content: with what was sent beside it the message may hold ${maxBodyBytes} bytes`,
-  );
 }
 
 /** The run that this request has led to before, by its Idempotency-Key. */

@@ -3,7 +3,7 @@ import type { UserMessage } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { MAX_RESPONSES, responseIdOf } from '../../../shared/ids.ts';
-import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { REQUEST_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import { type Delivery, imagesOf, type MessageContent, textOf } from '../../../shared/requests.ts';
 import type { Machine, Run, RunRequest } from '../store/rows.ts';
 import type { CallDesk } from './call-desk.ts';
@@ -58,12 +58,16 @@ export class Inbox {
     return this.#submit(ordinal, posted, machine);
   }
 
-  /** Changes what a message says that still waits. False when its run has started, or ended before. Throws CONVERSATION_BUSY. */
+  /**
+   * Changes what a message says that still waits. False when its run has started, or ended before. Throws
+   * PAYLOAD_TOO_LARGE, and CONVERSATION_BUSY where all that waits would be too much.
+   */
   edit(run: Run, content: MessageContent): boolean {
     const { log, recorder, conversationId } = this.#deps;
     if (run.status !== 'queued') return false;
     const messages = [...run.request.messages.slice(0, -1), { role: 'user' as const, content }];
     const request = { ...run.request, messages };
+    requireStorable(request);
     this.#requireRoomFor(request, run);
     const responseId = responseIdOf(conversationId, run.ordinal);
     recorder.record([{ type: 'message_update', responseId, ...shown(content) }]);
@@ -117,6 +121,16 @@ export class Inbox {
     advance();
     return message.responseId;
   }
+}
+
+/** What was sent beside the message stays in its row, so what it says instead has no more room than it had. */
+function requireStorable(request: RunRequest): void {
+  const { maxBodyBytes } = REQUEST_LIMITS;
+  if (new TextEncoder().encode(JSON.stringify(request)).byteLength <= maxBodyBytes) return;
+  throw new DrawbridgeError(
+    'PAYLOAD_TOO_LARGE',
+    `content: with what was sent beside it the message may hold ${maxBodyBytes} bytes`,
+  );
 }
 
 function tooManyWait(what: string): DrawbridgeError {

@@ -61,6 +61,8 @@ export class Runner {
     this.#ending.closeDocuments(CANCELLED);
     this.#ending.end(run, 'cancelled', [], this.#saidSoFar());
     this.#asking?.cancel();
+    // It takes a moment to end, and what it said is not of the next run.
+    this.#asking = null;
     this.#calls.recall(calls);
   }
 
@@ -231,7 +233,7 @@ export class Runner {
     }
   }
 
-  /** A cancel while the calls were handed over may have reached the tunnel before them. */
+  /** A cancel while the calls were handed over may have reached the tunnel before them, and been forgotten there in a reset. */
   async #cancelOvertaken(callIds: readonly string[]): Promise<void> {
     const waiting = new Set(this.#deps.log.pending.map(({ call }) => call.callId));
     const over = callIds.filter((callId) => !waiting.has(callId));

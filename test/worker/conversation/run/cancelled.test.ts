@@ -1,7 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
 import { askStreamed, cancel, conversationObject } from '../conversing.ts';
-import { callFrame, holdModel, textFrame } from '../held-model.ts';
+import { callFrame, type HeldReply, holdModel, textFrame } from '../held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -26,6 +26,22 @@ it('tells the model what it had said when its user stopped it, and that they did
   expect(JSON.stringify(told)).not.toContain('tool_calls');
   answering.answer({ text: 'Done.' });
   await next.reader.toEnd();
+});
+
+it('is not told the same words again for a run that was stopped before it said any', async () => {
+  const model = holdModel();
+  const { reader, conversationId } = await askStreamed();
+  (await model.next()).send(textFrame('Said once.'));
+  await reader.untilText('Said once.');
+  const interrupt = () => askStreamed({ conversationId, delivery: 'interrupt' });
+  await Promise.all([interrupt(), interrupt()]);
+  let asked = await model.next();
+  const usersIn = (reply: HeldReply) =>
+    reply.request.messages.filter(({ role }) => role === 'user').length;
+  while (usersIn(asked) < 3) asked = await model.next();
+  expect(JSON.stringify(asked.request.messages).split('Said once.')).toHaveLength(2);
+  asked.answer({ text: 'Done.' });
+  await reader.toEnd();
 });
 
 it('is cancelled however much it had said', async () => {
