@@ -20,6 +20,7 @@ import { ContextTeller } from './context-teller.ts';
 import { probeConfinement } from './sandbox/confine.ts';
 import type { Confinement } from './sandbox/confinement.ts';
 import { ToolFailure } from './sandbox/failure.ts';
+import { readReadable, stateFolders } from './sandbox/owners-choice.ts';
 import { Workspace } from './sandbox/workspace.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { type BridgeTool, bindTool, createCatalogue } from './tools/catalogue.ts';
@@ -53,7 +54,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const confinement = await probeConfinement({
     workspace: workspace.root,
     home: homedir(),
-    closedFolders: [stateDir],
+    closedFolders: await stateFolders(stateDir),
+    readable: await readReadable(stateDir),
     environment: process.env,
   });
   const bootId = crypto.randomUUID();

@@ -1,6 +1,6 @@
 /** Holds a folder by its descriptor, so that nobody can swap it, or one above it, for a link while we work in it. */
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readlink, realpath } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isSystemError, ToolFailure } from './failure.ts';
 
@@ -25,11 +25,37 @@ export async function anchorFolder(
     if (!create || !isSystemError(error, 'ENOENT')) throw error;
   }
   await using parent = await anchorFolder(dirname(path), { create });
-  await mkdir(parent.entry(basename(path))).catch((error: unknown) => {
+  await makeFolder(parent.entry(basename(path)));
+  return await holdFolder(path);
+}
+
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
     // Made by another call in the meantime: what it is, opening it will tell.
     if (!isSystemError(error, 'EEXIST')) throw error;
-  });
-  return await holdFolder(path);
+    return;
+  }
+  if (!isRoot()) return;
+  await using folder = await openFolder(path);
+  const held = `/proc/self/fd/${folder.fd}`;
+  // An empty one is all that somebody could put in its place and gain: nothing.
+  if ((await readdir(held)).length === 0) await giveToOwnerOf(`${held}/..`, folder);
+}
+
+/**
+ * Gives what a bridge that runs as root has made to the owner of the folder it is in, who else could not change it:
+ * commands run as that owner.
+ */
+export async function giveToOwnerOf(folder: string, made: FileHandle): Promise<void> {
+  if (!isRoot()) return;
+  const { uid, gid } = await stat(folder);
+  await made.chown(uid, gid);
+}
+
+function isRoot(): boolean {
+  return process.getuid?.() === 0;
 }
 
 async function holdFolder(path: string): Promise<Anchor> {

@@ -1,76 +1,130 @@
-/** The bubblewrap sandbox: the workspace is writable, the rest of the disk read-only, the network closed. */
-import { relative } from 'node:path';
-import { COMMAND_LIMITS } from '../../shared/limits.ts';
-import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
+/** The bubblewrap sandbox: the workspace is writable, the system readable, the rest of the disk and the network closed. */
+import { join } from 'node:path';
 import { type Launch, shellArgv } from '../terminal/launch.ts';
+import { Lanes } from '../tunnel/lanes.ts';
+import type { Account } from './account.ts';
+import { Bases } from './bases.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
+import { fromText, isBelow } from './byte-path.ts';
 import {
-  type ClosedEntries,
-  type ClosedEntry,
-  findClosedEntries,
-  newlyProtected,
-} from './closed-entries.ts';
+  describeLimits,
+  devices,
+  FIRST_INPUT,
+  limitedShell,
+  namespaces,
+  ownFolders,
+} from './command-arguments.ts';
 import type { CommandRequest, Confinement, PreparedCommand, Surroundings } from './confinement.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
-import { homeSecrets } from './home-secrets.ts';
-import { KnownEntries } from './known-entries.ts';
-import {
-  close,
-  closeLinkedGit,
-  hideIfAny,
-  isBelow,
-  isFolder,
-  keepReadOnly,
-  keepWritable,
-  nameResolution,
-  openLinkedGit,
-} from './mounts.ts';
+import { linkedGitFolders } from './git-folders.ts';
+import type { ClosedEntry } from './scan.ts';
+import { hideFolder, SEAL, systemView } from './view.ts';
 
-/** Whether it works here, only a self-test knows. */
-export function bubblewrapConfinement(
+export type BubblewrapConfinement = Confinement & Disposable;
+
+/** Whether it works here, only a self-test knows. `reason` is a sentence on why it cannot. */
+export async function bubblewrapConfinement(
   bubblewrap: Bubblewrap,
+  account: Account,
   surroundings: Surroundings,
-): Confinement {
-  const known = new KnownEntries(surroundings.workspace);
+): Promise<
+  | { readonly ok: true; readonly confinement: BubblewrapConfinement }
+  | { readonly ok: false; readonly reason: string }
+> {
+  const { workspace, closedFolders, readable = [] } = surroundings;
+  const view = await systemView({
+    workspace,
+    account,
+    home: surroundings.home,
+    searchPath: surroundings.environment['PATH'] ?? '',
+    readable,
+    closedFolders,
+  });
+  const linked = await linkedGit(workspace);
+  const opened = await Bases.open({
+    workspace,
+    prefix: account.prefix,
+    file: bubblewrap.file,
+    view: [...view, ...bind('--ro-bind', linked)],
+    gitView: bind('--bind', linked),
+  });
+  if (!opened.ok) return opened;
+  const machine = { bubblewrap, account, surroundings, bases: opened.bases, view };
+  return { ok: true, confinement: confinementOf(machine) };
+}
+
+interface Machine {
+  readonly bubblewrap: Bubblewrap;
+  readonly account: Account;
+  readonly surroundings: Surroundings;
+  readonly bases: Bases;
+  readonly view: readonly string[];
+}
+
+function confinementOf(machine: Machine): BubblewrapConfinement {
+  const { bubblewrap, bases } = machine;
+  const lanes = new Lanes();
   return {
     kind: 'bubblewrap',
     detail:
       `bubblewrap ${bubblewrap.version}: commands write only to the workspace, have no network, ` +
-      'and reach neither secrets nor the configuration of git, editors and agents.',
-    prepare: async (request) =>
-      request.permissions.includes('all')
-        ? await prepareOpen(request, bubblewrap, surroundings)
-        : await prepareConfined(request, { bubblewrap, surroundings, known }),
-    confineLook: async (launch) => await confineLook(launch, bubblewrap, surroundings),
+      'and reach neither secrets, the home folder nor the configuration of git, editors and agents.',
+    start: async (request, start) => {
+      // In an object, for the lane must not wait for what was started.
+      const { started } = await lanes.run(STARTING, async () => {
+        const command = request.permissions.includes('all')
+          ? prepareOpen(request, machine)
+          : await prepareConfined(request, machine, lanes);
+        return { started: start(command) };
+      });
+      return await started;
+    },
+    confineLook: async (launch) => confineLook(launch, machine),
+    [Symbol.dispose]: () => bases[Symbol.dispose](),
   };
 }
 
-async function confineLook(
+/** The lane of looks and starts: no command starts while a base is made. */
+const STARTING = 'starting';
+
+/** The folders outside the workspace that it is a linked worktree of, if git says that they belong together. */
+async function linkedGit(workspace: string): Promise<readonly string[]> {
+  const { folders, isMutual } = await linkedGitFolders(join(workspace, '.git'));
+  return isMutual ? folders.filter((folder) => !isBelow(workspace, folder)) : [];
+}
+
+function bind(option: '--bind' | '--ro-bind', folders: readonly string[]): string[] {
+  return folders.flatMap((folder) => [option, folder, folder]).map(fromText);
+}
+
+/** A program of ours that only reads: nothing is writable, and nothing of the home folder is there. */
+function confineLook(
   { file, args, cwd, env }: Launch,
-  bubblewrap: Bubblewrap,
-  { workspace, closedFolders }: Surroundings,
-): Promise<Launch> {
+  { bubblewrap, account, surroundings: { workspace }, view }: Machine,
+): Launch {
   const confined = [
     ...namespaces([], bubblewrap),
-    ...(await disk([])),
-    ...keepReadOnly(workspace),
-    ...(await allOf(closedFolders.map(hideIfAny))),
+    ...view.map((arg) => Buffer.from(arg, 'latin1').toString()),
+    ...['--ro-bind', workspace, workspace],
+    ...devices(),
+    ...SEAL,
     ...['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', file, ...args],
   ];
+  const [program = '', ...rest] = [...account.prefix, bubblewrap.file, ...confined];
   const inputs = [bubblewrap.seccompProgram];
-  return { file: bubblewrap.file, args: confined, cwd: '/', env, inputs, hasPidNamespace: true };
+  return { file: program, args: rest, cwd: '/', env, inputs, hasPidNamespace: true };
 }
 
 /** `all` opens everything but our own state. The PID namespace stays, so that nothing outlives the command. */
-async function prepareOpen(
+function prepareOpen(
   { command, cwd }: CommandRequest,
-  { file }: Bubblewrap,
-  { closedFolders, environment }: Surroundings,
-): Promise<PreparedCommand> {
+  { bubblewrap: { file }, surroundings: { closedFolders, environment, workspace } }: Machine,
+): PreparedCommand {
   const args = [
     ...['--unshare-pid', '--new-session', '--die-with-parent'],
     ...['--dev-bind', '/', '/', '--proc', '/proc'],
-    ...(await allOf(closedFolders.map(hideIfAny))),
+    ...closedFolders.flatMap(hideFolder),
+    ...['--bind', workspace, workspace],
     ...['--chdir', cwd, '--', ...shellArgv(command)],
   ];
   const env = fullEnvironment(environment);
@@ -81,115 +135,58 @@ async function prepareOpen(
   };
 }
 
-interface Machine {
-  readonly bubblewrap: Bubblewrap;
-  readonly surroundings: Surroundings;
-  readonly known: KnownEntries;
-}
-
 async function prepareConfined(
   { command, cwd, permissions }: CommandRequest,
-  { bubblewrap, surroundings, known }: Machine,
+  { bubblewrap, account, surroundings, bases }: Machine,
+  lanes: Lanes,
 ): Promise<PreparedCommand> {
-  const { workspace } = surroundings;
-  const secrets = await homeSecrets(surroundings.home);
-  const isAround = (secret: string) => isBelow(secret, workspace);
-  const { entries: inTree, isCut } = await findClosedEntries(workspace);
-  const found = { entries: await known.ranked({ entries: inTree, isCut }), isCut };
+  const kind = permissions.includes('git_write') ? 'git' : 'plain';
+  const { base, found, notes } = await bases.current(kind);
   const args = [
     ...namespaces(permissions, bubblewrap),
-    ...(await disk(permissions)),
-    ...(await allOf(secrets.filter(isAround).map(hideIfAny))),
-    ...keepWritable(workspace),
-    ...(await closedPaths(found, permissions, workspace)),
-    // Last: a command at work could put a link in the place of a path above, and so lay a secret open again.
-    ...(await allOf(secrets.filter((path) => !isAround(path)).map(hideIfAny))),
-    ...(await allOf(surroundings.closedFolders.map(hideIfAny))),
-    ...['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', ...shellArgv(command)],
+    ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace)],
+    ...['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', ...limitedShell(command)],
   ];
-  const env = { ...limitedEnvironment(surroundings.environment), TMPDIR: '/tmp' };
+  const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...ENTER, '--', bubblewrap.file];
+  const [file = '', ...rest] = [...account.prefix, ...nsenter, ...args];
+  const env = {
+    ...limitedEnvironment(surroundings.environment),
+    ...identityOf(account),
+    TMPDIR: '/tmp',
+  };
   const inputs = [bubblewrap.seccompProgram];
+  const launch = { file, args: rest, cwd: '/', env, inputs, hasPidNamespace: true };
   return {
-    launch: { file: bubblewrap.file, args, cwd: '/', env, inputs, hasPidNamespace: true },
-    limits: describeLimits(permissions, found),
+    launch: { ...launch, descriptors: base.namespaces },
+    limits: describeLimits(permissions, notes),
     findNewlyProtected: async () => {
-      const { entries } = await findClosedEntries(workspace);
-      return newlyProtected(found.entries, entries).map(({ path }) => relative(workspace, path));
+      const { entries } = await lanes.run(STARTING, () => bases.look());
+      return newlyProtected(found.entries, entries).map(({ path }) => ({
+        path,
+        name: bases.nameOf(path),
+      }));
     },
   };
 }
 
-/** The descriptor of {@link Launch.inputs}' first entry. */
-const FIRST_INPUT = 3;
+const ENTER = [
+  `--user=/proc/self/fd/${FIRST_INPUT + 1}`,
+  `--mount=/proc/self/fd/${FIRST_INPUT + 2}`,
+  '--preserve-credentials',
+] as const;
 
-function namespaces(
-  permissions: readonly Permission[],
-  { canDisableUserNamespaces }: Bubblewrap,
-): string[] {
-  return [
-    ...[
-      '--unshare-user',
-      '--unshare-pid',
-      '--unshare-ipc',
-      '--unshare-uts',
-      '--unshare-cgroup-try',
-    ],
-    ...(permissions.includes('network') ? [] : ['--unshare-net']),
-    ...(canDisableUserNamespaces ? ['--disable-userns', '--assert-userns-disabled'] : []),
-    ...['--hostname', 'drawbridge', '--cap-drop', 'ALL'],
-    ...['--new-session', '--die-with-parent'],
-  ];
+/** Where the bridge is another user, its home folder is not the command's. */
+function identityOf({ name, home, prefix }: Account): Record<string, string> {
+  return prefix.length === 0 ? {} : { HOME: home, USER: name, LOGNAME: name };
 }
 
-/** Sockets and other people's files lie in the folders that are emptied. */
-async function disk(permissions: readonly Permission[]): Promise<string[]> {
-  const emptied = ['/tmp', '/run', '/var/tmp', '/mnt', '/media'];
-  const existing = await allOf(
-    emptied.map(async (path) => ((await isFolder(path)) ? ['--tmpfs', path] : [])),
+/** What is protected now and was not there before, or was something else. */
+function newlyProtected(
+  before: readonly ClosedEntry[],
+  after: readonly ClosedEntry[],
+): ClosedEntry[] {
+  const known = new Set(before.map(({ path, identity }) => `${identity} ${path}`));
+  return after.filter(
+    ({ path, identity, closure }) => closure === 'protected' && !known.has(`${identity} ${path}`),
   );
-  return [
-    ...['--ro-bind', '/', '/', '--dev', '/dev', '--proc', '/proc', ...existing],
-    ...(permissions.includes('network') ? await nameResolution() : []),
-  ];
-}
-
-/** What a grant for git leaves open. */
-const GIT_NAMES: readonly string[] = ['.git', '.gitmodules'];
-
-async function closedPaths(
-  { entries }: ClosedEntries,
-  permissions: readonly Permission[],
-  workspace: string,
-): Promise<string[]> {
-  const canWriteGit = permissions.includes('git_write');
-  const isGit = ({ path }: ClosedEntry) =>
-    GIT_NAMES.includes(path.slice(path.lastIndexOf('/') + 1));
-  const covered = entries.slice(0, COMMAND_LIMITS.maxMounts);
-  const gitFiles = covered.filter(({ path, kind }) => kind === 'file' && path.endsWith('/.git'));
-  const closed = covered.filter((entry) => !(canWriteGit && isGit(entry)));
-  return [
-    ...(await allOf(
-      gitFiles.map(({ path }) =>
-        canWriteGit ? openLinkedGit(path) : closeLinkedGit(path, workspace),
-      ),
-    )),
-    ...(await allOf(closed.map((entry) => close(entry, workspace)))),
-  ];
-}
-
-function describeLimits(
-  permissions: readonly Permission[],
-  { entries, isCut }: ClosedEntries,
-): string {
-  const uncovered = entries.length > COMMAND_LIMITS.maxMounts;
-  return [
-    'bubblewrap: writes only to the workspace',
-    permissions.includes('network') ? 'network open' : 'no network',
-    permissions.includes('git_write') ? '.git writable' : '.git read-only',
-    ...(uncovered || isCut ? ['protected paths deep in this large workspace not covered'] : []),
-  ].join(', ');
-}
-
-async function allOf(parts: readonly Promise<string[]>[]): Promise<string[]> {
-  return (await Promise.all(parts)).flat();
 }

@@ -1,9 +1,8 @@
 /** Finds bubblewrap, and what this version of it can do. */
 import { execFile } from 'node:child_process';
-import { access, constants } from 'node:fs/promises';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { SANDBOX_LIMITS } from './limits.ts';
+import { findProgram } from './programs.ts';
 import { seccompProgram } from './seccomp.ts';
 
 export interface Bubblewrap {
@@ -11,6 +10,8 @@ export interface Bubblewrap {
   readonly version: string;
   /** Since 0.8. Before, only the seccomp program keeps commands from making namespaces of their own. */
   readonly canDisableUserNamespaces: boolean;
+  /** Enters a base. Undefined where it is not installed: then each command gets mounts of its own. */
+  readonly nsenter: string | undefined;
   readonly seccompProgram: Uint8Array;
 }
 
@@ -28,7 +29,7 @@ export async function findBubblewrap(): Promise<
   if (filter === undefined) {
     return { ok: false, reason: `There is no system call filter for ${process.arch} processors.` };
   }
-  const file = await findFile();
+  const file = await findProgram('bwrap');
   if (file === undefined) {
     return {
       ok: false,
@@ -38,26 +39,11 @@ export async function findBubblewrap(): Promise<
   }
   const version = await versionOf(file);
   const canDisableUserNamespaces = isAtLeast(version, [0, 8]);
+  const nsenter = await findProgram('nsenter');
   return {
     ok: true,
-    bubblewrap: { file, version, canDisableUserNamespaces, seccompProgram: filter },
+    bubblewrap: { file, version, canDisableUserNamespaces, nsenter, seccompProgram: filter },
   };
-}
-
-/** Where systems install it. Not PATH: its folders may be inside the workspace, where a command could plant its own. */
-const FOLDERS = ['/usr/bin', '/usr/local/bin', '/bin', '/run/current-system/sw/bin'] as const;
-
-async function findFile(): Promise<string | undefined> {
-  for (const folder of FOLDERS) {
-    const file = join(folder, 'bwrap');
-    try {
-      await access(file, constants.X_OK);
-      return file;
-    } catch {
-      // Not here, or not for us: look in the next folder.
-    }
-  }
-  return undefined;
 }
 
 /** `0.0.0` for one that does not say: the self-test decides whether it will do. */
@@ -65,7 +51,7 @@ async function versionOf(file: string): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(file, ['--version'], {
       env: {},
-      timeout: COMMAND_LIMITS.probeTimeoutMs,
+      timeout: SANDBOX_LIMITS.probeMs,
     });
     return /\d+\.\d+(?:\.\d+)?/.exec(stdout)?.[0] ?? '0.0.0';
   } catch {

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm, unlink } from 'node:fs/promises';
-import { basename } from 'node:path';
-import type { Anchor } from './anchor.ts';
+import { basename, dirname } from 'node:path';
+import { type Anchor, giveToOwnerOf } from './anchor.ts';
 import { isSystemError, ToolFailure } from './failure.ts';
 import { assertRegular, type FileImage, hashOf, inFolderOf, readEntry } from './files.ts';
 import type { Place } from './workspace.ts';
@@ -87,7 +87,8 @@ async function writeTemporary(
   const mode = old === null ? NEW_FILE_MODE : PRIVATE_MODE;
   await using file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
   await file.writeFile(bytes);
-  if (old !== null) await takeOver(file, old, place);
+  if (old === null) await giveToOwnerOf(dirname(path), file);
+  else await takeOver(file, old, place);
   await file.sync();
 }
 

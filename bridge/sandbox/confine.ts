@@ -1,4 +1,5 @@
 /** Chooses how commands are confined: by bubblewrap where a self-test proves that it works, else not at all. */
+import { chooseAccount } from './account.ts';
 import { findBubblewrap } from './bubblewrap.ts';
 import { bubblewrapConfinement } from './bubblewrap-confinement.ts';
 import { type Confinement, type Surroundings, unconfined } from './confinement.ts';
@@ -11,7 +12,13 @@ import { selfTest } from './self-test.ts';
 export async function probeConfinement(surroundings: Surroundings): Promise<Confinement> {
   const found = await findBubblewrap();
   if (!found.ok) return unconfined(surroundings, found.reason);
-  const confinement = bubblewrapConfinement(found.bubblewrap, surroundings);
-  const failure = await selfTest(confinement, surroundings);
-  return failure === undefined ? confinement : unconfined(surroundings, failure);
+  const chosen = await chooseAccount(surroundings.workspace);
+  if (!chosen.ok) return unconfined(surroundings, chosen.reason);
+  const { account } = chosen;
+  const made = await bubblewrapConfinement(found.bubblewrap, account, surroundings);
+  if (!made.ok) return unconfined(surroundings, made.reason);
+  const failure = await selfTest(made.confinement, account, surroundings);
+  if (failure === undefined) return made.confinement;
+  made.confinement[Symbol.dispose]();
+  return unconfined(surroundings, failure);
 }

@@ -1,6 +1,7 @@
 /** What it means to confine a command, and the confinement that does not. */
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { type Launch, shellArgv } from '../terminal/launch.ts';
+import type { BytePath } from './byte-path.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 
 /** What commands are kept within, and away from. All paths are absolute and real. */
@@ -9,6 +10,8 @@ export interface Surroundings {
   readonly home: string;
   /** Folders that no command sees, whatever it is permitted: our own state. */
   readonly closedFolders: readonly string[];
+  /** What the owner lets commands read outside the workspace, beside the system and the tools of the home folder. */
+  readonly readable?: readonly string[];
   /** The bridge's own environment. */
   readonly environment: NodeJS.ProcessEnv;
 }
@@ -21,16 +24,23 @@ export interface CommandRequest {
   readonly permissions: readonly Permission[];
 }
 
-/** A command that is ready to start. Prepared anew for each start, since the workspace changes. */
+/** A command that is ready to start. */
 export interface PreparedCommand {
   readonly launch: Launch;
   /** The limits it runs under, for people and the model. */
   readonly limits: string;
   /**
-   * Protected paths, relative to the workspace, that came into being since: what they configure (a new repository's
-   * hooks, say) will run outside of the sandbox. Looked for only where there is a sandbox to get out of.
+   * Protected paths that came into being since: what they configure (a new repository's hooks, say) will run outside
+   * of the sandbox. Looked for only where there is a sandbox to get out of.
    */
-  readonly findNewlyProtected: () => Promise<readonly string[]>;
+  readonly findNewlyProtected: () => Promise<readonly NewlyProtected[]>;
+}
+
+/** A path that is protected from now on. */
+export interface NewlyProtected {
+  readonly path: BytePath;
+  /** Relative to the workspace, to be shown. */
+  readonly name: string;
 }
 
 /** The one way to start a command. */
@@ -38,7 +48,15 @@ export interface Confinement {
   readonly kind: 'bubblewrap' | 'none';
   /** One sentence: what it does, or why there is none. */
   readonly detail: string;
-  readonly prepare: (request: CommandRequest) => Promise<PreparedCommand>;
+  /**
+   * Prepares a command, and calls `start` when it may begin. `start` must spawn the launch before it returns or first
+   * awaits: afterwards a launch is worthless. Resolves with what `start` returns. Throws a ToolFailure when the command
+   * cannot be confined.
+   */
+  readonly start: <Result>(
+    request: CommandRequest,
+    start: (command: PreparedCommand) => Promise<Result>,
+  ) => Promise<Result>;
   /**
    * A program of ours that looks at the workspace, held so that it changes nothing and reaches nobody: it may be made
    * to run what a command of the sandbox has written. As it is where there is no sandbox to get out of.
@@ -51,15 +69,15 @@ export function unconfined(surroundings: Surroundings, reason: string): Confinem
   return {
     kind: 'none',
     detail: reason,
-    prepare: async ({ command, cwd, permissions }) => {
+    start: async ({ command, cwd, permissions }, start) => {
       const [file, ...args] = shellArgv(command);
       const environment = permissions.includes('all') ? fullEnvironment : limitedEnvironment;
       const env = environment(surroundings.environment);
-      return {
+      return await start({
         launch: { file, args, cwd, env, inputs: [], hasPidNamespace: false },
         limits: 'none',
         findNewlyProtected: async () => [],
-      };
+      });
     },
     confineLook: async (launch) => launch,
   };

@@ -1,64 +1,128 @@
-/** Remembers the closed paths of a workspace, so that nothing a command makes later takes their place in a sandbox. */
-import { lstat, realpath } from 'node:fs/promises';
-import { dirname } from 'node:path';
-import { COMMAND_LIMITS } from '../../shared/limits.ts';
-import { type ClosedEntries, type ClosedEntry, identityOf } from './closed-entries.ts';
+/** Holds what is closed in a workspace by descriptor, so that no move or flood of names makes a sandbox forget it. */
+import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
+import { type BytePath, isBelow, toBytes } from './byte-path.ts';
+import { isSystemError } from './failure.ts';
+import { SANDBOX_LIMITS } from './limits.ts';
+import { type ClosedEntry, canBeLookedInto, identityOf } from './scan.ts';
 
-/** Of one confinement, from its self-test on: before that no command of ours was there to make anything. */
-export class KnownEntries {
-  readonly #workspace: string;
-  readonly #known: ClosedEntry[] = [];
-  /** By path and by identity, for a file may be replaced and a folder moved. */
-  readonly #turns = new Map<string, number>();
+/** In `<fcntl.h>`, not in Node: a descriptor that only stands for a place in the tree, and opens nothing there. */
+export const O_PATH = 0o10000000;
 
-  constructor(workspace: string) {
+/** Of one confinement, for as long as its bridge lives. */
+export class KnownEntries implements Disposable {
+  readonly #workspace: BytePath;
+  readonly #held: Held[] = [];
+  /** Whether more was found than can be held. */
+  #hasOverflowed = false;
+
+  constructor(workspace: BytePath) {
     this.#workspace = workspace;
   }
 
-  /** The most important first: what was known first, then by {@link byImportance}; also what a cut look has missed. */
-  async ranked({ entries, isCut }: ClosedEntries): Promise<readonly ClosedEntry[]> {
-    const missed = isCut ? await this.#stillThere(entries) : [];
-    const all = byImportance([...missed, ...entries], this.#workspace);
-    const ranked = all.sort((a, b) => this.#turnOf(a) - this.#turnOf(b));
-    for (const entry of ranked) this.#remember(entry);
-    return ranked;
+  get hasOverflowed(): boolean {
+    return this.#hasOverflowed;
   }
 
-  async #stillThere(found: readonly ClosedEntry[]): Promise<ClosedEntry[]> {
-    const paths = new Set(found.map(({ path }) => path));
-    const missing = this.#known.filter(({ path }) => !paths.has(path));
-    const present = await Promise.all(missing.map(isThere));
-    return missing.filter((_, index) => present[index]);
+  /**
+   * Takes in what a look has found; what came first stays first, so that no command can crowd it out. To be called
+   * while no sandboxed process runs: then a name still leads to what was found by it.
+   */
+  remember(found: readonly ClosedEntry[]): void {
+    const known = new Set(this.places().map(keyOf));
+    const isFirst = this.#held.length === 0;
+    const fresh = found.filter((entry) => entry.kind !== 'link' && !known.has(keyOf(entry)));
+    for (const entry of isFirst ? byImportance(fresh, this.#workspace) : fresh) {
+      if (this.#held.length < SANDBOX_LIMITS.maxMounts) this.#hold(entry);
+      else this.#hasOverflowed = true;
+    }
   }
 
-  #turnOf({ path, identity }: ClosedEntry): number {
-    const never = this.#known.length;
-    return Math.min(this.#turns.get(path) ?? never, this.#turns.get(identity) ?? never);
+  /** Whether everything that was found is among these places, or would find no room. */
+  covers(found: readonly ClosedEntry[], places: readonly ClosedEntry[]): boolean {
+    if (this.#held.length >= SANDBOX_LIMITS.maxMounts) return true;
+    const known = new Set(places.map(keyOf));
+    return found.every((entry) => entry.kind === 'link' || known.has(keyOf(entry)));
   }
 
-  /** More than one sandbox can close need not be known. */
-  #remember(entry: ClosedEntry): void {
-    const turn = this.#known.length;
-    if (this.#turnOf(entry) < turn || turn >= COMMAND_LIMITS.maxMounts) return;
-    this.#known.push(entry);
-    this.#turns.set(entry.path, turn).set(entry.identity, turn);
+  /** All that still exists, where it is by now. What was deleted is forgotten. */
+  places(): ClosedEntry[] {
+    const places: ClosedEntry[] = [];
+    for (const held of [...this.#held]) {
+      const path = placeOf(held);
+      if (path === DELETED) this.#release(held);
+      else if (path !== TOO_DEEP && isBelow(this.#workspace, path)) {
+        places.push({ ...held.entry, path });
+      }
+    }
+    return places;
+  }
+
+  [Symbol.dispose](): void {
+    for (const held of [...this.#held]) this.#release(held);
+  }
+
+  #hold(entry: ClosedEntry): void {
+    const descriptor = openPlace(entry.path);
+    if (descriptor === undefined) return;
+    if (identityOf(fstatSync(descriptor)) === entry.identity) {
+      this.#held.push({ descriptor, entry });
+    } else closeSync(descriptor);
+  }
+
+  #release(held: Held): void {
+    closeSync(held.descriptor);
+    this.#held.splice(this.#held.indexOf(held), 1);
+  }
+}
+
+interface Held {
+  readonly descriptor: number;
+  /** As it was found; its path may be another by now. */
+  readonly entry: ClosedEntry;
+}
+
+/** A descriptor for what is at a path, never through a link there. Undefined when nothing is. */
+export function openPlace(path: BytePath): number | undefined {
+  try {
+    return openSync(toBytes(path), O_PATH | constants.O_NOFOLLOW);
+  } catch {
+    // Gone since it was listed, or out of our reach: then commands, which run with no more rights, do not reach it.
+    return undefined;
+  }
+}
+
+/** Hard links are one file at several places. */
+function keyOf({ identity, path }: ClosedEntry): string {
+  return `${identity} ${path}`;
+}
+
+/** A folder that was closed for its mode counts as deleted once that is mended. */
+function placeOf({ descriptor, entry }: Held): BytePath | typeof DELETED | typeof TOO_DEEP {
+  const stats = fstatSync(descriptor);
+  if (stats.nlink === 0) return DELETED;
+  const path = readPlace(descriptor);
+  if (path === TOO_DEEP) return TOO_DEEP;
+  // A file with a second name elsewhere: the one that was held is gone. No entry of ours has a name that ends so.
+  if (path.endsWith(' (deleted)')) return DELETED;
+  return entry.isUnreadable === true && canBeLookedInto(path, stats) ? DELETED : path;
+}
+
+const DELETED = Symbol('deleted');
+/** So deep that the kernel does not tell; then a folder above it is closed as a whole: see {@link canBeLookedInto}. */
+const TOO_DEEP = Symbol('too deep');
+
+function readPlace(descriptor: number): BytePath | typeof TOO_DEEP {
+  try {
+    return readlinkSync(`/proc/self/fd/${descriptor}`, { encoding: 'latin1' });
+  } catch (error) {
+    if (isSystemError(error, 'ENAMETOOLONG')) return TOO_DEEP;
+    throw error;
   }
 }
 
 /** What is in the workspace's own folder comes before what is below, what configures programs before secrets. */
-function byImportance(entries: readonly ClosedEntry[], workspace: string): ClosedEntry[] {
+function byImportance(entries: readonly ClosedEntry[], workspace: BytePath): ClosedEntry[] {
   const rank = ({ path, closure }: ClosedEntry) =>
-    (dirname(path) === workspace ? 0 : 2) + (closure === 'protected' ? 0 : 1);
-  return [...entries].sort((a, b) => rank(a) - rank(b));
-}
-
-/** A link on the way would make it a place that nothing can be mounted on. */
-async function isThere({ path, identity }: ClosedEntry): Promise<boolean> {
-  try {
-    const isReal = (await realpath(dirname(path))) === dirname(path);
-    return isReal && identityOf(await lstat(path, { bigint: true })) === identity;
-  } catch {
-    // Gone, or out of our reach, and then out of a command's reach too.
-    return false;
-  }
+    (path.lastIndexOf('/') === workspace.length ? 0 : 2) + (closure === 'protected' ? 0 : 1);
+  return entries.toSorted((a, b) => rank(a) - rank(b));
 }

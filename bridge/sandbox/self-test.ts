@@ -1,29 +1,29 @@
 /** Proves a sandbox: runs a command in it that tries to get out, and looks from outside what came of it. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { access, mkdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
+import { access, lchown, mkdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:net';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { runCommand } from '../terminal/run-command.ts';
+import type { Account } from './account.ts';
 import type { Confinement, Surroundings } from './confinement.ts';
-import { homeSecrets } from './home-secrets.ts';
+import { SANDBOX_LIMITS } from './limits.ts';
 import { explainStart } from './start-failure.ts';
 
 /** Undefined when every check passed, else one sentence on what did not. Removes all that it made. */
 export async function selfTest(
   confinement: Confinement,
+  account: Account,
   surroundings: Surroundings,
 ): Promise<string | undefined> {
-  const traps = trapsIn(surroundings);
+  const traps = trapsIn(account, surroundings);
   const host = await listenOnLoopback();
   try {
-    await setTraps(traps);
-    const script = scriptOf(traps, host.port, await homeSecrets(surroundings.home));
-    const output = await attempt(confinement, traps.folder, script);
-    return judge(await observe(output, traps, host));
+    await setTraps(traps, account);
+    const output = await attempt(confinement, surroundings.workspace, scriptOf(traps, host.port));
+    return judge(await observe(output, traps, host), account);
   } catch (error) {
     return `The sandbox could not be tested: ${error instanceof Error ? error.message : error}`;
   } finally {
@@ -38,27 +38,36 @@ export interface Observations {
   readonly output: string;
   /** Whether its last line was reached; without it nothing else here proves anything. */
   readonly hasEnded: boolean;
-  readonly wroteInside: boolean;
+  /** The user of the file that it wrote in the workspace, as the machine sees it; undefined when it could not. */
+  readonly writer: number | undefined;
   readonly changedGit: boolean;
-  /** Files that came into being where none may. */
+  /** Files that came into being where none may, and settings of the kernel that could be written. */
   readonly escaped: readonly string[];
   /** Secrets it could read something of. */
   readonly revealed: readonly string[];
   readonly reachedHost: boolean;
+  /** What should be bounded and is not. */
+  readonly unbounded: readonly string[];
 }
 
 /** The first thing that is not as it must be, as a sentence. */
-export function judge(seen: Observations): string | undefined {
+export function judge(seen: Observations, { uid }: Pick<Account, 'uid'>): string | undefined {
   if (!seen.hasEnded) return explainStart(seen.output);
-  if (!seen.wroteInside)
-    return 'The sandbox failed its self-test: commands cannot write to the workspace.';
-  if (seen.changedGit) return 'The sandbox failed its self-test: .git is not read-only.';
-  if (seen.reachedHost) return 'The sandbox failed its self-test: the network is open.';
+  const failure = failureOf(seen, uid);
+  return failure === undefined ? undefined : `The sandbox failed its self-test: ${failure}.`;
+}
+
+function failureOf(seen: Observations, uid: number): string | undefined {
   const [escaped] = seen.escaped;
-  if (escaped !== undefined) return `The sandbox failed its self-test: ${escaped} was written.`;
   const [secret] = seen.revealed;
-  if (secret !== undefined) return `The sandbox failed its self-test: ${secret} is readable.`;
-  return undefined;
+  const [unbounded] = seen.unbounded;
+  if (seen.writer === undefined) return 'commands cannot write to the workspace';
+  if (seen.writer !== uid || uid === 0) return `commands run as user ${seen.writer}`;
+  if (seen.changedGit) return '.git is not read-only';
+  if (seen.reachedHost) return 'the network is open';
+  if (escaped !== undefined) return `${escaped} was written`;
+  if (secret !== undefined) return `${secret} is readable`;
+  return unbounded === undefined ? undefined : `${unbounded} is not bounded`;
 }
 
 /** What is laid out for the attempt. All names are new, so that removing them removes nothing else. */
@@ -70,28 +79,35 @@ interface Traps {
   readonly gitHead: string;
   /** Must not exist afterwards. */
   readonly outside: readonly string[];
-  /** In our own state, which is closed to commands. */
+  /** Secrets of the workspace, of the home folder and of our own state. */
   readonly secrets: readonly string[];
 }
 
-function trapsIn({ workspace, home, closedFolders }: Surroundings): Traps {
+function trapsIn(account: Account, { workspace, home, closedFolders }: Surroundings): Traps {
   const name = `.drawbridge-probe-${randomUUID()}`;
   const folder = join(workspace, name);
-  const outside = [home, dirname(workspace), tmpdir(), join(workspace, '.git')];
+  const homes = [...new Set([home, account.home])];
+  const outside = [...homes, dirname(workspace), '/tmp', '/usr', join(workspace, '.git')];
+  const closed = [...homes, ...closedFolders].map((parent) => join(parent, `${name}-secret`));
   return {
     folder,
     inside: join(workspace, `${name}-inside`),
     gitHead: join(folder, '.git', 'HEAD'),
     outside: outside.map((parent) => join(parent, name)),
-    secrets: closedFolders.map((closed) => join(closed, name)),
+    secrets: [join(folder, '.env'), ...closed],
   };
 }
 
-async function setTraps({ gitHead, secrets }: Traps): Promise<void> {
+async function setTraps({ folder, gitHead, secrets }: Traps, account: Account): Promise<void> {
   await mkdir(dirname(gitHead), { recursive: true });
   await writeFile(gitHead, UNTOUCHED);
-  // A state folder that does not exist yet has nothing to hide.
+  // A folder that does not exist yet, or is not ours to write to, has nothing of ours to hide.
   await Promise.all(secrets.map((path) => writeFile(path, UNTOUCHED).catch(() => {})));
+  if (account.prefix.length === 0) return;
+  // What root owns would be closed to commands for that alone.
+  const given = [folder, dirname(gitHead), gitHead, ...secrets];
+  const { uid, gid } = account;
+  await Promise.all(given.map((path) => lchown(path, uid, gid).catch(() => {})));
 }
 
 async function removeTraps({ folder, inside, outside, secrets }: Traps): Promise<void> {
@@ -102,31 +118,44 @@ async function removeTraps({ folder, inside, outside, secrets }: Traps): Promise
 
 const UNTOUCHED = 'untouched\n';
 const REVEALED = 'revealed ';
+const WRITABLE = 'writable ';
 const NETWORK = 'network ';
+const LIMITS = 'limits ';
+const MOUNT = 'mount ';
 const END = 'end of the attempt';
 
-/** Bash opens a connection by `/dev/tcp`; where another shell cannot, the name of the network namespace is the proof. */
-function scriptOf(traps: Traps, port: number, homeSecretPaths: readonly string[]): string {
+/** Asked for, never written to: a test that succeeds must do no harm. */
+const KERNEL_SETTINGS = ['/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/sys/kernel'];
+
+/**
+ * Starts no programs but one, for the self-test is a part of every start. Bash opens a connection by `/dev/tcp`; where
+ * another shell cannot, the name of the network namespace is the proof.
+ */
+function scriptOf(traps: Traps, port: number): string {
   const targets = [traps.inside, traps.gitHead, ...traps.outside].map(quote).join(' ');
-  const secrets = [...traps.secrets, ...homeSecretPaths].map(quote).join(' ');
+  const secrets = [...traps.secrets, '/etc/shadow'].map(quote).join(' ');
   return `
-for target in ${targets}; do (echo written >"$target"); done
-(exec 3<>/dev/tcp/127.0.0.1/${port})
+for target in ${targets}; do { echo written >"$target"; } 2>/dev/null; done
+{ exec 5<>/dev/tcp/127.0.0.1/${port}; } 2>/dev/null
 for secret in ${secrets}; do
-  if [ -d "$secret" ]; then seen=$(ls -A "$secret"); else seen=$(head -c 1 "$secret"); fi
-  if [ -n "$seen" ]; then echo "${REVEALED}$secret"; fi
-done 2>/dev/null
+  { read -r seen <"$secret"; } 2>/dev/null && echo "${REVEALED}$secret"
+done
+for setting in ${KERNEL_SETTINGS.join(' ')}; do [ -w "$setting" ] && echo "${WRITABLE}$setting"; done
+echo "${LIMITS}$(ulimit -u 2>/dev/null || ulimit -p) $(ulimit -d)"
+while read -r line; do echo "${MOUNT}$line"; done </proc/self/mountinfo
 echo "${NETWORK}$(readlink /proc/self/ns/net)"
 echo "${END}"`;
 }
 
 async function attempt(confinement: Confinement, cwd: string, command: string): Promise<string> {
-  const { launch } = await confinement.prepare({ command, cwd, permissions: [] });
-  const { end, output } = await runCommand(launch, {
-    timeoutMs: COMMAND_LIMITS.probeTimeoutMs,
-    onOutput: () => {},
-    signal: new AbortController().signal,
-  });
+  const request = { command, cwd, permissions: [] };
+  const { end, output } = await confinement.start(request, ({ launch }) =>
+    runCommand(launch, {
+      timeoutMs: COMMAND_LIMITS.probeTimeoutMs,
+      onOutput: () => {},
+      signal: new AbortController().signal,
+    }),
+  );
   return end.state === 'not_started' ? end.message : output;
 }
 
@@ -134,20 +163,40 @@ async function observe(output: string, traps: Traps, host: LoopbackHost): Promis
   // A connection made until now is announced with the next turn of the loop.
   await setImmediate();
   const lines = output.split('\n');
-  const hostNetwork = NETWORK + (await readlink('/proc/self/ns/net'));
-  const isApart = lines.some((line) => line.startsWith(`${NETWORK}net:`) && line !== hostNetwork);
+  const said = (prefix: string) =>
+    lines.filter((line) => line.startsWith(prefix)).map((line) => line.slice(prefix.length));
+  const hostNetwork = await readlink('/proc/self/ns/net');
+  const isApart = said(NETWORK).some((name) => name.startsWith('net:') && name !== hostNetwork);
   const escaped = await Promise.all(traps.outside.map(exists));
   return {
     output,
     hasEnded: lines.includes(END),
-    wroteInside: await exists(traps.inside),
+    writer: await ownerOf(traps.inside),
     changedGit: (await readFile(traps.gitHead, 'utf8')) !== UNTOUCHED,
-    escaped: traps.outside.filter((_, index) => escaped[index]),
-    revealed: lines
-      .filter((line) => line.startsWith(REVEALED))
-      .map((line) => line.slice(REVEALED.length)),
+    escaped: [...traps.outside.filter((_, index) => escaped[index]), ...said(WRITABLE)],
+    revealed: said(REVEALED),
     reachedHost: host.connections() > 0 || !isApart,
+    unbounded: [...unboundedLimits(said(LIMITS)), ...unboundedMemory(said(MOUNT))],
   };
+}
+
+function unboundedLimits([line = '']: readonly string[]): string[] {
+  const [processes = '', data = ''] = line.split(' ');
+  const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
+  return [
+    ...(Number(processes) <= maxProcesses ? [] : ['the number of processes']),
+    ...(Number(data) <= maxDataKib ? [] : ['the memory of a process']),
+  ];
+}
+
+/** Folders in memory that can be written to and have no size; lines of proc_pid_mountinfo(5). */
+function unboundedMemory(mounts: readonly string[]): string[] {
+  return mounts.flatMap((line) => {
+    const [, , , , place = '', options = ''] = line.split(' ');
+    const isInMemory = / - tmpfs \S+ /.test(line);
+    const isBounded = options.split(',').includes('ro') || /[ ,]size=/.test(line);
+    return isInMemory && !isBounded ? [place] : [];
+  });
 }
 
 interface LoopbackHost {
@@ -167,6 +216,13 @@ async function listenOnLoopback(): Promise<LoopbackHost> {
   const address = server.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   return { server, port, connections: () => connections };
+}
+
+async function ownerOf(path: string): Promise<number | undefined> {
+  return await stat(path).then(
+    ({ uid }) => uid,
+    () => undefined,
+  );
 }
 
 async function exists(path: string): Promise<boolean> {

@@ -9,6 +9,10 @@ export function explainStart(output: string): string {
 
 const HINTS: readonly { readonly pattern: RegExp; readonly hint: string }[] = [
   {
+    pattern: /Unknown option/,
+    hint: 'this version of bubblewrap is too old; install 0.8 or newer.',
+  },
+  {
     pattern: /RTM_NEWADDR|uid map: Permission denied/,
     hint:
       'on Ubuntu 24.04 and later AppArmor forbids it until a profile allows it; add one for /usr/bin/bwrap ' +

@@ -11,6 +11,8 @@ export interface Launch {
   readonly env: Readonly<Record<string, string>>;
   /** Bytes that the program reads from descriptors 3, 4, ... */
   readonly inputs: readonly Uint8Array[];
+  /** Open descriptors of this process that the program gets after its inputs. */
+  readonly descriptors?: readonly number[];
   /** Whether the command runs in a PID namespace below the program, so that all of it dies with the program. */
   readonly hasPidNamespace: boolean;
 }

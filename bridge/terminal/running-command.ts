@@ -61,8 +61,9 @@ export class RunningCommand {
   }
 }
 
-function spawnLaunch({ file, args, cwd, env, inputs }: Launch): ChildProcess {
-  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', ...inputs.map(() => 'pipe' as const)];
+function spawnLaunch({ file, args, cwd, env, inputs, descriptors = [] }: Launch): ChildProcess {
+  const pipes = inputs.map(() => 'pipe' as const);
+  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', ...pipes, ...descriptors];
   const child = spawn(file, args, { cwd, env, detached: true, stdio });
   for (const [index, bytes] of inputs.entries()) {
     const stream = child.stdio[index + 3];

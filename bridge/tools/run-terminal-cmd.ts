@@ -8,7 +8,7 @@ import { ToolFailure } from '../sandbox/failure.ts';
 import type { Place, Workspace } from '../sandbox/workspace.ts';
 import type { BackgroundOutcome, BackgroundProcesses } from '../terminal/background.ts';
 import { runCommand } from '../terminal/run-command.ts';
-import { type CommandReport, toCommandResult } from './command-result.ts';
+import { toCommandResult } from './command-result.ts';
 import { type ArgumentsOf, executor, type ToolContext, type ToolExecutor } from './executor.ts';
 
 type Arguments = ArgumentsOf<typeof runTerminalCmd>;
@@ -27,16 +27,14 @@ export function createRunTerminalCmd(machine: {
     const permissions = args.permissions ?? [];
     const place = await findFolder(args.working_directory ?? '.', context.workspace);
     const { command } = refuseNul(args);
-    const prepared = await machine.confinement.prepare({ command, cwd: place.path, permissions });
-    const outcome = await run(args, prepared, machine.background, context);
-    const report: CommandReport = {
-      command,
-      workingDirectory: place.name,
-      permissions,
-      limits: prepared.limits,
-      newlyProtected: await prepared.findNewlyProtected(),
-      outcome,
-    };
+    const request = { command, cwd: place.path, permissions };
+    const report = await machine.confinement.start(request, async (prepared) => {
+      const outcome = await run(args, prepared, machine.background, context);
+      const { limits } = prepared;
+      const newlyProtected = (await prepared.findNewlyProtected()).map(({ name }) => name);
+      const workingDirectory = place.name;
+      return { command, workingDirectory, permissions, limits, newlyProtected, outcome };
+    });
     return toCommandResult(report);
   });
 }

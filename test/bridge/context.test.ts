@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { access, chmod, rm } from 'node:fs/promises';
-import { type as osType, release } from 'node:os';
+import { type as osType, release, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -74,13 +74,17 @@ describe('the context of a machine', () => {
     const found = await findBubblewrap();
     if (!found.ok) throw new Error(found.reason);
     const owned = join(place.root, '../owned');
+    const { uid, gid, username: name } = userInfo();
+    const account = { uid, gid, name, home: '/nonexistent', prefix: [] };
     const surroundings = {
       workspace: place.root,
-      home: '/root',
+      home: '/nonexistent',
       closedFolders: [],
       environment: {},
     };
-    const { confineLook } = bubblewrapConfinement(found.bubblewrap, surroundings);
+    const made = await bubblewrapConfinement(found.bubblewrap, account, surroundings);
+    if (!made.ok) throw new Error(made.reason);
+    const { confineLook } = made.confinement;
     const { gitStatus } = await readMachineContext(place.root, live, async (launch) => {
       await git(place, 'config', 'filter.late.clean', `touch ${owned} ${place.path('owned')}; cat`);
       await place.put('a.txt', 'b\n');

@@ -1,8 +1,16 @@
 /** Starts the whole house as a user does: `drawbridge up` as a process, on a workspace and a state of its own. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -59,6 +67,7 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
   const state = join(folder, 'state');
   options.prepare?.(workspace);
   putState(state, { 'policy.json': JSON.stringify({ rules: options.rules ?? COMMANDS_ALLOWED }) });
+  giveAway(folder, workspace);
   const up = spawn(
     process.execPath,
     [join(ROOT, 'bin', 'drawbridge.mjs'), ...upArguments(workspace, state, options)],
@@ -139,6 +148,13 @@ function putState(state: string, files: Record<string, string>): void {
   for (const [name, text] of Object.entries({ 'auth-secret': secret, ...files })) {
     writeFileSync(join(state, name), text, { mode: 0o600 });
   }
+}
+
+/** A bridge of root's confines commands only in another user's workspace. */
+function giveAway(folder: string, workspace: string): void {
+  if (process.getuid?.() !== 0) return;
+  chownSync(folder, 1234, 1234);
+  execFileSync('chown', ['-R', '1234:1234', workspace]);
 }
 
 function upArguments(workspace: string, state: string, { args = [] }: HouseOptions): string[] {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, rm, symlink } from 'node:fs/promises';
+import { readdir, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -38,7 +38,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
   });
 
   test('passes the self-test, which leaves nothing behind', async () => {
-    const folders = ['workspace', 'workspace/.git', 'home', 'state', '.'];
+    const folders = ['workspace', 'workspace/.git', 'home', 'instances', '.'];
     const list = () => Promise.all(folders.map((name) => readdir(place.path(name))));
     const before = await list();
     const { kind, detail } = await probeConfinement(place.surroundings);
@@ -49,13 +49,13 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     });
   });
 
-  test('works in the workspace and reads the rest of the disk', async () => {
+  test('works in the workspace with the programs of the system', async () => {
     const { end, output } = await place.attempt(
-      'mkdir -p new && echo made > new/file && cat readme ~/notes && git log --format=%s',
+      'mkdir -p new && echo made > new/file && cat readme && git log --format=%s',
     );
     expect({ end, output, made: await place.text('workspace/new/file') }).toEqual({
       end: { state: 'exited', exitCode: 0 },
-      output: 'hello\npublic\nfirst\n',
+      output: 'hello\nfirst\n',
       made: 'made\n',
     });
   });
@@ -104,13 +104,15 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     ['a key', 'cat ~/.ssh/id_ed25519'],
     ['the list of keys', 'ls ~/.ssh'],
     ['a token', 'cat ~/.npmrc'],
-    ['the bridge’s own state', 'ls ../state; cat ../state/devices.json'],
+    ['the bridge’s own state', 'ls ../instances/state; cat ../instances/state/devices.json'],
+    ['the state of another instance', 'cat ../instances/other/auth-secret'],
+    ['a file of the home folder that nobody has listed', 'cat ~/notes; ls -A ~'],
     ['a secret file of the workspace', 'cat .env'],
     ['a secret by another name', 'cp .env copy && cat copy; ln .env hard && cat hard'],
     ['a secret in the environment', 'env; cat /proc/self/environ'],
   ])('cannot read %s', async (_, command) => {
     const { output } = await place.attempt(command);
-    expect(output).not.toMatch(/secret|id_ed25519$|devices\.json$/m);
+    expect(output).not.toMatch(/secret( |$)|public|id_ed25519$|devices\.json$|notes$/m);
   });
 
   test.each([
@@ -136,18 +138,6 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     const names = ['.git', 'nested/.git', 'far/nested/.git'];
     const hooks = names.map((name) => fresh.text(`workspace/${name}/hooks/pre-commit`));
     expect(await Promise.all(hooks)).toEqual([undefined, undefined, undefined]);
-  });
-
-  test('sees no secret of the home folder by a link that takes the place of what is closed', async () => {
-    const fresh = await freshWorkspace();
-    await fresh.put('workspace/trap/.git/HEAD', '');
-    const cwd = fresh.path('workspace');
-    const command = 'cat trap/.git/id_ed25519 ../home/.ssh/id_ed25519; echo end';
-    const { launch } = await fresh.confinement.prepare({ command, cwd, permissions: [] });
-    await rm(fresh.path('workspace/trap/.git'), { recursive: true });
-    await symlink('../../home/.ssh', fresh.path('workspace/trap/.git'));
-    const { output } = await run(launch);
-    expect(output).not.toContain('secret');
   });
 
   test('is not held up by a pipe in the place of a .git file', async () => {
@@ -225,25 +215,19 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
   test('may clean up when it is asked to end', async () => {
     const cwd = place.surroundings.workspace;
     const command = 'trap "echo cleaned; exit 0" TERM; echo ready; sleep 60 & wait';
-    const { launch } = await place.confinement.prepare({ command, cwd, permissions: [] });
     const cancel = new AbortController();
-    const { output } = await run(launch, {
-      signal: cancel.signal,
-      onOutput: () => cancel.abort(),
-    });
+    const options = { signal: cancel.signal, onOutput: () => cancel.abort() };
+    const { output } = await place.confinement.start({ command, cwd, permissions: [] }, (ready) =>
+      run(ready.launch, options),
+    );
     expect(output).toBe('ready\ncleaned\n');
   });
 
   test('dies with a bridge that is killed', async () => {
     const marker = `36${randomUUID().replace(/\D/g, '').slice(0, 8)}`;
-    const { launch } = await place.confinement.prepare({
-      command: `setsid sleep ${marker} & echo up; sleep ${marker}`,
-      cwd: place.surroundings.workspace,
-      permissions: [],
-    });
+    const command = `setsid sleep ${marker} & echo up; sleep ${marker}`;
     const bridge = spawn(process.execPath, [KILLED_BRIDGE], { stdio: ['pipe', 'pipe', 'inherit'] });
-    const inputs = launch.inputs.map((bytes) => [...bytes]);
-    bridge.stdin.end(JSON.stringify({ ...launch, inputs }));
+    bridge.stdin.end(JSON.stringify({ surroundings: place.surroundings, command }));
     await once(bridge.stdout, 'data');
     bridge.kill('SIGKILL');
     await vi.waitFor(async () => expect(await isAnyoneRunning(marker)).toBe(false));
@@ -257,7 +241,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
   test('does not litter where there is nothing to protect', async () => {
     await place.attempt('true');
     const names = await readdir(place.path('home'));
-    expect(names.sort()).toEqual(['.npmrc', '.ssh', 'notes']);
+    expect(names.sort()).toEqual(['.cargo', '.config', '.npmrc', '.ssh', 'notes']);
   });
 
   test('runs although a secret is a link to the whole disk', async () => {
@@ -304,13 +288,13 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
       await git(linked.base, 'init', '--quiet', 'other');
       await linked.put('claimed/.git', 'gitdir: ../other/.git\n');
       const inClaimed = await confinedTo(linked, 'claimed');
-      expect(await inClaimed('git config a.b c', ['git_write'])).toContain('Read-only file system');
+      expect(await inClaimed('git config a.b c', ['git_write'])).toContain('not a git repository');
     });
 
     test('for all is open, but for our own state, and still leaves no process', async () => {
       const marker = `35${randomUUID().replace(/\D/g, '').slice(0, 8)}`;
       const { output } = await place.attempt(
-        `setsid sleep ${marker} & cat ~/.npmrc; ls ../state; echo changed > ../outside/file; echo $API_TOKEN`,
+        `setsid sleep ${marker} & cat ../home/.npmrc; ls ../instances; echo changed > ../outside/file; echo $API_TOKEN`,
         'all',
       );
       expect(output).toBe('secret of npm\nsecret token\n');

@@ -1,13 +1,24 @@
 /** A workspace with all that a sandbox must guard: a repository, secrets around and in it, our own state. */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import {
+  copyFile,
+  lchown,
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { type Account, chooseAccount } from '../../../bridge/sandbox/account.ts';
 import { findBubblewrap } from '../../../bridge/sandbox/bubblewrap.ts';
 import { bubblewrapConfinement } from '../../../bridge/sandbox/bubblewrap-confinement.ts';
 import type { Confinement, Surroundings } from '../../../bridge/sandbox/confinement.ts';
+import { findProgram } from '../../../bridge/sandbox/programs.ts';
 import type { CommandOutcome } from '../../../bridge/terminal/run-command.ts';
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
 import { run } from '../terminal/plain-launch.ts';
@@ -17,6 +28,9 @@ export const NO_BUBBLEWRAP = existsSync('/usr/bin/bwrap')
   ? undefined
   : 'skipped: bubblewrap is not installed';
 
+/** The user whose files all of them are: the bridge of a root test run confines commands only as somebody else. */
+export const OWNER = process.getuid?.() === 0 ? { uid: 1234, gid: 1234 } : {};
+
 /** Confines commands to another folder of the place; gives what they printed. */
 export async function confinedTo(
   { path, surroundings }: SandboxedWorkspace,
@@ -25,17 +39,20 @@ export async function confinedTo(
   const cwd = path(folder);
   const confinement = await realConfinement({ ...surroundings, workspace: cwd });
   return async (command, permissions) => {
-    const { launch } = await confinement.prepare({ command, cwd, permissions });
-    const { output } = await run(launch);
+    const request = { command, cwd, permissions };
+    const { output } = await confinement.start(request, ({ launch }) => run(launch));
     return output;
   };
 }
 
 export interface SandboxedWorkspace {
-  /** Holds the folders `workspace`, `home`, `state` and `outside`. */
+  /** Holds the folders `workspace`, `home`, `instances` (with `state` in it) and `outside`. */
   readonly base: string;
   readonly surroundings: Surroundings;
-  readonly confinement: Confinement;
+  readonly account: Account;
+  /** The program's path. */
+  readonly bubblewrap: string;
+  readonly confinement: Confinement & Disposable;
   readonly path: (name: string) => string;
   readonly put: (name: string, text: string) => Promise<void>;
   /** A Node that commands can run. */
@@ -46,21 +63,25 @@ export interface SandboxedWorkspace {
   readonly attempt: (
     command: string,
     ...permissions: Permission[]
-  ) => Promise<CommandOutcome & { readonly newlyProtected: readonly string[] }>;
+  ) => Promise<
+    CommandOutcome & { readonly limits: string; readonly newlyProtected: readonly string[] }
+  >;
   readonly remove: () => Promise<void>;
 }
 
-/** Not in a folder that a sandbox empties, such as `/tmp`: there, what it guards could not even be seen. */
-export async function sandboxedWorkspace(): Promise<SandboxedWorkspace> {
-  const inRepository = join(import.meta.dirname, '../../../.build');
-  const parent = isSeen(inRepository) ? inRepository : join(homedir(), '.cache');
-  await mkdir(parent, { recursive: true });
+/** Its files and folders belong to {@link OWNER}, those that are put there later too. */
+export async function sandboxedWorkspace(
+  options: { readonly parent?: string; readonly readable?: readonly string[] } = {},
+): Promise<SandboxedWorkspace> {
+  const parent = await reachableFolder();
   const base = await realpath(await mkdtemp(join(parent, 'drawbridge-sandbox-')));
   const path = (name: string) => join(base, name);
   const put = async (name: string, text: string) => {
     await mkdir(dirname(path(name)), { recursive: true });
     await writeFile(path(name), text);
+    await giveAway(base, name);
   };
+  await giveAway(base, '.');
   for (const [name, text] of Object.entries(FILES)) await put(name, text);
   await git(path('workspace'), 'init', '--quiet');
   await git(path('workspace'), 'add', 'readme');
@@ -68,41 +89,76 @@ export async function sandboxedWorkspace(): Promise<SandboxedWorkspace> {
   const surroundings: Surroundings = {
     workspace: path('workspace'),
     home: path('home'),
-    closedFolders: [path('state')],
+    closedFolders: [path('instances')],
+    readable: (options.readable ?? []).map((name) => path(`home/${name}`)),
     environment: { PATH: process.env['PATH'], HOME: path('home'), API_TOKEN: 'secret token' },
   };
   const confinement = await realConfinement(surroundings);
   return {
     base,
     surroundings,
+    account: await accountOf(surroundings),
+    bubblewrap: (await findProgram('bwrap')) ?? '',
     confinement,
     path,
     put,
     node: async () => {
-      if (isSeen(process.execPath)) return process.execPath;
-      await copyFile(process.execPath, path('outside/node'));
-      return path('outside/node');
+      const copy = path('workspace/node');
+      if (!existsSync(copy)) await copyFile(process.execPath, copy);
+      return copy;
     },
     text: (name) => readFile(path(name), 'utf8').catch(() => undefined),
     attempt: async (command, ...permissions) => {
-      const cwd = surroundings.workspace;
-      const prepared = await confinement.prepare({ command, cwd, permissions });
-      const outcome = await run(prepared.launch);
-      return { ...outcome, newlyProtected: await prepared.findNewlyProtected() };
+      const request = { command, cwd: surroundings.workspace, permissions };
+      return await confinement.start(request, async ({ launch, limits, findNewlyProtected }) => {
+        const outcome = await run(launch);
+        const found = await findNewlyProtected();
+        return { ...outcome, limits, newlyProtected: found.map(({ name }) => name) };
+      });
     },
-    remove: () => rm(base, { recursive: true, force: true }),
+    remove: async () => {
+      confinement[Symbol.dispose]();
+      // Not by Node, which gives up on paths longer than the kernel takes at once.
+      await promisify(execFile)('chmod', ['-R', 'u+rwx', base]);
+      await promisify(execFile)('rm', ['-rf', base]);
+    },
   };
 }
 
-function isSeen(path: string): boolean {
-  const emptied = ['/tmp', '/run', '/var/tmp', '/mnt', '/media'];
-  return !emptied.some((folder) => path.startsWith(`${folder}/`));
+/** In the repository, where the owner gets there, else where everybody does. */
+async function reachableFolder(): Promise<string> {
+  const inRepository = join(import.meta.dirname, '../../../.build');
+  await mkdir(inRepository, { recursive: true });
+  const everybody = 0o001;
+  for (let folder = inRepository; dirname(folder) !== folder; folder = dirname(folder)) {
+    if (OWNER.uid !== undefined && ((await stat(folder)).mode & everybody) === 0) return tmpdir();
+  }
+  return inRepository;
 }
 
-async function realConfinement(surroundings: Surroundings): Promise<Confinement> {
+/** The place itself and every folder on the way to it. */
+async function giveAway(base: string, name: string): Promise<void> {
+  const { uid, gid } = OWNER;
+  if (uid === undefined || gid === undefined) return;
+  for (let path = join(base, name); path.startsWith(base); path = dirname(path)) {
+    await lchown(path, uid, gid);
+  }
+}
+
+async function realConfinement(surroundings: Surroundings): Promise<Confinement & Disposable> {
   const found = await findBubblewrap();
   if (!found.ok) throw new Error(found.reason);
-  return bubblewrapConfinement(found.bubblewrap, surroundings);
+  const account = await accountOf(surroundings);
+  const made = await bubblewrapConfinement(found.bubblewrap, account, surroundings);
+  if (!made.ok) throw new Error(made.reason);
+  return made.confinement;
+}
+
+/** With the home folder of the place: user 1234 has none. */
+async function accountOf({ workspace, home }: Surroundings): Promise<Account> {
+  const chosen = await chooseAccount(workspace);
+  if (!chosen.ok) throw new Error(chosen.reason);
+  return { ...chosen.account, home };
 }
 
 const FILES: Readonly<Record<string, string>> = {
@@ -112,7 +168,12 @@ const FILES: Readonly<Record<string, string>> = {
   'home/.ssh/id_ed25519': 'secret key\n',
   'home/.npmrc': 'secret of npm\n',
   'home/notes': 'public\n',
-  'state/devices.json': 'secret state\n',
+  'home/.cargo/bin/tool': 'a tool\n',
+  'home/.cargo/credentials.toml': 'secret of cargo\n',
+  'home/.config/listed': 'listed\n',
+  'home/.config/other': 'secret of another program\n',
+  'instances/state/devices.json': 'secret state\n',
+  'instances/other/auth-secret': 'secret of another\n',
   'outside/file': 'untouched\n',
 };
 
@@ -122,6 +183,7 @@ const AUTHOR = ['-c', 'user.name=Test', '-c', 'user.email=test@example.com'] as 
 export const COMMIT = 'git -c user.name=Test -c user.email=test@example.com commit --quiet';
 
 export async function git(cwd: string, ...args: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)('git', args, { cwd });
+  const env = { ...process.env, HOME: '/nonexistent', GIT_CONFIG_NOSYSTEM: '1' };
+  const { stdout } = await promisify(execFile)('git', args, { cwd, env, ...OWNER });
   return stdout;
 }

@@ -1,9 +1,22 @@
-import { link, stat, writeFile } from 'node:fs/promises';
+import { chown, link, stat, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { FileEditMetadata } from '../../../shared/documents.ts';
 import { FILE_TOOLS, temporaryWorkspace } from './temporary-workspace.ts';
 
 const MARK = '// ... existing code ...';
+
+const isRoot = process.getuid?.() === 0;
+it.runIf(isRoot)('what a bridge of root’s makes belongs to the owner of its folder', async () => {
+  const { call, path, root } = await temporaryWorkspace();
+  await chown(root, 1234, 1234);
+  await call('write', { file_path: 'new/folder/a.ts', contents: 'a\n' });
+  const made = ['new', 'new/folder', 'new/folder/a.ts'].map((name) => stat(path(name)));
+  expect((await Promise.all(made)).map(({ uid, gid }) => [uid, gid])).toEqual([
+    [1234, 1234],
+    [1234, 1234],
+    [1234, 1234],
+  ]);
+});
 
 describe('str_replace', () => {
   it('edits a file and tells what it did', async () => {

@@ -1,0 +1,83 @@
+/** The user that sandboxed commands run as: never root, whatever the bridge runs as. */
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import { homedir, userInfo } from 'node:os';
+import { promisify } from 'node:util';
+import { SANDBOX_LIMITS } from './limits.ts';
+import { findProgram } from './programs.ts';
+
+/** Whose rights a command has outside of its namespaces. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+  readonly name: string;
+  readonly home: string;
+  /** Stands before a program to run it as this user; empty where the bridge is this user. */
+  readonly prefix: readonly string[];
+}
+
+export type AccountChoice =
+  | { readonly ok: true; readonly account: Account }
+  /** `reason` is one sentence that says what to do. */
+  | { readonly ok: false; readonly reason: string };
+
+/**
+ * The bridge's own user, or for a bridge that runs as root the owner of the workspace: inside its namespaces a program
+ * of root's is still root to the kernel, which lets it write `/proc/sys` and read `/etc/shadow`.
+ */
+export async function chooseAccount(workspace: string): Promise<AccountChoice> {
+  const own = userInfo();
+  if (own.uid !== ROOT) {
+    const { uid, gid, username: name } = own;
+    return { ok: true, account: { uid, gid, name, home: homedir(), prefix: [] } };
+  }
+  const { uid, gid } = await stat(workspace);
+  if (uid === ROOT) return { ok: false, reason: ROOT_OWNS };
+  const setpriv = await findProgram('setpriv');
+  if (setpriv === undefined) return { ok: false, reason: NO_SETPRIV };
+  const { name, home } = await passwdEntry(uid);
+  const drop = [
+    '--reuid',
+    String(uid),
+    '--regid',
+    String(gid),
+    '--clear-groups',
+    '--inh-caps=-all',
+  ];
+  return { ok: true, account: { uid, gid, name, home, prefix: [setpriv, ...drop, '--'] } };
+}
+
+/** Which of these paths the account may look at. Bubblewrap would not start for one that it cannot bind. */
+export async function reachableBy(
+  { prefix }: Account,
+  paths: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const [program, ...args] = prefix;
+  if (program === undefined || paths.size === 0) return paths;
+  const script = 'for path; do [ -r "$path" ] && printf "%s\\0" "$path"; done; true';
+  const argv = [...args, '/bin/sh', '-c', script, 'sh', ...paths];
+  const options = { env: {}, timeout: SANDBOX_LIMITS.probeMs };
+  const { stdout } = await promisify(execFile)(program, argv, options);
+  return new Set(stdout.split('\0').slice(0, -1));
+}
+
+const ROOT = 0;
+
+const ROOT_OWNS =
+  'The bridge runs as root and root owns the workspace, so a command would be root to the kernel: give the folder to ' +
+  'another user (chown -R USER FOLDER), or start Drawbridge as the user who owns it.';
+
+const NO_SETPRIV =
+  'The bridge runs as root, and setpriv, which would run commands as the owner of the workspace, is not installed: ' +
+  'install the package "util-linux", or start Drawbridge as the user who owns the workspace.';
+
+/** By passwd(5). A user without an entry has a number for a name, and no home. */
+async function passwdEntry(uid: number): Promise<{ name: string; home: string }> {
+  const options = { env: {}, timeout: SANDBOX_LIMITS.probeMs };
+  const getent = (await findProgram('getent')) ?? 'getent';
+  const { stdout } = await promisify(execFile)(getent, ['passwd', String(uid)], options).catch(
+    () => ({ stdout: '' }),
+  );
+  const [name = '', , , , , home = ''] = stdout.trim().split(':');
+  return { name: name === '' ? String(uid) : name, home: home === '' ? '/nonexistent' : home };
+}

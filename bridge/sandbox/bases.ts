@@ -1,0 +1,164 @@
+/** Keeps the bases of one workspace in step with what is in it. */
+
+import { Base } from './base.ts';
+import { type BytePath, fromText, isBelow, toText } from './byte-path.ts';
+import { ToolFailure } from './failure.ts';
+import { freezeDescendants } from './freeze.ts';
+import { KnownEntries } from './known-entries.ts';
+import { SANDBOX_LIMITS } from './limits.ts';
+import { linkedPlaces } from './linked-places.ts';
+import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from './scan.ts';
+
+/** `git`: git's own files are writable, for a command that a person let change them. */
+export type BaseKind = 'plain' | 'git';
+
+export interface BasesOptions {
+  readonly workspace: string;
+  readonly prefix: readonly string[];
+  readonly file: string;
+  /** See systemView. */
+  readonly view: readonly BytePath[];
+  /** Added to the view of kind `git`. */
+  readonly gitView: readonly BytePath[];
+}
+
+/** A base that closes what was found, and what was found. */
+export interface CurrentBase {
+  readonly base: Base;
+  readonly found: ClosedEntries;
+  /** Sentences for people and the model on what is not as usual; mostly none. */
+  readonly notes: readonly string[];
+}
+
+/** One caller at a time; whatever command was started before counts as hostile. */
+export class Bases implements Disposable {
+  readonly #options: BasesOptions;
+  readonly #workspace: BytePath;
+  readonly #scan: WorkspaceScan;
+  readonly #known: KnownEntries;
+  readonly #bases = new Map<BaseKind, Base>();
+
+  private constructor(options: BasesOptions) {
+    this.#options = options;
+    this.#workspace = fromText(options.workspace);
+    this.#scan = new WorkspaceScan(this.#workspace);
+    this.#known = new KnownEntries(this.#workspace);
+  }
+
+  /** To be called before the first command. `reason`: a sentence on why nothing can be confined here. */
+  static async open(
+    options: BasesOptions,
+  ): Promise<
+    { readonly ok: true; readonly bases: Bases } | { readonly ok: false; reason: string }
+  > {
+    const bases = new Bases(options);
+    const found = await bases.#scan.look(SANDBOX_LIMITS.firstScanMs);
+    bases.#known.remember([
+      ...found.entries,
+      ...(await linkedPlaces(found.entries, options.workspace)),
+    ]);
+    const { hasOverflowed } = bases.#known;
+    if (!found.isCut && !hasOverflowed) return { ok: true, bases };
+    bases[Symbol.dispose]();
+    return { ok: false, reason: found.isCut ? TOO_LARGE : TOO_MANY };
+  }
+
+  async look(): Promise<ClosedEntries> {
+    return await this.#scan.look(SANDBOX_LIMITS.scanMs);
+  }
+
+  /** Throws a ToolFailure when none can be made. */
+  async current(kind: BaseKind): Promise<CurrentBase> {
+    const found = await this.look();
+    const places = this.#known.places();
+    const base = this.#bases.get(kind);
+    const isCurrent =
+      this.#known.covers(found.entries, places) && base?.closes(entriesOf(kind, places)) === true;
+    if (isCurrent) return { base, found, notes: this.#notes(found, places) };
+    return await this.#remake(kind);
+  }
+
+  [Symbol.dispose](): void {
+    for (const base of this.#bases.values()) base[Symbol.dispose]();
+    this.#bases.clear();
+    this.#known[Symbol.dispose]();
+  }
+
+  async #remake(kind: BaseKind): Promise<CurrentBase> {
+    const thaw = await freezeDescendants().catch((cause: unknown) => {
+      throw failed(cause);
+    });
+    try {
+      let failure: unknown;
+      for (let attempt = 0; attempt < SANDBOX_LIMITS.baseAttempts; attempt++) {
+        const found = await this.look();
+        this.#known.remember(found.entries);
+        const places = this.#known.places();
+        const base = await this.#make(kind, places).catch((error: unknown) => {
+          failure = error;
+          return undefined;
+        });
+        if (base === undefined) continue;
+        this.#bases.get(kind)?.[Symbol.dispose]();
+        this.#bases.set(kind, base);
+        return { base, found, notes: this.#notes(found, places) };
+      }
+      throw failed(failure);
+    } finally {
+      thaw();
+    }
+  }
+
+  async #make(kind: BaseKind, places: readonly ClosedEntry[]): Promise<Base | undefined> {
+    const { prefix, file, view, gitView } = this.#options;
+    const whole = kind === 'git' ? [...view, ...gitView] : view;
+    return await Base.make({ prefix, file, view: whole, entries: entriesOf(kind, places) });
+  }
+
+  #notes({ isCut }: ClosedEntries, places: readonly ClosedEntry[]): string[] {
+    const unreadable = places.filter((entry) => entry.isUnreadable === true);
+    const names = unreadable.map(({ path }) => JSON.stringify(this.nameOf(path)));
+    return [
+      ...(isCut || this.#known.hasOverflowed ? [UNCOVERED] : []),
+      ...(names.length > 0 ? [`closed, for it cannot be looked into: ${shortened(names)}`] : []),
+    ];
+  }
+
+  /** Relative to the workspace, to be shown. */
+  nameOf(path: BytePath): string {
+    return isBelow(this.#workspace, path) ? toText(path.slice(this.#workspace.length + 1)) : '.';
+  }
+}
+
+/** What a grant for git leaves open. */
+const GIT_NAMES: ReadonlySet<string> = new Set(['.git', '.gitmodules']);
+
+function entriesOf(kind: BaseKind, places: readonly ClosedEntry[]): readonly ClosedEntry[] {
+  if (kind === 'plain') return places;
+  return places.filter(({ path }) => !GIT_NAMES.has(path.slice(path.lastIndexOf('/') + 1)));
+}
+
+function failed(cause: unknown): ToolFailure {
+  const why =
+    cause instanceof Error ? cause.message.split('\n')[0] : 'the workspace keeps changing';
+  return new ToolFailure(
+    'SANDBOX_FAILED',
+    `The sandbox could not be made, so the command was not run (${why}): repeat it, and tell the person if it fails again.`,
+    { cause },
+  );
+}
+
+function shortened(names: readonly string[]): string {
+  const shown = names.slice(0, 3).join(', ').slice(0, SANDBOX_LIMITS.maxNoteChars);
+  return names.length > 3 ? `${shown} and ${names.length - 3} more` : shown;
+}
+
+const UNCOVERED =
+  'some protected paths that came into being since the bridge began are not covered';
+
+const TOO_LARGE =
+  'The workspace is too large to be looked through for what commands may not touch, so every command asks: open a smaller folder.';
+
+const TOO_MANY =
+  `The workspace has more than ${SANDBOX_LIMITS.maxMounts} paths that commands may not touch, more than a sandbox can close, ` +
+  'so every command asks: open a smaller folder.';

@@ -1,0 +1,74 @@
+/** What each sandboxed command gets of its own, as arguments for bubblewrap and the shell. */
+import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
+import { SHELL } from '../terminal/launch.ts';
+import type { Bubblewrap } from './bubblewrap.ts';
+import { isBelow } from './byte-path.ts';
+import { SANDBOX_LIMITS } from './limits.ts';
+
+/** The descriptor of the first of a launch's inputs; its other descriptors follow. */
+export const FIRST_INPUT = 3;
+
+export function namespaces(
+  permissions: readonly Permission[],
+  { canDisableUserNamespaces }: Bubblewrap,
+): string[] {
+  return [
+    ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts'],
+    '--unshare-cgroup-try',
+    ...(permissions.includes('network') ? [] : ['--unshare-net']),
+    ...(canDisableUserNamespaces ? ['--disable-userns', '--assert-userns-disabled'] : []),
+    ...['--hostname', 'drawbridge', '--cap-drop', 'ALL'],
+    ...['--new-session', '--die-with-parent'],
+  ];
+}
+
+/** The kernel's settings are read-only, though only root could change them and no command is root. */
+export function devices(): string[] {
+  return [
+    ...['--dev', '/dev', ...ownMemory('/dev/shm', SANDBOX_LIMITS.sharedMemoryBytes)],
+    ...['--remount-ro', '/dev', '--proc', '/proc'],
+    ...KERNEL_SETTINGS.flatMap((path) => ['--ro-bind-try', path, path]),
+  ];
+}
+
+/** By proc(5). */
+const KERNEL_SETTINGS = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'] as const;
+
+/** Emptied for each command. The workspace may lie in one of them. */
+export function ownFolders(workspace: string): string[] {
+  const folders = ['/tmp', '/var/tmp'];
+  const isInside = folders.some((folder) => isBelow(folder, workspace));
+  return [
+    ...folders.flatMap((folder) => ownMemory(folder, SANDBOX_LIMITS.tmpBytes)),
+    ...(isInside ? ['--bind', workspace, workspace] : []),
+  ];
+}
+
+function ownMemory(path: string, bytes: number): string[] {
+  return ['--size', String(bytes), '--perms', '1777', '--tmpfs', path];
+}
+
+/**
+ * The shell with its limits. They are set inside, where the count of processes is the sandbox's own; set outside, it
+ * would count all that the user runs. What a program does not need of our descriptors is closed.
+ */
+export function limitedShell(command: string): string[] {
+  const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
+  const processes = SHELL.endsWith('/bash') ? '-u' : '-p';
+  const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}`;
+  const script = `exec 4<&- 5<&-; { ${limits}; } 2>/dev/null; exec "$0" -c "$1" 2>&1`;
+  return [SHELL, '-c', script, SHELL, command];
+}
+
+/** For people and the model. */
+export function describeLimits(
+  permissions: readonly Permission[],
+  notes: readonly string[],
+): string {
+  return [
+    'bubblewrap: writes only to the workspace',
+    permissions.includes('network') ? 'network open' : 'no network',
+    permissions.includes('git_write') ? '.git writable' : '.git read-only',
+    ...notes,
+  ].join(', ');
+}

@@ -1,0 +1,129 @@
+/** Stops every process that this one has started, directly or not, so that nothing changes while we look. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { SANDBOX_LIMITS } from './limits.ts';
+
+/**
+ * Stops all descendants of this process: those of sandboxes are among them, and no sandboxed process can leave its
+ * family, since its PID namespace has a first process for all orphans. Returns what lets them go on again. Rejects when
+ * they could not all be stopped; then none stays stopped.
+ *
+ * Whatever is started afterwards runs: start nothing that is not trusted until they go on.
+ */
+export async function freezeDescendants(): Promise<() => void> {
+  const stopped = new Set<number>();
+  const thaw = () => {
+    for (const pid of stopped) signal(pid, 'SIGCONT');
+    stopped.clear();
+  };
+  const deadline = performance.now() + SANDBOX_LIMITS.freezeMs;
+  // A process that forked before it stopped has a child that the same look can miss: the next one sees it.
+  for (let quietLooks = 0; quietLooks < 2; ) {
+    const running = descendants().filter((process) => !process.isStopped);
+    quietLooks = running.length === 0 ? quietLooks + 1 : 0;
+    for (const { pid } of running) if (signal(pid, 'SIGSTOP')) stopped.add(pid);
+    if (performance.now() > deadline) {
+      thaw();
+      throw new Error('the processes of earlier commands cannot be stopped');
+    }
+    if (running.length > 0) await sleep(0);
+  }
+  return thaw;
+}
+
+interface Process {
+  readonly pid: number;
+  readonly parent: number;
+  readonly isStopped: boolean;
+}
+
+function descendants(): Process[] {
+  const children = Map.groupBy(readProcesses(), ({ parent }) => parent);
+  const family: Process[] = [];
+  const parents = [process.pid];
+  for (const parent of parents) {
+    for (const child of children.get(parent) ?? []) {
+      family.push(child);
+      parents.push(child.pid);
+    }
+  }
+  return family;
+}
+
+function readProcesses(): Process[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => present(readProcess(pid)));
+}
+
+/** By proc_pid_stat(5): after the name in parentheses come state and parent. */
+function readProcess(pid: string): Process | undefined {
+  const stat = readIfAny(`/proc/${pid}/stat`);
+  if (stat === undefined) return undefined;
+  const [state = '', parent = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const mayRest = AT_REST.has(state) || state === WAITING;
+  return {
+    pid: Number(pid),
+    parent: Number(parent),
+    isStopped: mayRest && isEachThreadAtRest(pid),
+  };
+}
+
+/** Stopped, traced, or dead. */
+const AT_REST: ReadonlySet<string> = new Set(['T', 't', 'Z', 'X']);
+/** For something that no signal interrupts. */
+const WAITING = 'D';
+
+/** Each thread stops for itself, and the first one may be dead while others run. */
+function isEachThreadAtRest(pid: string): boolean {
+  return listIfAny(`/proc/${pid}/task`).every((thread) => {
+    const stat = readIfAny(`/proc/${pid}/task/${thread}/stat`);
+    if (stat === undefined) return true;
+    const state = stat.charAt(stat.lastIndexOf(')') + 2);
+    return (
+      AT_REST.has(state) || (state === WAITING && waitsForChild(`/proc/${pid}/task/${thread}`))
+    );
+  });
+}
+
+/** Between vfork(2) and its child's exec no signal stops the parent; it does nothing either until the child goes on. */
+function waitsForChild(thread: string): boolean {
+  const [call = ''] = (readIfAny(`${thread}/syscall`) ?? '').split(' ');
+  return (FORKS[process.arch] ?? []).includes(Number(call));
+}
+
+/** clone, vfork and clone3, as the processor's Linux numbers them. */
+const FORKS: Readonly<Record<string, readonly number[]>> = {
+  x64: [56, 58, 435],
+  arm64: [220, 435],
+};
+
+function listIfAny(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch {
+    return []; // Gone since it was listed.
+  }
+}
+
+function readIfAny(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return undefined; // Gone since it was listed.
+  }
+}
+
+/** Whether it was still there. */
+function signal(pid: number, name: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, name);
+  } catch {
+    // Gone; or after a change of user not ours any more, and then it cannot be stopped, which the deadline tells.
+    return false;
+  }
+}
+
+function present<T>(value: T | undefined): T[] {
+  return value === undefined ? [] : [value];
+}

@@ -1,0 +1,60 @@
+/** What the machine's owner decides on what commands see: our state never, and a list of their own. */
+
+import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { z } from 'zod';
+import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
+import { isSystemError } from './failure.ts';
+import { readPlainFile } from './plain-file.ts';
+
+const SandboxFile = z.strictObject({
+  /** Files and folders that commands may read, absolute or with `~/` in front. */
+  readable: z.array(z.string().regex(/^(?:\/|~\/)./)).max(100),
+});
+
+/**
+ * The paths in `sandbox.json` of the state folder; none without the file. One that is wrong throws: the owner has meant
+ * something by it.
+ */
+export async function readReadable(stateDir: string): Promise<readonly string[]> {
+  const path = join(stateDir, 'sandbox.json');
+  const text = await readPlainFile(path).catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT')) return undefined;
+    throw error;
+  });
+  if (text === undefined) return [];
+  const { readable } = parse(text, path);
+  return readable.map((name) => (name.startsWith('~/') ? join(homedir(), name.slice(2)) : name));
+}
+
+/**
+ * The folders of all instances' state: of this one, of those beside it, and of those in the usual place. A folder
+ * directly below `/` holds more than state, and is not closed for what is in it.
+ */
+export async function stateFolders(stateDir: string): Promise<readonly string[]> {
+  const beside = dirname(stateDir);
+  const own = dirname(beside) === '/' || beside === '/' ? stateDir : beside;
+  const { XDG_STATE_HOME } = process.env;
+  const base =
+    XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local/state');
+  const usual = await realpath(join(base, 'drawbridge')).catch(() => undefined);
+  return [...new Set([own, ...(usual === undefined ? [] : [usual])])];
+}
+
+function parse(text: string, path: string): z.infer<typeof SandboxFile> {
+  const parsed = SandboxFile.safeParse(toValue(text));
+  if (parsed.success) return parsed.data;
+  const { message } = invalidRequest(parsed.error);
+  throw new DrawbridgeError('NOT_CONFIGURED', `${path} is not right: ${message}. ${FORM}`);
+}
+
+const FORM = 'Expected: {"readable":["~/.config/my-tool"]}';
+
+function toValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // Not JSON, which no schema takes.
+  }
+}

@@ -1,0 +1,164 @@
+/** Finds the protected and secret paths of a workspace, again and again, reading only the folders that changed. */
+import { type Dirent, lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { type BytePath, toBytes, toText } from './byte-path.ts';
+import { isSystemError } from './failure.ts';
+import { SANDBOX_LIMITS } from './limits.ts';
+import { type Closure, closureOf } from './protected.ts';
+
+/** A path that commands may not change, or not even read. */
+export interface ClosedEntry {
+  readonly path: BytePath;
+  readonly closure: Closure;
+  readonly kind: 'file' | 'folder' | 'link';
+  /** See {@link identityOf}. */
+  readonly identity: string;
+  /** A folder that is closed only for being unreadable or too deep: see {@link canBeLookedInto}. */
+  readonly isUnreadable?: true;
+}
+
+export interface ClosedEntries {
+  /** The nearest first. */
+  readonly entries: readonly ClosedEntry[];
+  /** Whether time ran out before everything was looked at. */
+  readonly isCut: boolean;
+}
+
+/**
+ * Looks at one workspace. Every folder counts, installed packages too: a command can move a project into them. Names
+ * are looked up one after the other, so programs at work can mislead a look; one that must be right needs them stopped.
+ */
+export class WorkspaceScan {
+  readonly #root: BytePath;
+  readonly #cachedDevice: number | undefined;
+  /** By device and inode, so that a folder that was moved need not be read again. */
+  #known = new Map<string, Listing>();
+
+  constructor(root: BytePath) {
+    this.#root = root;
+    const { dev } = statSync(toBytes(root));
+    this.#cachedDevice = LOCAL_DISKS.has(statfsSync(toBytes(root)).type) ? dev : undefined;
+  }
+
+  /** One look at a time: the caller sees to that. */
+  async look(limitMs: number): Promise<ClosedEntries> {
+    const deadline = performance.now() + limitMs;
+    const seen = new Map<string, Listing>();
+    const entries: ClosedEntry[] = [];
+    const folders = [this.#root];
+    let sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
+    for (const folder of folders) {
+      this.#lookInto(folder, { folders, entries, seen });
+      if (performance.now() < sliceEnd) continue;
+      if (performance.now() > deadline) return { entries, isCut: true };
+      await setImmediate();
+      sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
+    }
+    this.#known = seen;
+    return { entries, isCut: false };
+  }
+
+  #lookInto(
+    folder: BytePath,
+    found: { folders: BytePath[]; entries: ClosedEntry[]; seen: Map<string, Listing> },
+  ): void {
+    const stats = statIfAny(folder);
+    if (stats === undefined) return;
+    const identity = identityOf(stats);
+    if (folder !== this.#root && !canBeLookedInto(folder, stats)) {
+      const whole = { closure: 'secret', kind: 'folder', isUnreadable: true } as const;
+      found.entries.push({ path: folder, identity, ...whole });
+      return;
+    }
+    const known = this.#known.get(identity);
+    const isCached = known !== undefined && isStillTrue(known, stats);
+    const listing = isCached ? known : read(folder, stats);
+    if (stats.dev === this.#cachedDevice) found.seen.set(identity, listing);
+    for (const entry of listing.closed) {
+      found.entries.push({ ...entry, path: join(folder, entry.name) });
+    }
+    for (const name of listing.below) found.folders.push(join(folder, name));
+  }
+}
+
+/** File systems whose folders tell of every change by their times: ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. */
+const LOCAL_DISKS: ReadonlySet<number> = new Set([
+  0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e,
+]);
+
+/** Differs when another file or folder takes the place, unless the file system gives its number again. */
+export function identityOf({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string {
+  return `${dev}:${ino}`;
+}
+
+/** What a folder held when it was read. */
+interface Listing {
+  readonly closed: readonly (Omit<ClosedEntry, 'path'> & { readonly name: string })[];
+  readonly below: readonly string[];
+  readonly changedMs: number;
+  readonly readMs: number;
+}
+
+/** No program can set the time of the last change, short of the clock. */
+function isStillTrue({ changedMs, readMs }: Listing, { ctimeMs, mtimeMs }: Stats): boolean {
+  const isSettled = readMs - changedMs > SANDBOX_LIMITS.settledMs;
+  return isSettled && changedMs === Math.max(ctimeMs, mtimeMs);
+}
+
+function read(folder: BytePath, { ctimeMs, mtimeMs }: Stats): Listing {
+  const readMs = Date.now();
+  const entries = readEntries(folder);
+  const closed = entries.flatMap((entry) => toClosed(folder, entry));
+  const names = new Set(closed.map(({ name }) => name));
+  const below = entries.filter((entry) => entry.isDirectory() && !names.has(entry.name));
+  return {
+    closed,
+    below: below.map(({ name }) => name),
+    changedMs: Math.max(ctimeMs, mtimeMs),
+    readMs,
+  };
+}
+
+function readEntries(folder: BytePath): Dirent[] {
+  try {
+    return readdirSync(toBytes(folder), { withFileTypes: true, encoding: 'latin1' });
+  } catch (error) {
+    // Gone since it was listed. One that we may not read is closed as a whole: see `canBeLookedInto`.
+    if (isSystemError(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return [];
+    throw error;
+  }
+}
+
+function toClosed(folder: BytePath, { name }: Dirent): Listing['closed'] {
+  const closure = closureOf(toText(name));
+  if (closure === null) return [];
+  const stats = statIfAny(join(folder, name));
+  if (stats === undefined) return [];
+  const kind = stats.isSymbolicLink() ? 'link' : stats.isDirectory() ? 'folder' : 'file';
+  return [{ name, closure, kind, identity: identityOf(stats) }];
+}
+
+const READ_AND_ENTER = 0o500;
+
+/**
+ * Else a folder is closed as a whole: one that its owner may not read, and one so deep that nothing below it could be
+ * mounted on. A command can make either, and put inside what was closed.
+ */
+export function canBeLookedInto(path: BytePath, { mode }: Pick<Stats, 'mode'>): boolean {
+  const isReadable = (mode & READ_AND_ENTER) === READ_AND_ENTER;
+  return isReadable && path.length <= SANDBOX_LIMITS.maxPathBytes;
+}
+
+function statIfAny(path: BytePath): Stats | undefined {
+  try {
+    return lstatSync(toBytes(path), { throwIfNoEntry: false });
+  } catch (error) {
+    // Gone since it was listed, or behind a folder that we may not enter.
+    if (isSystemError(error, 'ENOTDIR', 'EACCES', 'ENAMETOOLONG', 'ELOOP')) return undefined;
+    throw error;
+  }
+}
+
+function join(folder: BytePath, name: string): BytePath {
+  return `${folder}/${name}`;
+}

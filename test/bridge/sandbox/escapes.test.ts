@@ -1,0 +1,194 @@
+/** Ways out of a sandbox that need no race: each of them once led out. */
+import { execFile } from 'node:child_process';
+import { link, mkdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  git,
+  NO_BUBBLEWRAP,
+  type SandboxedWorkspace,
+  sandboxedWorkspace,
+} from './sandboxed-workspace.ts';
+
+const SECRET = 'secret of the project\n';
+
+/** With a project `packages/api` in it, which has a secret and a repository. */
+async function withProject(): Promise<SandboxedWorkspace> {
+  const place = await sandboxedWorkspace();
+  onTestFinished(place.remove);
+  await place.put('workspace/packages/api/.env', SECRET);
+  await place.put('workspace/packages/api/src/index.ts', '');
+  await git(place.path('workspace/packages/api'), 'init', '--quiet');
+  return place;
+}
+
+/** What commands got of the secret and did to the repository, wherever a command has put the two. */
+async function loot(place: SandboxedWorkspace, enter: string): Promise<unknown> {
+  const { output } = await place.attempt(
+    `${enter} && { cat .env; git config core.fsmonitor ./owned; echo owned > .git/hooks/pre-commit; }; echo end`,
+  );
+  const { stdout } = await promisify(execFile)('grep', [
+    '-rl',
+    'owned',
+    place.path('workspace'),
+  ]).catch(({ stdout }) => ({ stdout }));
+  const isSafe = !output.includes('secret') && output.endsWith('end\n');
+  return { isSafe, owned: stdout };
+}
+
+const SAFE = { isSafe: true, owned: '' };
+
+describe.skipIf(NO_BUBBLEWRAP)(`what is closed stays closed ${NO_BUBBLEWRAP ?? ''}`, () => {
+  const DEEP = 'n=$(printf %0200d 0); for i in $(seq 24); do mkdir -p $n && cd $n; done';
+  test.each([
+    [
+      'into a folder of packages',
+      'mkdir node_modules; mv packages/api node_modules/',
+      'cd node_modules/api',
+    ],
+    ['under a name that is not UTF-8', "mv packages $'p\\xff'", "cd $'p\\xff'/api"],
+    [
+      'behind 20,500 files',
+      'mkdir -p a/b/c; for i in $(seq 20500); do : > "a/!$i"; done; mv packages/api a/b/c/',
+      'cd a/b/c/api',
+    ],
+    [
+      'into a folder that only a command opens',
+      'mkdir d; mv packages/api d/; chmod 000 d',
+      'chmod 700 d; cd d/api',
+    ],
+    ['deeper than a path can be long', `W=$PWD; ${DEEP}; mv $W/packages/api .`, `${DEEP}; cd api`],
+  ])('when its parents are moved %s', async (_, move, enter) => {
+    const place = await withProject();
+    await place.attempt('true');
+    await place.attempt(move);
+    // Neither at once nor after what lies in the way was taken away.
+    await loot(place, enter);
+    expect(await loot(place, enter)).toEqual(SAFE);
+  });
+
+  test('when its parents are moved before anything else was run', async () => {
+    const place = await withProject();
+    await place.attempt('mkdir node_modules; mv packages/api node_modules/');
+    expect(await loot(place, 'cd node_modules/api')).toEqual(SAFE);
+  });
+
+  test('when a program of the person moves it', async () => {
+    const place = await withProject();
+    await place.attempt('true');
+    await mkdir(place.path('workspace/moved'));
+    await rename(place.path('workspace/packages/api'), place.path('workspace/moved/api'));
+    expect(await loot(place, 'cd moved/api')).toEqual(SAFE);
+  });
+
+  test('when an editor puts a new file in its place', async () => {
+    const place = await withProject();
+    await place.attempt('true');
+    await place.put('workspace/new', SECRET);
+    await rename(place.path('workspace/new'), place.path('workspace/packages/api/.env'));
+    expect(await loot(place, 'cd packages/api')).toEqual(SAFE);
+  });
+
+  test('to commands that began before it came into being, for those that begin after', async () => {
+    const place = await withProject();
+    await place.attempt('true');
+    await place.put('workspace/late/.env', SECRET);
+    await git(place.path('workspace/late'), 'init', '--quiet');
+    expect(await loot(place, 'cd late')).toEqual(SAFE);
+  });
+
+  test('with its second name in the workspace, where a person has made one', async () => {
+    const place = await withProject();
+    await mkdir(place.path('workspace/copy'));
+    await link(place.path('workspace/packages/api/.env'), place.path('workspace/copy/.env'));
+    const { output } = await place.attempt('cat copy/.env packages/api/.env');
+    expect(output).not.toContain('secret');
+  });
+});
+
+describe.skipIf(NO_BUBBLEWRAP)(`a command cannot end all others ${NO_BUBBLEWRAP ?? ''}`, () => {
+  test.each([
+    ['a link to the shell', 'ln -s /bin/bash a.key; ln -s /usr/bin .ssh'],
+    [
+      'a link to a folder of the workspace',
+      'mkdir src; ln -s src .env; ln -s src .git2; ln -s src .vscode',
+    ],
+    [
+      'a path longer than 4,096 bytes',
+      'n=$(printf "%0200d" 0); for i in $(seq 40); do mkdir $n && cd $n || exit; done; git init -q; touch .env',
+    ],
+    ['a pipe in the place of ignore rules', 'mkfifo .gitignore .ignore'],
+    ['a pipe and a link in the place of a repository', 'mkdir a b; mkfifo a/.git; ln -s / b/.git'],
+    ['a folder without rights', 'mkdir -p x/.git; chmod 000 x'],
+    [
+      'names that are no text',
+      "mkdir $'a\\nb' $'c\\xff\\x1b[2J'; touch $'a\\nb/.env' $'c\\xff\\x1b[2J/.env'",
+    ],
+    ['a policy that is broken', 'mkdir .drawbridge; echo "{" > .drawbridge/policy.json'],
+  ])('by %s', async (_, command) => {
+    const place = await sandboxedWorkspace();
+    onTestFinished(place.remove);
+    await place.attempt('true');
+    await place.attempt(command);
+    const { output } = await place.attempt('mkdir -p src; echo runs > src/made && cat src/made');
+    expect(output).toBe('runs\n');
+  });
+});
+
+describe.skipIf(NO_BUBBLEWRAP)(`the machine is closed ${NO_BUBBLEWRAP ?? ''}`, () => {
+  test.each([
+    ['no user that the kernel knows as root', 'cat /proc/self/uid_map', /^\s+0 /m],
+    [
+      'no setting of the kernel',
+      'for f in /proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/sys/vm/drop_caches; do [ -w $f ] && echo writable; done',
+      /writable/,
+    ],
+    ['no hashes of passwords', 'cat /etc/shadow /etc/gshadow /etc/security/opasswd', /:\$|root:/],
+    [
+      'no data of services or other people',
+      'ls -d /home/* /srv/* /var/spool /var/lib/private /mnt /media /run/*',
+      /^\//m,
+    ],
+    ['no devices of the machine', 'ls /dev', /^(sda|vda|kmsg|mem|fuse|kvm)$/m],
+  ])('commands reach %s', async (_, command, reached) => {
+    const place = await sandboxedWorkspace();
+    onTestFinished(place.remove);
+    const { output } = await place.attempt(`{ ${command}; } 2>/dev/null; echo end`);
+    expect(output).toMatch(/end\n$/);
+    expect(output).not.toMatch(reached);
+  });
+
+  test('commands write to no pipe outside the workspace', async () => {
+    const place = await sandboxedWorkspace();
+    onTestFinished(place.remove);
+    const pipe = join('/var/tmp', `drawbridge-${process.pid}`);
+    await promisify(execFile)('mkfifo', ['-m', '666', place.path('home/pipe'), pipe]);
+    onTestFinished(() => rm(pipe));
+    const { output } = await place.attempt(
+      `for pipe in ~/pipe ${pipe}; do [ -p $pipe ] && echo reached; done; echo end`,
+    );
+    expect(output).toBe('end\n');
+  });
+
+  test('commands read of the home folder the tools, and what the owner lists', async () => {
+    const place = await sandboxedWorkspace({ readable: ['.config/listed'] });
+    onTestFinished(place.remove);
+    const { output } = await place.attempt(
+      'cd ~; cat .cargo/bin/tool .config/listed .config/other .cargo/credentials.toml 2>/dev/null',
+    );
+    expect(output).toBe('a tool\nlisted\n');
+  });
+
+  test('a fork bomb ends at a number of processes, and a greedy program at its memory', async () => {
+    const place = await sandboxedWorkspace();
+    onTestFinished(place.remove);
+    const bomb = 'for i in $(seq 1500); do sleep 5 & done 2>/dev/null; jobs -r | wc -l';
+    const { output } = await place.attempt(`bash -c '${bomb}' 2>/dev/null | tail -1`);
+    expect(Number(output.trim() || '0')).toBeLessThan(1_100);
+    const { output: memory } = await place.attempt(
+      'ulimit -d; df --output=size -BM /tmp /dev/shm | tail -2',
+    );
+    expect(memory).toBe('4194304\n    1024M\n     256M\n');
+  });
+});
