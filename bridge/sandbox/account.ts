@@ -1,7 +1,7 @@
 /** The user that sandboxed commands run as: never root, whatever the bridge runs as. */
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
-import { homedir, userInfo } from 'node:os';
+import { homedir } from 'node:os';
 import { promisify } from 'node:util';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { findProgram } from './programs.ts';
@@ -26,10 +26,10 @@ export type AccountChoice =
  * of root's is still root to the kernel, which lets it write `/proc/sys` and read `/etc/shadow`.
  */
 export async function chooseAccount(workspace: string): Promise<AccountChoice> {
-  const own = userInfo();
+  const own = { uid: process.getuid?.() ?? ROOT, gid: process.getgid?.() ?? ROOT };
   if (own.uid !== ROOT) {
-    const { uid, gid, username: name } = own;
-    return { ok: true, account: { uid, gid, name, home: homedir(), prefix: [] } };
+    const name = process.env['USER'] ?? String(own.uid);
+    return { ok: true, account: { ...own, name, home: homedir(), prefix: [] } };
   }
   const { uid, gid } = await stat(workspace);
   if (uid === ROOT) return { ok: false, reason: ROOT_OWNS };

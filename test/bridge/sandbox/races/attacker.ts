@@ -1,0 +1,59 @@
+/** Runs one attack so many times, in the sandbox, as the user of this process; prints what came of it as JSON. */
+import { text } from 'node:stream/consumers';
+import { probeConfinement } from '../../../../bridge/sandbox/confine.ts';
+import type { Surroundings } from '../../../../bridge/sandbox/confinement.ts';
+import { BackgroundProcesses } from '../../../../bridge/terminal/background.ts';
+import { runCommand } from '../../../../bridge/terminal/run-command.ts';
+import { ATTACKS, LOOT } from './attacks.ts';
+
+interface Order {
+  readonly name: string;
+  readonly times: number;
+  readonly surroundings: Surroundings;
+}
+
+export interface Outcome {
+  readonly confinement: string;
+  readonly attempts: number;
+  /** Attempts that printed what nobody may read. */
+  readonly hits: number;
+  /** Attempts whose command could not be started, with the first reason. */
+  readonly failed: number;
+  readonly reason: string;
+}
+
+const { name, times, surroundings }: Order = JSON.parse(await text(process.stdin));
+const attack = ATTACKS[name];
+if (attack === undefined) throw new Error(`no attack named ${name}`);
+const confinement = await probeConfinement(surroundings);
+const background = new BackgroundProcesses();
+const signal = new AbortController().signal;
+const onOutput = () => {};
+
+const start = (command: string) =>
+  confinement.start({ command, cwd: surroundings.workspace, permissions: [] }, ({ launch }) =>
+    runCommand(launch, { timeoutMs: 20_000, onOutput, signal }),
+  );
+
+await start(attack.prepare);
+const swapper = `exec perl -e '${attack.swapper}'`;
+await confinement.start(
+  { command: swapper, cwd: surroundings.workspace, permissions: [] },
+  ({ launch }) => background.start(launch, { onOutput, signal }),
+);
+let hits = 0;
+let failed = 0;
+let reason = '';
+for (let index = 0; index < times; index++) {
+  try {
+    const { output } = await start(`{ ${attack.attempt(index)}; } 2>/dev/null; echo end`);
+    if (output.includes(LOOT)) hits++;
+    if (!output.endsWith('end\n')) throw new Error(output.slice(0, 200));
+  } catch (error) {
+    failed++;
+    if (reason === '') reason = error instanceof Error ? error.message : String(error);
+  }
+}
+await background.endAll();
+const outcome: Outcome = { confinement: confinement.detail, attempts: times, hits, failed, reason };
+process.stdout.write(JSON.stringify(outcome), () => process.exit(0));

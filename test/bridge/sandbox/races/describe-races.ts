@@ -1,0 +1,76 @@
+/** Every attack as a test, as root and as an ordinary user: so many attempts, and not one may lead out. */
+import { execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { NO_BUBBLEWRAP, OWNER, sandboxedWorkspace } from '../sandboxed-workspace.ts';
+import type { Outcome } from './attacker.ts';
+import { ATTACKS, MARK } from './attacks.ts';
+
+/** The user that the bridge is: the owner of the workspace, and root where this process is root. */
+const BRIDGES: readonly (readonly [string, { uid?: number; gid?: number }])[] =
+  OWNER.uid === undefined
+    ? [['its owner', {}]]
+    : [
+        ['root', {}],
+        ['its owner', OWNER],
+      ];
+
+export function describeRaces(times: number): void {
+  describe.skipIf(NO_BUBBLEWRAP)(`${times} attempts ${NO_BUBBLEWRAP ?? ''}`, () => {
+    for (const [user, identity] of BRIDGES) {
+      for (const name of Object.keys(ATTACKS)) {
+        test(`do not lead out for a bridge of ${user} by exchanging ${name}`, async () => {
+          expect(await race(name, times, identity)).toEqual({
+            confinement: expect.stringContaining('bubblewrap'),
+            attempts: times,
+            hits: 0,
+            marked: [],
+            outside: ['file'],
+          });
+        });
+      }
+    }
+  });
+}
+
+async function race(
+  name: string,
+  times: number,
+  identity: { uid?: number; gid?: number },
+): Promise<unknown> {
+  const place = await sandboxedWorkspace();
+  onTestFinished(place.remove);
+  const personal = ATTACKS[name]?.files ?? {};
+  for (const [file, text] of Object.entries(personal)) await place.put(file, text);
+  const attacker = spawn(process.execPath, [join(import.meta.dirname, 'attacker.ts')], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+    env: { PATH: '/usr/bin:/bin', HOME: place.path('home') },
+    ...identity,
+  });
+  attacker.stdin.end(JSON.stringify({ name, times, surroundings: place.surroundings }));
+  const { failed, reason, ...outcome } = (await json(attacker.stdout)) as Outcome;
+  // A storm may make a command fail, never succeed where it must not; but if all failed nothing was tried.
+  expect(failed, reason).toBeLessThan(times / 2);
+  return {
+    ...outcome,
+    marked: await marked(place.base),
+    outside: await readdir(place.path('outside')),
+  };
+}
+
+/** Files outside the workspace, or in a repository of the person's, in which a command has written. */
+async function marked(base: string): Promise<string[]> {
+  const { stdout } = await promisify(execFile)('grep', ['-rl', MARK, base]).catch(({ stdout }) => ({
+    stdout: String(stdout),
+  }));
+  const files = stdout.split('\n').filter((file: string) => file !== '');
+  return files.filter((file: string) => {
+    if (!file.startsWith(`${base}/workspace/`)) return true;
+    const [repository] = file.split('/.git/');
+    return existsSync(`${repository}/.git/person`);
+  });
+}

@@ -1,0 +1,3 @@
+import { describeRaces } from './describe-races.ts';
+
+describeRaces(200);
