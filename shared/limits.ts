@@ -432,6 +432,12 @@ export const COMMAND_LIMITS = {
   /** UTF-16 units of output kept from the start and from the end. */
   maxHeadChars: 16 * KIB,
   maxTailChars: 16 * KIB,
+  /**
+   * UTF-16 units of output read before a pause, and the pause: 40 MB a second, more than any build prints, at a few
+   * percent of a core.
+   */
+  maxOutputCharsPerPause: MIB,
+  outputPauseMs: 25,
   /** How often an ending group of processes is looked at: no delay that a person sees. */
   groupPollMs: 20,
   /** A background command is up when it printed nothing for this long; a build step in between rarely pauses so. */
@@ -442,10 +448,6 @@ export const COMMAND_LIMITS = {
   maxBackground: 16,
   /** The sandbox's self-test takes 0.1 s; a machine that needs longer than this cannot be relied on. */
   probeTimeoutMs: 10 * SECOND,
-  /** Directory entries looked at for paths to protect, nearest first: about 100 ms, before and after each command. */
-  maxScanEntries: 20_000,
-  /** Paths of a workspace mounted over for one command: bubblewrap's time grows with their square, 0.2 s for so many. */
-  maxMounts: 300,
   /** Answers of devices kept for questions that are not asked yet: all that one return of a tunnel may bring. */
   maxEarlyAnswers: 100,
   /** Size at which the journal of calls is rewritten without what was acked, in bytes: a write of some 20 ms. */

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { Launch } from './launch.ts';
+import { PacedReading } from './paced-reading.ts';
 import { endProcessGroup } from './process-group.ts';
 
 /** Why a command was ended before its time. */
@@ -25,6 +26,7 @@ export class RunningCommand {
   readonly ended: Promise<CommandEnd>;
   readonly #child: ChildProcess;
   readonly #hasPidNamespace: boolean;
+  readonly #reading: PacedReading;
   #stopReason: StopReason | undefined;
   #ending: Promise<void> | undefined;
 
@@ -32,10 +34,7 @@ export class RunningCommand {
     this.#child = spawnLaunch(launch);
     this.#hasPidNamespace = launch.hasPidNamespace;
     this.pid = this.#child.pid;
-    for (const stream of outputsOf(this.#child)) {
-      // Holds back a character whose bytes come in two pieces.
-      stream.setEncoding('utf8').on('data', onOutput);
-    }
+    this.#reading = new PacedReading(outputsOf(this.#child), onOutput);
     this.ended = this.#watch();
   }
 
@@ -50,6 +49,7 @@ export class RunningCommand {
     const own = await ownEndOf(this.#child);
     const reason = this.#stopReason;
     await this.#endGroup();
+    this.#reading.end();
     await drain(this.#child);
     return reason === undefined ? own : { state: 'stopped', reason };
   }

@@ -1,0 +1,42 @@
+/** Reads a program's output no faster than a bridge can bear, so that one that never stops printing waits for us. */
+import type { Readable } from 'node:stream';
+import { COMMAND_LIMITS } from '../../shared/limits.ts';
+
+/** Of all outputs of one command together. */
+export class PacedReading {
+  readonly #streams: readonly Readable[];
+  #taken = 0;
+  #pause: NodeJS.Timeout | undefined;
+  #isOver = false;
+
+  constructor(streams: readonly Readable[], onText: (text: string) => void) {
+    this.#streams = streams;
+    for (const stream of streams) {
+      // Holds back a character whose bytes come in two pieces.
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        onText(text);
+        this.#take(text.length);
+      });
+    }
+  }
+
+  /** What is left in the pipes is little, and is read at once. */
+  end(): void {
+    this.#isOver = true;
+    this.#resume();
+  }
+
+  #take(chars: number): void {
+    this.#taken += chars;
+    if (this.#isOver || this.#taken < COMMAND_LIMITS.maxOutputCharsPerPause) return;
+    for (const stream of this.#streams) stream.pause();
+    this.#pause ??= setTimeout(() => this.#resume(), COMMAND_LIMITS.outputPauseMs);
+  }
+
+  #resume(): void {
+    clearTimeout(this.#pause);
+    this.#pause = undefined;
+    this.#taken = 0;
+    for (const stream of this.#streams) stream.resume();
+  }
+}
