@@ -57,9 +57,13 @@ export class Base implements Disposable {
   }
 }
 
-function isEachClosed(holder: Holder, entries: readonly ClosedEntry[]): boolean {
-  const mounts = holder.mounts();
-  return entries.every((entry) => isClosed(entry, `/proc/${holder.pid}/root`, mounts));
+/** Looks at every entry, in the mounts of a process. */
+export function isEachClosed(
+  { pid, mounts }: Pick<Holder, 'pid' | 'mounts'>,
+  entries: readonly ClosedEntry[],
+): boolean {
+  const known = mounts();
+  return entries.every((entry) => isClosed(entry, `/proc/${pid}/root`, known));
 }
 
 /** What is seen in the base at its path: for what is protected the very thing, on a mount of its own that is read-only. */

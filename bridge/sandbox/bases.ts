@@ -2,12 +2,13 @@
 
 import { Base } from './base.ts';
 import { type BytePath, fromText, isBelow, toText } from './byte-path.ts';
-import { ToolFailure } from './failure.ts';
-import { freezeDescendants } from './freeze.ts';
+import { descendants, freezeDescendants, type Process } from './freeze.ts';
+import { failed, releaseHeld } from './held-command.ts';
 import { KnownEntries } from './known-entries.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { linkedPlaces } from './linked-places.ts';
 import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from './scan.ts';
+import { closeEntries, mountable } from './view.ts';
 
 /** `git`: git's own files are writable, for a command that a person let change them. */
 export type BaseKind = 'plain' | 'git';
@@ -78,6 +79,36 @@ export class Bases implements Disposable {
     return await this.#remake(kind);
   }
 
+  /**
+   * Starts a command with mounts of its own, where no base can be entered: all other commands are stopped while they
+   * are made, and the command waits inside until each was looked at. `start` gets the mounts, as arguments, and spawns
+   * bubblewrap with them before it returns; what it runs must begin with {@link HOLD}.
+   */
+  async startHeld<Result>(
+    kind: BaseKind,
+    start: (mounts: readonly BytePath[], current: Omit<CurrentBase, 'base'>) => Result,
+  ): Promise<Result> {
+    const thaw = await freezeDescendants().catch((cause: unknown) => {
+      throw failed(cause);
+    });
+    try {
+      const found = await this.look();
+      this.#known.remember(found.entries);
+      const places = this.#known.places();
+      const entries = mountable(entriesOf(kind, places));
+      const mounts = [...this.#viewOf(kind), ...closeEntries(entries)];
+      const earlier = new Set(descendants().map(({ pid }) => pid));
+      const result = start(mounts, { found, notes: this.#notes(found, places) });
+      const isOurs = ({ parent, pid }: Process) => parent === process.pid && !earlier.has(pid);
+      const launched = descendants().find(isOurs)?.pid;
+      if (launched === undefined) return result;
+      await releaseHeld(launched, entries);
+      return result;
+    } finally {
+      thaw();
+    }
+  }
+
   [Symbol.dispose](): void {
     for (const base of this.#bases.values()) base[Symbol.dispose]();
     this.#bases.clear();
@@ -110,9 +141,14 @@ export class Bases implements Disposable {
   }
 
   async #make(kind: BaseKind, places: readonly ClosedEntry[]): Promise<Base | undefined> {
-    const { prefix, file, view, gitView } = this.#options;
-    const whole = kind === 'git' ? [...view, ...gitView] : view;
-    return await Base.make({ prefix, file, view: whole, entries: entriesOf(kind, places) });
+    const { prefix, file } = this.#options;
+    const view = this.#viewOf(kind);
+    return await Base.make({ prefix, file, view, entries: entriesOf(kind, places) });
+  }
+
+  #viewOf(kind: BaseKind): readonly BytePath[] {
+    const { view, gitView } = this.#options;
+    return kind === 'git' ? [...view, ...gitView] : view;
   }
 
   #notes({ isCut }: ClosedEntries, places: readonly ClosedEntry[]): string[] {
@@ -136,16 +172,6 @@ const GIT_NAMES: ReadonlySet<string> = new Set(['.git', '.gitmodules']);
 function entriesOf(kind: BaseKind, places: readonly ClosedEntry[]): readonly ClosedEntry[] {
   if (kind === 'plain') return places;
   return places.filter(({ path }) => !GIT_NAMES.has(path.slice(path.lastIndexOf('/') + 1)));
-}
-
-function failed(cause: unknown): ToolFailure {
-  const why =
-    cause instanceof Error ? cause.message.split('\n')[0] : 'the workspace keeps changing';
-  return new ToolFailure(
-    'SANDBOX_FAILED',
-    `The sandbox could not be made, so the command was not run (${why}): repeat it, and tell the person if it fails again.`,
-    { cause },
-  );
 }
 
 function shortened(names: readonly string[]): string {

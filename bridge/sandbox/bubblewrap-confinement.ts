@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { type Launch, shellArgv } from '../terminal/launch.ts';
 import { Lanes } from '../tunnel/lanes.ts';
 import type { Account } from './account.ts';
-import { Bases } from './bases.ts';
+import { type BaseKind, Bases, type CurrentBase } from './bases.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
-import { fromText, isBelow } from './byte-path.ts';
+import { fromText, isBelow, toBytes } from './byte-path.ts';
 import {
   describeLimits,
   devices,
@@ -17,6 +17,7 @@ import {
 import type { CommandRequest, Confinement, PreparedCommand, Surroundings } from './confinement.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 import { linkedGitFolders } from './git-folders.ts';
+import { HOLD } from './held-command.ts';
 import type { ClosedEntry } from './scan.ts';
 import { hideFolder, SEAL, systemView } from './view.ts';
 
@@ -72,10 +73,11 @@ function confinementOf(machine: Machine): BubblewrapConfinement {
     start: async (request, start) => {
       // In an object, for the lane must not wait for what was started.
       const { started } = await lanes.run(STARTING, async () => {
-        const command = request.permissions.includes('all')
-          ? prepareOpen(request, machine)
-          : await prepareConfined(request, machine, lanes);
-        return { started: start(command) };
+        if (request.permissions.includes('all'))
+          return { started: start(prepareOpen(request, machine)) };
+        const isEntered = bubblewrap.nsenter !== undefined;
+        const begin = isEntered ? startInBase : startHeld;
+        return await begin(request, machine, lanes, (command) => ({ started: start(command) }));
       });
       return await started;
     },
@@ -135,36 +137,77 @@ function prepareOpen(
   };
 }
 
-async function prepareConfined(
-  { command, cwd, permissions }: CommandRequest,
-  { bubblewrap, account, surroundings, bases }: Machine,
+type Start<Result> = (command: PreparedCommand) => Result;
+
+/** In the kernel's copy of a base. */
+async function startInBase<Result>(
+  request: CommandRequest,
+  machine: Machine,
   lanes: Lanes,
-): Promise<PreparedCommand> {
-  const kind = permissions.includes('git_write') ? 'git' : 'plain';
-  const { base, found, notes } = await bases.current(kind);
+  start: Start<Result>,
+): Promise<Result> {
+  const { bubblewrap, account, surroundings, bases } = machine;
+  const { base, ...current } = await bases.current(kindOf(request));
   const args = [
-    ...namespaces(permissions, bubblewrap),
+    ...namespaces(request.permissions, bubblewrap),
     ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace)],
-    ...['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', ...limitedShell(command)],
+    ...commandArguments(request, ''),
   ];
   const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...ENTER, '--', bubblewrap.file];
   const [file = '', ...rest] = [...account.prefix, ...nsenter, ...args];
-  const env = {
-    ...limitedEnvironment(surroundings.environment),
-    ...identityOf(account),
-    TMPDIR: '/tmp',
-  };
-  const inputs = [bubblewrap.seccompProgram];
-  const launch = { file, args: rest, cwd: '/', env, inputs, hasPidNamespace: true };
+  const launch = { ...launchOf(machine), file, args: rest, descriptors: base.namespaces };
+  return start(prepared(launch, current, { request, bases, lanes }));
+}
+
+/** With mounts of its own: see {@link Bases.startHeld}. */
+async function startHeld<Result>(
+  request: CommandRequest,
+  machine: Machine,
+  lanes: Lanes,
+  start: Start<Result>,
+): Promise<Result> {
+  const { bubblewrap, account, surroundings, bases } = machine;
+  return await bases.startHeld(kindOf(request), (mounts, current) => {
+    const own = [...devices(), ...ownFolders(surroundings.workspace), ...SEAL].map(fromText);
+    const bytes = [...mounts, ...own].map((arg) => toBytes(`${arg}\0`));
+    const args = [
+      ...namespaces(request.permissions, bubblewrap),
+      ...['--args', String(FIRST_INPUT + 1), ...commandArguments(request, HOLD)],
+    ];
+    const [file = '', ...rest] = [...account.prefix, bubblewrap.file, ...args];
+    const inputs = [bubblewrap.seccompProgram, Buffer.concat(bytes)];
+    const launch = { ...launchOf(machine), file, args: rest, inputs };
+    return start(prepared(launch, current, { request, bases, lanes }));
+  });
+}
+
+function kindOf({ permissions }: CommandRequest): BaseKind {
+  return permissions.includes('git_write') ? 'git' : 'plain';
+}
+
+function commandArguments({ cwd, command }: CommandRequest, first: string): string[] {
+  const shell = limitedShell(command, first);
+  return ['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', ...shell];
+}
+
+function launchOf({ bubblewrap, account, surroundings }: Machine): Omit<Launch, 'file' | 'args'> {
+  const limited = limitedEnvironment(surroundings.environment);
+  const env = { ...limited, ...identityOf(account), TMPDIR: '/tmp' };
+  return { cwd: '/', env, inputs: [bubblewrap.seccompProgram], hasPidNamespace: true };
+}
+
+function prepared(
+  launch: Launch,
+  { found, notes }: Omit<CurrentBase, 'base'>,
+  { request, bases, lanes }: { request: CommandRequest; bases: Bases; lanes: Lanes },
+): PreparedCommand {
   return {
-    launch: { ...launch, descriptors: base.namespaces },
-    limits: describeLimits(permissions, notes),
+    launch,
+    limits: describeLimits(request.permissions, notes),
     findNewlyProtected: async () => {
       const { entries } = await lanes.run(STARTING, () => bases.look());
-      return newlyProtected(found.entries, entries).map(({ path }) => ({
-        path,
-        name: bases.nameOf(path),
-      }));
+      const fresh = newlyProtected(found.entries, entries);
+      return fresh.map(({ path }) => ({ path, name: bases.nameOf(path) }));
     },
   };
 }

@@ -51,12 +51,13 @@ function ownMemory(path: string, bytes: number): string[] {
 /**
  * The shell with its limits. They are set inside, where the count of processes is the sandbox's own; set outside, it
  * would count all that the user runs. What a program does not need of our descriptors is closed.
+ * `first` is a line that the shell runs before.
  */
-export function limitedShell(command: string): string[] {
+export function limitedShell(command: string, first: string): string[] {
   const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
   const processes = SHELL.endsWith('/bash') ? '-u' : '-p';
   const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}`;
-  const script = `exec 4<&- 5<&-; { ${limits}; } 2>/dev/null; exec "$0" -c "$1" 2>&1`;
+  const script = `${first}\nexec 4<&- 5<&-; { ${limits}; } 2>/dev/null; exec "$0" -c "$1" 2>&1`;
   return [SHELL, '-c', script, SHELL, command];
 }
 

@@ -1,6 +1,6 @@
 /** Chooses how commands are confined: by bubblewrap where a self-test proves that it works, else not at all. */
-import { chooseAccount } from './account.ts';
-import { findBubblewrap } from './bubblewrap.ts';
+import { type Account, chooseAccount } from './account.ts';
+import { type Bubblewrap, findBubblewrap } from './bubblewrap.ts';
 import { bubblewrapConfinement } from './bubblewrap-confinement.ts';
 import { type Confinement, type Surroundings, unconfined } from './confinement.ts';
 import { selfTest } from './self-test.ts';
@@ -14,8 +14,21 @@ export async function probeConfinement(surroundings: Surroundings): Promise<Conf
   if (!found.ok) return unconfined(surroundings, found.reason);
   const chosen = await chooseAccount(surroundings.workspace);
   if (!chosen.ok) return unconfined(surroundings, chosen.reason);
-  const { account } = chosen;
-  const made = await bubblewrapConfinement(found.bubblewrap, account, surroundings);
+  const { bubblewrap } = found;
+  const entered = await confineWith(bubblewrap, chosen.account, surroundings);
+  if (entered.kind === 'bubblewrap' || bubblewrap.nsenter === undefined) return entered;
+  // A system can let bubblewrap run and forbid a second one inside: AppArmor's profile on Ubuntu does.
+  const withoutBase = { ...bubblewrap, nsenter: undefined };
+  const held = await confineWith(withoutBase, chosen.account, surroundings);
+  return held.kind === 'bubblewrap' ? held : entered;
+}
+
+async function confineWith(
+  bubblewrap: Bubblewrap,
+  account: Account,
+  surroundings: Surroundings,
+): Promise<Confinement> {
+  const made = await bubblewrapConfinement(bubblewrap, account, surroundings);
   if (!made.ok) return unconfined(surroundings, made.reason);
   const failure = await selfTest(made.confinement, account, surroundings);
   if (failure === undefined) return made.confinement;

@@ -31,16 +31,18 @@ export async function freezeDescendants(): Promise<() => void> {
   return thaw;
 }
 
-interface Process {
+export interface Process {
   readonly pid: number;
   readonly parent: number;
+  /** Stopped, dead, or waiting for a child that is. */
   readonly isStopped: boolean;
 }
 
-function descendants(): Process[] {
+/** All processes that this one, or the one with the number, has started, directly or not; the oldest generation first. */
+export function descendants(root: number = process.pid): Process[] {
   const children = Map.groupBy(readProcesses(), ({ parent }) => parent);
   const family: Process[] = [];
-  const parents = [process.pid];
+  const parents = [root];
   for (const parent of parents) {
     for (const child of children.get(parent) ?? []) {
       family.push(child);

@@ -86,7 +86,8 @@ async function firstLine(child: ChildProcess): Promise<string> {
   }
 }
 
-function readMounts(pid: number): ReadonlyMap<number, Mount> {
+/** The mounts of a process by their ids; none when it is gone. */
+export function readMounts(pid: number): ReadonlyMap<number, Mount> {
   try {
     const lines = readFileSync(`/proc/${pid}/mountinfo`, 'latin1').split('\n').slice(0, -1);
     return new Map(lines.map(parseMount));

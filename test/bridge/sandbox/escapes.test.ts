@@ -14,8 +14,8 @@ import {
 const SECRET = 'secret of the project\n';
 
 /** With a project `packages/api` in it, which has a secret and a repository. */
-async function withProject(): Promise<SandboxedWorkspace> {
-  const place = await sandboxedWorkspace();
+async function withProject(isHeld: boolean): Promise<SandboxedWorkspace> {
+  const place = await sandboxedWorkspace({ isHeld });
   onTestFinished(place.remove);
   await place.put('workspace/packages/api/.env', SECRET);
   await place.put('workspace/packages/api/src/index.ts', '');
@@ -39,7 +39,12 @@ async function loot(place: SandboxedWorkspace, enter: string): Promise<unknown> 
 
 const SAFE = { isSafe: true, owned: '' };
 
-describe.skipIf(NO_BUBBLEWRAP)(`what is closed stays closed ${NO_BUBBLEWRAP ?? ''}`, () => {
+const WAYS = [
+  { way: 'by a base', isHeld: false },
+  { way: 'by holding each command', isHeld: true },
+];
+
+describe.skipIf(NO_BUBBLEWRAP).each(WAYS)('what is closed stays closed $way', ({ isHeld }) => {
   const DEEP = 'n=$(printf %0200d 0); for i in $(seq 24); do mkdir -p $n && cd $n; done';
   test.each([
     [
@@ -60,7 +65,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what is closed stays closed ${NO_BUBBLEWRAP ?? '
     ],
     ['deeper than a path can be long', `W=$PWD; ${DEEP}; mv $W/packages/api .`, `${DEEP}; cd api`],
   ])('when its parents are moved %s', async (_, move, enter) => {
-    const place = await withProject();
+    const place = await withProject(isHeld);
     await place.attempt('true');
     await place.attempt(move);
     // Neither at once nor after what lies in the way was taken away.
@@ -69,13 +74,13 @@ describe.skipIf(NO_BUBBLEWRAP)(`what is closed stays closed ${NO_BUBBLEWRAP ?? '
   });
 
   test('when its parents are moved before anything else was run', async () => {
-    const place = await withProject();
+    const place = await withProject(isHeld);
     await place.attempt('mkdir node_modules; mv packages/api node_modules/');
     expect(await loot(place, 'cd node_modules/api')).toEqual(SAFE);
   });
 
   test('when a program of the person moves it', async () => {
-    const place = await withProject();
+    const place = await withProject(isHeld);
     await place.attempt('true');
     await mkdir(place.path('workspace/moved'));
     await rename(place.path('workspace/packages/api'), place.path('workspace/moved/api'));
@@ -83,7 +88,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what is closed stays closed ${NO_BUBBLEWRAP ?? '
   });
 
   test('when an editor puts a new file in its place', async () => {
-    const place = await withProject();
+    const place = await withProject(isHeld);
     await place.attempt('true');
     await place.put('workspace/new', SECRET);
     await rename(place.path('workspace/new'), place.path('workspace/packages/api/.env'));
@@ -91,7 +96,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what is closed stays closed ${NO_BUBBLEWRAP ?? '
   });
 
   test('to commands that began before it came into being, for those that begin after', async () => {
-    const place = await withProject();
+    const place = await withProject(isHeld);
     await place.attempt('true');
     await place.put('workspace/late/.env', SECRET);
     await git(place.path('workspace/late'), 'init', '--quiet');
@@ -99,7 +104,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what is closed stays closed ${NO_BUBBLEWRAP ?? '
   });
 
   test('with its second name in the workspace, where a person has made one', async () => {
-    const place = await withProject();
+    const place = await withProject(isHeld);
     await mkdir(place.path('workspace/copy'));
     await link(place.path('workspace/packages/api/.env'), place.path('workspace/copy/.env'));
     const { output } = await place.attempt('cat copy/.env packages/api/.env');
@@ -136,7 +141,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command cannot end all others ${NO_BUBBLEWRAP 
   });
 });
 
-describe.skipIf(NO_BUBBLEWRAP)(`the machine is closed ${NO_BUBBLEWRAP ?? ''}`, () => {
+describe.skipIf(NO_BUBBLEWRAP).each(WAYS)('the machine is closed $way', ({ isHeld }) => {
   test.each([
     ['no user that the kernel knows as root', 'cat /proc/self/uid_map', /^\s+0 /m],
     [
@@ -152,7 +157,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`the machine is closed ${NO_BUBBLEWRAP ?? ''}`, (
     ],
     ['no devices of the machine', 'ls /dev', /^(sda|vda|kmsg|mem|fuse|kvm)$/m],
   ])('commands reach %s', async (_, command, reached) => {
-    const place = await sandboxedWorkspace();
+    const place = await sandboxedWorkspace({ isHeld });
     onTestFinished(place.remove);
     const { output } = await place.attempt(`{ ${command}; } 2>/dev/null; echo end`);
     expect(output).toMatch(/end\n$/);
@@ -160,7 +165,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`the machine is closed ${NO_BUBBLEWRAP ?? ''}`, (
   });
 
   test('commands write to no pipe outside the workspace', async () => {
-    const place = await sandboxedWorkspace();
+    const place = await sandboxedWorkspace({ isHeld });
     onTestFinished(place.remove);
     const pipe = join('/var/tmp', `drawbridge-${process.pid}`);
     await promisify(execFile)('mkfifo', ['-m', '666', place.path('home/pipe'), pipe]);
@@ -172,7 +177,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`the machine is closed ${NO_BUBBLEWRAP ?? ''}`, (
   });
 
   test('commands read of the home folder the tools, and what the owner lists', async () => {
-    const place = await sandboxedWorkspace({ readable: ['.config/listed'] });
+    const place = await sandboxedWorkspace({ isHeld, readable: ['.config/listed'] });
     onTestFinished(place.remove);
     const { output } = await place.attempt(
       'cd ~; cat .cargo/bin/tool .config/listed .config/other .cargo/credentials.toml 2>/dev/null',
@@ -181,7 +186,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`the machine is closed ${NO_BUBBLEWRAP ?? ''}`, (
   });
 
   test('a fork bomb ends at a number of processes, and a greedy program at its memory', async () => {
-    const place = await sandboxedWorkspace();
+    const place = await sandboxedWorkspace({ isHeld });
     onTestFinished(place.remove);
     const bomb = 'for i in $(seq 1500); do sleep 5 & done 2>/dev/null; jobs -r | wc -l';
     const { output } = await place.attempt(`bash -c '${bomb}' 2>/dev/null | tail -1`);

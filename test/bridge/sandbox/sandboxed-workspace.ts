@@ -71,7 +71,7 @@ export interface SandboxedWorkspace {
 
 /** Its files and folders belong to {@link OWNER}, those that are put there later too. */
 export async function sandboxedWorkspace(
-  options: { readonly parent?: string; readonly readable?: readonly string[] } = {},
+  options: { readonly readable?: readonly string[]; readonly isHeld?: boolean } = {},
 ): Promise<SandboxedWorkspace> {
   const parent = await reachableFolder();
   const base = await realpath(await mkdtemp(join(parent, 'drawbridge-sandbox-')));
@@ -93,7 +93,7 @@ export async function sandboxedWorkspace(
     readable: (options.readable ?? []).map((name) => path(`home/${name}`)),
     environment: { PATH: process.env['PATH'], HOME: path('home'), API_TOKEN: 'secret token' },
   };
-  const confinement = await realConfinement(surroundings);
+  const confinement = await realConfinement(surroundings, options);
   return {
     base,
     surroundings,
@@ -145,11 +145,16 @@ async function giveAway(base: string, name: string): Promise<void> {
   }
 }
 
-async function realConfinement(surroundings: Surroundings): Promise<Confinement & Disposable> {
+/** `isHeld`: as on a system where no base can be entered. */
+export async function realConfinement(
+  surroundings: Surroundings,
+  { isHeld = false }: { readonly isHeld?: boolean } = {},
+): Promise<Confinement & Disposable> {
   const found = await findBubblewrap();
   if (!found.ok) throw new Error(found.reason);
   const account = await accountOf(surroundings);
-  const made = await bubblewrapConfinement(found.bubblewrap, account, surroundings);
+  const bubblewrap = isHeld ? { ...found.bubblewrap, nsenter: undefined } : found.bubblewrap;
+  const made = await bubblewrapConfinement(bubblewrap, account, surroundings);
   if (!made.ok) throw new Error(made.reason);
   return made.confinement;
 }

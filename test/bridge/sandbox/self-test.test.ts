@@ -72,6 +72,13 @@ describe.skipIf(NO_BUBBLEWRAP)(`the self-test ${NO_BUBBLEWRAP ?? ''}`, () => {
     expect(await outcome(place.confinement)).toBeUndefined();
   });
 
+  test('passes a sandbox without a base', async () => {
+    const held = await sandboxedWorkspace({ isHeld: true });
+    const failure = await selfTest(held.confinement, held.account, held.surroundings);
+    await held.remove();
+    expect(failure).toBeUndefined();
+  });
+
   test('fails no sandbox at all', async () => {
     const failure = await outcome(unconfined(place.surroundings, 'none'));
     expect(failure).toMatch(/^The sandbox failed its self-test: /);

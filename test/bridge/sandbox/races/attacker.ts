@@ -1,19 +1,19 @@
 /** Runs one attack so many times, in the sandbox, as the user of this process; prints what came of it as JSON. */
 import { text } from 'node:stream/consumers';
-import { probeConfinement } from '../../../../bridge/sandbox/confine.ts';
 import type { Surroundings } from '../../../../bridge/sandbox/confinement.ts';
 import { BackgroundProcesses } from '../../../../bridge/terminal/background.ts';
 import { runCommand } from '../../../../bridge/terminal/run-command.ts';
+import { realConfinement } from '../sandboxed-workspace.ts';
 import { ATTACKS, LOOT } from './attacks.ts';
 
 interface Order {
   readonly name: string;
   readonly times: number;
   readonly surroundings: Surroundings;
+  readonly isHeld: boolean;
 }
 
 export interface Outcome {
-  readonly confinement: string;
   readonly attempts: number;
   /** Attempts that printed what nobody may read. */
   readonly hits: number;
@@ -22,10 +22,10 @@ export interface Outcome {
   readonly reason: string;
 }
 
-const { name, times, surroundings }: Order = JSON.parse(await text(process.stdin));
+const { name, times, surroundings, isHeld }: Order = JSON.parse(await text(process.stdin));
 const attack = ATTACKS[name];
 if (attack === undefined) throw new Error(`no attack named ${name}`);
-const confinement = await probeConfinement(surroundings);
+const confinement = await realConfinement(surroundings, { isHeld });
 const background = new BackgroundProcesses();
 const signal = new AbortController().signal;
 const onOutput = () => {};
@@ -55,5 +55,5 @@ for (let index = 0; index < times; index++) {
   }
 }
 await background.endAll();
-const outcome: Outcome = { confinement: confinement.detail, attempts: times, hits, failed, reason };
+const outcome: Outcome = { attempts: times, hits, failed, reason };
 process.stdout.write(JSON.stringify(outcome), () => process.exit(0));

@@ -1,3 +1,4 @@
 import { describeRaces } from './describe-races.ts';
 
-describeRaces(2_000);
+describeRaces(2_000, { isHeld: false });
+describeRaces(500, { isHeld: true });

@@ -1,3 +1,3 @@
 import { describeRaces } from './describe-races.ts';
 
-describeRaces(200);
+describeRaces(200, { isHeld: false });

@@ -1,0 +1,58 @@
+/** A command that waits inside its sandbox until its mounts were looked at. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isEachClosed } from './base.ts';
+import { ToolFailure } from './failure.ts';
+import { descendants } from './freeze.ts';
+import { readMounts } from './holder.ts';
+import { SANDBOX_LIMITS } from './limits.ts';
+import type { ClosedEntry } from './scan.ts';
+
+/** What a shell does first: it stops itself, and its being stopped says that all mounts are made. */
+export const HOLD = 'kill -STOP $$';
+
+/**
+ * Lets a command go on when each entry is closed for it; else kills it and throws a ToolFailure. `launched` is the
+ * process that was started for it. One that ended by itself has said why.
+ */
+export async function releaseHeld(
+  launched: number,
+  entries: readonly ClosedEntry[],
+): Promise<void> {
+  const deadline = performance.now() + SANDBOX_LIMITS.baseMs;
+  while (performance.now() < deadline) {
+    const family = descendants(launched);
+    const last = family.at(-1);
+    if (last === undefined && !isAlive(launched)) return;
+    if (last?.isStopped === true && family.length >= FAMILY_SIZE) {
+      const { pid } = last;
+      if (!isEachClosed({ pid, mounts: () => readMounts(pid) }, entries)) break;
+      process.kill(pid, 'SIGCONT');
+      return;
+    }
+    await sleep(1);
+  }
+  if (isAlive(launched)) process.kill(launched, 'SIGKILL');
+  throw failed(undefined);
+}
+
+/** Below bubblewrap: the first process of its namespace, and the shell. */
+const FAMILY_SIZE = 2;
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false; // It has ended, and Node has seen it.
+  }
+}
+
+/** That nothing was run, and why. */
+export function failed(cause: unknown): ToolFailure {
+  const said = cause instanceof Error ? cause.message.split('\n')[0] : undefined;
+  return new ToolFailure(
+    'SANDBOX_FAILED',
+    `The sandbox could not be made, so the command was not run (${said ?? 'the workspace keeps changing'}): repeat it, ` +
+      'and tell the person if it fails again.',
+    { cause },
+  );
+}
