@@ -3,6 +3,7 @@ import { type Account, chooseAccount } from './account.ts';
 import { type Bubblewrap, findBubblewrap } from './bubblewrap.ts';
 import { bubblewrapConfinement } from './bubblewrap-confinement.ts';
 import { type Confinement, type Surroundings, unconfined } from './confinement.ts';
+import { joinNeighbours } from './neighbours.ts';
 import { selfTest } from './self-test.ts';
 
 /**
@@ -14,12 +15,33 @@ export async function probeConfinement(surroundings: Surroundings): Promise<Conf
   if (!found.ok) return unconfined(surroundings, found.reason);
   const chosen = await chooseAccount(surroundings.workspace);
   if (!chosen.ok) return unconfined(surroundings, chosen.reason);
-  const { bubblewrap } = found;
-  const entered = await confineWith(bubblewrap, chosen.account, surroundings);
+  const neighbours = await joinNeighbours(surroundings.workspace);
+  const { overlapping } = neighbours;
+  const confinement =
+    overlapping === undefined
+      ? await confine(found.bubblewrap, chosen.account, surroundings)
+      : unconfined(surroundings, overlapReason(overlapping));
+  if (confinement.kind === 'none') neighbours[Symbol.dispose]();
+  return confinement;
+}
+
+function overlapReason(process: number): string {
+  return (
+    `The bridge of process ${process} confines commands in this folder, or in one inside or around it, and two sandboxes ` +
+    'cannot share a folder: end that bridge, and start this one again.'
+  );
+}
+
+async function confine(
+  bubblewrap: Bubblewrap,
+  account: Account,
+  surroundings: Surroundings,
+): Promise<Confinement> {
+  const entered = await confineWith(bubblewrap, account, surroundings);
   if (entered.kind === 'bubblewrap' || bubblewrap.nsenter === undefined) return entered;
   // A system can let bubblewrap run and forbid a second one inside: AppArmor's profile on Ubuntu does.
   const withoutBase = { ...bubblewrap, nsenter: undefined };
-  const held = await confineWith(withoutBase, chosen.account, surroundings);
+  const held = await confineWith(withoutBase, account, surroundings);
   return held.kind === 'bubblewrap' ? held : entered;
 }
 

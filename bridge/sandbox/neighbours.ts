@@ -1,0 +1,70 @@
+/**
+ * Bridges of one machine whose workspaces overlap. Each could stop its own commands while it makes a base, and not the
+ * other's, so only one of them confines.
+ *
+ * A bridge that confines holds abstract sockets (unix(7)), which go with its process: one with the digest of its
+ * workspace in its name, and one for each folder around it. Their names are all that is used of them.
+ */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
+import { dirname } from 'node:path';
+
+export interface Neighbourhood extends Disposable {
+  /** The process of a bridge whose workspace is this one, is inside it, or around it. */
+  readonly overlapping: number | undefined;
+}
+
+/**
+ * Makes the workspace known, and looks for others. Of two bridges that begin at the same moment both see the other, and
+ * neither confines.
+ */
+export async function joinNeighbours(workspace: string): Promise<Neighbourhood> {
+  const at = digestOf(workspace);
+  const around = foldersAround(workspace).map(digestOf);
+  const names = [`at-${at}`, ...around.map((digest) => `below-${digest}`)];
+  const servers = await Promise.all(names.map(hold));
+  const found = heldNames().find(
+    ({ pid, name }) =>
+      pid !== process.pid &&
+      (name === `at-${at}` ||
+        name === `below-${at}` ||
+        around.some((digest) => name === `at-${digest}`)),
+  );
+  return {
+    overlapping: found?.pid,
+    [Symbol.dispose]: () => {
+      for (const server of servers) server.close();
+    },
+  };
+}
+
+const PREFIX = 'drawbridge-sandbox-';
+
+async function hold(name: string): Promise<Server> {
+  const server = createServer((socket) => socket.destroy());
+  server.listen(`\0${PREFIX}${process.pid}-${crypto.randomUUID().slice(0, 8)}-${name}`);
+  await once(server, 'listening');
+  // It must not keep the process alive.
+  return server.unref();
+}
+
+function foldersAround(workspace: string): string[] {
+  const folder = dirname(workspace);
+  return folder === workspace ? [] : [folder, ...foldersAround(folder)];
+}
+
+/** Short, for a socket's name has 107 bytes, and no path for others to read. */
+function digestOf(folder: string): string {
+  return createHash('sha256').update(folder).digest('hex').slice(0, 32);
+}
+
+/** By proc(5): abstract names stand there with `@` for their first byte. */
+function heldNames(): { pid: number; name: string }[] {
+  const lines = readFileSync('/proc/net/unix', 'latin1').split('\n');
+  return lines.flatMap((line) => {
+    const [, pid, name] = /@drawbridge-sandbox-(\d+)-[0-9a-f]{8}-(\S+)$/.exec(line) ?? [];
+    return pid === undefined || name === undefined ? [] : [{ pid: Number(pid), name }];
+  });
+}
