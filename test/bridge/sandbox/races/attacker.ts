@@ -1,10 +1,10 @@
 /** Runs one attack so many times, in the sandbox, as the user of this process; prints what came of it as JSON. */
 import { text } from 'node:stream/consumers';
+import { LOOT, RACES } from '../../../../bench/escapes/attacks.ts';
 import type { Surroundings } from '../../../../bridge/sandbox/confinement.ts';
 import { BackgroundProcesses } from '../../../../bridge/terminal/background.ts';
 import { runCommand } from '../../../../bridge/terminal/run-command.ts';
 import { realConfinement } from '../sandboxed-workspace.ts';
-import { ATTACKS, LOOT } from './attacks.ts';
 
 interface Order {
   readonly name: string;
@@ -23,7 +23,7 @@ export interface Outcome {
 }
 
 const { name, times, surroundings, isHeld }: Order = JSON.parse(await text(process.stdin));
-const attack = ATTACKS[name];
+const attack = RACES.find((race) => race.name === name);
 if (attack === undefined) throw new Error(`no attack named ${name}`);
 const confinement = await realConfinement(surroundings, { isHeld });
 const background = new BackgroundProcesses();
@@ -35,7 +35,7 @@ const start = (command: string) =>
     runCommand(launch, { timeoutMs: 20_000, onOutput, signal }),
   );
 
-await start(attack.prepare);
+await start(attack.prepare ?? 'true');
 const swapper = `exec perl -e '${attack.swapper}'`;
 await confinement.start(
   { command: swapper, cwd: surroundings.workspace, permissions: [] },

@@ -6,9 +6,9 @@ import { join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { LOOT, MARK, PERSONAL_FILES, RACES } from '../../../../bench/escapes/attacks.ts';
 import { NO_BUBBLEWRAP, OWNER, sandboxedWorkspace } from '../sandboxed-workspace.ts';
 import type { Outcome } from './attacker.ts';
-import { ATTACKS, MARK } from './attacks.ts';
 
 /** The user that the bridge is: the owner of the workspace, and root where this process is root. */
 const BRIDGES: readonly (readonly [string, { uid?: number; gid?: number }])[] =
@@ -24,13 +24,13 @@ export function describeRaces(times: number, { isHeld }: { isHeld: boolean }): v
   const way = isHeld ? 'without a base' : 'with a base';
   describe.skipIf(NO_BUBBLEWRAP)(`${times} attempts ${way} ${NO_BUBBLEWRAP ?? ''}`, () => {
     for (const [user, identity] of BRIDGES) {
-      for (const name of Object.keys(ATTACKS)) {
+      for (const { name } of RACES) {
         test(`do not lead out for a bridge of ${user} by exchanging ${name}`, async () => {
           expect(await race({ name, times, isHeld }, identity)).toEqual({
             attempts: times,
             hits: 0,
             marked: [],
-            outside: ['file'],
+            outside: ['file', 'notes.txt'],
           });
         });
       }
@@ -44,8 +44,9 @@ async function race(
 ): Promise<unknown> {
   const place = await sandboxedWorkspace();
   onTestFinished(place.remove);
-  const personal = ATTACKS[order.name]?.files ?? {};
-  for (const [file, text] of Object.entries(personal)) await place.put(file, text);
+  const { files = {} } = RACES.find(({ name }) => name === order.name) ?? {};
+  for (const [file, text] of Object.entries(files)) await place.put(`workspace/${file}`, text);
+  for (const file of PERSONAL_FILES) await place.put(file, LOOT);
   const attacker = spawn(process.execPath, [join(import.meta.dirname, 'attacker.ts')], {
     stdio: ['pipe', 'pipe', 'inherit'],
     env: { PATH: '/usr/bin:/bin', HOME: place.path('home') },

@@ -1,0 +1,169 @@
+/** Ways out of the sandbox, to be tried: by a program that changes names without pause, or by a command alone. */
+
+/**
+ * All that an attack does happens in a folder of its own inside the workspace, with the home folder beside the workspace
+ * (`$HOME`), and beside that `instances` (our state) and `outside`.
+ */
+export interface Attack {
+  readonly name: string;
+  /** Files of the person in the attack's folder. A repository of theirs holds a file `person`. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Runs once before, as a command. */
+  readonly prepare?: string;
+  /** Perl that runs beside the attempts. */
+  readonly swapper?: string;
+  /** One attempt, of this number. What it prints of {@link LOOT}, and where it leaves a {@link MARK}, are hits. */
+  readonly attempt: (index: number) => string;
+}
+
+/** Is in every file that no command may read. */
+export const LOOT = 'LOOT-of-the-person';
+/** Is in everything that a command writes where it may not. */
+export const MARK = 'MARK-of-a-command';
+
+/** Of the home folder and of our state, beside the workspace. */
+export const PERSONAL_FILES = [
+  'home/.ssh/id_ed25519',
+  'home/.aws/credentials',
+  'home/.config/gh/hosts.yml',
+  'home/.config/some-new-tool/token',
+  'home/.docker/config.json',
+  'home/.cargo/credentials.toml',
+  'home/.npmrc',
+  'home/.netrc',
+  'home/.bash_history',
+  'home/.local/share/keyrings/login.keyring',
+  'home/Documents/taxes.txt',
+  'home/.password-store/mail.gpg',
+  'instances/own/auth-secret',
+  'instances/own/device.json',
+  'instances/other/token',
+  'outside/notes.txt',
+] as const;
+
+/** Exchanges two names at once: renameat2(2) with RENAME_EXCHANGE, which no shell has. */
+const EXCHANGE = `
+use POSIX;
+my $renameat2 = (POSIX::uname())[4] eq "aarch64" ? 276 : 316;
+sub swap { my ($a, $b) = @_; syscall($renameat2, -100, $a, -100, $b, 2); }
+`;
+
+/** A new protected name each time: only then is a base made at all. */
+const provoke = (index: number) => `mkdir -p fresh/${index}/.vscode`;
+
+/** Into every repository there is. */
+const WRITE =
+  `for git in */.git */*/.git */*/*/.git; do echo ${MARK} > $git/hooks/pre-commit; ` +
+  `echo ${MARK} >> $git/config; git -C "$(dirname $git)" config core.fsmonitor ${MARK}; done`;
+
+const PROJECT = { 'a/b/.env': LOOT, 'a/b/.git/person': '', 'a/b/.git/hooks/none': '' };
+
+export const RACES: readonly Attack[] = [
+  {
+    name: 'a folder for a link into the home folder',
+    prepare: 'mkdir -p x/.git y; ln -s "$HOME/.ssh" y/.git',
+    swapper: `${EXCHANGE} while (1) { swap("x/.git", "y/.git"); }`,
+    attempt: (index) => `cat x/.git/id_ed25519 y/.git/id_ed25519; ${provoke(index)}`,
+  },
+  {
+    name: 'a folder for a link into our own state',
+    prepare: 'mkdir -p x/.git y; ln -s "$HOME/../instances/own" y/.git',
+    swapper: `${EXCHANGE} while (1) { swap("x/.git", "y/.git"); }`,
+    attempt: (index) => `cat x/.git/auth-secret y/.git/auth-secret; ${provoke(index)}`,
+  },
+  {
+    name: 'the parents of a repository',
+    files: PROJECT,
+    prepare: 'mkdir -p c/b/.git/hooks c/d',
+    swapper: `${EXCHANGE} while (1) { swap("a", "c"); swap("a/b", "c/b"); }`,
+    attempt: (index) => `${WRITE}; ${provoke(index)}`,
+  },
+  {
+    name: 'the parents of a secret',
+    files: PROJECT,
+    prepare: 'mkdir -p c/b; touch c/b/.env',
+    swapper: `${EXCHANGE} while (1) { swap("a", "c"); swap("a/b", "c/b"); }`,
+    attempt: (index) => `cat a/b/.env c/b/.env; ${provoke(index)}`,
+  },
+  {
+    name: 'a folder for a link out of the new root',
+    prepare:
+      'mkdir -p x/y/.vscode z; ln -s "/oldroot$HOME/../outside" z/y; ln -s "$HOME/../outside" z/w',
+    swapper: `${EXCHANGE} while (1) {
+      swap("x/y", "z/y"); swap("x/y", "z/w");
+      rename("x/y/.vscode", "x/y/.idea"); rename("x/y/.idea", "x/y/.vscode"); }`,
+    attempt: (index) =>
+      `echo ${MARK} > x/y/.vscode/made; echo ${MARK} > x/y/made; ${provoke(index)}`,
+  },
+  {
+    name: 'everything, in a storm of forks that wake each other',
+    files: PROJECT,
+    prepare: 'mkdir -p c/b; touch c/b/.env',
+    swapper: `${EXCHANGE}
+      for my $i (1 .. 3) { if (!fork()) { while (1) { kill("CONT", -1); select(undef, undef, undef, 0.001); } } }
+      for my $i (1 .. 2) { if (!fork()) { while (1) { if (my $child = fork()) { waitpid($child, 0); } else { swap("a", "c"); exit; } } } }
+      while (1) { swap("a/b", "c/b"); }`,
+    attempt: (index) => `cat a/b/.env c/b/.env; ${WRITE}; ${provoke(index)}`,
+  },
+];
+
+const HOME_FILES = PERSONAL_FILES.map((name) => `"$HOME/../${name}"`).join(' ');
+
+/** Those that need no second program. */
+export const PLAIN: readonly Attack[] = [
+  {
+    name: 'to read the home folder and our state by their names',
+    attempt: () => `cat ${HOME_FILES}; grep -r ${LOOT} "$HOME" "$HOME/.."`,
+  },
+  {
+    name: 'to read them by way of another process',
+    attempt: () =>
+      `for p in /proc/[0-9]* /proc/self; do for f in ${HOME_FILES}; do cat "$p/root$f"; cat "$p/cwd/$f"; done; timeout 1 head -c 4096 $p/fd/*; done`,
+  },
+  {
+    name: 'to read them by links',
+    attempt: (index) =>
+      `mkdir -p l${index}; for f in ${HOME_FILES}; do ln -sf "$f" l${index}/link; cat l${index}/link; ln "$f" l${index}/hard; cat l${index}/hard; done`,
+  },
+  {
+    name: 'to write outside',
+    attempt: () =>
+      `for f in ${HOME_FILES} "$HOME/made" "$HOME/../made" "$HOME/../instances/made" /usr/made /etc/made; do echo ${MARK} > "$f"; done`,
+  },
+  {
+    name: 'to leave the namespaces',
+    attempt: () =>
+      `for t in 1 $PPID; do nsenter -t $t -m -U cat ${HOME_FILES}; done; unshare -Urm sh -c 'umount -l "$HOME"; cat ${HOME_FILES}'; mount --bind / . ; umount -l .; perl -e 'syscall(308, 4, 0); syscall(272, 0x10020000); exec "cat", glob("~/.ssh/*")'`,
+  },
+  {
+    name: 'to change the kernel or read the machine',
+    attempt: () =>
+      `for f in /proc/sys/kernel/core_pattern /proc/sysrq-trigger /proc/sys/vm/drop_caches /sys/kernel/uevent_helper; do [ -w $f ] && echo ${LOOT}; done; cat /etc/shadow | grep -q ':' && echo ${LOOT}; ls /dev/sd* /dev/vd* /dev/kmsg && echo ${LOOT}`,
+  },
+  {
+    name: 'to move a project away from what closes it',
+    files: PROJECT,
+    attempt: (index) =>
+      `mkdir -p node_modules/${index}; mv a/b node_modules/${index}/ || mv node_modules/*/b node_modules/${index}/; ` +
+      `cat a/b/.env node_modules/*/b/.env; ${WRITE}`,
+  },
+  {
+    name: 'to move it under odd, locked and deep names',
+    files: PROJECT,
+    attempt: (index) =>
+      `mv a $'\\xff${index}' || mv $'\\xff'* $'\\xff${index}'; cat */b/.env; ${WRITE}; chmod 000 $'\\xff${index}'; chmod 700 $'\\xff${index}'; ` +
+      `n=$(printf %0200d 0); mkdir -p $n/$n/$n; mv $'\\xff${index}' $n/$n/$n/; cat $n/$n/$n/*/b/.env; mv $n/$n/$n/$'\\xff${index}' .`,
+  },
+  {
+    name: 'to crowd it out by names that are closed too',
+    files: PROJECT,
+    attempt: (index) =>
+      `mkdir -p f; for i in $(seq 40); do mkdir -p "f/!${index}-$i/.git" ; done; cat a/b/.env; ${WRITE}; rm -rf f`,
+  },
+  {
+    name: 'to put another file in its place',
+    files: PROJECT,
+    attempt: () =>
+      `touch t; mv -f t a/b/.env; ln -f t a/b/.env; rm -rf a/b/.git a/b/.env; mv a/b/.env x; cat x a/b/.env; ${WRITE}`,
+  },
+];

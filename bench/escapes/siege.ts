@@ -1,0 +1,118 @@
+/** Attacks that run side by side on one workspace, in an order that a seed decides. */
+import { join } from 'node:path';
+import type { Confinement } from '../../bridge/sandbox/confinement.ts';
+import { BackgroundProcesses } from '../../bridge/terminal/background.ts';
+import { runCommand } from '../../bridge/terminal/run-command.ts';
+import type { Random } from '../fuzz/random.ts';
+import { type Attack, LOOT } from './attacks.ts';
+
+export interface AttackResult {
+  readonly name: string;
+  attempts: number;
+  /** Attempts whose command could not be run to its end. */
+  failed: number;
+  /** Attempts that printed what no command may read. */
+  hits: number;
+}
+
+/** As many commands at once as keep a small machine busy. */
+const SIDE_BY_SIDE = 3;
+/** Programs that exchange names, at once: more only starve each other. */
+const SWAPPERS = 3;
+/** Attempts between two changes of those programs. */
+const ATTEMPTS_PER_SHIFT = 20;
+const ATTEMPT_MS = 30_000;
+const END = 'end of the attempt';
+
+export class Siege {
+  readonly #confinement: Confinement;
+  readonly #workspace: string;
+  readonly #random: Random;
+  readonly #signal = new AbortController().signal;
+
+  constructor(confinement: Confinement, workspace: string, random: Random) {
+    this.#confinement = confinement;
+    this.#workspace = workspace;
+    this.#random = random;
+  }
+
+  /** The attack's own folder, relative to the workspace. */
+  static folderOf(index: number): string {
+    return `attack-${index}`;
+  }
+
+  async run(attacks: readonly Attack[], limitMs: number): Promise<AttackResult[]> {
+    const results = attacks.map(({ name }) => ({ name, attempts: 0, failed: 0, hits: 0 }));
+    for (const [index, { prepare }] of attacks.entries()) {
+      if (prepare !== undefined) await this.#command(index, prepare);
+    }
+    const deadline = performance.now() + limitMs;
+    while (performance.now() < deadline) await this.#shift(attacks, results, deadline);
+    return results;
+  }
+
+  /** Some programs swap, and attempts of all kinds are made beside them. */
+  async #shift(
+    attacks: readonly Attack[],
+    results: readonly AttackResult[],
+    deadline: number,
+  ): Promise<void> {
+    const swappers = new BackgroundProcesses();
+    try {
+      for (let count = 0; count < SWAPPERS; count++) await this.#startSwapper(attacks, swappers);
+      await Promise.all(
+        Array.from({ length: SIDE_BY_SIDE }, async () => {
+          for (let turn = 0; turn < ATTEMPTS_PER_SHIFT && performance.now() < deadline; turn++) {
+            const index = this.#random.below(attacks.length);
+            await this.#attempt(index, attacks[index], results[index]);
+          }
+        }),
+      );
+    } finally {
+      await swappers.endAll();
+    }
+  }
+
+  async #startSwapper(attacks: readonly Attack[], swappers: BackgroundProcesses): Promise<void> {
+    const index = this.#random.below(attacks.length);
+    const swapper = attacks[index]?.swapper;
+    if (swapper === undefined) return;
+    const command = `exec perl -e '${swapper}'`;
+    const options = { onOutput: () => {}, signal: this.#signal };
+    await this.#confinement.start(
+      { command, cwd: this.#cwd(index), permissions: [] },
+      ({ launch }) => swappers.start(launch, options),
+    );
+  }
+
+  async #attempt(
+    index: number,
+    attack: Attack | undefined,
+    result: AttackResult | undefined,
+  ): Promise<void> {
+    if (attack === undefined || result === undefined) return;
+    const number = result.attempts++;
+    try {
+      const output = await this.#command(index, attack.attempt(number));
+      if (output.includes(LOOT)) result.hits++;
+      if (!output.includes(END)) result.failed++;
+    } catch {
+      // The sandbox could not be made: then nothing was tried.
+      result.failed++;
+    }
+  }
+
+  async #command(index: number, script: string): Promise<string> {
+    const command = `{ ${script}; } 2>/dev/null; echo "${END}"`;
+    const options = { timeoutMs: ATTEMPT_MS, onOutput: () => {}, signal: this.#signal };
+    const { output } = await this.#confinement.start(
+      { command, cwd: this.#cwd(index), permissions: [] },
+      ({ launch }) => runCommand(launch, options),
+    );
+    return output;
+  }
+
+  #cwd(index: number): string {
+    return join(this.#workspace, Siege.folderOf(index));
+  }
+}
