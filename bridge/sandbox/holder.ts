@@ -40,6 +40,10 @@ export async function startHolder(
   const pid = Number.parseInt(await firstLine(child), 10);
   const namespaces = ['user', 'mnt'].map((name) => openSync(`/proc/${pid}/ns/${name}`, 'r'));
   const [user = -1, mounts = -1] = namespaces;
+  // It ends with this process, and must not keep it.
+  for (const handle of [child, child.stdin, child.stdout, child.stderr]) {
+    if (handle !== null && 'unref' in handle && typeof handle.unref === 'function') handle.unref();
+  }
   let isDisposed = false;
   return {
     pid,
