@@ -13,7 +13,7 @@ import {
 } from '../shared/tunnel.ts';
 import { Asking } from './approvals/asking.ts';
 import { readDevices } from './approvals/devices.ts';
-import { judgeCall, type Policy, type Verdict } from './approvals/policy.ts';
+import { judgeCall, type Policy, visibilityOf } from './approvals/policy.ts';
 import { readRules } from './approvals/rules.ts';
 import { createTerminalPrompt } from './approvals/terminal.ts';
 import { ContextTeller } from './context-teller.ts';
@@ -25,6 +25,7 @@ import { Workspace } from './sandbox/workspace.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { type BridgeTool, bindTool, createCatalogue } from './tools/catalogue.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
+import type { Judgement } from './tunnel/call-runner.ts';
 import { ConnectionRefused, stayConnected } from './tunnel/connection.ts';
 import { Journal } from './tunnel/journal.ts';
 import { Session } from './tunnel/session.ts';
@@ -91,12 +92,13 @@ function createSession(machine: {
     onRequested: (callId, reason) => session.tellQuestion(callId, reason),
     onResolved: (callId, resolution) => session.tellResolution(callId, resolution),
   });
-  const decide = async (call: ToolCall, { definition }: BridgeTool): Promise<Verdict> => {
+  const decide = async (call: ToolCall, { definition }: BridgeTool): Promise<Judgement> => {
     const rules = await readAllRules(workspace.root, stateDir);
     if (rules === undefined) return { decision: 'deny', reason: UNREADABLE_RULES };
     const isConfined = confinement.kind !== 'none';
     const realName = await realNameOf(call, definition, workspace);
-    return judgeCall(call, { workspace: workspace.root, isConfined, realName, ...rules });
+    const policy = { workspace: workspace.root, isConfined, realName, ...rules };
+    return { ...judgeCall(call, policy), visibility: visibilityOf(call, policy) };
   };
   const session: Session = new Session({
     workspace,

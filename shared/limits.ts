@@ -419,6 +419,20 @@ export const CODEBASE_LIMITS = {
   maxChunksOfFile: 3,
 } as const;
 
+/** Reading a command line for the rules. A line beyond them is asked about where rules forbid commands. */
+export const RULE_LIMITS = {
+  /** Substitutions inside of each other, and lines that are arguments of shells: people write three. */
+  maxNesting: 50,
+  /** UTF-16 units between the parentheses of arithmetic: how far is looked for its end. */
+  maxArithmeticChars: 1_000,
+  /** Words that are looked through for a command behind `sudo -u me` and the like. */
+  maxWordsBefore: 64,
+  /** UTF-16 units of all that one command may be called by: each is matched with each rule. */
+  maxReadingChars: 256 * KIB,
+  /** Patterns that a search names when it leaves their files out. */
+  maxNamedPatterns: 5,
+} as const;
+
 /** Commands on the developer's machine. */
 export const COMMAND_LIMITS = {
   /** UTF-16 units of a command line. */

@@ -1,67 +1,263 @@
 /**
- * Takes a command line apart for the rules, roughly. This is for asking, not for enforcing: whoever wants to hide a
- * command from a pattern can (`sh -c`, variables, aliases, scripts). What holds is the sandbox.
+ * Takes a command line apart as Bash reads it. This is for asking, not for enforcing: a command can be hidden from a
+ * rule (in variables, aliases, scripts). What holds is the sandbox.
  */
+import { RULE_LIMITS } from '../../shared/limits.ts';
+import { Cursor } from './shell/cursor.ts';
+import {
+  type HereDocument,
+  isRedirection,
+  readHereDocument,
+  readOperator,
+  readRedirection,
+} from './shell/redirections.ts';
+import { type Reading, readUntil, readWord, skipArithmetic, type Word } from './shell/words.ts';
 
-export interface CommandLine {
-  /** The commands in it, without surrounding space, leading assignments and keywords; never none. */
-  readonly commands: readonly string[];
-  /**
-   * Whether it is only commands, joined by operators, and read by us as by a shell: nothing is substituted, no file
-   * redirected, and no variable set, for one can change what a command does (`PATH=. npm test`).
-   */
-  readonly isPlain: boolean;
+export interface Command {
+  /** As it stands in the line, without leading keywords and assignments. */
+  readonly text: string;
+  /** Its name and arguments, without quotes and redirections; what only a shell can work out stands as it is written. */
+  readonly words: readonly string[];
+  /** Here-documents and here-strings: a shell would run them. */
+  readonly inputs: readonly string[];
 }
 
-/** Never throws; what is not understood is not plain, and is split too often rather than too seldom. */
+export interface CommandLine {
+  /** The commands in it, substituted ones too; never none. */
+  readonly commands: readonly Command[];
+  /** The line itself: its commands and the operators between them. */
+  readonly parts: readonly (Command | string)[];
+  /**
+   * Whether it is only commands, joined by operators, and read by us as by every shell: nothing is substituted, no
+   * file redirected, and no variable set, for one can change what a command does (`PATH=. npm test`).
+   */
+  readonly isPlain: boolean;
+  /** False when it ends in the middle of something or is nested too deep: there may be commands that are not listed. */
+  readonly isWhole: boolean;
+}
+
+/** Never throws; what is not understood is not plain. */
 export function parseCommandLine(line: string): CommandLine {
-  const commands = [''];
-  let isPlain = true;
-  for (const { 0: token, groups } of line.matchAll(TOKENS)) {
-    if (groups?.['operator'] !== undefined) commands.push('');
-    else if (groups?.['special'] !== undefined) {
-      commands.push('');
-      isPlain = false;
-    } else commands[commands.length - 1] += token;
-  }
-  const parts = commands.map(takePrefix);
-  const named = parts.map(({ command }) => command).filter((command) => command !== '');
+  const reader = new Reader(line, 0);
+  const isWhole = isReadWhole(reader);
+  const { commands, parts, cursor } = reader;
   return {
-    commands: named.length > 0 ? named : [line.trim()],
-    isPlain: isPlain && parts.every(({ setsVariable }) => !setsVariable),
+    commands: commands.length > 0 ? commands : [{ text: line, words: [], inputs: [] }],
+    parts,
+    isPlain: isWhole && cursor.isPlain && !CONTROL_CHARACTER.test(line),
+    isWhole,
   };
 }
 
-/** Whether a pattern speaks of several commands at once, and so is meant for whole lines. */
-export function spansCommands(pattern: string): boolean {
-  return /[;&|\n]/.test(pattern);
+function isReadWhole(reader: Reader): boolean {
+  try {
+    return reader.read();
+  } catch (error) {
+    if (error instanceof TooDeep) return false;
+    throw error;
+  }
 }
 
-/** In this order: what looks special and is harmless, operators, what is special, anything else. */
-const TOKENS = new RegExp(
-  [
-    /\\[\s\S]/,
-    /'[^']*'/,
-    /"(?:[^"\\`$]|\\[\s\S]|\$\{\w+\}|\$(?![({[]))*"/,
-    /\$\{\w+\}/,
-    /\d?>&\d(?![^\s;&|)])/,
-    /(?:\d|&)?>{1,2} ?\/dev\/null(?![^\s;&|)])/,
-    /(?<operator>[;&|\n]+)/,
-    /(?<special>\$[({['"]|(?<![^\s;&|()<>])#|[`()<>"'])/,
-    /[\s\S]/,
-  ]
-    .map(({ source }) => source)
-    .join('|'),
-  'g',
+/** Shells use some for marks of their own, whatever quotes are around them. */
+const CONTROL_CHARACTER = /[^\P{Cc}\t\n]/u;
+
+const OPERATORS: ReadonlySet<string> = new Set('; ;; ;& ;;& & && | || |& ( ) \n'.split(' '));
+
+/** Those that only join commands. */
+const PLAIN_OPERATORS: ReadonlySet<string> = new Set([';', '&', '&&', '|', '||', '|&', '\n']);
+
+/** They stand before a command's name and change nothing of what it does. */
+const PLAIN_KEYWORDS: ReadonlySet<string> = new Set(
+  '! { } if then elif else while until do done fi'.split(' '),
 );
 
-/** `A=1 git push`, `then git push` and `{ git push` are all `git push`. */
-function takePrefix(command: string): { command: string; setsVariable: boolean } {
-  const trimmed = command.trim();
-  const prefix = PREFIX.exec(trimmed)?.[0] ?? '';
-  return { command: trimmed.slice(prefix.length), setsVariable: prefix.includes('=') };
+const OTHER_KEYWORDS: ReadonlySet<string> = new Set(
+  'time case esac for select function coproc [['.split(' '),
+);
+
+const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[\s\S]*?\])?\+?=/;
+
+/** A command as far as it is read. */
+interface Draft {
+  /** Of the text; assignments in front count only when nothing else comes. */
+  start?: number;
+  assignedAt?: number;
+  end: number;
+  readonly words: string[];
+  readonly inputs: string[];
+  /** The last keyword before the command. */
+  keyword: string;
+  goesToBoth: boolean;
 }
 
-const ASSIGNMENT = /\w+(?:\[[^\s\]]*\])?\+?=(?:\\[\s\S]|'[^']*'|"(?:[^"\\]|\\[\s\S])*"|[^\s\\'"])*/;
-const KEYWORD = /!|\{|\}|if|then|elif|else|while|until|do|done|fi|time/;
-const PREFIX = new RegExp(`^(?:(?:${ASSIGNMENT.source}|${KEYWORD.source})(?:\\s+|$))+`);
+class TooDeep extends Error {}
+
+/** Reads a list of commands; those inside of words are added to the same list. */
+class Reader implements Reading {
+  readonly cursor: Cursor;
+  readonly commands: Command[];
+  readonly parts: (Command | string)[] = [];
+  readonly #pending: { document: HereDocument; inputs: string[] }[] = [];
+  #depth: number;
+  #isWhole = true;
+  #draft = newDraft();
+
+  constructor(line: string, depth: number, commands: Command[] = []) {
+    this.cursor = new Cursor(line);
+    this.commands = commands;
+    this.#depth = depth;
+  }
+
+  /** False when the line is cut off. */
+  read(): boolean {
+    this.#readList('');
+    return this.#isWhole;
+  }
+
+  readSubstitution(): void {
+    const outer = this.#draft;
+    this.#draft = newDraft();
+    this.readWithin(() => this.#readList(')'));
+    this.#draft = outer;
+  }
+
+  readBackticked(line: string): void {
+    this.readWithin(() => {
+      if (!new Reader(line, this.#depth, this.commands).read()) this.tellCutOff();
+    });
+  }
+
+  readText(text: string): void {
+    this.readWithin(() => {
+      readUntil(new Reader(text, this.#depth, this.commands), '', true);
+    });
+  }
+
+  tellCutOff(): void {
+    this.#isWhole = false;
+  }
+
+  readWithin(read: () => void): void {
+    if (this.#depth === RULE_LIMITS.maxNesting) throw new TooDeep();
+    this.#depth++;
+    read();
+    this.#depth--;
+  }
+
+  /** To the end of the line, or to the parenthesis that closes a substitution. */
+  #readList(closer: '' | ')'): void {
+    const { cursor } = this;
+    const open = { parentheses: 0, cases: 0 };
+    for (;;) {
+      cursor.skipBlanks();
+      if (cursor.char === '') {
+        if (closer !== '') this.tellCutOff();
+        return this.#endCommand();
+      }
+      const isInner = open.parentheses > 0 || open.cases > 0;
+      if (cursor.char === closer && !isInner) {
+        this.#endCommand();
+        return cursor.step();
+      }
+      if (cursor.char === '#') this.#skipComment();
+      else if (isRedirection(this)) this.#addRedirection();
+      else if (';&|()\n'.includes(cursor.char)) {
+        const operator = this.#readOperator();
+        if (operator === '(') open.parentheses++;
+        if (operator === ')' && open.parentheses > 0) open.parentheses--;
+      } else {
+        const keyword = this.#addWord();
+        if (keyword === 'case') open.cases++;
+        if (keyword === 'esac' && open.cases > 0) open.cases--;
+      }
+    }
+  }
+
+  #skipComment(): void {
+    const { cursor } = this;
+    const end = cursor.line.indexOf('\n', cursor.at);
+    cursor.isPlain = false;
+    cursor.jump(end === -1 ? cursor.line.length : end);
+  }
+
+  #addRedirection(): void {
+    const draft = this.#draft;
+    draft.start ??= this.cursor.at;
+    const { isOfBoth, hereDocument, input } = readRedirection(this);
+    draft.end = this.cursor.at;
+    if (isOfBoth) draft.goesToBoth = true;
+    if (input !== undefined) draft.inputs.push(input);
+    if (hereDocument) this.#pending.push({ document: hereDocument, inputs: draft.inputs });
+  }
+
+  /** Empty for what is no single operator, such as arithmetic. */
+  #readOperator(): string {
+    const { cursor } = this;
+    this.#endCommand();
+    if (skipArithmetic(this)) {
+      cursor.isPlain = false;
+      return '';
+    }
+    const operator = readOperator(this, OPERATORS);
+    if (!PLAIN_OPERATORS.has(operator)) cursor.isPlain = false;
+    if (this.#depth === 0) this.parts.push(operator);
+    if (operator === '\n') this.#readHereDocuments();
+    return operator;
+  }
+
+  #readHereDocuments(): void {
+    for (const { document, inputs } of this.#pending.splice(0)) {
+      const body = readHereDocument(this, document);
+      inputs.push(body);
+      if (!document.isQuoted) this.readText(body);
+    }
+  }
+
+  /** The word, if it is a keyword. */
+  #addWord(): string {
+    const draft = this.#draft;
+    const { cursor } = this;
+    const { at } = cursor;
+    const isBeforeName = draft.words.length === 0;
+    const word = readWord(this, isBeforeName);
+    if (draft.goesToBoth) cursor.isPlain = false;
+    if (isBeforeName && this.#takesKeyword(word)) return word.source;
+    if (isBeforeName && ASSIGNMENT.test(word.source)) {
+      draft.assignedAt ??= at;
+      cursor.isPlain = false;
+    } else if (word.source === '{' && NAMING_KEYWORDS.has(draft.keyword)) {
+      this.#draft = newDraft(); // What was read is the name of a function.
+    } else {
+      draft.start ??= at;
+      draft.words.push(word.text);
+    }
+    draft.end = cursor.at;
+    return '';
+  }
+
+  #takesKeyword({ source }: Word): boolean {
+    const draft = this.#draft;
+    const isPlain = PLAIN_KEYWORDS.has(source);
+    if (draft.start !== undefined || draft.assignedAt !== undefined) return false;
+    if (!isPlain && !OTHER_KEYWORDS.has(source)) return false;
+    if (!isPlain) this.cursor.isPlain = false;
+    draft.keyword = source;
+    return true;
+  }
+
+  #endCommand(): void {
+    const { start, assignedAt, end, words, inputs } = this.#draft;
+    const from = start ?? assignedAt;
+    this.#draft = newDraft();
+    if (from === undefined) return;
+    const command = { text: this.cursor.line.slice(from, end), words, inputs };
+    this.commands.push(command);
+    if (this.#depth === 0) this.parts.push(command);
+  }
+}
+
+const NAMING_KEYWORDS: ReadonlySet<string> = new Set(['function', 'coproc']);
+
+function newDraft(): Draft {
+  return { end: 0, words: [], inputs: [], keyword: '', goesToBoth: false };
+}

@@ -4,36 +4,33 @@ import { invalidRequest } from '../../shared/errors.ts';
 import { modeAllows } from '../../shared/modes.ts';
 import { findTool, takesPath } from '../../shared/tools/catalogue.ts';
 import { renameArguments, type ToolDefinition } from '../../shared/tools/definition.ts';
-import { type Permission, runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
+import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import type { CallLimits, ToolCall } from '../../shared/tunnel.ts';
-import { parseCommandLine, spansCommands } from './command-line.ts';
-import { type Decision, type Rule, strictest } from './rules.ts';
-import { matchesWildcard } from './wildcard.ts';
+import { judgeCommand } from './command-verdict.ts';
+import {
+  type DecidingRules,
+  findDecidingRules,
+  pathSubject,
+  type Rulebook,
+  verdictsOf,
+} from './rulebook.ts';
+import { allow, ask, deny, strictestOf, type Verdict } from './verdict.ts';
+import { type Visibility, visibilityFor } from './visibility.ts';
 
-export interface Policy {
+export interface Policy extends Rulebook {
   /** Its absolute path: rules are about paths relative to it, however a call writes them. */
   readonly workspace: string;
   /** Whether a sandbox passed its self-test. */
   readonly isConfined: boolean;
-  /** Of the machine's owner. The last one that matches decides, over the built-in verdict. */
-  readonly userRules: readonly Rule[];
-  /** Of the repository, which others may have written: they only ever make a decision stricter. */
-  readonly workspaceRules: readonly Rule[];
   /** Where the path of this call leads, relative to the workspace: rules hold for that, too, whatever the call names it. */
   readonly realName?: string | undefined;
 }
 
-export interface Verdict {
-  readonly decision: Decision;
-  /** One sentence, for the person who is asked and for the model that is refused. */
-  readonly reason: string;
-}
+/** A call, as far as rules know it. */
+export type JudgedCall = Pick<ToolCall, 'tool' | 'arguments' | 'mode' | 'limits'>;
 
 /** The verdict on a call, whatever the edge thinks of it. */
-export function judgeCall(
-  call: Pick<ToolCall, 'tool' | 'arguments' | 'mode' | 'limits'>,
-  policy: Policy,
-): Verdict {
+export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
   const tool = findTool(call.tool);
   if (tool === undefined) return deny(`This bridge has no tool named ${call.tool}.`);
   if (!modeAllows(call.mode, tool.effect)) {
@@ -47,25 +44,42 @@ export function judgeCall(
   }
   return strictestOf([
     tool.name === runTerminalCmd.name
-      ? judgeCommand(runTerminalCmd.arguments.parse(parsed.data), policy)
+      ? judgeCommand(runTerminalCmd.arguments.parse(parsed.data), policy, policy.isConfined)
       : judgePath(tool, tool.subject(parsed.data), policy),
     ...verdictsOfRequest(tool, call.limits ?? {}),
   ]);
 }
 
-function judgePath(tool: ToolDefinition, path: string, policy: Policy): Verdict {
-  const called = toRelative(path, policy.workspace);
-  const names = [called, policy.realName ?? called];
-  return strictestOf(names.map((name) => judgeName(tool, name, policy)));
+/**
+ * What a call may show of the workspace, once it was let through: nothing of what a rule forbids, and of what a rule
+ * asks about only what the person was asked about.
+ */
+export function visibilityOf(call: JudgedCall, policy: Policy): Visibility | undefined {
+  const tool = findTool(call.tool);
+  const parsed = tool?.arguments.safeParse(renameArguments(tool, call.arguments));
+  if (!tool || !parsed?.success || !takesPath(tool)) return undefined;
+  const path = tool.subject(parsed.data);
+  const answered = decidingRulesOfPath(tool, path, policy);
+  const folder = policy.realName ?? toRelative(path, policy.workspace);
+  return visibilityFor({ tool, folder, book: policy, answered });
 }
 
-function judgeName(tool: ToolDefinition, path: string, policy: Policy): Verdict {
-  const owners = lastMatch(policy.userRules, tool, path);
-  const workspaces = lastMatch(tightening(policy.workspaceRules), tool, path);
-  return strictestOf([
-    owners === undefined ? builtInVerdict(tool) : ownersVerdict(owners),
-    ...(workspaces === undefined ? [] : [workspacesVerdict(workspaces)]),
-  ]);
+function judgePath(tool: ToolDefinition, path: string, policy: Policy): Verdict {
+  const builtIn = builtInVerdict(tool);
+  return strictestOf(
+    decidingRulesOfPath(tool, path, policy).flatMap((rules) => verdictsOf(rules, builtIn)),
+  );
+}
+
+/**
+ * For each name of a call's path: as in the call, and by where it leads. To look at a folder is to look at what is in
+ * it, which a pattern such as `private/*` is about: rules that forbid or ask hold for `private/`, too.
+ */
+function decidingRulesOfPath(tool: ToolDefinition, path: string, policy: Policy): DecidingRules[] {
+  const called = toRelative(path, policy.workspace);
+  const names = [called, policy.realName ?? called];
+  const readingsOf = (name: string) => (tool.effect === 'read' ? [`${name}/`] : []);
+  return names.map((name) => findDecidingRules(policy, tool, pathSubject(name, readingsOf(name))));
 }
 
 /** `./a/../b` and the absolute path of `b` are both `b`. */
@@ -85,62 +99,6 @@ function builtInVerdict(tool: ToolDefinition): Verdict {
   }
 }
 
-/**
- * Each command of a line is judged by itself, and the strictest verdict counts. The owner's `allow` lifts a built-in
- * question only for a plain line (who allowed `npm test*` did not mean `npm test > ~/.profile`), and never one about
- * all permissions: that is for the moment, not for a pattern.
- */
-function judgeCommand(
-  { command: line, permissions = [] }: { command: string; permissions?: Permission[] | undefined },
-  policy: Policy,
-): Verdict {
-  const { commands, isPlain } = parseCommandLine(line);
-  const builtIn = builtInVerdictOnCommand(permissions, policy);
-  const canBeLifted = isPlain && !permissions.includes('all');
-  const verdicts = commands.map((command) => {
-    const rule = lastMatch(policy.userRules, runTerminalCmd, command);
-    if (rule === undefined || (rule.decision === 'allow' && !canBeLifted)) return builtIn;
-    return ownersVerdict(rule);
-  });
-  const workspaceRules = tightening(policy.workspaceRules);
-  return strictestOf([
-    ...verdicts,
-    ...matchesOnLine(policy.userRules, line).map(ownersVerdict),
-    ...commands
-      .flatMap((command) => present(lastMatch(workspaceRules, runTerminalCmd, command)))
-      .map(workspacesVerdict),
-    ...matchesOnLine(workspaceRules, line).map(workspacesVerdict),
-  ]);
-}
-
-function builtInVerdictOnCommand(
-  permissions: readonly Permission[],
-  { isConfined }: Policy,
-): Verdict {
-  const wanted = permissions.length === 0 ? '' : ` It asks for ${permissions.join(', ')}.`;
-  if (!isConfined) return ask(`No sandbox holds commands on this machine.${wanted}`);
-  return wanted === '' ? allow('Commands are allowed in the sandbox.') : ask(wanted.trim());
-}
-
-/** A pattern that itself joins commands, such as `curl * | sh*`, is for the line as a whole. */
-function matchesOnLine(rules: readonly Rule[], line: string): Rule[] {
-  const spanning = rules.filter(({ pattern }) => spansCommands(pattern));
-  return present(lastMatch(spanning, runTerminalCmd, line));
-}
-
-function lastMatch(
-  rules: readonly Rule[],
-  tool: Pick<ToolDefinition, 'name' | 'aliases'>,
-  subject: string,
-): Rule | undefined {
-  const names = [tool.name, ...tool.aliases];
-  return rules.findLast(
-    (rule) =>
-      names.some((name) => matchesWildcard(rule.tool, name)) &&
-      matchesWildcard(rule.pattern, subject),
-  );
-}
-
 /** What the request demands. Whether a call keeps to its allowed paths is for where its path is resolved. */
 function verdictsOfRequest(
   tool: ToolDefinition,
@@ -156,48 +114,4 @@ function verdictsOfRequest(
     verdicts.push(ask(`The request asks for an approval of every ${tool.name} call.`));
   }
   return verdicts;
-}
-
-function tightening(rules: readonly Rule[]): Rule[] {
-  return rules.filter(({ decision }) => decision !== 'allow');
-}
-
-function present(rule: Rule | undefined): Rule[] {
-  return rule === undefined ? [] : [rule];
-}
-
-/** The first of the strictest. */
-function strictestOf(verdicts: readonly Verdict[]): Verdict {
-  const decision = strictest(verdicts.map((verdict) => verdict.decision));
-  return verdicts.find((verdict) => verdict.decision === decision) ?? ask('No rule applies.');
-}
-
-function ownersVerdict(rule: Rule): Verdict {
-  return {
-    decision: rule.decision,
-    reason: `The rules of this machine say so: ${describe(rule)}.`,
-  };
-}
-
-function workspacesVerdict(rule: Rule): Verdict {
-  return {
-    decision: rule.decision,
-    reason: `The rules of the workspace say so: ${describe(rule)}.`,
-  };
-}
-
-function describe({ tool, pattern, decision }: Rule): string {
-  return `${decision} ${tool} "${pattern}"`;
-}
-
-function allow(reason: string): Verdict {
-  return { decision: 'allow', reason };
-}
-
-function ask(reason: string): Verdict {
-  return { decision: 'ask', reason };
-}
-
-function deny(reason: string): Verdict {
-  return { decision: 'deny', reason };
 }

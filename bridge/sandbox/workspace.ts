@@ -41,17 +41,20 @@ export class Workspace {
   readonly #closedPaths: readonly string[];
   /** As {@link isWithin} takes them. */
   readonly #allowedPaths: readonly string[];
+  readonly #isShown: (name: string) => boolean;
 
   private constructor(
     root: string,
     given: string,
     closedPaths: readonly string[],
     allowedPaths: readonly string[] = ['.'],
+    isShown: (name: string) => boolean = () => true,
   ) {
     this.root = root;
     this.#given = given;
     this.#closedPaths = closedPaths;
     this.#allowedPaths = allowedPaths;
+    this.#isShown = isShown;
   }
 
   /**
@@ -83,7 +86,15 @@ export class Workspace {
    * as `PATH_NOT_ALLOWED`, and an allowed path that is a link itself allows nothing.
    */
   limitedTo(allowedPaths: readonly string[]): Workspace {
-    return new Workspace(this.root, this.#given, this.#closedPaths, allowedPaths);
+    return new Workspace(this.root, this.#given, this.#closedPaths, allowedPaths, this.#isShown);
+  }
+
+  /**
+   * The same folder without what the predicate refuses, which is asked with names relative to the folder: such a path
+   * is neither resolved (`DENIED`) nor shown. It replaces the predicate it had.
+   */
+  showing(isShown: (name: string) => boolean): Workspace {
+    return new Workspace(this.root, this.#given, this.#closedPaths, this.#allowedPaths, isShown);
   }
 
   /**
@@ -117,9 +128,14 @@ export class Workspace {
 
   /** Whether a search may show what is in a file it came across, by its resolved path. */
   mayShow(path: string): boolean {
-    const isClosed = this.#closedPaths.some((closed) => isInside(closed, path));
-    if (isClosed || closureOf(relative(this.root, path)) === 'secret') return false;
-    return isWithin(this.nameOf(path), this.#allowedPaths);
+    return this.mayName(path) && closureOf(relative(this.root, path)) !== 'secret';
+  }
+
+  /** Whether a search may tell that there is such a file: that one holds secrets is no secret. */
+  mayName(path: string): boolean {
+    if (this.#closedPaths.some((closed) => isInside(closed, path))) return false;
+    const name = this.nameOf(path);
+    return isWithin(name, this.#allowedPaths) && this.#isShown(name);
   }
 
   /** The call's path below the root, `..` taken away; nothing on disk is looked at yet. */
@@ -142,6 +158,7 @@ export class Workspace {
 
   #assertAllowed(name: string, real: string): void {
     const realName = this.nameOf(real);
+    if (!this.#isShown(realName)) throw denied(name);
     if (isWithin(realName, this.#allowedPaths)) return;
     const what = realName === name ? `${name} is` : `${name} leads to ${realName}, which is`;
     throw new ToolFailure(
@@ -197,6 +214,14 @@ function outside(path: string): ToolFailure {
   return new ToolFailure(
     'OUTSIDE_WORKSPACE',
     `${path} leads outside the workspace: only paths inside it can be used, best relative to it.`,
+  );
+}
+
+/** The policy has judged the call before: its path leads elsewhere by now, or a search came across it. */
+function denied(name: string): ToolFailure {
+  return new ToolFailure(
+    'DENIED',
+    `The rules of this machine are about where ${name} leads by now: use another path, or ask the person.`,
   );
 }
 

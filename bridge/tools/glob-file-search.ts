@@ -9,15 +9,18 @@ import { linesThatFit } from './output.ts';
 export const executeGlobFileSearch = executor<ArgumentsOf<typeof globFileSearch>>(
   async (args, { workspace, signal }) => {
     const place = await workspace.resolve(args.target_directory, 'read');
-    const found = await listFiles({
+    const listed = await listFiles({
       folder: place.path,
       globs: [atAnyDepth(args.glob_pattern)],
       hidden: true,
       newestFirst: true,
       signal,
     });
+    const found = listed
+      .map((name) => join(place.path, name))
+      .filter((path) => workspace.mayName(path));
     const shown = linesThatFit(
-      found.map((name) => workspace.nameOf(join(place.path, name))),
+      found.map((path) => workspace.nameOf(path)),
       TOOL_LIMITS.maxEntries,
     );
     return {

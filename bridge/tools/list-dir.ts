@@ -1,4 +1,5 @@
 /** Runs list_dir: one folder, without hidden and ignored entries. */
+import { join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import type { listDir } from '../../shared/tools/list-dir.ts';
 import { type FolderEntry, readEntries } from '../sandbox/files.ts';
@@ -9,9 +10,11 @@ import { linesThatFit } from './output.ts';
 export const executeListDir = executor<ArgumentsOf<typeof listDir>>(async (args, context) => {
   const { workspace, signal } = context;
   const place = await workspace.resolve(args.target_directory, 'read');
-  const present = await readEntries(place);
+  const mayName = (name: string) => workspace.mayName(join(place.path, name));
+  const present = (await readEntries(place)).filter(({ name }) => mayName(name));
   const globs = (args.ignore_globs ?? []).map((glob) => `!${glob.replace(/^!/, '')}`);
-  const counts = countBelow(await listFiles({ folder: place.path, globs, signal }));
+  const files = await listFiles({ folder: place.path, globs, signal });
+  const counts = countBelow(files.filter(mayName));
   const lines = present
     .filter((entry) => !entry.name.startsWith('.'))
     .map((entry) => describe(entry, counts.get(entry.name)))

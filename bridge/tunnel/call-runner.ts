@@ -1,7 +1,8 @@
 /** Carries one call out: policy, person, journal, tool, in this order. */
 import type { CallLimits, ToolCall, ToolResult } from '../../shared/tunnel.ts';
 import type { Asking } from '../approvals/asking.ts';
-import type { Verdict } from '../approvals/policy.ts';
+import type { Verdict } from '../approvals/verdict.ts';
+import type { Visibility } from '../approvals/visibility.ts';
 import { ToolFailure } from '../sandbox/failure.ts';
 import type { Workspace } from '../sandbox/workspace.ts';
 import type { BridgeTool } from '../tools/catalogue.ts';
@@ -11,11 +12,17 @@ import type { Journal } from './journal.ts';
 import { Lanes } from './lanes.ts';
 import { refuse } from './results.ts';
 
+/** What the policy says about a call. */
+export interface Judgement extends Verdict {
+  /** What it may show; all of the workspace where this is undefined. */
+  readonly visibility?: Visibility | undefined;
+}
+
 export interface Machine {
   readonly workspace: Workspace;
   readonly tools: ReadonlyMap<string, BridgeTool>;
   /** The owner's policy; asked anew for each call, so that a changed file counts at once. */
-  readonly decide: (call: ToolCall, tool: BridgeTool) => Promise<Verdict>;
+  readonly decide: (call: ToolCall, tool: BridgeTool) => Promise<Judgement>;
   readonly asking: Asking;
   readonly journal: Journal;
   /** A call has ended that may have changed the workspace. */
@@ -61,14 +68,15 @@ export class CallRunner {
     running: Running,
   ): Promise<{ result: ToolResult | Promise<ToolResult> }> {
     const { decide, workspace } = this.#machine;
-    const { decision, reason } = await decide(call, tool);
+    const { decision, reason, visibility } = await decide(call, tool);
     if (decision === 'deny') {
       return { result: refuse('DENIED', `Not allowed on this machine: ${reason}`) };
     }
     const unreachable = await findUnreachable(call, tool, workspace);
     if (unreachable) return { result: unreachable };
     const lane = await tool.serialKey(call.arguments, workspace);
-    const execute = () => this.#lanes.run(lane, () => this.#execute(call, tool, running));
+    const execute = () =>
+      this.#lanes.run(lane, () => this.#execute(call, tool, running, visibility));
     if (decision === 'allow') return { result: execute() };
     const refusal = this.#ask(call, reason, running.signal);
     return { result: refusal.then((refused) => refused ?? execute()) };
@@ -95,6 +103,7 @@ export class CallRunner {
     call: ToolCall,
     tool: BridgeTool,
     { signal, onOutput }: Running,
+    visibility: Visibility | undefined,
   ): Promise<ToolResult> {
     const { workspace, journal } = this.#machine;
     const { callId, conversationId, limits } = call;
@@ -102,14 +111,21 @@ export class CallRunner {
     signal.throwIfAborted();
     journal.start({ callId, tool: call.tool, effect, idempotent });
     const ledger = this.#ledger;
-    return await tool.execute(call.arguments, {
-      workspace: withinLimits(workspace, limits),
+    const shown = visibility ? workspace.showing(visibility.mayShow) : workspace;
+    const result = await tool.execute(call.arguments, {
+      workspace: withinLimits(shown, limits),
       ledger,
       signal,
       conversationId,
       onOutput,
     });
+    return withNote(result, visibility?.note);
   }
+}
+
+function withNote(result: ToolResult, note: string | undefined): ToolResult {
+  if (note === undefined || result.status !== 'success') return result;
+  return { ...result, data: `${result.data}\n${note}` };
 }
 
 /**

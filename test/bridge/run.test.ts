@@ -109,6 +109,25 @@ describe('a bridge', () => {
     );
   });
 
+  test('leaves what the owner’s rules forbid out of searches, and says so', async () => {
+    const rules = [{ tool: '*', pattern: 'private/*', decision: 'deny' }];
+    await writeFile(join(stateDir, 'policy.json'), JSON.stringify({ rules }));
+    await place.put('private/b.txt', 'a\n');
+    startBridge();
+    const connection = await tunnel.welcomed();
+    const grep = (args: object) => newCall('grep', { pattern: 'a', ...args });
+    expect([
+      await resultOf(connection, grep({ output_mode: 'files_with_matches' })),
+      await resultOf(connection, grep({ path: 'private' })),
+    ]).toMatchObject([
+      {
+        status: 'success',
+        data: 'a.txt\n(1 file.)\n(Left out, for the rules of this machine deny it: private/*.)',
+      },
+      { status: 'error', code: 'DENIED' },
+    ]);
+  });
+
   test('tells what the folder looks like after a call has changed it', async () => {
     startBridge();
     const connection = await tunnel.welcomed();

@@ -1,8 +1,19 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { Random } from '../../../bench/fuzz/random.ts';
 import { parseCommandLine } from '../../../bridge/approvals/command-line.ts';
 import { SHELL } from '../../../bridge/terminal/launch.ts';
+import { temporaryFolder } from '../tools/temporary-workspace.ts';
+import { randomLine } from './generated-lines.ts';
+import { createOracle, isAllowed } from './shell-oracle.ts';
+
+/** The commands as the line has them. */
+function read(line: string) {
+  const { commands, isPlain, isWhole } = parseCommandLine(line);
+  return { commands: commands.map(({ text }) => text), isPlain, isWhole };
+}
 
 test.each([
   ['git status', ['git status']],
@@ -18,7 +29,7 @@ test.each([
   ['echo "${HOME}" ${HOME}#a', ['echo "${HOME}" ${HOME}#a']],
   ['', ['']],
 ])('the plain line %j holds the commands %j', (line, commands) => {
-  expect(parseCommandLine(line)).toEqual({ commands, isPlain: true });
+  expect(read(line)).toEqual({ commands, isPlain: true, isWhole: true });
 });
 
 test.each([
@@ -29,17 +40,17 @@ test.each([
   ['diff <(git push) b', 'git push'],
   ['echo x > file; git push', 'git push'],
   ['npm test >/dev/nullish', 'npm test'],
-  ['echo "open; git push', 'git push'],
-  ["echo 'open; git push", 'git push'],
   ['cat <<EOF\nx\nEOF\ngit push', 'git push'],
   ['A=1 B=2 git push', 'git push'],
   ['A="x y" B[0]+=\'z z\' git push', 'git push'],
   ['npm test >&1file', 'npm test'],
 ])('the line %j is not plain, and %j in it is still found', (line, command) => {
-  const { commands, isPlain } = parseCommandLine(line);
-  expect({ isPlain, commands }).toEqual({
+  const { commands, isPlain, isWhole } = parseCommandLine(line);
+  const found = commands.map(({ words }) => words.join(' '));
+  expect({ isPlain, isWhole, found }).toEqual({
     isPlain: false,
-    commands: expect.arrayContaining([command]),
+    isWhole: true,
+    found: expect.arrayContaining([command]),
   });
 });
 
@@ -57,6 +68,44 @@ test.each([
     isPlain: false,
   });
 });
+
+test.each([
+  ["git status>&2\v'$(touch PWNED)'"],
+  ["git status>&2\f'$(touch PWNED)'"],
+  ["git status>&2\r'$(touch PWNED)'"],
+  ['git status\va'],
+  ['git status \u00a0a'],
+  ['git status \u0085'],
+  ['git status "\x01"'],
+  ['git status >&2$#'],
+  ['git status 10>&1'],
+  ['git status {x}>/dev/null'],
+  ['git status &>/dev/null a'],
+  ['git status &>/dev/null \\\na'],
+  ['git sta\\\ntus'],
+  ['git status "\u8868\\"'],
+  ['git status #a'],
+  ['git status ;; a'],
+  ['git status $"a"'],
+  ['git status a[$x]=1; a[1 + 2]=3'],
+  ['time git status'],
+  ['[[ a ]]'],
+])('a line that shells read in different ways is not plain: %j', (line) => {
+  expect(read(line).isPlain).toBe(false);
+});
+
+test.skipIf(!existsSync('/bin/bash'))(
+  'what runs unasked of generated lines is what the rules allow',
+  { timeout: 60_000 },
+  async () => {
+    const random = new Random(1);
+    const oracle = await createOracle(await temporaryFolder());
+    const lines = Array.from({ length: 1_000 }, () => randomLine(random)).filter(isAllowed);
+    const found: string[] = [];
+    for (const line of lines) found.push(...(await oracle(line, 'bash')));
+    expect({ found, isMuch: lines.length > 100 }).toEqual({ found: [], isMuch: true });
+  },
+);
 
 test.each([
   ['digits', '1'.repeat(30_000)],

@@ -1,0 +1,104 @@
+/** Decides about a command line. */
+import { type Permission, runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
+import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
+import { lineReadingsOf, readingsOf } from './readings.ts';
+import {
+  findDecidingRules,
+  type Rulebook,
+  type Subject,
+  strictRulesFor,
+  verdictsOf,
+} from './rulebook.ts';
+import type { Rule } from './rules.ts';
+import { allow, ask, strictestOf, type Verdict } from './verdict.ts';
+
+export interface JudgedCommand {
+  readonly command: string;
+  readonly permissions?: readonly Permission[] | undefined;
+}
+
+/**
+ * Each command of a line is judged by itself, and the strictest verdict counts. Rules that forbid or ask hold for
+ * whatever a command comes down to. The owner's `allow` holds for a plain line as it is written (who allowed
+ * `npm test*` did not mean `npm test > ~/.profile`), and never lifts the question about all permissions: that is for
+ * the moment, not for a pattern.
+ */
+export function judgeCommand(
+  { command: text, permissions = [] }: JudgedCommand,
+  book: Rulebook,
+  isConfined: boolean,
+): Verdict {
+  const line = parseCommandLine(text);
+  const subjects = line.commands.map((command) => subjectOf(command, line));
+  const builtIn = builtInVerdict(permissions, isConfined);
+  return strictestOf([
+    ...subjects.flatMap((subject) => verdictsOn(subject, book, builtIn, permissions)),
+    ...verdictsOnLine(text, line, book),
+    ...(line.isWhole && subjects.every(isTold) ? [] : verdictsOnTangle(book)),
+  ]);
+}
+
+interface CommandSubject extends Subject {
+  /** Whether the readings are all that there are. */
+  readonly isTold: boolean;
+}
+
+function subjectOf(command: Command, { isPlain }: CommandLine): CommandSubject {
+  const readings = readingsOf(command);
+  return {
+    text: command.text,
+    readings: readings ?? [],
+    canBeAllowed: isPlain,
+    isTold: readings !== undefined,
+  };
+}
+
+function isTold(subject: CommandSubject): boolean {
+  return subject.isTold;
+}
+
+function verdictsOn(
+  subject: Subject,
+  book: Rulebook,
+  builtIn: Verdict,
+  permissions: readonly Permission[],
+): Verdict[] {
+  const { owners, workspaces } = findDecidingRules(book, runTerminalCmd, subject);
+  const canDecide = owners?.decision !== 'allow' || !permissions.includes('all');
+  return verdictsOf({ owners: canDecide ? owners : undefined, workspaces }, builtIn);
+}
+
+function builtInVerdict(permissions: readonly Permission[], isConfined: boolean): Verdict {
+  const wanted = permissions.length === 0 ? '' : ` It asks for ${permissions.join(', ')}.`;
+  if (!isConfined) return ask(`No sandbox holds commands on this machine.${wanted}`);
+  return wanted === '' ? allow('Commands are allowed in the sandbox.') : ask(wanted.trim());
+}
+
+/** A pattern that itself joins commands, such as `curl * | sh*`, is for the line as a whole. */
+function verdictsOnLine(text: string, line: CommandLine, book: Rulebook): Verdict[] {
+  const spanning = {
+    userRules: book.userRules.filter(spansCommands),
+    workspaceRules: book.workspaceRules.filter(spansCommands),
+  };
+  const subject = { text, readings: lineReadingsOf(line) ?? [], canBeAllowed: line.isPlain };
+  return verdictsOf(
+    findDecidingRules(spanning, runTerminalCmd, subject, withoutBlanksAroundOperators),
+    allow('No rule is about the whole line.'),
+  );
+}
+
+function spansCommands({ pattern }: Rule): boolean {
+  return /[;&|\n]/.test(pattern);
+}
+
+/** As the readings of a line are written. */
+function withoutBlanksAroundOperators(pattern: string): string {
+  const words = pattern.split(' ').filter((word) => word !== '');
+  return words.join(' ').replace(/ ?([;&|\n]+) ?/g, '$1');
+}
+
+/** Where no rule forbids or asks, nothing can be missed. */
+function verdictsOnTangle(book: Rulebook): Verdict[] {
+  if (strictRulesFor(book, runTerminalCmd).length === 0) return [];
+  return [ask('This line is too tangled, or not complete, so rules may miss what it runs.')];
+}

@@ -1,0 +1,126 @@
+/** What else a command could be called, for the rules that forbid: without wrappers, options, paths and quotes. */
+import { RULE_LIMITS } from '../../shared/limits.ts';
+import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
+
+/** Programs that run what stands behind their options, and how many operands come before it. */
+const WRAPPERS: ReadonlyMap<string, number> = new Map([
+  ...'builtin command doas env exec ionice nice nohup parallel setsid stdbuf sudo time watch xargs'
+    .split(' ')
+    .map((name) => [name, 0] as const),
+  ...'chroot flock taskset timeout'.split(' ').map((name) => [name, 1] as const),
+  ['find', Number.POSITIVE_INFINITY],
+]);
+
+/** Programs that run the operand behind `-c`, and what they are given to read. */
+const SHELLS: ReadonlySet<string> = new Set('ash bash dash fish ksh script sh su zsh'.split(' '));
+
+/** Undefined for a command that is too tangled to tell. */
+export type Readings = readonly string[] | undefined;
+
+/**
+ * `sudo -u me /usr/bin/git -C . push` is also `git push`. Which options take a value is not known, so an operand
+ * behind an option counts both as its value and as what follows it: a rule may hold too often, never too seldom.
+ */
+export function readingsOf(command: Command): Readings {
+  return collect((found) => found.addCommand(command, 0));
+}
+
+/** A line as one text, each command by its words or by what it comes down to. For rules that span commands. */
+export function lineReadingsOf({ parts }: CommandLine): Readings {
+  return collect((found) => {
+    const texts = parts.map((part) => (typeof part === 'string' ? [part] : namesOf(part)));
+    found.add(texts.map(([asWritten]) => asWritten).join(''));
+    found.add(texts.map((names) => names.at(-1)).join(''));
+  });
+}
+
+function namesOf(command: Command): readonly string[] {
+  return [command.words.join(' '), ...(readingsOf(command) ?? [])];
+}
+
+function collect(find: (found: Found) => void): Readings {
+  const found = new Found();
+  try {
+    find(found);
+    return [...found.texts];
+  } catch (error) {
+    if (error instanceof TooTangled) return undefined;
+    throw error;
+  }
+}
+
+class TooTangled extends Error {}
+
+class Found {
+  readonly texts = new Set<string>();
+  #chars = 0;
+
+  add(text: string): void {
+    this.texts.add(text);
+    this.#chars += text.length;
+    if (this.#chars > RULE_LIMITS.maxReadingChars) throw new TooTangled();
+  }
+
+  addCommand({ words, inputs }: Command, depth: number): void {
+    const starts = findOperands(words, 0, 0);
+    // A set's loop visits what is added meanwhile: the command that a wrapper runs may be a wrapper, too.
+    for (const start of starts) {
+      const name = baseName(words[start] ?? '');
+      const behind = start + 1;
+      this.add(words.slice(start).join(' '));
+      for (const rest of new Set([behind, ...findOperands(words, behind, 0)])) {
+        this.add([name, ...words.slice(rest)].join(' '));
+      }
+      const skipped = WRAPPERS.get(name);
+      const wrapped = skipped === undefined ? [] : findOperands(words, behind, skipped);
+      for (const operand of wrapped) starts.add(operand);
+      for (const line of linesRunBy(name, words.slice(behind), inputs)) this.#addLine(line, depth);
+    }
+  }
+
+  #addLine(line: string, depth: number): void {
+    const { commands, isWhole } = parseCommandLine(line);
+    if (!isWhole || depth === RULE_LIMITS.maxNesting) throw new TooTangled();
+    for (const command of commands) {
+      this.add(command.text);
+      this.addCommand(command, depth + 1);
+    }
+  }
+}
+
+/** Where the operand may stand that comes after `skipped` others. */
+function findOperands(words: readonly string[], from: number, skipped: number): Set<number> {
+  const found = new Set<number>();
+  const seen = new Set<string>();
+  const look = (at: number, left: number): void => {
+    const word = words[at];
+    if (word === undefined || seen.has(`${at} ${left}`)) return;
+    seen.add(`${at} ${left}`);
+    if (at - from > RULE_LIMITS.maxWordsBefore) throw new TooTangled();
+    const isOption = /^[-+]./.test(word);
+    if (isOption) look(at + 2, left);
+    if (isOption || ASSIGNMENT.test(word)) return look(at + 1, left);
+    if (left === 0 || left === Number.POSITIVE_INFINITY) found.add(at);
+    if (left > 0) look(at + 1, left - 1);
+  };
+  look(from, skipped);
+  return found;
+}
+
+const ASSIGNMENT = /^\w+=/;
+
+function linesRunBy(
+  name: string,
+  args: readonly string[],
+  inputs: readonly string[],
+): readonly string[] {
+  if (name === 'eval') return [args.join(' ')];
+  if (!SHELLS.has(name)) return [];
+  const option = args.findIndex((arg) => /^(?:-\w*c\w*|--command)$/.test(arg));
+  const operands = option === -1 ? [] : findOperands(args, option + 1, 0);
+  return [...inputs, ...[...operands].map((at) => args[at] ?? '')];
+}
+
+function baseName(word: string): string {
+  return word.slice(word.lastIndexOf('/') + 1);
+}

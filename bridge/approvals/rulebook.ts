@@ -1,0 +1,82 @@
+/** Finds the rules that decide about a path or a command. */
+import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import type { Rule } from './rules.ts';
+import { type Verdict, verdictOfOwner, verdictOfWorkspace } from './verdict.ts';
+import { matchesWildcard } from './wildcard.ts';
+
+export interface Rulebook {
+  /** Of the machine's owner. The last one that matches decides, over the built-in verdict. */
+  readonly userRules: readonly Rule[];
+  /** Of the repository, which others may have written: they only ever make a decision stricter. */
+  readonly workspaceRules: readonly Rule[];
+}
+
+/** What rules match. */
+export interface Subject {
+  /** As it is written. */
+  readonly text: string;
+  /** What else it could be called: only rules that forbid or ask hold for these. */
+  readonly readings: readonly string[];
+  /** Whether a rule that allows can hold for it. */
+  readonly canBeAllowed: boolean;
+}
+
+export function pathSubject(name: string, readings: readonly string[] = []): Subject {
+  return { text: name, readings, canBeAllowed: true };
+}
+
+/** The rules that decide: at most one of the owner's, and one of the workspace. */
+export interface DecidingRules {
+  readonly owners?: Rule | undefined;
+  readonly workspaces?: Rule | undefined;
+}
+
+type NamedTool = Pick<ToolDefinition, 'name' | 'aliases'>;
+
+/** `toReading` makes a pattern look like the readings it is matched with. */
+export function findDecidingRules(
+  { userRules, workspaceRules }: Rulebook,
+  tool: NamedTool,
+  subject: Subject,
+  toReading: (pattern: string) => string = (pattern) => pattern,
+): DecidingRules {
+  const holds = (rule: Rule) => isFor(rule, tool) && matches(rule, subject, toReading);
+  return {
+    owners: userRules.findLast(holds),
+    workspaces: workspaceRules.filter(isStrict).findLast(holds),
+  };
+}
+
+/** The verdicts of those rules; the built-in one where the owner has none. */
+export function verdictsOf({ owners, workspaces }: DecidingRules, builtIn: Verdict): Verdict[] {
+  return [
+    owners === undefined ? builtIn : verdictOfOwner(owners),
+    ...(workspaces === undefined ? [] : [verdictOfWorkspace(workspaces)]),
+  ];
+}
+
+/** The rules for a tool that forbid or ask. */
+export function strictRulesFor(book: Rulebook, tool: NamedTool): Rule[] {
+  return [...book.userRules, ...book.workspaceRules].filter(
+    (rule) => isStrict(rule) && isFor(rule, tool),
+  );
+}
+
+function isStrict({ decision }: Rule): boolean {
+  return decision !== 'allow';
+}
+
+function isFor(rule: Rule, { name, aliases }: NamedTool): boolean {
+  return [name, ...aliases].some((each) => matchesWildcard(rule.tool, each));
+}
+
+function matches(
+  rule: Rule,
+  { text, readings, canBeAllowed }: Subject,
+  toReading: (pattern: string) => string,
+): boolean {
+  const isMatch = matchesWildcard(rule.pattern, text);
+  if (!isStrict(rule)) return isMatch && canBeAllowed;
+  const pattern = toReading(rule.pattern);
+  return isMatch || readings.some((reading) => matchesWildcard(pattern, reading));
+}

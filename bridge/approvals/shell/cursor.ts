@@ -1,0 +1,58 @@
+/** A place in a command line that moves as a shell does: a backslash before a line end, and the line end, do not exist. */
+export class Cursor {
+  readonly line: string;
+  /** False once something was read that shells may read in another way than we do. */
+  isPlain = true;
+  #at = 0;
+
+  constructor(line: string) {
+    this.line = line;
+    this.jump(0);
+  }
+
+  get at(): number {
+    return this.#at;
+  }
+
+  /** The character here; empty at the end. */
+  get char(): string {
+    return this.line.charAt(this.#at);
+  }
+
+  /** The character after the one here; empty at the end. */
+  get next(): string {
+    return this.line.charAt(this.#overContinuations(this.#at + 1));
+  }
+
+  step(): void {
+    this.jump(this.#at + 1);
+  }
+
+  /** To a place that is not inside quotes. */
+  jump(at: number): void {
+    this.#at = this.#overContinuations(at);
+    // Between words it is how long lines are written; inside of one, shells differ.
+    if (this.#at !== at && !' \t\n'.includes(this.line.charAt(at - 1))) this.isPlain = false;
+  }
+
+  /** What a pattern with the flag `y` matches here. */
+  match(sticky: RegExp): string | undefined {
+    sticky.lastIndex = this.#at;
+    return sticky.exec(this.line)?.[0];
+  }
+
+  /** The line from there to here, as it is written. */
+  since(start: number): string {
+    return this.line.slice(start, this.#at);
+  }
+
+  skipBlanks(): void {
+    while (this.char === ' ' || this.char === '\t') this.step();
+  }
+
+  #overContinuations(at: number): number {
+    let end = at;
+    while (this.line.startsWith('\\\n', end)) end += 2;
+    return end;
+  }
+}

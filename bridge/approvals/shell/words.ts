@@ -1,0 +1,254 @@
+/** Reads one word of a command line as Bash does: quotes, escapes, and what is substituted. */
+import { RULE_LIMITS } from '../../../shared/limits.ts';
+import type { Cursor } from './cursor.ts';
+
+export interface Word {
+  /** Without its quotes; what only a shell can work out stands as it is written. */
+  readonly text: string;
+  /** As it is written: what is quoted is neither a keyword nor an assignment. */
+  readonly source: string;
+}
+
+/** A reader of commands, as far as words need it: words hold commands, which hold words. */
+export interface Reading {
+  readonly cursor: Cursor;
+  /** Reads the commands of a substitution, and the parenthesis behind them. */
+  readonly readSubstitution: () => void;
+  /** Reads commands that stand in backticks. */
+  readonly readBackticked: (line: string) => void;
+  /** Reads text that is no command but may hold some, such as arithmetic. */
+  readonly readText: (text: string) => void;
+  /** Reads what stands within something else: there is a limit to how deep. */
+  readonly readWithin: (read: () => void) => void;
+  /** The line ends within something: a shell would wait for more. */
+  readonly tellCutOff: () => void;
+}
+
+/** `mayAssign`: before a command's name, where `a[1 + 2]=3` is one word. */
+export function readWord(reading: Reading, mayAssign = false): Word {
+  const { cursor } = reading;
+  const start = cursor.at;
+  let text = '';
+  while (!endsWord(cursor)) {
+    if (mayAssign && cursor.char === '[' && /^[A-Za-z_]\w*$/.test(cursor.since(start))) {
+      text += readSubscript(reading);
+    } else text += readPart(reading);
+  }
+  return { text, source: cursor.since(start) };
+}
+
+function endsWord({ char, next }: Cursor): boolean {
+  if (char === '<' || char === '>') return next !== '(';
+  return char === '' || ' \t\n;&|()'.includes(char);
+}
+
+function readPart(reading: Reading): string {
+  const { cursor } = reading;
+  switch (cursor.char) {
+    case '\\':
+      return readEscape(reading);
+    case "'":
+      return readSingleQuoted(reading);
+    case '"':
+      return readDoubleQuoted(reading);
+    case '`':
+      return readBackticks(reading);
+    case '$':
+      return readDollar(reading);
+    case '<':
+    case '>':
+      return readProcess(reading);
+    default:
+      return readOrdinary(cursor);
+  }
+}
+
+/** Shells on some systems take bytes of other letters for blanks, and some control characters for their own marks. */
+function readOrdinary(cursor: Cursor): string {
+  const { char } = cursor;
+  if (!/[!-~]/.test(char)) cursor.isPlain = false;
+  cursor.step();
+  return char;
+}
+
+function readEscape(reading: Reading): string {
+  const { cursor } = reading;
+  const char = cursor.line.charAt(cursor.at + 1);
+  if (!/[ -~\t]/.test(char)) cursor.isPlain = false;
+  if (char === '') reading.tellCutOff();
+  cursor.jump(cursor.at + 2);
+  return char;
+}
+
+function readSingleQuoted(reading: Reading): string {
+  const { cursor } = reading;
+  const start = cursor.at + 1;
+  const end = cursor.line.indexOf("'", start);
+  if (end === -1) reading.tellCutOff();
+  const stop = end === -1 ? cursor.line.length : end;
+  cursor.jump(stop + 1);
+  return cursor.line.slice(start, stop);
+}
+
+function readDoubleQuoted(reading: Reading): string {
+  const { cursor } = reading;
+  cursor.step();
+  let text = '';
+  while (cursor.char !== '"') {
+    if (cursor.char === '') {
+      reading.tellCutOff();
+      return text;
+    }
+    text += readInDoubleQuotes(reading);
+  }
+  cursor.step();
+  return text;
+}
+
+function readInDoubleQuotes(reading: Reading): string {
+  const { cursor } = reading;
+  const { char, at } = cursor;
+  if (char === '`') return readBackticks(reading, true);
+  if (char === '$') return readDollar(reading, true);
+  if (char !== '\\') {
+    cursor.step();
+    return char;
+  }
+  // In some locales of East Asia a backslash is the second byte of a letter.
+  if (cursor.line.charAt(at - 1) > '~') cursor.isPlain = false;
+  const escaped = cursor.line.charAt(at + 1);
+  cursor.jump(at + 2);
+  return '$`"\\'.includes(escaped) ? escaped : char + escaped;
+}
+
+function readBackticks(reading: Reading, isInDoubleQuotes = false): string {
+  const { cursor } = reading;
+  const start = cursor.at;
+  cursor.isPlain = false;
+  let end = start + 1;
+  while (end < cursor.line.length && cursor.line[end] !== '`') {
+    end += cursor.line[end] === '\\' ? 2 : 1;
+  }
+  if (end >= cursor.line.length) reading.tellCutOff();
+  const escaped = isInDoubleQuotes ? /\\([`$\\"])/g : /\\([`$\\])/g;
+  reading.readBackticked(cursor.line.slice(start + 1, end).replace(escaped, '$1'));
+  cursor.jump(end + 1);
+  return cursor.since(start);
+}
+
+function readProcess(reading: Reading): string {
+  const { cursor } = reading;
+  const start = cursor.at;
+  cursor.isPlain = false;
+  cursor.step();
+  cursor.step();
+  reading.readSubstitution();
+  return cursor.since(start);
+}
+
+/** `$name` and `${name}` run nothing. Everything else behind a dollar may. */
+function readDollar(reading: Reading, isInDoubleQuotes = false): string {
+  const { cursor } = reading;
+  const start = cursor.at;
+  const name = cursor.match(/\$\{\w+\}/y);
+  if (name !== undefined) {
+    cursor.jump(start + name.length);
+    return name;
+  }
+  cursor.step();
+  const opener = cursor.char;
+  const isQuote = !isInDoubleQuotes && (opener === "'" || opener === '"');
+  if (!isQuote && !'({['.includes(opener || ' ')) return '$';
+  cursor.isPlain = false;
+  if (opener === '"') return readDoubleQuoted(reading);
+  if (opener === "'") return readAnsiQuoted(reading);
+  if (opener === '(' && skipArithmetic(reading)) return cursor.since(start);
+  cursor.step();
+  if (opener === '(') reading.readSubstitution();
+  else readUntil(reading, opener === '{' ? '}' : ']', isInDoubleQuotes);
+  return cursor.since(start);
+}
+
+/** Over `((...))`, if that is what stands here: a substitution can begin alike. */
+export function skipArithmetic(reading: Reading): boolean {
+  const { cursor } = reading;
+  const { line, at: start } = cursor;
+  if (!line.startsWith('((', start)) return false;
+  let open = 0;
+  const last = Math.min(line.length, start + RULE_LIMITS.maxArithmeticChars);
+  for (let at = start; at < last; at++) {
+    if (line[at] === '(') open++;
+    if (line[at] === ')') open--;
+    if (open > 0) continue;
+    if (line[at - 1] !== ')') return false;
+    reading.readText(line.slice(start + 2, at - 1));
+    cursor.jump(at + 1);
+    return true;
+  }
+  return false;
+}
+
+/** From behind an opening bracket to behind its closing one, or to the end. */
+export function readUntil(reading: Reading, closer: string, isInDoubleQuotes: boolean): void {
+  const { cursor } = reading;
+  let open = 1;
+  while (cursor.char !== '') {
+    const { char } = cursor;
+    if (char === closer && --open === 0) return cursor.step();
+    // A brace inside of braces needs no partner.
+    if (char === '[' && closer === ']') open++;
+    if (char === '\\') cursor.jump(cursor.at + 2);
+    else if ('"`$'.includes(char) || (char === "'" && !isInDoubleQuotes)) {
+      reading.readWithin(() => readPart(reading));
+    } else cursor.step();
+  }
+  if (closer !== '') reading.tellCutOff();
+}
+
+function readSubscript(reading: Reading): string {
+  const { cursor } = reading;
+  const start = cursor.at;
+  cursor.isPlain = false;
+  cursor.step();
+  readUntil(reading, ']', false);
+  return cursor.since(start);
+}
+
+/** `$'...'`, whose escapes are those of C. */
+function readAnsiQuoted(reading: Reading): string {
+  const { cursor } = reading;
+  const quoted = cursor.match(/'(?:[^'\\]|\\[\s\S])*'/y);
+  if (quoted === undefined) {
+    reading.tellCutOff();
+    cursor.jump(cursor.line.length);
+    return '';
+  }
+  cursor.jump(cursor.at + quoted.length);
+  return quoted.slice(1, -1).replace(ANSI_ESCAPE, decodeAnsi);
+}
+
+const ANSI_ESCAPE =
+  /\\(?:x([\da-fA-F]{1,2})|[uU]([\da-fA-F]{1,8})|([0-7]{1,3})|c([\s\S])|([\s\S]))/g;
+
+function decodeAnsi(_: string, hex = '', code = '', octal = '', control = '', other = ''): string {
+  if (hex !== '' || code !== '') return fromCode(Number.parseInt(hex || code, 16));
+  if (octal !== '') return fromCode(Number.parseInt(octal, 8) & 0xff);
+  if (control !== '') return fromCode(control.charCodeAt(0) & 0x1f);
+  return ANSI_LETTERS[other] ?? other;
+}
+
+const ANSI_LETTERS: Readonly<Record<string, string>> = {
+  a: '\x07',
+  b: '\b',
+  e: '\x1b',
+  E: '\x1b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+};
+
+function fromCode(code: number): string {
+  return code <= 0x10ffff ? String.fromCodePoint(code) : '';
+}

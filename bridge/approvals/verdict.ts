@@ -1,0 +1,44 @@
+/** What is decided about a call, and why. */
+import { type Decision, type Rule, strictest } from './rules.ts';
+
+export interface Verdict {
+  readonly decision: Decision;
+  /** One sentence, for the person who is asked and for the model that is refused. */
+  readonly reason: string;
+}
+
+/** The first of the strictest. */
+export function strictestOf(verdicts: readonly Verdict[]): Verdict {
+  const decision = strictest(verdicts.map((verdict) => verdict.decision));
+  return verdicts.find((verdict) => verdict.decision === decision) ?? ask('No rule applies.');
+}
+
+export function allow(reason: string): Verdict {
+  return { decision: 'allow', reason };
+}
+
+export function ask(reason: string): Verdict {
+  return { decision: 'ask', reason };
+}
+
+export function deny(reason: string): Verdict {
+  return { decision: 'deny', reason };
+}
+
+export function verdictOfOwner(rule: Rule): Verdict {
+  return {
+    decision: rule.decision,
+    reason: `The rules of this machine say so: ${describe(rule)}.`,
+  };
+}
+
+export function verdictOfWorkspace(rule: Rule): Verdict {
+  return {
+    decision: rule.decision,
+    reason: `The rules of the workspace say so: ${describe(rule)}.`,
+  };
+}
+
+function describe({ tool, pattern, decision }: Rule): string {
+  return `${decision} ${tool} "${pattern}"`;
+}

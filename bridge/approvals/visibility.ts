@@ -1,0 +1,92 @@
+/** What a search may show: of paths that the rules forbid or ask about, not even the names. */
+import { RULE_LIMITS } from '../../shared/limits.ts';
+import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
+import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import { globFileSearch } from '../../shared/tools/glob-file-search.ts';
+import { grep } from '../../shared/tools/grep.ts';
+import { listDir } from '../../shared/tools/list-dir.ts';
+import {
+  type DecidingRules,
+  findDecidingRules,
+  pathSubject,
+  type Rulebook,
+  strictRulesFor,
+} from './rulebook.ts';
+import type { Rule } from './rules.ts';
+
+export interface Visibility {
+  /** Whether a call may show what is at a path; its name is relative to the workspace. */
+  readonly mayShow: (name: string) => boolean;
+  /**
+   * For the model: which paths a search leaves out, without a word about whether there are any. Undefined where no
+   * rule could make it leave out something.
+   */
+  readonly note: string | undefined;
+}
+
+export interface Look {
+  readonly tool: ToolDefinition;
+  /** Where it looks, relative to the workspace. */
+  readonly folder: string;
+  readonly book: Rulebook;
+  /** The rules about the call's own path: what they ask was answered before it runs. */
+  readonly answered: readonly DecidingRules[];
+}
+
+/**
+ * A search does not ask about each path it comes across: nobody could tell what they are asked about, and a search
+ * over everything would always ask. It leaves such paths out and says so; a call that names one asks.
+ */
+export function visibilityFor({ tool, folder, book, answered }: Look): Visibility {
+  const open = new Set(answered.flatMap(present));
+  const isOpen = (rule: Rule) =>
+    rule.decision === 'allow' || (rule.decision === 'ask' && open.has(rule));
+  const closing = strictRulesFor(book, tool).filter((rule) => !isOpen(rule));
+  return {
+    mayShow: (name) =>
+      closing.length === 0 ||
+      present(findDecidingRules(book, tool, pathSubject(name))).every(isOpen),
+    note: noteOn(SEARCHES.has(tool) ? closing.filter((rule) => reaches(rule, folder)) : []),
+  };
+}
+
+const SEARCHES: ReadonlySet<ToolDefinition> = new Set<ToolDefinition>([
+  grep,
+  globFileSearch,
+  listDir,
+  codebaseSearch,
+]);
+
+function present({ owners, workspaces }: DecidingRules): Rule[] {
+  return [owners, workspaces].filter((rule) => rule !== undefined);
+}
+
+/** Whether a rule can be about anything in the folder, by how its pattern begins. */
+function reaches({ pattern }: Rule, folder: string): boolean {
+  const beginning = pattern.split(/[*?]/, 1)[0] ?? '';
+  const inFolder = folder === '.' ? '' : `${folder}/`;
+  return inFolder.startsWith(beginning) || beginning.startsWith(inFolder);
+}
+
+function noteOn(rules: readonly Rule[]): string | undefined {
+  if (rules.length === 0) return undefined;
+  const sentences = [
+    describe(rules, 'deny', 'Left out, for the rules of this machine deny it'),
+    describe(
+      rules,
+      'ask',
+      'Left out, for the person wants to be asked: call a tool with such a path',
+    ),
+  ];
+  return `(${sentences.filter((sentence) => sentence !== '').join(' ')})`;
+}
+
+function describe(rules: readonly Rule[], decision: Rule['decision'], words: string): string {
+  const { maxNamedPatterns } = RULE_LIMITS;
+  const patterns = new Set(
+    rules.filter((rule) => rule.decision === decision).map((rule) => rule.pattern),
+  );
+  if (patterns.size === 0) return '';
+  const more = patterns.size > maxNamedPatterns ? ', ...' : '';
+  return `${words}: ${[...patterns].slice(0, maxNamedPatterns).join(', ')}${more}.`;
+}
