@@ -26,7 +26,10 @@ export async function readGitStatus(
   }
 }
 
-/** What `status` could run by itself. A folder that only looks like a repository, such as a checked-in one, is none. */
+/**
+ * What `status` could run by itself. A folder that only looks like a repository, such as a checked-in one, is none. On
+ * the command line and not in the environment, which git does not read before version 2.31.
+ */
 const SAFE = [
   ...['-c', 'core.fsmonitor=false'],
   ...['-c', 'core.hooksPath=/dev/null'],
@@ -36,10 +39,14 @@ const SAFE = [
 /** Submodules have a configuration of their own. Only the workspace is looked at, not the repository around it. */
 const STATUS = ['status', '--short', '--branch', '--ignore-submodules=all', '--', '.'];
 
-/** `status` runs the clean filter of a file whose time has changed, so filters are listed and each is emptied. */
+/**
+ * `status` runs the clean filter of a file whose time has changed, so filters are listed and each is emptied. The list
+ * has what included files and worktrees add. Programs for differences do not matter: `status` shows none.
+ */
 async function readFilterNames(root: string, signal: AbortSignal): Promise<string[]> {
   const names = await runGit(root, [...SAFE, 'config', '--list', '--name-only', '--null'], signal);
-  return names.split('\0').flatMap((name) => /^filter\.(.+)\.[^.]+$/s.exec(name)?.[1] ?? []);
+  // A filter may have dots in its name, and an empty name.
+  return names.split('\0').flatMap((name) => /^filter\.(.*)\.[^.]+$/s.exec(name)?.[1] ?? []);
 }
 
 function withoutFilters(names: readonly string[]): string[] {

@@ -155,7 +155,7 @@ async function startInBase<Result>(
   ];
   const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...ENTER, '--', bubblewrap.file];
   const [file = '', ...rest] = [...account.prefix, ...nsenter, ...args];
-  const launch = { ...launchOf(machine), file, args: rest, descriptors: base.namespaces };
+  const launch = { ...launchOf(machine, request), file, args: rest, descriptors: base.namespaces };
   return start(prepared(launch, current, { request, bases, lanes }));
 }
 
@@ -176,7 +176,7 @@ async function startHeld<Result>(
     ];
     const [file = '', ...rest] = [...account.prefix, bubblewrap.file, ...args];
     const inputs = [bubblewrap.seccompProgram, Buffer.concat(bytes)];
-    const launch = { ...launchOf(machine), file, args: rest, inputs };
+    const launch = { ...launchOf(machine, request), file, args: rest, inputs };
     return start(prepared(launch, current, { request, bases, lanes }));
   });
 }
@@ -190,8 +190,11 @@ function commandArguments({ cwd, command }: CommandRequest, first: string): stri
   return ['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', ...shell];
 }
 
-function launchOf({ bubblewrap, account, surroundings }: Machine): Omit<Launch, 'file' | 'args'> {
-  const limited = limitedEnvironment(surroundings.environment);
+function launchOf(
+  { bubblewrap, account, surroundings }: Machine,
+  { permissions }: CommandRequest,
+): Omit<Launch, 'file' | 'args'> {
+  const limited = limitedEnvironment(surroundings.environment, permissions);
   const env = { ...limited, ...identityOf(account), TMPDIR: '/tmp' };
   return { cwd: '/', env, inputs: [bubblewrap.seccompProgram], hasPidNamespace: true };
 }

@@ -71,8 +71,10 @@ export function unconfined(surroundings: Surroundings, reason: string): Confinem
     detail: reason,
     start: async ({ command, cwd, permissions }, start) => {
       const [file, ...args] = shellArgv(command);
-      const environment = permissions.includes('all') ? fullEnvironment : limitedEnvironment;
-      const env = environment(surroundings.environment);
+      const { environment } = surroundings;
+      const env = permissions.includes('all')
+        ? fullEnvironment(environment)
+        : limitedEnvironment(environment, permissions);
       return await start({
         launch: { file, args, cwd, env, inputs: [], hasPidNamespace: false },
         limits: 'none',

@@ -115,6 +115,32 @@ describe('a hostile repository', () => {
     ['a file system monitor', (place, trap) => git(place, 'config', 'core.fsmonitor', trap)],
     ['a clean filter', filter('x')],
     ['a clean filter with dots in its name', filter('x.y')],
+    [
+      'a clean filter without a name',
+      async (place, trap) => {
+        const config = await place.text('.git/config');
+        await place.put('.git/config', `${config}[filter ""]\n\tclean = ${trap}\n`);
+        await place.put('.gitattributes', '* filter=\n');
+      },
+    ],
+    [
+      'a filter of its worktree',
+      async (place, trap) => {
+        await git(place, 'config', 'extensions.worktreeConfig', 'true');
+        await git(place, 'config', '--worktree', 'filter.x.clean', trap);
+        await place.put('.gitattributes', '* filter=x\n');
+      },
+    ],
+    [
+      'programs for differences',
+      async (place, trap) => {
+        await git(place, 'config', 'diff.external', trap);
+        await git(place, 'config', 'diff.x.command', trap);
+        await git(place, 'config', 'diff.x.textconv', trap);
+        await git(place, 'config', 'status.renames', 'copies');
+        await place.put('.gitattributes', '* diff=x\n');
+      },
+    ],
     ['a clean filter with an equals sign in its name', filter('a=b')],
     [
       'a filter process',
