@@ -3,9 +3,16 @@ import type { MachineContext } from '../shared/tunnel.ts';
 import { readMachineContext } from './context.ts';
 import type { Confinement } from './sandbox/confinement.ts';
 
+/** What is looked at, and how. */
+export interface Looked {
+  readonly root: string;
+  readonly confinement: Confinement;
+  /** Which paths the rules let be named at this moment, relative to the workspace. */
+  readonly readMayName: () => Promise<(name: string) => boolean>;
+}
+
 export class ContextTeller {
-  readonly #root: string;
-  readonly #confinement: Confinement;
+  readonly #looked: Looked;
   readonly #signal: AbortSignal;
   readonly #tell: (context: MachineContext) => void;
   /** What the edge has, as JSON. */
@@ -14,20 +21,18 @@ export class ContextTeller {
   #isStale = false;
 
   /** `tell` sends it now or not at all: a new connection begins with a fresh look anyway. */
-  constructor(
-    { root, confinement }: { readonly root: string; readonly confinement: Confinement },
-    tell: (context: MachineContext) => void,
-    signal: AbortSignal,
-  ) {
-    this.#root = root;
-    this.#confinement = confinement;
+  constructor(looked: Looked, tell: (context: MachineContext) => void, signal: AbortSignal) {
+    this.#looked = looked;
     this.#tell = tell;
     this.#signal = signal;
   }
 
   /** A fresh look, for a hello. Rejects only when a signal aborts. */
   async look(signal: AbortSignal): Promise<MachineContext> {
-    const context = await readMachineContext(this.#root, signal, this.#confinement.confineLook);
+    const { root, confinement, readMayName } = this.#looked;
+    const mayName = await readMayName();
+    const look = { confine: confinement.confineLook, mayName };
+    const context = await readMachineContext(root, signal, look);
     this.#told = JSON.stringify(context);
     return context;
   }

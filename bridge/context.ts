@@ -3,20 +3,19 @@ import { type as osType, release } from 'node:os';
 import { basename } from 'node:path';
 import { CONTEXT_LIMITS } from '../shared/limits.ts';
 import type { MachineContext } from '../shared/tunnel.ts';
-import { readGitStatus } from './git-status.ts';
+import { readGitStatus, type StatusLook } from './git-status.ts';
 import { formatLayout } from './layout.ts';
-import type { Confinement } from './sandbox/confinement.ts';
 import { listFiles } from './tools/file-list.ts';
 
 /** Looks at the workspace as it is now, for no longer than CONTEXT_LIMITS.lookTimeoutMs. */
 export async function readMachineContext(
   root: string,
   signal: AbortSignal,
-  confine?: Confinement['confineLook'],
+  look: StatusLook = {},
 ): Promise<MachineContext> {
   const [projectLayout, gitStatus] = await Promise.all([
-    readLayout(root, signal),
-    readGitStatus(root, signal, confine),
+    readLayout(root, signal, look.mayName),
+    readGitStatus(root, signal, look),
   ]);
   return {
     os: `${osType()} ${release()}`,
@@ -27,12 +26,15 @@ export async function readMachineContext(
   };
 }
 
-async function readLayout(root: string, signal: AbortSignal): Promise<string> {
+async function readLayout(
+  root: string,
+  signal: AbortSignal,
+  mayName: (name: string) => boolean = () => true,
+): Promise<string> {
   const timeUp = AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs);
   try {
-    return formatLayout(
-      await listFiles({ folder: root, signal: AbortSignal.any([signal, timeUp]) }),
-    );
+    const files = await listFiles({ folder: root, signal: AbortSignal.any([signal, timeUp]) });
+    return formatLayout(files.filter(mayName));
   } catch {
     signal.throwIfAborted();
     return ''; // A folder that cannot be listed, or not soon: the tools will say why when they are used.

@@ -7,6 +7,12 @@ import type { Confinement } from './sandbox/confinement.ts';
 import type { Launch } from './terminal/launch.ts';
 import { runCommand } from './terminal/run-command.ts';
 
+export interface StatusLook {
+  readonly confine?: Confinement['confineLook'] | undefined;
+  /** Whether a path may be named, relative to the workspace; a folder that git does not know ends with `/`. */
+  readonly mayName?: ((name: string) => boolean) | undefined;
+}
+
 /**
  * Undefined where there is no git, no repository, or one that cannot be looked at safely. What a repository configures
  * can change after we have looked, by a command at work: `confine` holds what git could still be made to run.
@@ -14,12 +20,13 @@ import { runCommand } from './terminal/run-command.ts';
 export async function readGitStatus(
   root: string,
   signal: AbortSignal,
-  confine: Confinement['confineLook'] = async (launch) => launch,
+  { confine = async (launch) => launch, mayName = () => true }: StatusLook = {},
 ): Promise<string | undefined> {
   try {
     const settings = [...SAFE, ...withoutFilters(await readFilterNames(root, signal))];
     const launch = await confine(launchOf(root, [...settings, ...STATUS]));
-    return cut(await outputOf(launch, signal));
+    const entries = (await outputOf(launch, signal)).split('\0').slice(0, -1);
+    return cut(formatStatus(entries, await readPrefix(root, signal), mayName));
   } catch {
     signal.throwIfAborted();
     return undefined; // Any failure is one of the above, or git took too long.
@@ -37,7 +44,7 @@ const SAFE = [
 ];
 
 /** Submodules have a configuration of their own. Only the workspace is looked at, not the repository around it. */
-const STATUS = ['status', '--short', '--branch', '--ignore-submodules=all', '--', '.'];
+const STATUS = ['status', '--short', '--branch', '-z', '--ignore-submodules=all', '--', '.'];
 
 /**
  * `status` runs the clean filter of a file whose time has changed, so filters are listed and each is emptied. The list
@@ -63,6 +70,37 @@ function launchOf(root: string, args: readonly string[]): Launch {
   const shell = ['-c', 'exec git "$@" 2>/dev/null', 'sh', ...args];
   const env = environment(root);
   return { file: '/bin/sh', args: shell, cwd: root, env, inputs: [], hasPidNamespace: false };
+}
+
+/** Where the workspace is in its repository: names are told from there, since they end with a NUL. */
+async function readPrefix(root: string, signal: AbortSignal): Promise<string> {
+  const output = await runGit(root, [...SAFE, 'rev-parse', '--show-prefix'], signal);
+  return output.replace(/\n$/, '');
+}
+
+/** One line for each entry; a renamed file has its old name in an entry of its own. */
+function formatStatus(
+  entries: readonly string[],
+  prefix: string,
+  mayName: (name: string) => boolean,
+): string {
+  const left = entries.values();
+  let lines = '';
+  for (const entry of left) {
+    const letters = entry.slice(0, 2);
+    const old = /[RC]/.test(letters) ? left.next().value : undefined;
+    const names = [...(old === undefined ? [] : [old]), entry.slice(3)].map((name) =>
+      name.startsWith(prefix) ? name.slice(prefix.length) || './' : name,
+    );
+    if (letters === '##') lines += `${entry}\n`;
+    else if (names.every(mayName)) lines += `${letters} ${names.map(quote).join(' -> ')}\n`;
+  }
+  return lines;
+}
+
+/** As git does it, but letters stay as they are. */
+function quote(name: string): string {
+  return /[\s\p{C}"\\]/u.test(name) ? JSON.stringify(name) : name;
 }
 
 async function outputOf(launch: Launch, signal: AbortSignal): Promise<string> {

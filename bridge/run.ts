@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { DeviceKey } from '../shared/approvals.ts';
 import { takesPath } from '../shared/tools/catalogue.ts';
 import { renameArguments, type ToolDefinition } from '../shared/tools/definition.ts';
+import { listDir } from '../shared/tools/list-dir.ts';
 import { runTerminalCmd } from '../shared/tools/run-terminal-cmd.ts';
 import {
   type BridgeFrame,
@@ -16,6 +17,7 @@ import { readDevices } from './approvals/devices.ts';
 import { judgeCall, type Policy, visibilityOf } from './approvals/policy.ts';
 import { readRules } from './approvals/rules.ts';
 import { createTerminalPrompt } from './approvals/terminal.ts';
+import { visibilityInAll } from './approvals/visibility.ts';
 import { ContextTeller } from './context-teller.ts';
 import { probeConfinement } from './sandbox/confine.ts';
 import type { Confinement } from './sandbox/confinement.ts';
@@ -63,7 +65,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   using journal = Journal.open(join(stateDir, 'journal.jsonl'), bootId);
   const background = new BackgroundProcesses();
   const tools = toolsOf(confinement, background);
-  const looked = { root: workspace.root, confinement };
+  const readMayName = () => mayNameUnder(workspace.root, stateDir);
+  const looked = { root: workspace.root, confinement, readMayName };
   const looker = new ContextTeller(looked, (look) => session.tellContext(look), signal);
   const onChanged = () => looker.refresh();
   const machine = { workspace, confinement, journal, tools, stateDir, onChanged };
@@ -141,6 +144,12 @@ async function readAllRules(
     console.error('No call runs:', error instanceof Error ? error.message : error);
     return undefined;
   }
+}
+
+/** What the prompt is told of the workspace is what `list_dir` could tell; nothing where the rules cannot be read. */
+async function mayNameUnder(root: string, stateDir: string): Promise<(name: string) => boolean> {
+  const rules = await readAllRules(root, stateDir);
+  return rules === undefined ? () => false : visibilityInAll(listDir, rules).mayShow;
 }
 
 /** For the model, too: where our state is, and what is in it, only the log says. */

@@ -423,6 +423,8 @@ export const CODEBASE_LIMITS = {
 export const RULE_LIMITS = {
   /** Substitutions inside of each other, and lines that are arguments of shells: people write three. */
   maxNesting: 50,
+  /** Commands of one line: each is judged by each rule. */
+  maxCommands: 1_000,
   /** UTF-16 units between the parentheses of arithmetic: how far is looked for its end. */
   maxArithmeticChars: 1_000,
   /** Words that are looked through for a command behind `sudo -u me` and the like. */

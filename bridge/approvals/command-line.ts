@@ -18,6 +18,8 @@ export interface Command {
   readonly text: string;
   /** Its name and arguments, without quotes and redirections; what only a shell can work out stands as it is written. */
   readonly words: readonly string[];
+  /** The same where a shell makes nothing of what only it can work out: `git $x push` is `git push` then. */
+  readonly certainWords: readonly string[];
   /** Here-documents and here-strings: a shell would run them. */
   readonly inputs: readonly string[];
 }
@@ -32,7 +34,7 @@ export interface CommandLine {
    * file redirected, and no variable set, for one can change what a command does (`PATH=. npm test`).
    */
   readonly isPlain: boolean;
-  /** False when it ends in the middle of something or is nested too deep: there may be commands that are not listed. */
+  /** False when it ends in the middle of something or is too tangled: there may be commands that are not listed. */
   readonly isWhole: boolean;
 }
 
@@ -42,7 +44,8 @@ export function parseCommandLine(line: string): CommandLine {
   const isWhole = isReadWhole(reader);
   const { commands, parts, cursor } = reader;
   return {
-    commands: commands.length > 0 ? commands : [{ text: line, words: [], inputs: [] }],
+    commands:
+      commands.length > 0 ? commands : [{ text: line, words: [], certainWords: [], inputs: [] }],
     parts,
     isPlain: isWhole && cursor.isPlain && !CONTROL_CHARACTER.test(line),
     isWhole,
@@ -53,7 +56,7 @@ function isReadWhole(reader: Reader): boolean {
   try {
     return reader.read();
   } catch (error) {
-    if (error instanceof TooDeep) return false;
+    if (error instanceof TooTangled) return false;
     throw error;
   }
 }
@@ -84,13 +87,15 @@ interface Draft {
   assignedAt?: number;
   end: number;
   readonly words: string[];
+  readonly certainWords: string[];
   readonly inputs: string[];
   /** The last keyword before the command. */
   keyword: string;
   goesToBoth: boolean;
 }
 
-class TooDeep extends Error {}
+/** Nested too deep, or of too many commands. */
+class TooTangled extends Error {}
 
 /** Reads a list of commands; those inside of words are added to the same list. */
 class Reader implements Reading {
@@ -138,7 +143,7 @@ class Reader implements Reading {
   }
 
   readWithin(read: () => void): void {
-    if (this.#depth === RULE_LIMITS.maxNesting) throw new TooDeep();
+    if (this.#depth === RULE_LIMITS.maxNesting) throw new TooTangled();
     this.#depth++;
     read();
     this.#depth--;
@@ -230,6 +235,7 @@ class Reader implements Reading {
     } else {
       draft.start ??= at;
       draft.words.push(word.text);
+      if (word.certain !== '' || word.text === '') draft.certainWords.push(word.certain);
     }
     draft.end = cursor.at;
     return '';
@@ -246,11 +252,13 @@ class Reader implements Reading {
   }
 
   #endCommand(): void {
-    const { start, assignedAt, end, words, inputs } = this.#draft;
+    const { start, assignedAt, end, words, certainWords, inputs } = this.#draft;
     const from = start ?? assignedAt;
     this.#draft = newDraft();
     if (from === undefined) return;
-    const command = { text: this.cursor.line.slice(from, end), words, inputs };
+    if (this.commands.length === RULE_LIMITS.maxCommands) throw new TooTangled();
+    const text = this.cursor.line.slice(from, end);
+    const command = { text, words, certainWords, inputs };
     this.commands.push(command);
     if (this.#depth === 0) this.parts.push(command);
   }
@@ -259,5 +267,5 @@ class Reader implements Reading {
 const NAMING_KEYWORDS: ReadonlySet<string> = new Set(['function', 'coproc']);
 
 function newDraft(): Draft {
-  return { end: 0, words: [], inputs: [], keyword: '', goesToBoth: false };
+  return { end: 0, words: [], certainWords: [], inputs: [], keyword: '', goesToBoth: false };
 }

@@ -1,7 +1,7 @@
 /** Decides about a command line. */
 import { type Permission, runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
-import { lineReadingsOf, readingsOf } from './readings.ts';
+import { lineReadingsOf, type Readings, readingsOf } from './readings.ts';
 import {
   findDecidingRules,
   type Rulebook,
@@ -29,12 +29,15 @@ export function judgeCommand(
   isConfined: boolean,
 ): Verdict {
   const line = parseCommandLine(text);
-  const subjects = line.commands.map((command) => subjectOf(command, line));
+  const isRead = strictRulesFor(book, runTerminalCmd).length > 0;
+  const subjects = line.commands.map((command) =>
+    subjectOf(command, line.isPlain, isRead ? readingsOf(command) : []),
+  );
   const builtIn = builtInVerdict(permissions, isConfined);
   return strictestOf([
     ...subjects.flatMap((subject) => verdictsOn(subject, book, builtIn, permissions)),
     ...verdictsOnLine(text, line, book),
-    ...(line.isWhole && subjects.every(isTold) ? [] : verdictsOnTangle(book)),
+    ...(isRead && !(line.isWhole && subjects.every(isTold)) ? [TANGLED] : []),
   ]);
 }
 
@@ -43,14 +46,8 @@ interface CommandSubject extends Subject {
   readonly isTold: boolean;
 }
 
-function subjectOf(command: Command, { isPlain }: CommandLine): CommandSubject {
-  const readings = readingsOf(command);
-  return {
-    text: command.text,
-    readings: readings ?? [],
-    canBeAllowed: isPlain,
-    isTold: readings !== undefined,
-  };
+function subjectOf({ text }: Command, canBeAllowed: boolean, readings: Readings): CommandSubject {
+  return { text, readings: readings ?? [], canBeAllowed, isTold: readings !== undefined };
 }
 
 function isTold(subject: CommandSubject): boolean {
@@ -80,6 +77,7 @@ function verdictsOnLine(text: string, line: CommandLine, book: Rulebook): Verdic
     userRules: book.userRules.filter(spansCommands),
     workspaceRules: book.workspaceRules.filter(spansCommands),
   };
+  if (strictRulesFor(spanning, runTerminalCmd).length === 0) return [];
   const subject = { text, readings: lineReadingsOf(line) ?? [], canBeAllowed: line.isPlain };
   return verdictsOf(
     findDecidingRules(spanning, runTerminalCmd, subject, withoutBlanksAroundOperators),
@@ -98,7 +96,4 @@ function withoutBlanksAroundOperators(pattern: string): string {
 }
 
 /** Where no rule forbids or asks, nothing can be missed. */
-function verdictsOnTangle(book: Rulebook): Verdict[] {
-  if (strictRulesFor(book, runTerminalCmd).length === 0) return [];
-  return [ask('This line is too tangled, or not complete, so rules may miss what it runs.')];
-}
+const TANGLED = ask('This line is too tangled, or not complete, so rules may miss what it runs.');

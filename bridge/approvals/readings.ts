@@ -56,12 +56,18 @@ class Found {
   #chars = 0;
 
   add(text: string): void {
+    if (this.texts.has(text)) return;
     this.texts.add(text);
     this.#chars += text.length;
     if (this.#chars > RULE_LIMITS.maxReadingChars) throw new TooTangled();
   }
 
-  addCommand({ words, inputs }: Command, depth: number): void {
+  addCommand({ words, certainWords, inputs }: Command, depth: number): void {
+    this.#addWords(words, inputs, depth);
+    if (certainWords.join(' ') !== words.join(' ')) this.#addWords(certainWords, inputs, depth);
+  }
+
+  #addWords(words: readonly string[], inputs: readonly string[], depth: number): void {
     const starts = findOperands(words, 0, 0);
     // A set's loop visits what is added meanwhile: the command that a wrapper runs may be a wrapper, too.
     for (const start of starts) {

@@ -50,6 +50,11 @@ export function visibilityFor({ tool, folder, book, answered }: Look): Visibilit
   };
 }
 
+/** Of the whole workspace, without having asked anybody. */
+export function visibilityInAll(tool: ToolDefinition, book: Rulebook): Visibility {
+  return visibilityFor({ tool, folder: '.', book, answered: [] });
+}
+
 const SEARCHES: ReadonlySet<ToolDefinition> = new Set<ToolDefinition>([
   grep,
   globFileSearch,

@@ -8,6 +8,7 @@ import { readMachineContext } from '../../bridge/context.ts';
 import { formatLayout } from '../../bridge/layout.ts';
 import { findBubblewrap } from '../../bridge/sandbox/bubblewrap.ts';
 import { bubblewrapConfinement } from '../../bridge/sandbox/bubblewrap-confinement.ts';
+import type { Confinement } from '../../bridge/sandbox/confinement.ts';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import { MachineContext } from '../../shared/tunnel.ts';
 import { NO_BUBBLEWRAP } from './sandbox/sandboxed-workspace.ts';
@@ -56,6 +57,20 @@ describe('the context of a machine', () => {
     expect(await readMachineContext(place.root, live)).toMatchObject({ projectLayout: '' });
   });
 
+  test('names nothing that it may not', async () => {
+    const place = await repository({ 'a.txt': 'a\n', 'private/b.txt': 'b\n', 'c.txt': 'c\n' });
+    await place.put('private/b.txt', 'changed\n');
+    await place.put('private/new/d.txt', 'd\n');
+    await place.put('a b".txt', '\n');
+    await git(place, 'mv', 'a.txt', 'private/a.txt');
+    await git(place, 'mv', 'c.txt', 'd.txt');
+    const mayName = (name: string) => !name.startsWith('private/');
+    expect(await readMachineContext(place.root, live, { mayName })).toMatchObject({
+      projectLayout: 'a b".txt\nd.txt',
+      gitStatus: '## main\nR  c.txt -> d.txt\n?? "a b\\".txt"\n',
+    });
+  });
+
   test('is not read to its end when nobody wants it any more', async () => {
     const { root } = await repository();
     await expect(readMachineContext(root, AbortSignal.abort())).rejects.toThrow();
@@ -85,11 +100,12 @@ describe('the context of a machine', () => {
     const made = await bubblewrapConfinement(found.bubblewrap, account, surroundings);
     if (!made.ok) throw new Error(made.reason);
     const { confineLook } = made.confinement;
-    const { gitStatus } = await readMachineContext(place.root, live, async (launch) => {
+    const confine: Confinement['confineLook'] = async (launch) => {
       await git(place, 'config', 'filter.late.clean', `touch ${owned} ${place.path('owned')}; cat`);
       await place.put('a.txt', 'b\n');
       return await confineLook(launch);
-    });
+    };
+    const { gitStatus } = await readMachineContext(place.root, live, { confine });
     expect(gitStatus).toBe('## main\n M a.txt\n');
     await expect(access(owned)).rejects.toThrow('ENOENT');
     await expect(access(place.path('owned'))).rejects.toThrow('ENOENT');

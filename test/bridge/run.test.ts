@@ -114,7 +114,9 @@ describe('a bridge', () => {
     await writeFile(join(stateDir, 'policy.json'), JSON.stringify({ rules }));
     await place.put('private/b.txt', 'a\n');
     startBridge();
-    const connection = await tunnel.welcomed();
+    const connection = await tunnel.connection();
+    const { context } = await connection.welcome();
+    expect(context.projectLayout).toBe('a.txt');
     const grep = (args: object) => newCall('grep', { pattern: 'a', ...args });
     expect([
       await resultOf(connection, grep({ output_mode: 'files_with_matches' })),

@@ -37,6 +37,8 @@ export function readRedirection(reading: Reading): Redirection {
   cursor.skipBlanks();
   const target = readWord(reading);
   if (!PLAIN.test(cursor.since(start))) cursor.isPlain = false;
+  // Bash expands this word, takes its quotes away, and expands it once more.
+  if (operator.endsWith('&')) reading.readText(target.text);
   const isOfBoth = operator.startsWith('&');
   if (operator === '<<<') return { isOfBoth, input: target.text };
   if (operator !== '<<' && operator !== '<<-') return { isOfBoth };

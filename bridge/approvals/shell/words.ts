@@ -5,6 +5,8 @@ import type { Cursor } from './cursor.ts';
 export interface Word {
   /** Without its quotes; what only a shell can work out stands as it is written. */
   readonly text: string;
+  /** Without its quotes and without what only a shell can work out: that may be nothing. */
+  readonly certain: string;
   /** As it is written: what is quoted is neither a keyword nor an assignment. */
   readonly source: string;
 }
@@ -34,7 +36,20 @@ export function readWord(reading: Reading, mayAssign = false): Word {
       text += readSubscript(reading);
     } else text += readPart(reading);
   }
-  return { text, source: cursor.since(start) };
+  return {
+    text: text.replaceAll(MARK, ''),
+    certain: text.replace(MARKED, ''),
+    source: cursor.since(start),
+  };
+}
+
+/** Stands around what only a shell can work out. No line that can run holds it. */
+const MARK = '\0';
+const MARKED = /\0[^\0]*\0/g;
+
+/** What was read since then, marked. */
+function marked(cursor: Cursor, start: number): string {
+  return MARK + cursor.since(start).replaceAll(MARK, '') + MARK;
 }
 
 function endsWord({ char, next }: Cursor): boolean {
@@ -133,7 +148,7 @@ function readBackticks(reading: Reading, isInDoubleQuotes = false): string {
   const escaped = isInDoubleQuotes ? /\\([`$\\"])/g : /\\([`$\\])/g;
   reading.readBackticked(cursor.line.slice(start + 1, end).replace(escaped, '$1'));
   cursor.jump(end + 1);
-  return cursor.since(start);
+  return marked(cursor, start);
 }
 
 function readProcess(reading: Reading): string {
@@ -143,17 +158,17 @@ function readProcess(reading: Reading): string {
   cursor.step();
   cursor.step();
   reading.readSubstitution();
-  return cursor.since(start);
+  return marked(cursor, start);
 }
 
 /** `$name` and `${name}` run nothing. Everything else behind a dollar may. */
 function readDollar(reading: Reading, isInDoubleQuotes = false): string {
   const { cursor } = reading;
   const start = cursor.at;
-  const name = cursor.match(/\$\{\w+\}/y);
+  const name = cursor.match(/\$(?:\{\w+\}|[A-Za-z_]\w*|[\d@*#?!-])/y);
   if (name !== undefined) {
     cursor.jump(start + name.length);
-    return name;
+    return marked(cursor, start);
   }
   cursor.step();
   const opener = cursor.char;
@@ -162,20 +177,20 @@ function readDollar(reading: Reading, isInDoubleQuotes = false): string {
   cursor.isPlain = false;
   if (opener === '"') return readDoubleQuoted(reading);
   if (opener === "'") return readAnsiQuoted(reading);
-  if (opener === '(' && skipArithmetic(reading)) return cursor.since(start);
+  if (opener === '(' && skipArithmetic(reading)) return marked(cursor, start);
   cursor.step();
   if (opener === '(') reading.readSubstitution();
   else readUntil(reading, opener === '{' ? '}' : ']', isInDoubleQuotes);
-  return cursor.since(start);
+  return marked(cursor, start);
 }
 
 /** Over `((...))`, if that is what stands here: a substitution can begin alike. */
 export function skipArithmetic(reading: Reading): boolean {
   const { cursor } = reading;
   const { line, at: start } = cursor;
-  if (!line.startsWith('((', start)) return false;
-  let open = 0;
   const last = Math.min(line.length, start + RULE_LIMITS.maxArithmeticChars);
+  if (!line.startsWith('((', start) || !line.slice(start, last).includes('))')) return false;
+  let open = 0;
   for (let at = start; at < last; at++) {
     if (line[at] === '(') open++;
     if (line[at] === ')') open--;

@@ -9,6 +9,18 @@ export function randomLine(random: Random): string {
   return line;
 }
 
+/** A line that may run `git push`, in some way. */
+export function randomPush(random: Random): string {
+  const push = () => `${random.pick(WRAPPERS)}git push`;
+  const line = randomLine(random).replaceAll('touch PWNED', push);
+  return random.chance(0.3) ? line.replaceAll('status', 'push') : line;
+}
+
+const WRAPPERS = [
+  ...['', '', '', 'sudo -n ', 'env A=1 ', 'nohup ', 'nice -n 5 ', 'timeout 5 ', 'time '],
+  ...['command ', 'exec ', 'builtin ', 'eval ', '! ', 'bash -c "', 'git -C . status; '],
+];
+
 function randomCommand(random: Random): string {
   const parts = [random.pick(COMMANDS)];
   for (let more = random.below(4); more > 0; more--)

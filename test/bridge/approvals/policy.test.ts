@@ -135,6 +135,9 @@ describe('a rule that denies a command', () => {
     ['gi\\\nt push'],
     ['/usr/bin/git push'],
     ['A=1 B[0]="x y" git push'],
+    ['git $x push'],
+    ['"$x"git "$(true)" push'],
+    ['echo >&$x"\\$(git push)"'],
     // With options that leave the subcommand as it is.
     ['git -C . push'],
     ['git --no-pager push'],
