@@ -54,7 +54,7 @@ export interface BridgeConfig {
 export async function runBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
   const { stateDir } = config;
   const workspace = await Workspace.open(config.workspaceDir, { closedPaths: [stateDir] });
-  const confinement = await probeConfinement({
+  using confinement = await probeConfinement({
     workspace: workspace.root,
     home: homedir(),
     closedFolders: await stateFolders(stateDir),

@@ -21,15 +21,13 @@ import { HOLD } from './held-command.ts';
 import type { ClosedEntry } from './scan.ts';
 import { hideFolder, SEAL, systemView } from './view.ts';
 
-export type BubblewrapConfinement = Confinement & Disposable;
-
 /** Whether it works here, only a self-test knows. `reason` is a sentence on why it cannot. */
 export async function bubblewrapConfinement(
   bubblewrap: Bubblewrap,
   account: Account,
   surroundings: Surroundings,
 ): Promise<
-  | { readonly ok: true; readonly confinement: BubblewrapConfinement }
+  | { readonly ok: true; readonly confinement: Confinement }
   | { readonly ok: false; readonly reason: string }
 > {
   const { workspace, closedFolders, readable = [] } = surroundings;
@@ -62,7 +60,7 @@ interface Machine {
   readonly view: readonly string[];
 }
 
-function confinementOf(machine: Machine): BubblewrapConfinement {
+function confinementOf(machine: Machine): Confinement {
   const { bubblewrap, bases } = machine;
   const lanes = new Lanes();
   return {

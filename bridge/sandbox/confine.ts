@@ -22,7 +22,13 @@ export async function probeConfinement(surroundings: Surroundings): Promise<Conf
       ? await confine(found.bubblewrap, chosen.account, surroundings)
       : unconfined(surroundings, overlapReason(overlapping));
   if (confinement.kind === 'none') neighbours[Symbol.dispose]();
-  return confinement;
+  return {
+    ...confinement,
+    [Symbol.dispose]: () => {
+      confinement[Symbol.dispose]();
+      neighbours[Symbol.dispose]();
+    },
+  };
 }
 
 function overlapReason(process: number): string {

@@ -43,8 +43,8 @@ export interface NewlyProtected {
   readonly name: string;
 }
 
-/** The one way to start a command. */
-export interface Confinement {
+/** The one way to start a command. Disposed of, it starts no more; commands at work run on. */
+export interface Confinement extends Disposable {
   readonly kind: 'bubblewrap' | 'none';
   /** One sentence: what it does, or why there is none. */
   readonly detail: string;
@@ -82,5 +82,6 @@ export function unconfined(surroundings: Surroundings, reason: string): Confinem
       });
     },
     confineLook: async (launch) => launch,
+    [Symbol.dispose]: () => {},
   };
 }

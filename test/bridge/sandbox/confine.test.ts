@@ -41,7 +41,8 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     const folders = ['workspace', 'workspace/.git', 'home', 'instances', '.'];
     const list = () => Promise.all(folders.map((name) => readdir(place.path(name))));
     const before = await list();
-    const { kind, detail } = await probeConfinement(place.surroundings);
+    using confinement = await probeConfinement(place.surroundings);
+    const { kind, detail } = confinement;
     expect({ kind, detail, left: await list() }).toEqual({
       kind: 'bubblewrap',
       detail: expect.stringContaining('commands write only to the workspace'),

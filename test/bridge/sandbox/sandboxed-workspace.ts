@@ -52,7 +52,7 @@ export interface SandboxedWorkspace {
   readonly account: Account;
   /** The program's path. */
   readonly bubblewrap: string;
-  readonly confinement: Confinement & Disposable;
+  readonly confinement: Confinement;
   readonly path: (name: string) => string;
   readonly put: (name: string, text: string) => Promise<void>;
   /** A Node that commands can run. */
@@ -149,7 +149,7 @@ async function giveAway(base: string, name: string): Promise<void> {
 export async function realConfinement(
   surroundings: Surroundings,
   { isHeld = false }: { readonly isHeld?: boolean } = {},
-): Promise<Confinement & Disposable> {
+): Promise<Confinement> {
   const found = await findBubblewrap();
   if (!found.ok) throw new Error(found.reason);
   const account = await accountOf(surroundings);
