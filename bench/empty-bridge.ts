@@ -52,6 +52,7 @@ function helloOf(bridgeId: string): BridgeFrame {
   return {
     type: 'hello',
     protocol: TUNNEL_PROTOCOL,
+    features: [],
     bridgeId,
     bootId: crypto.randomUUID(),
     tools: BRIDGE_TOOLS.map(({ name }) => name),

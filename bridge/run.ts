@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { DeviceKey } from '../shared/approvals.ts';
+import { TUNNEL_LIMITS } from '../shared/limits.ts';
 import { takesPath } from '../shared/tools/catalogue.ts';
 import { renameArguments, type ToolDefinition } from '../shared/tools/definition.ts';
 import { listDir } from '../shared/tools/list-dir.ts';
@@ -69,7 +70,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const looked = { root: workspace.root, confinement, readMayName };
   const looker = new ContextTeller(looked, (look) => session.tellContext(look), signal);
   const onChanged = () => looker.refresh();
-  const machine = { workspace, confinement, journal, tools, stateDir, onChanged };
+  const { bridgeId } = config;
+  const machine = { bridgeId, workspace, confinement, journal, tools, stateDir, onChanged };
   const session: Session = createSession(machine);
   const { kind, detail } = confinement;
   const introduction = { bootId, tools: [...tools.keys()], confinement: { kind, detail } };
@@ -81,6 +83,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
 }
 
 function createSession(machine: {
+  readonly bridgeId: string;
   readonly workspace: Workspace;
   readonly confinement: Confinement;
   readonly journal: Journal;
@@ -88,12 +91,15 @@ function createSession(machine: {
   readonly stateDir: string;
   readonly onChanged: () => void;
 }): Session {
-  const { workspace, confinement, journal, tools, stateDir, onChanged } = machine;
+  const { bridgeId, workspace, confinement, journal, tools, stateDir, onChanged } = machine;
   const asking = new Asking({
+    bridgeId,
+    book: journal,
     terminal: createTerminalPrompt(process.stdin, process.stderr),
     devices: (): Promise<readonly DeviceKey[]> => readDevices(join(stateDir, 'devices.json')),
-    onRequested: (callId, reason) => session.tellQuestion(callId, reason),
-    onResolved: (callId, resolution) => session.tellResolution(callId, resolution),
+    onRequested: (open) => session.tellQuestion(open),
+    onRefused: (answer, why) => session.tellRefusal(answer, why),
+    onResolved: (question, resolution) => session.tellResolution(question, resolution),
   });
   const decide = async (call: ToolCall, { definition }: BridgeTool): Promise<Judgement> => {
     const rules = await readAllRules(workspace.root, stateDir);
@@ -206,9 +212,15 @@ async function introduce(
 ): Promise<void> {
   const context = await looker.look(closed).catch(() => undefined);
   if (context === undefined || closed.aborted) return; // It rejects only when the socket is gone.
-  const calls = journal.calls;
-  send({ type: 'hello', protocol: TUNNEL_PROTOCOL, bridgeId, ...introduction, context, calls });
+  const { calls } = journal;
+  const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
+  const version = { protocol: TUNNEL_PROTOCOL, features: [] };
+  send({ type: 'hello', ...version, bridgeId, ...introduction, context, calls: first });
   session.attach(send);
+  // A server that does not know these acks them, and takes its time for that.
+  while (calls.length > 0) {
+    send({ type: 'held_calls', calls: calls.splice(0, TUNNEL_LIMITS.maxListedCalls) });
+  }
 }
 
 /** Tells an outage once for each reason, not with every attempt to come back. */

@@ -41,7 +41,7 @@ function documentEvents(
   const output = ends && !shown?.liveOutput ? '' : unseenOutput(shown, metadata);
   const result = shown?.metadata['result'] ? undefined : ToolOutcome.safeParse(metadata['result']);
   const approval = approvalEvent(document);
-  const isNewlyAsked = approval !== undefined && shown?.asks !== approval.callId;
+  const isNewlyAsked = approval !== undefined && shown?.asks !== approval.nonce;
   const clarification = clarificationEvent(document);
   const events: (StreamEvent | false)[] = [
     !shown && { type: 'document_start', document: withoutContent(document) },

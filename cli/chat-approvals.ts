@@ -6,7 +6,10 @@ import type { ApprovalEvent } from './catch-up.ts';
 import type { Chat } from './chat.ts';
 import { sayUnlessCounted } from './chat-answers.ts';
 
-/** Asks until the answer is clear, and sends it; or tells where else it can be answered. */
+/**
+ * Asks until the answer is clear, and sends it; or tells where else it can be answered. The answer is to this question,
+ * which is on the screen: one that has taken its place meanwhile is asked on its own.
+ */
 export async function askApproval(
   chat: Chat,
   question: ApprovalEvent,
@@ -31,14 +34,15 @@ async function askUntilClear({ terminal }: Chat, signal: AbortSignal): Promise<A
 
 async function send(
   { client, conversationId = '' }: Chat,
-  { callId, toolName, arguments: args }: ApprovalEvent,
+  question: ApprovalEvent,
   answer: Answer,
   device: Device,
 ): Promise<void> {
-  const subject = { callId, toolName, arguments: args };
+  const { callId, nonce } = question;
+  const signed = { ...question, conversationId };
   const signature =
-    answer.decision === 'once' ? { signature: await signApproval(device, subject) } : {};
-  await client.answerApproval(conversationId, callId, { ...answer, ...signature });
+    answer.decision === 'once' ? { signature: await signApproval(device, signed) } : {};
+  await client.answerApproval(conversationId, callId, { nonce, ...answer, ...signature });
 }
 
 const NO_TERMINAL =

@@ -35,7 +35,7 @@ export class Questions {
 
   /** Takes back what somebody else has answered, or what nobody waits for any more. */
   withdrawAnswered(event: StreamEvent): void {
-    if (event.type === 'approval_resolved') this.#open.get(event.callId)?.abort();
+    if (event.type === 'approval_resolved') this.#withdraw(event.callId);
     if (event.type === 'document_end') this.#open.get(event.documentId)?.abort();
     if (event.type !== 'snapshot') return;
     const waiting = new Set(questionsOf(event).map(keyOf));
@@ -51,6 +51,11 @@ export class Questions {
     this.withdrawAll();
     await this.#asked;
   }
+
+  /** All questions about a call: each has a nonce of its own. */
+  #withdraw(callId: string): void {
+    for (const [key, withdrawn] of this.#open) if (key.startsWith(callId)) withdrawn.abort();
+  }
 }
 
 async function ask(chat: Chat, question: Question, signal: AbortSignal): Promise<void> {
@@ -60,7 +65,8 @@ async function ask(chat: Chat, question: Question, signal: AbortSignal): Promise
 }
 
 function keyOf(question: Question): string {
-  return question.type === 'approval_request' ? question.callId : question.documentId;
+  if (question.type !== 'approval_request') return question.documentId;
+  return `${question.callId} ${question.nonce}`;
 }
 
 /** The question of an event, or those that the documents of a snapshot wait with. */

@@ -2,6 +2,7 @@
 import type { Cost } from '../shared/documents.ts';
 import type { StreamEvent } from '../shared/events.ts';
 import { MODEL_LIMITS, RENDER_LIMITS } from '../shared/limits.ts';
+import { describeProposal, inPlainSight } from '../shared/plain-sight.ts';
 import type { Paint } from './paint.ts';
 import type { Pen } from './pen.ts';
 import { printable, printableLine } from './printable.ts';
@@ -11,30 +12,29 @@ type Event<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type
 /** Everything that is to be allowed, uncut: it is what a device signs. */
 export function writeApproval(pen: Pen, event: Event<'approval_request'>, paint: Paint): void {
   pen.gap();
-  const { toolName, arguments: args, reason } = event;
-  const asks = `${printable(toolName)} needs your approval:`;
+  const { proposal, reason } = event;
+  const asks = `${inPlainSight(proposal.tool).replaceAll('\n', ' ')} needs your approval:`;
   pen.write(`${paint('yellow', `? ${asks}`)} ${printable(reason).replaceAll('\n', ' ')}\n`);
-  for (const [name, value] of Object.entries(args)) {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    const lines = printable(`${name}: ${text}`).split('\n');
-    for (const [index, line] of lines.entries())
-      pen.write(`${index === 0 ? '  ' : '    '}${line}\n`);
-  }
+  for (const line of describeProposal(proposal)) pen.write(`${line}\n`);
 }
 
 export function writeResolved(pen: Pen, event: Event<'approval_resolved'>, paint: Paint): void {
   pen.line();
   const message = event.message === undefined ? '' : `: ${printable(event.message)}`;
-  const words = `${DECISIONS[event.decision]}${PLACES[event.by]}${message.replaceAll('\n', ' ')}`;
+  const words = `${DECISIONS[event.decision]}${PLACES.get(event.by) ?? ''}${message.replaceAll('\n', ' ')}`;
   pen.write(`${paint('dim', words)}\n`);
 }
 
-const DECISIONS = { once: 'Allowed once', reject: 'Rejected', expired: 'Not answered' } as const;
-const PLACES = {
-  device: ' on a device',
-  terminal: ' at the machine',
-  drawbridge: '',
+const DECISIONS = {
+  once: 'Allowed once',
+  reject: 'Rejected',
+  expired: 'Not answered',
+  superseded: 'This question is void, another one takes its place',
 } as const;
+const PLACES = new Map([
+  ['device', ' on a device'],
+  ['terminal', ' at the machine'],
+]);
 
 /** What happens behind an answer that lets it wait, or come from somebody else. */
 export function writeNews(

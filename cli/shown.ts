@@ -9,7 +9,7 @@ export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
   readonly isBlank: boolean;
   /** What a command wrote while it ran. */
   readonly liveOutput: string;
-  /** What a person is waited for: the call to be approved, or the document itself where it asks questions. */
+  /** What a person is waited for: the nonce of an approval, or the document itself where it asks questions. */
   readonly asks: string | null;
   readonly ended: boolean;
 }
@@ -41,7 +41,7 @@ export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | u
     case 'tool_result':
       return { ...shown, metadata: { ...metadata, result: event.result } };
     case 'approval_request':
-      return { ...shown, asks: event.callId };
+      return { ...shown, asks: event.nonce };
     case 'approval_resolved':
       return { ...shown, asks: null };
     case 'clarification_request': {

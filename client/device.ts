@@ -1,5 +1,5 @@
 /** A device's own key: what it signs, a bridge believes. */
-import { type ApprovalSubject, approvalText, DEVICE_ALGORITHM } from '../shared/approvals.ts';
+import { type ApprovalQuestion, approvalText, DEVICE_ALGORITHM } from '../shared/approvals.ts';
 import type { ApprovalRequest } from '../shared/requests.ts';
 
 /** An enrolled device. The private half never leaves it. */
@@ -15,15 +15,15 @@ export interface Device {
   };
 }
 
-/** Signs exactly this call with exactly these arguments, as `approvalText` writes them down. */
+/** Allows what this question proposes, once. It must be the question that the person was shown, and no newer one. */
 export async function signApproval(
   device: Device,
-  subject: ApprovalSubject,
+  question: ApprovalQuestion,
 ): Promise<NonNullable<ApprovalRequest['signature']>> {
   const key = await crypto.subtle.importKey('jwk', device.privateJwk, DEVICE_ALGORITHM, false, [
     'sign',
   ]);
-  const text = new TextEncoder().encode(approvalText(subject));
+  const text = new TextEncoder().encode(approvalText(question));
   const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, key, text);
   return { deviceId: device.deviceId, value: encodeBase64Url(new Uint8Array(signature)) };
 }

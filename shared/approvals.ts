@@ -1,14 +1,42 @@
-/** What a device signs when it approves a call: the call's id and a hash of what was shown. Same on every side. */
+/** What a person approves and a device signs: the question as it was shown, with the answer in it. Same on every side. */
 import { z } from 'zod';
-import type { Metadata } from './documents.ts';
-import { DeviceId } from './ids.ts';
+import { Metadata } from './documents.ts';
+import { BridgeId, CallId, type ConversationId, DeviceId } from './ids.ts';
 
-/** What a person allows: exactly this tool with exactly these arguments, once. */
-export interface ApprovalSubject {
-  readonly callId: string;
-  readonly toolName: string;
-  readonly arguments: Metadata;
+/** What will happen if a person allows it, as an object. So far that is a call: this tool with these arguments. */
+export const Proposal = z.object({
+  kind: z.literal('call'),
+  tool: z.string(),
+  arguments: Metadata,
+});
+export type Proposal = z.infer<typeof Proposal>;
+
+/** Random text that the bridge makes for each question: an answer with another nonce answers another question. */
+export const Nonce = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
+
+/** A question as a device is shown it. With the id of its conversation it is all that a signature needs. */
+export const Asked = z.object({
+  callId: CallId,
+  bridgeId: BridgeId,
+  nonce: Nonce,
+  proposal: Proposal,
+});
+export type Asked = z.infer<typeof Asked>;
+
+/** One question of one bridge. */
+export interface ApprovalQuestion extends Asked {
+  readonly conversationId: z.infer<typeof ConversationId>;
 }
+
+/** How far an approval reaches. The signature covers it, so that an edge cannot make an approval reach farther. */
+export interface Grant {
+  readonly decision: string;
+  readonly scope: string;
+  readonly pattern: string | null;
+}
+
+/** The only grant that a bridge takes so far. */
+export const ALLOW_ONCE: Grant = { decision: 'allow', scope: 'once', pattern: null };
 
 /** ECDSA on P-256 with SHA-256 (WebCrypto): every browser, Node and workerd have it. */
 export const DEVICE_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
@@ -30,15 +58,18 @@ export type DeviceKey = z.infer<typeof DeviceKey>;
 export const EnrolledDevices = z.object({ devices: z.array(DeviceKey) });
 
 /**
- * The text that is signed (its UTF-8 bytes). It holds the whole subject in canonical JSON, so the signature's own
- * hash is the content hash: a device signs what it shows, and an edge that shows something else gains nothing.
+ * The text that is signed (its UTF-8 bytes). It holds the proposal itself and no digest of it: a device signs what it
+ * shows, and an edge that shows something else gains nothing. The nonce binds it to one question, so it counts once.
  */
-export function approvalText(subject: ApprovalSubject): string {
-  return `drawbridge-approval-v1\n${subject.callId}\n${subject.toolName}\n${canonicalJson(subject.arguments)}`;
+export function approvalText(question: ApprovalQuestion, grant: Grant = ALLOW_ONCE): string {
+  const { bridgeId, nonce, callId, conversationId, proposal } = question;
+  const { decision, scope, pattern } = grant;
+  const signed = { bridgeId, nonce, callId, conversationId, decision, scope, pattern, proposal };
+  return `drawbridge-approval-v2\n${canonicalJson(signed)}`;
 }
 
 /** JSON with sorted keys, as RFC 8785 orders them: by UTF-16 units. */
-function canonicalJson(value: unknown): string {
+export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
   const members = Object.entries(value)

@@ -1,5 +1,6 @@
 /** The events of a tape: what happened in a conversation, in the order it happened. */
 import { z } from 'zod';
+import { Asked } from './approvals.ts';
 import {
   ChatResponse,
   ConversationView,
@@ -101,13 +102,11 @@ const DocumentEnd = z.object({
   metadata: Metadata.optional(),
 });
 
+/** A person is asked. The proposal is what a device shows and signs (shared/approvals.ts). */
 const ApprovalRequest = z.object({
   type: z.literal('approval_request'),
   documentId: DocumentId,
-  callId: CallId,
-  toolName: z.string(),
-  /** What is to be allowed: with the tool's name exactly what a device signs (shared/approvals.ts). */
-  arguments: Metadata,
+  ...Asked.shape,
   /** Why the bridge asks, in one sentence. */
   reason: z.string(),
 });
@@ -116,9 +115,10 @@ const ApprovalResolved = z.object({
   type: z.literal('approval_resolved'),
   documentId: DocumentId,
   callId: CallId,
-  decision: z.enum(['once', 'reject', 'expired']),
-  /** Where it was answered. */
-  by: z.enum(['device', 'terminal', 'drawbridge']),
+  /** `superseded`: the question no longer says what would happen. Another one follows, and answers to this one are void. */
+  decision: z.enum(['once', 'reject', 'expired', 'superseded']),
+  /** Where it was answered: `device`, `terminal`, or `drawbridge` where nobody did. Later versions may know more places. */
+  by: z.string(),
   message: z.string().optional(),
 });
 

@@ -179,8 +179,8 @@ function foldDocument(document: Document, event: DocumentEvent): void {
       }
       return;
     case 'approval_request': {
-      const { callId, toolName, arguments: args, reason } = event;
-      metadata['approval'] = { callId, toolName, arguments: args, reason };
+      const { callId, bridgeId, nonce, proposal, reason } = event;
+      metadata['approval'] = { callId, bridgeId, nonce, proposal, reason };
       return;
     }
     case 'approval_resolved':

@@ -168,6 +168,8 @@ export const RUN_LIMITS = {
   maxResultChars: 100_000,
   /** Bytes of what a bridge tells beside a result (a diff, a command's output), as JSON: it shares a row with the result. */
   maxResultMetadataBytes: 1_000_000,
+  /** Bytes of a proposal as JSON that a person is asked about: it is one row, and more than anyone reads. */
+  maxProposalBytes: 1_000_000,
 } as const;
 
 /** The table of models. It is one environment variable, of which the platform takes 5 KB. */
@@ -307,6 +309,10 @@ export const TUNNEL_LIMITS = {
   maxTools: 200,
   /** UTF-16 units of live output on the way at once; past that it is dropped, the result has the text. */
   outputCredit: 256 * KIB,
+  /** Names of what a peer can do beyond its version: a few for each year. */
+  maxFeatures: 64,
+  /** Ids in one frame that lists the journal's calls: 0.4 MB. A journal can hold more than one frame takes. */
+  maxListedCalls: 10_000,
 } as const;
 
 /** What a bridge tells of its machine. */
@@ -468,6 +474,10 @@ export const COMMAND_LIMITS = {
   maxEarlyAnswers: 100,
   /** Size at which the journal of calls is rewritten without what was acked, in bytes: a write of some 20 ms. */
   compactJournalBytes: 4 * MIB,
+  /** A journal that holds more than this is only rewritten when a bridge starts: while it works it would stand still. */
+  maxCompactedBytes: MIB,
+  /** Beyond it only what is acked is noted: more than any server leaves unacked, and read at a start within seconds. */
+  maxJournalBytes: 256 * MIB,
 } as const;
 
 /** The client's side of a stream. */

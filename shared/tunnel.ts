@@ -3,6 +3,7 @@
  * Unlike the readers of a stream, both ends refuse frames they do not know: the versions must agree.
  */
 import { z } from 'zod';
+import { Nonce, Proposal } from './approvals.ts';
 import { Metadata } from './documents.ts';
 import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
@@ -10,7 +11,7 @@ import { Mode } from './modes.ts';
 import { AllowedPath } from './paths.ts';
 
 /** Raised with every change of this file that an older peer would misread. */
-export const TUNNEL_PROTOCOL = 2;
+export const TUNNEL_PROTOCOL = 3;
 
 /** WebSocket close codes of the tunnel. After any of these the bridge does not come back by itself. */
 export const CLOSE = {
@@ -58,9 +59,13 @@ export const ToolCall = z.object({
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
-/** A person's answer to an approval. An approval from a device counts only with a good signature (shared/approvals.ts). */
+/**
+ * A person's answer to the question with this nonce. An approval from a device counts only with a good signature
+ * (shared/approvals.ts).
+ */
 export const ApprovalAnswer = z.object({
   callId: CallId,
+  nonce: Nonce,
   decision: z.enum(['once', 'reject']),
   message: z.string().max(REQUEST_LIMITS.maxReasonChars).optional(),
   signature: z.object({ deviceId: DeviceId, value: z.base64url() }).optional(),
@@ -85,9 +90,18 @@ export const MachineContext = z.object({
 });
 export type MachineContext = z.infer<typeof MachineContext>;
 
+/**
+ * What a peer of this version can do beyond it, by name. A name that the other side does not know means nothing to it, so
+ * that an addition needs no new version. None is in use yet.
+ */
+const Features = z
+  .array(z.string().max(REQUEST_LIMITS.maxNameChars))
+  .max(TUNNEL_LIMITS.maxFeatures);
+
 const Hello = z.object({
   type: z.literal('hello'),
   protocol: z.int(),
+  features: Features,
   bridgeId: BridgeId,
   /** New with every start of the bridge process. */
   bootId: z.uuid(),
@@ -95,7 +109,13 @@ const Hello = z.object({
   confinement: Confinement,
   context: MachineContext,
   /** Calls the journal still holds. Those the tunnel no longer knows are acked, so that the journal lets them go. */
-  calls: z.array(CallId),
+  calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
+});
+
+/** More calls that the journal holds, where one hello cannot list them all. */
+const HeldCalls = z.object({
+  type: z.literal('held_calls'),
+  calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
 });
 
 const Result = z.object({ type: z.literal('result'), callId: CallId, result: ToolResult });
@@ -103,17 +123,31 @@ const Result = z.object({ type: z.literal('result'), callId: CallId, result: Too
 /** Progress only: it may be dropped, the result has the bounded whole. */
 const Output = z.object({ type: z.literal('output'), callId: CallId, delta: z.string() });
 
+/** A person is asked about a call. It takes the place of an earlier question about this call that has another nonce. */
 const ApprovalRequest = z.object({
   type: z.literal('approval_request'),
   callId: CallId,
+  nonce: Nonce,
+  proposal: Proposal,
   reason: z.string().max(TUNNEL_LIMITS.maxTextChars),
+});
+
+/** An answer to this question did not count. The question stays open, and another answer may come. */
+const ApprovalRefused = z.object({
+  type: z.literal('approval_refused'),
+  callId: CallId,
+  /** Of the answer, not of the question that is open. */
+  nonce: Nonce,
+  message: z.string().max(TUNNEL_LIMITS.maxTextChars),
 });
 
 const ApprovalResolved = z.object({
   type: z.literal('approval_resolved'),
   callId: CallId,
+  nonce: Nonce,
   decision: z.enum(['once', 'reject', 'expired']),
-  by: z.enum(['device', 'terminal', 'drawbridge']),
+  /** Where it was answered: `device`, `terminal`, or `drawbridge` where nobody did. Later versions may know more places. */
+  by: z.string().max(REQUEST_LIMITS.maxNameChars),
   message: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
 });
 
@@ -122,9 +156,11 @@ const Context = z.object({ type: z.literal('context'), context: MachineContext }
 /** Bridge to tunnel. */
 export const BridgeFrame = z.discriminatedUnion('type', [
   Hello,
+  HeldCalls,
   Result,
   Output,
   ApprovalRequest,
+  ApprovalRefused,
   ApprovalResolved,
   Context,
 ]);
@@ -134,6 +170,7 @@ export type BridgeFrame = z.infer<typeof BridgeFrame>;
 const Welcome = z.object({
   type: z.literal('welcome'),
   protocol: z.int(),
+  features: Features,
   calls: z.array(ToolCall),
   cancels: z.array(CallId),
   answers: z.array(ApprovalAnswer),
@@ -164,3 +201,6 @@ export const TunnelFrame = z.discriminatedUnion('type', [
   Goodbye,
 ]);
 export type TunnelFrame = z.infer<typeof TunnelFrame>;
+
+/** The part of `hello` and `welcome` that every version can read, also where the rest has another form. */
+export const Greeting = z.object({ type: z.enum(['hello', 'welcome']), protocol: z.int() });

@@ -113,17 +113,19 @@ async function approve(
   client: Client,
   { state: { device } }: FaultHouse,
   sight: Sight,
-  subject: Extract<StreamEvent, { type: 'approval_request' }>,
+  question: Extract<StreamEvent, { type: 'approval_request' }>,
   { answerAfterMs }: RoundPlan,
   signal: AbortSignal,
 ): Promise<void> {
   const { deviceId, privateKey: privateJwk } = device;
-  const signature = await signApproval({ deviceId, privateJwk }, subject);
-  const answer = { decision: 'once' as const, signature };
+  const { conversationId } = sight;
+  const { callId, nonce } = question;
+  const signature = await signApproval({ deviceId, privateJwk }, { ...question, conversationId });
+  const answer = { nonce, decision: 'once' as const, signature };
   await sleep(answerAfterMs);
   while (!signal.aborted) {
     try {
-      return await client.answerApproval(sight.conversationId, subject.callId, answer, signal);
+      return await client.answerApproval(conversationId, callId, answer, signal);
     } catch (error) {
       // 404 and 409: it was answered, or its call has ended. Anything else: the house is starting again.
       const status = error instanceof ClientError ? (error.status ?? 500) : 500;

@@ -1,7 +1,7 @@
 /** The devices whose approvals count here: their public keys, enrolled at this machine. */
 import { readFile } from 'node:fs/promises';
 import {
-  type ApprovalSubject,
+  type ApprovalQuestion,
   approvalText,
   DEVICE_ALGORITHM,
   type DeviceKey,
@@ -12,20 +12,20 @@ import type { ApprovalAnswer } from '../../shared/tunnel.ts';
 import { isSystemError } from '../sandbox/failure.ts';
 
 /**
- * Whether an answer counts. An approval needs the signature of an enrolled device over exactly this subject; a
+ * Whether an answer counts. An approval needs the signature of an enrolled device over exactly this question; a
  * rejection needs none, since anyone who can reach the bridge can also let the approval expire. Never throws for what
  * an answer or a key holds.
  */
 export async function verifyApproval(
   answer: ApprovalAnswer,
-  subject: ApprovalSubject,
+  question: ApprovalQuestion,
   devices: readonly DeviceKey[],
 ): Promise<boolean> {
-  if (answer.callId !== subject.callId) return false;
+  if (answer.callId !== question.callId || answer.nonce !== question.nonce) return false;
   if (answer.decision === 'reject') return true;
   const device = devices.find(({ deviceId }) => deviceId === answer.signature?.deviceId);
   if (device === undefined || answer.signature === undefined) return false;
-  return await isSignedBy(device, answer.signature.value, approvalText(subject));
+  return await isSignedBy(device, answer.signature.value, approvalText(question));
 }
 
 /** The enrolled devices; none when the file does not exist. A damaged file throws: it must not pass for an empty one. */

@@ -1,6 +1,7 @@
 /** Asks the person at the bridge's own terminal, one question after another. */
 import { createInterface, type Interface } from 'node:readline/promises';
-import type { ApprovalSubject } from '../../shared/approvals.ts';
+import type { ApprovalQuestion } from '../../shared/approvals.ts';
+import { describeProposal, inPlainSight } from '../../shared/plain-sight.ts';
 import type { TerminalAnswer, TerminalPrompt } from './asking.ts';
 
 /** Undefined where there is no terminal: then nobody is asked here. */
@@ -11,8 +12,8 @@ export function createTerminalPrompt(
   if (!input.isTTY || !output.isTTY) return undefined;
   let previous: Promise<unknown> = Promise.resolve();
   return {
-    ask: (subject, reason, signal) => {
-      const answer = previous.then(() => askOne({ subject, reason, signal, input, output }));
+    ask: (question, reason, signal) => {
+      const answer = previous.then(() => askOne({ question, reason, signal, input, output }));
       previous = answer;
       return answer;
     },
@@ -24,7 +25,7 @@ interface MaybeTerminal {
 }
 
 interface Prompt {
-  readonly subject: ApprovalSubject;
+  readonly question: ApprovalQuestion;
   readonly reason: string;
   readonly signal: AbortSignal;
   readonly input: NodeJS.ReadableStream;
@@ -33,7 +34,7 @@ interface Prompt {
 
 /** The interface lives only as long as the question, so that the terminal is free in between. */
 async function askOne(prompt: Prompt): Promise<TerminalAnswer | undefined> {
-  const { subject, reason, signal, input, output } = prompt;
+  const { question, reason, signal, input, output } = prompt;
   if (signal.aborted) return undefined;
   const lines = createInterface({ input, output, terminal: true });
   const ended = new AbortController();
@@ -41,7 +42,7 @@ async function askOne(prompt: Prompt): Promise<TerminalAnswer | undefined> {
   // Raw mode takes Ctrl-C from the terminal; it means the bridge, not the question.
   lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
-    output.write(describeQuestion(subject, reason));
+    output.write(describeQuestion(question, reason));
     return await readAnswer(lines, AbortSignal.any([signal, ended.signal]));
   } catch {
     // Taken back, or the terminal was closed: somebody else answers, or nobody.
@@ -64,26 +65,12 @@ async function readAnswer(lines: Interface, signal: AbortSignal): Promise<Termin
 }
 
 /** Everything that is approved, and in plain sight. */
-export function describeQuestion(
-  { toolName, arguments: args }: ApprovalSubject,
-  reason: string,
-): string {
-  const lines = Object.entries(args).map(([name, value]) => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    return `  ${inPlainSight(name)}: ${inPlainSight(text).replaceAll('\n', '\n    ')}`;
-  });
+export function describeQuestion({ proposal }: ApprovalQuestion, reason: string): string {
   return [
     '',
-    `Drawbridge asks: ${inPlainSight(toolName)}`,
-    ...lines,
-    `  (${inPlainSight(reason)})`,
+    `Drawbridge asks: ${inPlainSight(proposal.tool)}`,
+    ...describeProposal(proposal),
+    `  (${inPlainSight(reason).replaceAll('\n', ' ')})`,
     '',
   ].join('\n');
-}
-
-/** A model's text could move the cursor, clear the line or turn the direction, and so show another command. */
-function inPlainSight(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character === '\n' ? character : `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
 }

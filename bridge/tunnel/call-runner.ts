@@ -1,6 +1,9 @@
 /** Carries one call out: policy, person, journal, tool, in this order. */
+import type { Metadata } from '../../shared/documents.ts';
+import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { CallLimits, ToolCall, ToolResult } from '../../shared/tunnel.ts';
 import type { Asking } from '../approvals/asking.ts';
+import { type ApprovalSubject, isAskable, proposeCall } from '../approvals/proposal.ts';
 import type { Verdict } from '../approvals/verdict.ts';
 import type { Visibility } from '../approvals/visibility.ts';
 import { ToolFailure } from '../sandbox/failure.ts';
@@ -9,6 +12,7 @@ import type { BridgeTool } from '../tools/catalogue.ts';
 import { toErrorResult } from '../tools/executor.ts';
 import { ReadLedger } from '../tools/ledger.ts';
 import type { Journal } from './journal.ts';
+import { JournalUnwritable } from './journal-file.ts';
 import { Lanes } from './lanes.ts';
 import { refuse } from './results.ts';
 
@@ -53,8 +57,13 @@ export class CallRunner {
     if (!tool) {
       return refuse('UNKNOWN_TOOL', `This bridge has no tool named ${JSON.stringify(call.tool)}.`);
     }
-    const { result } = await this.#lanes.run(ADMISSION, () => this.#admit(call, tool, running));
-    return await result;
+    try {
+      const { result } = await this.#lanes.run(ADMISSION, () => this.#admit(call, tool, running));
+      return await result;
+    } catch (error) {
+      if (error instanceof JournalUnwritable) return unwritable(error);
+      throw error;
+    }
   }
 
   /**
@@ -75,16 +84,25 @@ export class CallRunner {
     const unreachable = await findUnreachable(call, tool, workspace);
     if (unreachable) return { result: unreachable };
     const lane = await tool.serialKey(call.arguments, workspace);
-    const execute = () =>
-      this.#lanes.run(lane, () => this.#execute(call, tool, running, visibility));
-    if (decision === 'allow') return { result: execute() };
-    const refusal = this.#ask(call, reason, running.signal);
-    return { result: refusal.then((refused) => refused ?? execute()) };
+    const execute = (args: Metadata) =>
+      this.#lanes.run(lane, () =>
+        this.#execute({ ...call, arguments: args }, tool, running, visibility),
+      );
+    if (decision === 'allow') return { result: execute(call.arguments) };
+    const subject = proposeCall(call, tool.definition);
+    if (!isAskable(subject.proposal)) return { result: TOO_LARGE };
+    const refusal = this.#ask(subject, reason, running.signal);
+    // What runs is what was shown: nothing of the call that the proposal leaves out.
+    const { arguments: args } = subject.proposal;
+    return { result: refusal.then((refused) => refused ?? execute(args)) };
   }
 
   /** Null when the person lets the call run. */
-  async #ask(call: ToolCall, reason: string, signal: AbortSignal): Promise<ToolResult | null> {
-    const subject = { callId: call.callId, toolName: call.tool, arguments: call.arguments };
+  async #ask(
+    subject: ApprovalSubject,
+    reason: string,
+    signal: AbortSignal,
+  ): Promise<ToolResult | null> {
     const { decision, message } = await this.#machine.asking.ask(subject, reason, signal);
     signal.throwIfAborted();
     switch (decision) {
@@ -152,6 +170,19 @@ function withinLimits(workspace: Workspace, limits: CallLimits | undefined): Wor
   const { allowedPaths } = limits ?? {};
   return allowedPaths === undefined ? workspace : workspace.limitedTo(allowedPaths);
 }
+
+function unwritable({ message }: JournalUnwritable): ToolResult {
+  return refuse(
+    'STATE_UNWRITABLE',
+    `The bridge could not note on its disk that it runs this call (${message}), so it was not run. The person must make ` +
+      'room for the state of the bridge, or make it writable. Until then only calls that read are run.',
+  );
+}
+
+const TOO_LARGE = refuse(
+  'PROPOSAL_TOO_LARGE',
+  `A person must allow this call, and it is too large to be shown to one: ${RUN_LIMITS.maxProposalBytes} bytes at most. Make several small calls of it.`,
+);
 
 /** The lane in which calls are let in; those of paths are absolute. */
 const ADMISSION = 'admission';

@@ -1,8 +1,27 @@
 /** The lines of the journal: their schema, and what they add up to. */
 import { z } from 'zod';
+import { Nonce } from '../../shared/approvals.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CallId } from '../../shared/ids.ts';
 import { ToolResult } from '../../shared/tunnel.ts';
+
+/** Written before anybody is asked: only an answer with this nonce counts. */
+const Asked = z.object({
+  type: z.literal('asked'),
+  callId: CallId,
+  nonce: Nonce,
+  proposalDigest: z.string(),
+});
+
+/** Written before anything follows from the answer, and never twice for one nonce. */
+const Answered = z.object({
+  type: z.literal('answered'),
+  callId: CallId,
+  nonce: Nonce,
+  decision: z.enum(['once', 'reject']),
+  by: z.string(),
+  message: z.string().optional(),
+});
 
 const Started = z.object({
   type: z.literal('started'),
@@ -17,32 +36,72 @@ const Finished = z.object({ type: z.literal('finished'), callId: CallId, result:
 
 const Forgotten = z.object({ type: z.literal('forgotten'), callId: CallId });
 
-const Entry = z.discriminatedUnion('type', [Started, Finished, Forgotten]);
+const Entry = z.discriminatedUnion('type', [Asked, Answered, Started, Finished, Forgotten]);
 export type Entry = z.infer<typeof Entry>;
 
-/** What is held of one call: at least one of the two. */
+/** What is held of one call: at least one of the four. A question here is newer than the start beside it. */
 export interface Held {
   readonly started?: z.infer<typeof Started>;
+  readonly asked?: z.infer<typeof Asked>;
+  readonly answered?: z.infer<typeof Answered>;
   readonly finished?: z.infer<typeof Finished>;
+  /** Of its lines in the file: at most so many are needed to write it anew. */
+  readonly bytes: number;
+}
+
+/** What a journal's file says. */
+export interface Replayed {
+  readonly calls: Map<string, Held>;
+  /** Whether lines can be appended to it as it is. */
+  readonly isWhole: boolean;
 }
 
 /**
- * The calls that a journal's text holds. What comes after its last line break was being written when the process died,
+ * The calls that a journal's file holds. What comes after its last line break was being written when the process died,
  * and never counted. Where a loss of power kept a part of the file from the disk, some systems read zeros: only lines that
  * nothing depends on can be lost in them, for what comes before a durable line is on disk with it. `path` names the file
  * when a line is wrong, which throws.
  */
-export function replay(text: string, path: string): Map<string, Held> {
+export function replay(file: Buffer, path: string): Replayed {
   const calls = new Map<string, Held>();
-  const lines = text.split('\n').slice(0, -1);
-  for (const [index, line] of lines.entries()) {
-    if (line.includes('\0')) continue;
-    const entry = parseLine(line, `line ${index + 1} of ${path}`);
-    if (entry.type === 'started') calls.set(entry.callId, { started: entry });
-    else if (entry.type === 'forgotten') calls.delete(entry.callId);
-    else calls.set(entry.callId, { ...calls.get(entry.callId), finished: entry });
+  let [start, number, isWhole] = [0, 0, true];
+  for (let end = file.indexOf('\n'); end >= 0; end = file.indexOf('\n', start)) {
+    const line = file.toString('utf8', start, end);
+    number++;
+    if (line.includes('\0')) isWhole = false;
+    else take(calls, parseLine(line, `line ${number} of ${path}`), end + 1 - start);
+    start = end + 1;
   }
-  return calls;
+  return { calls, isWhole: isWhole && start === file.length };
+}
+
+/** What is held after one more entry, whose line has so many bytes. */
+export function take(calls: Map<string, Held>, entry: Entry, lineBytes: number): void {
+  const { callId } = entry;
+  const held = calls.get(callId);
+  const bytes = (held?.bytes ?? 0) + lineBytes;
+  switch (entry.type) {
+    case 'asked': {
+      const { answered: _, ...rest } = held ?? {};
+      calls.set(callId, { ...rest, asked: entry, bytes });
+      return;
+    }
+    case 'answered':
+      if (held?.asked?.nonce === entry.nonce)
+        calls.set(callId, { ...held, answered: entry, bytes });
+      return;
+    case 'started':
+      calls.set(callId, { started: entry, bytes });
+      return;
+    case 'finished':
+      calls.set(callId, { ...held, finished: entry, bytes });
+      return;
+    case 'forgotten':
+      calls.delete(callId);
+      return;
+    default:
+      entry satisfies never;
+  }
 }
 
 function parseLine(line: string, place: string): Entry {
@@ -58,8 +117,8 @@ function parseLine(line: string, place: string): Entry {
 }
 
 /** The inverse of {@link replay}, for one call. */
-export function entriesOf({ started, finished }: Held): Entry[] {
-  return [started, finished].filter((entry) => entry !== undefined);
+export function entriesOf({ started, asked, answered, finished }: Held): Entry[] {
+  return [started, asked, answered, finished].filter((entry) => entry !== undefined);
 }
 
 export function toLine(entry: Entry): string {

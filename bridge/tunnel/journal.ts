@@ -1,19 +1,16 @@
-/** Remembers on disk which calls were started and what they came to, so that none runs twice and none is lost. */
-import {
-  appendFileSync,
-  closeSync,
-  fdatasyncSync,
-  ftruncateSync,
-  openSync,
-  readFileSync,
-} from 'node:fs';
+/**
+ * Remembers on disk which calls were asked about and started and what they came to, so that none runs twice, none is
+ * lost, and no approval counts for more than the one question it answers.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
+import type { Answered, QuestionBook } from '../approvals/asking.ts';
 import { isSystemError } from '../sandbox/failure.ts';
-import { PRIVATE_FILE, replaceStateFile } from '../state-file.ts';
-import { type Entry, entriesOf, type Held, replay, toLine } from './journal-entries.ts';
+import { type Held, replay } from './journal-entries.ts';
+import { JournalFile, JournalUnwritable } from './journal-file.ts';
 import { takeProcessLock } from './process-lock.ts';
 
 /** What is known of a call. */
@@ -27,60 +24,77 @@ export type CallState =
 
 /**
  * The journal of one bridge: a file of JSON lines to which is appended. Every method is synchronous: what it says is
- * true when it returns, and on disk where a side effect depends on it. A method that cannot write throws.
+ * true when it returns, and on disk where a side effect depends on it. Where that cannot be, it throws
+ * {@link JournalUnwritable}.
+ *
+ * Nonces that were used are not listed anywhere, and need not be: a nonce is random and stands in one `asked` line, whose
+ * question takes one answer. What a server sends again after the journal has let go of a call is a call that nobody has
+ * asked about, and gets a nonce that no old signature covers.
  */
-export class Journal implements Disposable {
-  readonly #path: string;
+export class Journal implements QuestionBook, Disposable {
   readonly #bootId: string;
   readonly #release: () => void;
-  readonly #calls: Map<string, Held>;
-  #file: number;
-  #bytes = 0;
-  /** Size after the last rewriting. */
-  #liveBytes = 0;
+  readonly #file: JournalFile;
 
   /**
-   * Opens a journal, or makes one. Throws when a living bridge has it open, or when it is damaged anywhere but in its
-   * last line, which a crash may have torn. `bootId` is new with every start of the process.
+   * Opens a journal, or makes one. Throws when a living bridge has it open, when it cannot be written, or when it is
+   * damaged anywhere but in its last line, which a crash may have torn. `bootId` is new with every start of the process.
    */
   static open(path: string, bootId: string): Journal {
-    const { text, release } = readLocked(path);
     try {
-      return new Journal(path, bootId, { calls: replay(text, path), release });
+      const release = lock(path);
+      try {
+        return new Journal(bootId, JournalFile.open(path, replay(readIfAny(path), path)), release);
+      } catch (error) {
+        release();
+        throw error;
+      }
     } catch (error) {
-      release();
-      throw error;
+      throw toOpenError(error, path);
     }
   }
 
-  private constructor(
-    path: string,
-    bootId: string,
-    { calls, release }: { calls: Map<string, Held>; release: () => void },
-  ) {
-    this.#path = path;
+  private constructor(bootId: string, file: JournalFile, release: () => void) {
     this.#bootId = bootId;
-    this.#calls = calls;
+    this.#file = file;
     this.#release = release;
-    this.#file = this.#rewrite();
   }
 
   /** The ids of all calls it holds: those that were not acked. */
   get calls(): string[] {
-    return [...this.#calls.keys()];
+    return [...this.#file.calls.keys()];
   }
 
   lookup(callId: string): CallState {
-    const { started, finished } = this.#calls.get(callId) ?? {};
+    const { started, finished } = this.#held(callId);
     if (finished !== undefined) return { state: 'finished', result: finished.result };
     if (started === undefined) return { state: 'unknown' };
     if (started.bootId === this.#bootId) return { state: 'running' };
     return { state: 'interrupted', repeatable: started.repeatable };
   }
 
+  ask(callId: string, proposalDigest: string): { nonce: string; answer?: Answered } {
+    const { asked, answered } = this.#held(callId);
+    if (asked?.proposalDigest === proposalDigest) {
+      return { nonce: asked.nonce, ...(answered && { answer: toAnswer(answered) }) };
+    }
+    const nonce = randomBytes(NONCE_BYTES).toString('base64url');
+    this.#file.append({ type: 'asked', callId, nonce, proposalDigest }, { isDurable: true });
+    return { nonce };
+  }
+
+  answer(callId: string, nonce: string, answer: Answered): void {
+    const { asked, answered } = this.#held(callId);
+    if (asked?.nonce !== nonce || answered !== undefined) {
+      throw new Error(`Call ${callId} has no question that waits with this nonce.`);
+    }
+    this.#file.append({ type: 'answered', callId, nonce, ...answer }, { isDurable: true });
+  }
+
   /**
-   * To be called before a tool starts; when it throws, the tool must not. Starting what is running, finished or
-   * interrupted and not repeatable is a bug, and throws.
+   * To be called before a tool starts; when it throws, the tool must not. From here on an approval of the call is used
+   * up. Starting what is running, finished or interrupted and not repeatable is a bug, and throws. A call that may run
+   * twice and was not asked about starts also where nothing can be written.
    */
   start({
     callId,
@@ -95,86 +109,79 @@ export class Journal implements Disposable {
       throw new Error(`Call ${callId} is ${known.state} and must not be started again.`);
     const repeatable = effect === 'read' || idempotent;
     const started = { type: 'started', callId, bootId: this.#bootId, tool, repeatable } as const;
-    this.#append(started, { isDurable: !repeatable });
-    this.#calls.set(callId, { started });
+    if (!repeatable || this.#held(callId).asked) this.#file.append(started, { isDurable: true });
+    else this.#file.note(started, { isDurable: false });
   }
 
-  /** To be called before a result is sent. The first result stays; a call that never started may have one too. */
+  /**
+   * To be called before a result is sent. The first result stays; a call that never started may have one too. Where
+   * nothing can be written this process still holds it: it can be sent, and must not be asked for by a second run.
+   */
   finish(callId: string, result: ToolResult): void {
-    const { started, finished: earlier } = this.#calls.get(callId) ?? {};
-    if (earlier !== undefined) return;
-    const finished = { type: 'finished', callId, result } as const;
-    // In memory even if the disk is full: the result can still be sent, and must not be asked for by a second run.
-    this.#calls.set(callId, { ...(started && { started }), finished });
-    this.#append(finished, { isDurable: started?.repeatable !== true });
+    const { started, finished } = this.#held(callId);
+    if (finished !== undefined) return;
+    const isDurable = started?.repeatable !== true;
+    this.#file.note({ type: 'finished', callId, result }, { isDurable });
   }
 
-  /** The call was acked: its result is kept elsewhere. What it does not hold it forgets at once. */
+  /**
+   * The call was acked: its result is kept elsewhere. What it does not hold it forgets at once. Where nothing can be
+   * written the next process offers the result again, and is acked again.
+   */
   forget(callId: string): void {
-    if (!this.#calls.delete(callId)) return;
-    this.#append({ type: 'forgotten', callId }, { isDurable: false });
-    if (this.#isMostlyForgotten()) this.#compact();
+    if (!this.#file.calls.has(callId)) return;
+    this.#file.note({ type: 'forgotten', callId }, { isDurable: false });
+    this.#file.compact();
   }
 
   /** Lets another process open it. May be called twice. */
   [Symbol.dispose](): void {
-    if (this.#file === CLOSED) return;
-    closeSync(this.#file);
-    this.#file = CLOSED;
-    this.#release();
-  }
-
-  #append(entry: Entry, { isDurable }: { isDurable: boolean }): void {
-    const line = toLine(entry);
+    if (!this.#file.close()) return;
     try {
-      appendFileSync(this.#file, line);
-      if (isDurable) fdatasyncSync(this.#file);
-    } catch (error) {
-      // A part of the line would spoil the next one.
-      ftruncateSync(this.#file, this.#bytes);
-      throw error;
+      this.#release();
+    } catch {
+      // Its disk takes nothing, or the folder is gone. A claim of a process that has ended keeps nobody out.
     }
-    this.#bytes += Buffer.byteLength(line);
   }
 
-  #isMostlyForgotten(): boolean {
-    const { compactJournalBytes } = COMMAND_LIMITS;
-    return this.#bytes > Math.max(compactJournalBytes, 2 * this.#liveBytes);
-  }
-
-  #compact(): void {
-    const old = this.#file;
-    this.#file = this.#rewrite();
-    closeSync(old);
-  }
-
-  /** Writes what is held as a new file in the place of the old one, and opens it. */
-  #rewrite(): number {
-    const text = [...this.#calls.values()].flatMap(entriesOf).map(toLine).join('');
-    replaceStateFile(this.#path, text);
-    this.#bytes = Buffer.byteLength(text);
-    this.#liveBytes = this.#bytes;
-    return openSync(this.#path, 'a', PRIVATE_FILE);
+  #held(callId: string): Partial<Held> {
+    return this.#file.calls.get(callId) ?? {};
   }
 }
 
-const CLOSED = -1;
+/** 144 random bits: nobody meets one twice. */
+const NONCE_BYTES = 18;
 
-/** Locks it first: what the last holder wrote until it let go must be read too. */
-function readLocked(path: string): { text: string; release: () => void } {
-  const lock = takeProcessLock(`${path}.lock`);
-  if (lock.ok) return { text: readIfAny(path), release: lock.release };
+function toAnswer({ decision, by, message }: NonNullable<Held['answered']>): Answered {
+  return { decision, by, ...(message !== undefined && { message }) };
+}
+
+/** Locks it before it is read: what the last holder wrote until it let go must be read too. */
+function lock(path: string): () => void {
+  const taken = takeProcessLock(`${path}.lock`);
+  if (taken.ok) return taken.release;
   throw new DrawbridgeError(
     'NOT_CONFIGURED',
-    `Another bridge, process ${lock.holder}, has ${path} open: end it, or give this one a state folder of its own.`,
+    `Another bridge, process ${taken.holder}, has ${path} open: end it, or give this one a state folder of its own.`,
   );
 }
 
-function readIfAny(path: string): string {
+function readIfAny(path: string): Buffer {
   try {
-    return readFileSync(path, 'utf8');
+    return readFileSync(path);
   } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return '';
+    if (isSystemError(error, 'ENOENT')) return Buffer.alloc(0);
     throw error;
   }
+}
+
+/** An error of the disk in a sentence; anything else as it is. */
+function toOpenError(error: unknown, path: string): unknown {
+  const isOfDisk = error instanceof Error && 'syscall' in error;
+  if (!isOfDisk) return error;
+  return new DrawbridgeError(
+    'NOT_CONFIGURED',
+    `The bridge cannot keep its journal ${path} (${error.message}), and starts nothing without it: see that its disk has room and can be written.`,
+    { cause: error },
+  );
 }

@@ -1,4 +1,5 @@
 /** Calls in, results out, each call once, across any number of connections and processes. */
+import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type {
   ApprovalAnswer,
@@ -8,7 +9,7 @@ import type {
   ToolResult,
   TunnelFrame,
 } from '../../shared/tunnel.ts';
-import type { Resolution } from '../approvals/asking.ts';
+import type { OpenQuestion, Resolution } from '../approvals/asking.ts';
 import { CallRunner, type Machine } from './call-runner.ts';
 import { CANCELLED, ENDED, fitFrame, fitText, refuse, UNKNOWN_OUTCOME } from './results.ts';
 
@@ -18,8 +19,10 @@ interface Work {
   /** Never rejects. */
   readonly done: Promise<void>;
   /** How the question about it ended, to be told again: a connection may have lost it. */
-  resolution?: Resolution;
+  resolved?: Resolved;
 }
+
+type Resolved = Extract<BridgeFrame, { type: 'approval_resolved' }>;
 
 /**
  * Owns the calls at work. A call is run once however often it arrives; what its connection does not hear is in the
@@ -53,17 +56,23 @@ export class Session {
   }
 
   /** A person is asked about a call. */
-  tellQuestion(callId: string, reason: string): void {
-    this.#tell({ type: 'approval_request', callId, reason: fitText(reason) });
+  tellQuestion({ question: { callId, nonce, proposal }, reason }: OpenQuestion): void {
+    this.#tell({ type: 'approval_request', callId, nonce, proposal, reason: fitText(reason) });
+  }
+
+  /** An answer did not count, and its question is still open. */
+  tellRefusal({ callId, nonce }: ApprovalAnswer, why: string): void {
+    this.#tell({ type: 'approval_refused', callId, nonce, message: fitText(why) });
   }
 
   /** The question about a call has ended. */
-  tellResolution(callId: string, resolution: Resolution): void {
+  tellResolution({ callId, nonce }: ApprovalQuestion, resolution: Resolution): void {
+    const { message, ...rest } = resolution;
+    const said = message === undefined ? {} : { message: fitText(message) };
+    const resolved: Resolved = { type: 'approval_resolved', callId, nonce, ...rest, ...said };
     const work = this.#atWork.get(callId);
-    const { message } = resolution;
-    const told = message === undefined ? resolution : { ...resolution, message: fitText(message) };
-    if (work) work.resolution = told;
-    this.#tell({ type: 'approval_resolved', callId, ...told });
+    if (work) work.resolved = resolved;
+    this.#tell(resolved);
   }
 
   receive(frame: TunnelFrame): void {
@@ -77,7 +86,7 @@ export class Session {
       case 'cancel':
         return this.#cancel(frame.callId);
       case 'approval':
-        void this.#answer(frame.answer);
+        void this.#machine.asking.answer(frame.answer);
         return;
       case 'credit':
         this.#credit = Math.min(this.#credit + frame.chars, TUNNEL_LIMITS.outputCredit);
@@ -101,17 +110,16 @@ export class Session {
   }
 
   #resume({ calls, cancels, answers }: Extract<TunnelFrame, { type: 'welcome' }>): void {
-    const answered = new Set(answers.map(({ callId }) => callId));
+    const { asking } = this.#machine;
+    const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
-    for (const [callId, { resolution }] of this.#atWork) {
-      if (resolution) this.#tell({ type: 'approval_resolved', callId, ...resolution });
-    }
-    // Asking again would throw away the answer that is here. Calls taken below tell their questions themselves.
-    for (const { callId, reason } of this.#machine.asking.pending) {
-      if (!answered.has(callId)) this.tellQuestion(callId, reason);
+    for (const { resolved } of this.#atWork.values()) if (resolved) this.#tell(resolved);
+    // A question whose answer is here needs not be told. Calls taken below tell their questions themselves.
+    for (const open of asking.pending) {
+      if (!answered.has(open.question.nonce)) this.tellQuestion(open);
     }
     for (const call of calls) this.#take(call);
-    for (const answer of answers) void this.#answer(answer);
+    for (const answer of answers) void asking.answer(answer);
   }
 
   /** The execution contract: what the journal knows of a call decides whether it runs. */
@@ -162,22 +170,13 @@ export class Session {
   }
 
   #finish(callId: string, result: ToolResult): void {
-    try {
-      this.#machine.journal.finish(callId, result);
-    } catch (error) {
-      // The disk is full, say. The journal holds the result in memory, and the edge is about to have it.
-      console.error(`the result of ${callId} could not be written:`, error);
-    }
+    this.#machine.journal.finish(callId, result);
     this.#tell({ type: 'result', callId, result });
   }
 
+  /** An ack is of a result. A call at work has none yet, and what it was asked and started with is still needed. */
   #forget(callId: string): void {
-    try {
-      this.#machine.journal.forget(callId);
-    } catch (error) {
-      // The disk is full, say. The next process will offer the result again, and be acked again.
-      console.error(`the ack of ${callId} could not be written:`, error);
-    }
+    if (!this.#atWork.has(callId)) this.#machine.journal.forget(callId);
   }
 
   #cancel(callId: string): void {
@@ -189,12 +188,6 @@ export class Session {
     }
     const mayHaveActed = known.state === 'interrupted' && !known.repeatable;
     this.#finish(callId, mayHaveActed ? UNKNOWN_OUTCOME : CANCELLED);
-  }
-
-  async #answer(answer: ApprovalAnswer): Promise<void> {
-    if ((await this.#machine.asking.answer(answer)) !== 'not_signed') return;
-    // Asking again makes room for another answer.
-    this.tellQuestion(answer.callId, NOT_SIGNED);
   }
 
   /** Progress is dropped, never queued: while nobody listens, or faster than the other end takes it. */
@@ -212,8 +205,6 @@ export class Session {
 
 /** The reason of an abort that is nobody's wish for this call. */
 const ENDING = new Error('the bridge is ending');
-
-const NOT_SIGNED = 'The last answer was not signed by a device that is enrolled at this bridge.';
 
 /** A bug in a tool: said in the log of this machine, not to the model. */
 function failed({ tool, callId }: ToolCall, error: unknown): ToolResult {

@@ -4,6 +4,7 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   CLOSE,
+  Greeting,
   PING,
   PONG,
   TUNNEL_PROTOCOL,
@@ -112,10 +113,9 @@ export class TunnelSocket {
     this.#heardAt = performance.now();
     const text = data.toString();
     if (text === PONG) return;
-    const frame = parseFrame(text);
-    const refusal = frame ? refusalOf(frame) : UNKNOWN_FRAME;
-    if (refusal) return this.#refuse(refusal);
-    if (frame) this.#accept(frame);
+    const parsed = parseFrame(text);
+    if ('refusal' in parsed) this.#refuse(parsed.refusal);
+    else this.#accept(parsed.frame);
   }
 
   #accept(frame: TunnelFrame): void {
@@ -165,9 +165,20 @@ function connectUrl(url: string, bridgeId: string): URL {
   return target;
 }
 
-function parseFrame(text: string): TunnelFrame | undefined {
+/** The version comes first: of another one only that much is understood. */
+function parseFrame(text: string): { readonly frame: TunnelFrame } | { readonly refusal: Refusal } {
+  const json = parseJson(text);
+  const { data: greeting } = Greeting.safeParse(json);
+  if (greeting && greeting.protocol !== TUNNEL_PROTOCOL) {
+    return { refusal: mismatch(greeting.protocol) };
+  }
+  const { data: frame } = TunnelFrame.safeParse(json);
+  return frame ? { frame } : { refusal: UNKNOWN_FRAME };
+}
+
+function parseJson(text: string): unknown {
   try {
-    return TunnelFrame.safeParse(JSON.parse(text)).data;
+    return JSON.parse(text);
   } catch {
     return undefined; // Not JSON.
   }
@@ -184,10 +195,9 @@ const UNKNOWN_FRAME: Refusal = {
   message: 'The server sent a frame that this bridge does not know: update the bridge.',
 };
 
-function refusalOf(frame: TunnelFrame): Refusal | undefined {
-  if (frame.type !== 'welcome' || frame.protocol === TUNNEL_PROTOCOL) return undefined;
-  const which = frame.protocol > TUNNEL_PROTOCOL ? 'the bridge' : 'the server';
-  const message = `The server speaks protocol ${frame.protocol}, the bridge ${TUNNEL_PROTOCOL}: update ${which}.`;
+function mismatch(theirs: number): Refusal {
+  const which = theirs > TUNNEL_PROTOCOL ? 'the bridge' : 'the server';
+  const message = `The server speaks protocol ${theirs}, the bridge ${TUNNEL_PROTOCOL}: update ${which}.`;
   return { code: CLOSE.protocolMismatch, message };
 }
 

@@ -44,7 +44,8 @@ it('tells what a kill would hit', () => {
   expect(sight.underWay).toBe('stream');
   sight.see({ type: 'document_start', document: { ...DOCUMENT, type: 'terminal_command' } });
   expect(sight.underWay).toBe('call');
-  const asked = { callId: 'call_1', toolName: 'run_terminal_cmd', arguments: {}, reason: 'rule' };
+  const proposal = { kind: 'call', tool: 'run_terminal_cmd', arguments: {} } as const;
+  const asked = { callId: 'call_1', bridgeId: 'b', nonce: 'n', proposal, reason: 'rule' };
   sight.see({ type: 'approval_request', documentId: 'doc_001', ...asked });
   expect(sight.underWay).toBe('approval');
 });

@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type BridgeStatus, runBridge } from '../../bridge/run.ts';
 import { Journal } from '../../bridge/tunnel/journal.ts';
+import { newCallId } from '../../shared/ids.ts';
+import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { Mode } from '../../shared/modes.ts';
 import { CLOSE, type ToolCall, type ToolResult, TUNNEL_PROTOCOL } from '../../shared/tunnel.ts';
 import { newDevice } from './approvals/device.ts';
@@ -64,6 +68,26 @@ function spawnBridge(): ChildProcess {
   return child;
 }
 
+/** The same where no file can grow, as its journal would have to. */
+function spawnOnFullDisk() {
+  const script = join(import.meta.dirname, 'running-bridge.ts');
+  const [blockBytes, blocks] = [512, 64];
+  const kept = { type: 'finished', callId: newCallId(randomUUID()) };
+  const result = { status: 'success', data: 'x'.repeat(blockBytes * blocks) };
+  const line = `${JSON.stringify({ ...kept, result })}\n`;
+  writeFileSync(join(stateDir, 'journal.jsonl'), line);
+  const limited = `ulimit -f ${blocks}; exec "$0" "$@"`;
+  const child = spawn('sh', ['-c', limited, process.execPath, script, JSON.stringify(configOf())], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let said = '';
+  child.stderr.on('data', (text) => {
+    said += text;
+  });
+  return { child, said: () => said };
+}
+
 async function resultOf(connection: TunnelConnection, call: ToolCall): Promise<ToolResult> {
   connection.send({ type: 'call', call });
   const { callId, result } = await connection.next('result');
@@ -97,6 +121,7 @@ describe('a bridge', () => {
     expect(hello).toEqual({
       type: 'hello',
       protocol: TUNNEL_PROTOCOL,
+      features: [],
       bridgeId: BRIDGE_ID,
       bootId: expect.any(String),
       tools: expect.arrayContaining(['read_file', 'write', 'run_terminal_cmd']),
@@ -159,6 +184,44 @@ describe('a bridge', () => {
     second.send({ type: 'ack', callId: call.callId });
     second.close(1000);
     expect(await (await tunnel.connection()).next('hello')).toMatchObject({ calls: [] });
+  });
+
+  test('says hello with a journal of 100,000 calls, lists all of them, and runs calls', async () => {
+    const result = { status: 'success', data: 'done' };
+    const callIds = Array.from({ length: 100_000 }, () => newCallId(randomUUID()));
+    const lines = callIds.map((callId) => JSON.stringify({ type: 'finished', callId, result }));
+    await writeFile(join(stateDir, 'journal.jsonl'), `${lines.join('\n')}\n`);
+    startBridge();
+    const connection = await tunnel.connection();
+    const { calls } = await connection.welcome();
+    expect(JSON.stringify(calls).length).toBeLessThan(TUNNEL_LIMITS.maxFrameBytes / 4);
+    while (calls.length < callIds.length) {
+      calls.push(...(await connection.next('held_calls')).calls);
+    }
+    expect(calls).toEqual(callIds);
+    const read = newCall('read_file', { target_file: 'a.txt' });
+    expect(await resultOf(connection, read)).toMatchObject({ status: 'success' });
+    for (const callId of [...callIds, read.callId]) connection.send({ type: 'ack', callId });
+    await resultOf(connection, newCall('read_file', { target_file: 'a.txt' }));
+    connection.close();
+    expect((await (await tunnel.connection()).next('hello')).calls).toHaveLength(1);
+  });
+
+  test('goes on reading when its disk is full, and refuses commands', async () => {
+    const { said, child } = spawnOnFullDisk();
+    const connection = await tunnel.welcomed();
+    expect(
+      await resultOf(connection, newCall('read_file', { target_file: 'a.txt' })),
+    ).toMatchObject({ status: 'success' });
+    for (const line of ['touch b.txt', 'touch c.txt']) {
+      const refused = await resultOf(connection, command(line));
+      expect(refused).toMatchObject({ status: 'error', code: 'STATE_UNWRITABLE' });
+      expect(refused.data).not.toContain(stateDir);
+    }
+    expect([await exists('b.txt')(), await exists('c.txt')()]).toEqual([false, false]);
+    child.kill('SIGTERM');
+    await once(child, 'exit');
+    expect(said()).toMatch(/^\S+journal\.jsonl cannot be written \(EFBIG: .*\)\. Until .*\.\n$/);
   });
 
   test.each<[Mode, string, object]>([
@@ -242,10 +305,10 @@ describe('a bridge', () => {
     const call = newCall('write', { path: 'b.txt', contents: 'b' });
     const { callId } = call;
     connection.send({ type: 'call', call });
-    await connection.next('approval_request');
-    connection.send({ type: 'approval', answer: { callId, decision: 'once' } });
-    expect(await connection.next('approval_request')).toMatchObject({
-      reason: expect.stringContaining('not signed'),
+    const { nonce } = await connection.next('approval_request');
+    connection.send({ type: 'approval', answer: { callId, nonce, decision: 'once' } });
+    expect(await connection.next('approval_refused')).toMatchObject({
+      ...{ callId, nonce, message: expect.stringContaining('not signed') },
     });
     expect(await exists('b.txt')()).toBe(false);
   });
@@ -258,24 +321,28 @@ describe('the limits of a request', () => {
     await writeFile(join(stateDir, 'devices.json'), JSON.stringify({ devices: [device.key] }));
     const limits = { allowedPaths: ['src/'], requireApproval: true };
     const call = { ...newCall('write', { path: 'src/b.txt', contents: 'b' }), limits };
-    const { callId, tool: toolName, arguments: args } = call;
+    const { callId, conversationId, tool: name, arguments: args } = call;
     const question = {
       type: 'approval_request',
       callId,
+      nonce: expect.any(String),
+      proposal: { kind: 'call', tool: name, arguments: args },
       reason: 'The request asks for an approval of every write call.',
     };
     const { ending, ended } = startBridge();
     const first = await tunnel.welcomed();
     first.send({ type: 'call', call });
-    expect(await first.next('approval_request')).toEqual(question);
+    const { nonce, proposal, ...rest } = await first.next('approval_request');
+    expect({ ...rest, nonce, proposal }).toEqual(question);
     ending.abort();
     await ended;
 
     startBridge();
     const second = await tunnel.welcomed({ calls: [call] });
-    expect(await second.next('approval_request')).toEqual(question);
+    expect(await second.next('approval_request')).toEqual({ ...question, nonce });
     expect(await exists('src/b.txt')()).toBe(false);
-    const answer = await device.approve({ callId, toolName, arguments: args });
+    const asked = { bridgeId: BRIDGE_ID, nonce, callId, conversationId, proposal };
+    const answer = await device.approve(asked);
     second.send({ type: 'approval', answer });
     expect(await second.next('result')).toMatchObject({ callId, result: { status: 'success' } });
     expect(await place.text('src/b.txt')).toBe('b');

@@ -4,9 +4,16 @@ import { parseAnswer } from '../../cli/chat-approvals.ts';
 import type { EndSignal } from '../../cli/terminal.ts';
 import { UsageError } from '../../cli/usage-error.ts';
 import type { Device } from '../../client/device.ts';
-import { DEVICE_ALGORITHM } from '../../shared/approvals.ts';
+import { type ApprovalQuestion, approvalText, DEVICE_ALGORITHM } from '../../shared/approvals.ts';
 import type { TapeEvent } from '../../shared/events.ts';
-import { CALL_ID, CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../client/sample-tape.ts';
+import { ApprovalRequest } from '../../shared/requests.ts';
+import {
+  BRIDGE_ID,
+  CALL_ID,
+  CONVERSATION_ID,
+  RESPONSE_ID,
+  SAMPLE_TAPE,
+} from '../client/sample-tape.ts';
 import {
   eventsAfter,
   NEVER,
@@ -18,16 +25,16 @@ import { newChat, requested } from './scripted-chat.ts';
 import { type ScriptedTerminal, scriptTerminal } from './scripted-terminal.ts';
 
 const APPROVE = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
+const DEVICE_ID = 'device_00000000-0000-4000-8000-000000000001';
 const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
-const ASKED: TapeEvent = {
+const ASKED: Extract<TapeEvent, { type: 'approval_request' }> = {
   type: 'approval_request',
   documentId: 'doc_002',
-  callId: CALL_ID,
-  toolName: 'run_terminal_cmd',
-  arguments: { command: 'npm test' },
+  ...{ callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1' },
+  proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
   reason: 'Commands ask.',
 };
-const RESOLVED: TapeEvent = {
+const RESOLVED: Extract<TapeEvent, { type: 'approval_resolved' }> = {
   type: 'approval_resolved',
   documentId: 'doc_002',
   callId: CALL_ID,
@@ -112,8 +119,8 @@ describe('a conversation in the terminal', () => {
 
 describe('an approval', () => {
   it.each([
-    { typed: 'y', body: { decision: 'once', signature: { deviceId: 'device_1' } } },
-    { typed: 'n not now', body: { decision: 'reject', message: 'not now' } },
+    { typed: 'y', body: { nonce: 'n-1', decision: 'once', signature: { deviceId: DEVICE_ID } } },
+    { typed: 'n not now', body: { nonce: 'n-1', decision: 'reject', message: 'not now' } },
   ])('is answered by $typed', async ({ typed, body }) => {
     await using api = await startScriptedApi(ASKING_TAPE);
     await answeredBy(api, APPROVE);
@@ -133,6 +140,28 @@ describe('an approval', () => {
     expect(await runChat(newChat(api, terminal, device), ['Hi'])).toBe(0);
     expect(api.requests.map(({ line }) => line)).not.toContain(APPROVE);
     expect(terminal.screen()).toContain('Allowed once on a device');
+  });
+
+  it('signs the question that it showed, although another one has come meanwhile', async () => {
+    const second = { ...ASKED, nonce: 'n-2' };
+    const void1: TapeEvent = { ...RESOLVED, decision: 'superseded', by: 'drawbridge' };
+    const tape = SAMPLE_TAPE.toSpliced(8, 0, ASKED, void1, second, RESOLVED);
+    await using api = await startScriptedApi(tape);
+    const { promise: rest, resolve } = Promise.withResolvers<string>();
+    api.fates.push({ type: 'text', text: streamText(eventsAfter(tape, 0).slice(0, 9)), rest });
+    const { device, publicKey } = await newKeys();
+    const terminal = scriptTerminal({ answers: ['y'] });
+    api.onRequest = (line) => {
+      if (line === APPROVE) resolve('');
+    };
+    expect(await runChat(newChat(api, terminal, device), ['Hi'])).toBe(0);
+    const { body } = api.requests.find(({ line }) => line === APPROVE) ?? {};
+    const { nonce, signature } = ApprovalRequest.parse(body);
+    expect(nonce).toBe('n-1');
+    const shown: ApprovalQuestion = { ...ASKED, conversationId: CONVERSATION_ID };
+    const bytes = Buffer.from(signature?.value ?? '', 'base64url');
+    const text = new TextEncoder().encode(approvalText(shown));
+    expect(await crypto.subtle.verify(DEVICE_ALGORITHM, publicKey, bytes, text)).toBe(true);
   });
 
   it.each([
@@ -319,7 +348,13 @@ async function answeredBy(api: ScriptedApi, line: string): Promise<void> {
 }
 
 async function newDevice(): Promise<Device> {
+  return (await newKeys()).device;
+}
+
+async function newKeys() {
   const pair = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, ['sign', 'verify']);
   const { x = '', y = '', d = '' } = await crypto.subtle.exportKey('jwk', pair.privateKey);
-  return { deviceId: 'device_1', privateJwk: { kty: 'EC', crv: 'P-256', x, y, d } };
+  const privateJwk = { kty: 'EC', crv: 'P-256', x, y, d } as const;
+  const device: Device = { deviceId: DEVICE_ID, privateJwk };
+  return { device, publicKey: pair.publicKey };
 }

@@ -5,7 +5,14 @@ import type { View } from '../../cli/render-text.ts';
 import type { ChatResponse, DocumentType, Metadata } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { foldEvent, newResponse } from '../../shared/fold.ts';
-import { CALL_ID, CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../client/sample-tape.ts';
+import { inPlainSight } from '../../shared/plain-sight.ts';
+import {
+  BRIDGE_ID,
+  CALL_ID,
+  CONVERSATION_ID,
+  RESPONSE_ID,
+  SAMPLE_TAPE,
+} from '../client/sample-tape.ts';
 
 const ESC = '\u001b';
 
@@ -49,8 +56,9 @@ function ask(sequence: number, args: Metadata): StreamEvent {
     type: 'approval_request',
     documentId: `doc_00${sequence}`,
     callId: CALL_ID,
-    toolName: 'run_terminal_cmd',
-    arguments: args,
+    bridgeId: BRIDGE_ID,
+    nonce: 'n-1',
+    proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: args },
     reason: 'It installs packages.',
   };
 }
@@ -266,6 +274,33 @@ describe('on a terminal', () => {
         'Allowed once on a device\n  exit code 0\n',
     },
     {
+      name: 'an approval shows every character, and no text that looks like another',
+      events: [
+        start(1, 'terminal_command', { command: 'x' }),
+        ask(1, {
+          command: 'a\u001b[31mb\r\n  permissions: []\tc\u202e\u00a0d \\u{1b} C:\\up',
+          'x: y\n  z': 1,
+        }),
+      ],
+      text:
+        '$ x\n\n? run_terminal_cmd needs your approval: It installs packages.\n' +
+        '  command: a\\u{1b}[31mb\\u{d}\n      permissions: []\\u{9}c\\u{202e}\\u{a0}d \\\\u{1b} C:\\up\n' +
+        '  "x: y\\n  z": 1\n',
+    },
+    {
+      name: 'a question that is void says so before the next one',
+      events: [
+        start(1, 'terminal_command', { command: 'x' }),
+        ask(1, { command: 'x' }),
+        { ...resolved(1), decision: 'superseded', by: 'drawbridge' } as StreamEvent,
+        ask(1, { command: 'y' }),
+      ],
+      text:
+        '$ x\n\n? run_terminal_cmd needs your approval: It installs packages.\n  command: x\n' +
+        'This question is void, another one takes its place\n\n' +
+        '? run_terminal_cmd needs your approval: It installs packages.\n  command: y\n',
+    },
+    {
       name: 'a rejection shows its reason',
       events: [start(1, 'file_edit', { filePath: 'a' }), resolved(1, 'Not now')],
       text: '• edit a\nRejected on a device: Not now\n',
@@ -387,7 +422,8 @@ describe('on a terminal', () => {
     { name: 'writing cannot be turned around', from: 'a\u202eb', to: 'a\ufffdb' },
   ])('$name', ({ from, to }) => {
     expect(render([start(1, 'text'), delta(1, from), end(1)])).toBe(`${to}\n`);
-    expect(render([start(1, 'file_edit'), ask(1, { command: from })])).toContain(to.split('\n')[0]);
+    const asked = render([start(1, 'file_edit'), ask(1, { command: from })]);
+    expect(asked).toContain(`  command: ${inPlainSight(from)}\n`);
   });
 
   it('edits are coloured where colours are', () => {

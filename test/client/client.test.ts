@@ -117,7 +117,7 @@ describe('a request', () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const line = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
     api.answers.set(line, { callId: CALL_ID, decision: 'reject' });
-    const body = { decision: 'reject' as const, message: 'Not now' };
+    const body = { nonce: 'n-1', decision: 'reject' as const, message: 'Not now' };
     const client = createClient({ url: api.url, token: 'token' });
     await client.answerApproval(CONVERSATION_ID, CALL_ID, body);
     expect(api.requests).toEqual([{ line, body }]);

@@ -1,35 +1,61 @@
 import { describe, expect, it } from 'vitest';
 import { type Device, signApproval } from '../../client/device.ts';
-import { approvalText, DEVICE_ALGORITHM } from '../../shared/approvals.ts';
+import { type ApprovalQuestion, approvalText, DEVICE_ALGORITHM } from '../../shared/approvals.ts';
 import { ApprovalAnswer } from '../../shared/tunnel.ts';
-import { CALL_ID } from './sample-tape.ts';
+import { CALL_ID, CONVERSATION_ID, QUESTION } from './sample-tape.ts';
 
-const SUBJECT = { callId: CALL_ID, toolName: 'write', arguments: { path: 'ä.md', contents: '1' } };
+const { proposal } = QUESTION;
 
 describe('an approval signed by a device', () => {
   it('is accepted by the schema of the tunnel', async () => {
     const { device } = await newDevice();
-    const signature = await signApproval(device, SUBJECT);
-    const answer = { callId: CALL_ID, decision: 'once', signature };
+    const signature = await signApproval(device, QUESTION);
+    const answer = { callId: CALL_ID, nonce: QUESTION.nonce, decision: 'once', signature };
     expect(ApprovalAnswer.parse(answer)).toEqual(answer);
   });
 
-  it.each([
-    { name: 'the same call', shown: SUBJECT, valid: true },
+  it.each<{ name: string; shown: ApprovalQuestion; valid: boolean }>([
+    { name: 'the same question', shown: QUESTION, valid: true },
     {
-      name: 'the same call with its arguments in another order',
-      shown: { ...SUBJECT, arguments: { contents: '1', path: 'ä.md' } },
+      name: 'the same question with its arguments in another order',
+      shown: {
+        ...QUESTION,
+        proposal: { ...proposal, arguments: { contents: '1', path: 'ä.md' } },
+      },
       valid: true,
     },
-    { name: 'another call', shown: { ...SUBJECT, callId: `${CALL_ID}3` }, valid: false },
-    { name: 'another tool', shown: { ...SUBJECT, toolName: 'delete_file' }, valid: false },
-    { name: 'other arguments', shown: { ...SUBJECT, arguments: { path: 'ä.md' } }, valid: false },
+    { name: 'another call', shown: { ...QUESTION, callId: `${CALL_ID}3` }, valid: false },
+    { name: 'another nonce', shown: { ...QUESTION, nonce: 'n-2' }, valid: false },
+    {
+      name: 'another conversation',
+      shown: { ...QUESTION, conversationId: `${CONVERSATION_ID}3` },
+      valid: false,
+    },
+    { name: 'another bridge', shown: { ...QUESTION, bridgeId: 'bridge_2' }, valid: false },
+    {
+      name: 'another tool',
+      shown: { ...QUESTION, proposal: { ...proposal, tool: 'delete_file' } },
+      valid: false,
+    },
+    {
+      name: 'other arguments',
+      shown: { ...QUESTION, proposal: { ...proposal, arguments: { path: 'ä.md' } } },
+      valid: false,
+    },
   ])('holds for $name: $valid', async ({ shown, valid }) => {
     const { device, publicKey } = await newDevice();
-    const { value } = await signApproval(device, SUBJECT);
+    const { value } = await signApproval(device, QUESTION);
     const bytes = Buffer.from(value, 'base64url');
     const text = new TextEncoder().encode(approvalText(shown));
     expect(await crypto.subtle.verify(DEVICE_ALGORITHM, publicKey, bytes, text)).toBe(valid);
+  });
+
+  it('is over this text', () => {
+    expect(approvalText(QUESTION)).toBe(
+      `drawbridge-approval-v2\n{"bridgeId":"${QUESTION.bridgeId}","callId":"${CALL_ID}",` +
+        `"conversationId":"${CONVERSATION_ID}","decision":"allow","nonce":"n-1","pattern":null,` +
+        '"proposal":{"arguments":{"contents":"1","path":"ä.md"},"kind":"call","tool":"write"},"scope":"once"}',
+    );
   });
 });
 

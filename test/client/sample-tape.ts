@@ -1,10 +1,12 @@
 /** A small finished response with a bit of everything that a reader folds. */
+import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import type { TapeEvent } from '../../shared/events.ts';
 
 const UUID = '00000000-0000-4000-8000-00000000';
 export const CONVERSATION_ID = `conv_${UUID}0000`;
 export const RESPONSE_ID = `chat_${UUID}0001`;
 export const CALL_ID = `call_${UUID}0002`;
+export const BRIDGE_ID = `bridge_${UUID}0003`;
 const CREATED = '2026-11-20T12:00:00Z';
 
 export const SAMPLE_TAPE: readonly TapeEvent[] = [
@@ -48,3 +50,12 @@ export const SAMPLE_TAPE: readonly TapeEvent[] = [
     metadata: { duration_ms: 12, toolCallCount: 1, turnCount: 2 },
   },
 ];
+
+/** A question as a device gets it. */
+export const QUESTION: ApprovalQuestion = {
+  bridgeId: BRIDGE_ID,
+  nonce: 'n-1',
+  callId: CALL_ID,
+  conversationId: CONVERSATION_ID,
+  proposal: { kind: 'call', tool: 'write', arguments: { path: 'ä.md', contents: '1' } },
+};

@@ -13,21 +13,20 @@ const command = 'touch made.txt';
 it('runs what a device of this machine has approved, and only with its signature', async () => {
   await using asked = await askToRun();
   const { house, request, conversationId } = asked;
-  const unsigned = await answer(house, conversationId, request.callId, { decision: 'once' });
+  const { callId, nonce, proposal } = request;
+  const unsigned = await answer(house, conversationId, callId, { nonce, decision: 'once' });
   expect(unsigned.status).toBe(403);
   expect(await unsigned.json()).toMatchObject({ error: { code: 'APPROVAL_NOT_SIGNED' } });
 
   const device = deviceOf(house);
-  const wrong = await signApproval(device, { ...request, arguments: { command: 'true' } });
-  expect(
-    (await answer(house, conversationId, request.callId, { decision: 'once', signature: wrong }))
-      .status,
-  ).toBe(200);
+  const question = { ...request, conversationId };
+  const other = { ...question, proposal: { ...proposal, arguments: { command: 'true' } } };
+  const wrong = { nonce, decision: 'once', signature: await signApproval(device, other) };
+  expect((await answer(house, conversationId, callId, wrong)).status).toBe(200);
 
-  const signature = await signApproval(device, request);
-  const good = { decision: 'once', signature };
+  const good = { nonce, decision: 'once', signature: await signApproval(device, question) };
   await expect
-    .poll(async () => (await answer(house, conversationId, request.callId, good)).status)
+    .poll(async () => (await answer(house, conversationId, callId, good)).status)
     .toBe(200);
   const events = await asked.rest();
   expect(events.find(({ type }) => type === 'approval_resolved')).toMatchObject({
@@ -35,14 +34,16 @@ it('runs what a device of this machine has approved, and only with its signature
     by: 'device',
   });
   expect(existsSync(join(house.workspace, 'made.txt'))).toBe(true);
-  const late = await answer(house, conversationId, request.callId, { decision: 'reject' });
+  const late = await answer(house, conversationId, callId, { nonce, decision: 'reject' });
   expect(late.status).toBeGreaterThanOrEqual(404);
 });
 
 it('tells the model why a person rejected a call', async () => {
   await using asked = await askToRun();
   const { house, request, conversationId } = asked;
-  await answer(house, conversationId, request.callId, { decision: 'reject', message: 'not today' });
+  const { callId, nonce } = request;
+  const rejection = { nonce, decision: 'reject', message: 'not today' };
+  await answer(house, conversationId, callId, rejection);
   const events = await asked.rest();
   expect(events.find(({ type }) => type === 'tool_result')).toMatchObject({
     result: { status: 'error', data: expect.stringContaining('not today') },
@@ -58,7 +59,8 @@ it('shows a waiting call to whoever comes later', async () => {
   expect(responses[0]).toMatchObject({ status: 'waiting' });
   expect(responses[0]?.documents[0]?.metadata['approval']).toMatchObject({
     callId: request.callId,
-    arguments: { command },
+    nonce: request.nonce,
+    proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command } },
   });
   const cancelled = await house.client.cancel(responses[0]?.id ?? '');
   expect(cancelled.status).toBe('cancelled');

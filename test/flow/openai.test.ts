@@ -5,6 +5,7 @@ import { APICallError, generateText, streamText } from 'ai';
 import OpenAI, { APIError, AuthenticationError, BadRequestError } from 'openai';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Device, signApproval } from '../../client/device.ts';
+import type { Asked } from '../../shared/approvals.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import {
   type ScriptedAnswer,
@@ -232,12 +233,13 @@ async function approve(conversationId: string): Promise<void> {
     const { responses } = await house.client.getConversation(conversationId);
     const asked = responses[0]?.documents.find(({ metadata }) => metadata['approval'])?.metadata[
       'approval'
-    ] as Parameters<typeof signApproval>[1] | undefined;
+    ] as Asked | undefined;
     if (!asked) return false;
-    const signature = await signApproval(device, asked);
+    const { nonce } = asked;
+    const signature = await signApproval(device, { ...asked, conversationId });
     const response = await house.fetch(
       `/api/v1/conversations/${conversationId}/approvals/${asked.callId}`,
-      { method: 'POST', body: JSON.stringify({ decision: 'once', signature }) },
+      { method: 'POST', body: JSON.stringify({ nonce, decision: 'once', signature }) },
     );
     return response.ok;
   });

@@ -13,6 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { openState, readUserToken } from '../../local/state.ts';
 import { locateState } from '../../local/state-folder.ts';
 import { approvalText, DEVICE_ALGORITHM } from '../../shared/approvals.ts';
+import { QUESTION } from '../client/sample-tape.ts';
 import { temporaryFolder } from './temporary-folder.ts';
 
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
@@ -65,7 +66,7 @@ test("this machine's device is enrolled, and its key signs what the enrolled hal
     label: device.label,
     publicKey: { kty: 'EC', crv: 'P-256', x: device.privateKey.x, y: device.privateKey.y },
   });
-  const text = Buffer.from(approvalText({ callId: 'call_1', toolName: 'write', arguments: {} }));
+  const text = Buffer.from(approvalText(QUESTION));
   const key = await crypto.subtle.importKey('jwk', device.privateKey, DEVICE_ALGORITHM, false, [
     'sign',
   ]);

@@ -29,7 +29,7 @@ import { assembleParts, type Parts } from './parts.ts';
 import { type FollowRequest, parseFollowRequest } from './reading/follow-request.ts';
 import { parseReadRequest, READ_PATH, type ReadRequest } from './reading/read-request.ts';
 import { newestSaid, saidIn } from './reading/said.ts';
-import type { ApprovalResolution } from './run/approvals.ts';
+import type { ApprovalAsked, ApprovalResolution } from './run/approvals.ts';
 import { answerClarification } from './run/clarifications.ts';
 import { TunnelHands } from './run/hands.ts';
 import type { Posted } from './run/inbox.ts';
@@ -185,8 +185,8 @@ export class Conversation extends DurableObject<Env> {
   }
 
   /** From the tunnel: the bridge asks a person. */
-  approvalRequested(callId: string, reason: string): void {
-    this.#parts?.approvals.requested(callId, reason);
+  approvalRequested(callId: string, asked: ApprovalAsked): void {
+    this.#parts?.approvals.requested(callId, asked);
   }
 
   /** From the tunnel: a question is settled, here or at the machine. */

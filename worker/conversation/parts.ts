@@ -78,6 +78,6 @@ export function assembleParts(
   const inbox = new Inbox(deps, calls, runner);
   const listing = new Listing(row, store, env.ACCOUNTS);
   const reader = new TapeReader(listing, tape, log, store.runs);
-  const approvals = new Approvals(log, recorder, hands);
+  const approvals = new Approvals(log, recorder, hands, bridgeId);
   return { row, listing, schedule, log, recorder, reader, runner, inbox, calls, approvals, hands };
 }

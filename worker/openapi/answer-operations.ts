@@ -15,7 +15,7 @@ export const ANSWER_OPERATIONS: readonly Operation[] = [
     tag: 'Answers',
     summary: 'Allow or reject a call',
     description:
-      'A yes counts only with a signature by a device that is enrolled at the bridge; a rejection needs none. The first answer counts.',
+      'Answers the question with this nonce, and no other. A yes counts only with a signature by a device that is enrolled at the bridge, over exactly what was shown; a rejection needs none. The first answer counts.',
     access: 'user',
     params: {
       ...CONVERSATION_PARAMS,
@@ -23,12 +23,16 @@ export const ANSWER_OPERATIONS: readonly Operation[] = [
     },
     body: {
       schema: ApprovalRequest,
-      example: { decision: 'reject', message: 'Use the other folder.' },
+      example: {
+        nonce: 'q83vEjRWeJCrze8SNFZ4kKvN',
+        decision: 'reject',
+        message: 'Use the other folder.',
+      },
     },
     answers: [
       jsonAnswer(200, 'The answer is on its way to the bridge, which verifies it.', ApprovalTaken),
     ],
-    errors: ['NOT_FOUND', 'APPROVAL_NOT_SIGNED', 'ALREADY_ANSWERED'],
+    errors: ['NOT_FOUND', 'APPROVAL_NOT_SIGNED', 'ALREADY_ANSWERED', 'SUPERSEDED'],
   },
   {
     id: 'answerClarification',

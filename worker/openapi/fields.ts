@@ -70,7 +70,8 @@ const USAGE: Fields<Usage> = { totalTokens: 'Summed over the turns of the respon
 
 const APPROVAL_REQUEST: Fields<z.input<typeof ApprovalRequest>> = {
   message: 'Told to the model with a rejection.',
-  signature: 'By an enrolled device, over the call; an approval needs it.',
+  nonce: 'Of the question that was shown: an answer counts for that one only.',
+  signature: 'By an enrolled device, over the question; an approval needs it.',
 };
 
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

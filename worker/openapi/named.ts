@@ -1,6 +1,7 @@
 /** Every schema that has a name in the document. */
 import { z } from 'zod';
 import { ApprovalTaken, Cancelled, ClarificationTaken, Health } from '../../shared/answers.ts';
+import { Asked, Nonce, Proposal } from '../../shared/approvals.ts';
 import {
   ConversationExport,
   ConversationInfo,
@@ -59,9 +60,7 @@ import { ChatCompletion, ChatCompletionChunk, Model, Models, OpenAiFailure } fro
 
 /** What any document can carry beside its own metadata: while it waits, when its call failed, and after a crash. */
 const BESIDE = z.object({
-  approval: z
-    .object({ callId: CallId, toolName: z.string(), arguments: Metadata, reason: z.string() })
-    .optional(),
+  approval: Asked.extend({ reason: z.string() }).optional(),
   awaiting: z.boolean().optional(),
   result: ToolOutcome.optional(),
   interrupted: z.boolean().optional(),
@@ -95,7 +94,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Metadata, ToolOutcome, Diff, Todo, TodoStatus, Question, Answer },
   ...{ ConversationList, ConversationInfo, ConversationPatch, ConversationView, UserMessage },
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },
-  ...{ ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
+  ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
   ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),

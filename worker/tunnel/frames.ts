@@ -1,14 +1,30 @@
 /** Frames as they come from a bridge, and what is said to one that cannot be understood. */
-import { TUNNEL_LIMITS } from '../../shared/limits.ts';
-import { BridgeFrame, type ToolCall, TUNNEL_PROTOCOL } from '../../shared/tunnel.ts';
+import type { Proposal } from '../../shared/approvals.ts';
+import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { BridgeFrame, Greeting, type ToolCall, TUNNEL_PROTOCOL } from '../../shared/tunnel.ts';
 
-/** Null for what is no frame of this protocol version. */
-export function parseFrame(message: string | ArrayBuffer): BridgeFrame | null {
+/** A hello of another version: its other fields may have any form. */
+export interface ForeignHello {
+  readonly type: 'foreign_hello';
+  readonly protocol: number;
+}
+
+/** Null for what is no frame of this protocol version. The version itself is read first. */
+export function parseFrame(message: string | ArrayBuffer): BridgeFrame | ForeignHello | null {
   if (typeof message !== 'string' || message.length > TUNNEL_LIMITS.maxFrameBytes) return null;
+  const json = parseJson(message);
+  const { data: greeting } = Greeting.safeParse(json);
+  if (greeting?.type === 'hello' && greeting.protocol !== TUNNEL_PROTOCOL) {
+    return { type: 'foreign_hello', protocol: greeting.protocol };
+  }
+  return BridgeFrame.safeParse(json).data ?? null;
+}
+
+function parseJson(text: string): unknown {
   try {
-    return BridgeFrame.safeParse(JSON.parse(message)).data ?? null;
+    return JSON.parse(text);
   } catch {
-    return null; // Not JSON.
+    return undefined; // Not JSON.
   }
 }
 
@@ -24,6 +40,12 @@ export function countFitting(calls: readonly ToolCall[]): number {
     return left < 0;
   });
   return first < 0 ? calls.length : first;
+}
+
+/** Whether a question with this proposal can be stored. */
+export function fitsRow(proposal: Proposal): boolean {
+  const bytes = new TextEncoder().encode(JSON.stringify(proposal)).byteLength;
+  return bytes <= RUN_LIMITS.maxProposalBytes;
 }
 
 /** Why a bridge of another version is turned away, and what to do. */

@@ -16,7 +16,7 @@ import type { Machine } from '../conversation/store/rows.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
 import { parseConnectUrl } from './connect-url.ts';
-import { countFitting, mismatch, parseFrame } from './frames.ts';
+import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
 import { type OpenCall, TunnelStore } from './statements.ts';
 
@@ -118,6 +118,10 @@ export class Tunnel extends DurableObject<Env> {
   override async webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): Promise<void> {
     const frame = parseFrame(message);
     if (!frame) return refuse(socket, CLOSE.badFrame, 'BAD_FRAME', 'The frame was not understood.');
+    if (frame.type === 'foreign_hello') {
+      const { protocolMismatch } = CLOSE;
+      return refuse(socket, protocolMismatch, 'PROTOCOL_MISMATCH', mismatch(frame.protocol));
+    }
     if (frame.type === 'hello') return await this.#hello(socket, frame);
     if (attachmentOf(socket).state === 'opened') {
       return refuse(socket, CLOSE.badFrame, 'NO_HELLO', 'The first frame must be hello.');
@@ -194,9 +198,6 @@ export class Tunnel extends DurableObject<Env> {
     account: string,
     bridgeId: string,
   ): readonly [closeCode: number, code: string, message: string] | null {
-    if (hello.protocol !== TUNNEL_PROTOCOL) {
-      return [CLOSE.protocolMismatch, 'PROTOCOL_MISMATCH', mismatch(hello.protocol)];
-    }
     if (hello.bridgeId !== bridgeId) {
       return [CLOSE.badFrame, 'WRONG_BRIDGE', 'The token belongs to another bridge.'];
     }
@@ -215,13 +216,19 @@ export class Tunnel extends DurableObject<Env> {
     sendFrame(socket, {
       type: 'welcome',
       protocol: TUNNEL_PROTOCOL,
+      features: [],
       calls: calls.slice(0, fitting),
       cancels: open.filter(({ cancelled }) => cancelled).map(({ call }) => call.callId),
       answers: this.#store.readAnswers(),
     });
     for (const call of calls.slice(fitting)) sendFrame(socket, { type: 'call', call });
     for (const { callId } of calls) this.#store.markDelivered(callId);
-    const known = new Set(open.map(({ call }) => call.callId));
+    this.#ackUnknown(socket, journal);
+  }
+
+  /** What a journal holds of calls that are not open here is of no use to anybody. */
+  #ackUnknown(socket: WebSocket, journal: readonly string[]): void {
+    const known = new Set(this.#store.readCalls().map(({ call }) => call.callId));
     for (const callId of journal) {
       if (!known.has(callId)) sendFrame(socket, { type: 'ack', callId });
     }
@@ -233,6 +240,7 @@ export class Tunnel extends DurableObject<Env> {
       if (bridge) this.#store.saveBridge({ ...bridge, context: frame.context });
       return;
     }
+    if (frame.type === 'held_calls') return this.#ackUnknown(socket, frame.calls);
     const open = this.#store.readCall(frame.callId);
     if (!open) return sendFrame(socket, { type: 'ack', callId: frame.callId });
     try {
@@ -246,7 +254,7 @@ export class Tunnel extends DurableObject<Env> {
   async #forward(
     socket: WebSocket,
     open: OpenCall,
-    frame: Exclude<BridgeFrame, Hello | { type: 'context' }>,
+    frame: Exclude<BridgeFrame, Hello | { type: 'context' | 'held_calls' }>,
   ): Promise<void> {
     const conversation = this.#conversationOf(open);
     switch (frame.type) {
@@ -257,15 +265,23 @@ export class Tunnel extends DurableObject<Env> {
         await conversation.output(frame.callId, frame.delta);
         return sendFrame(socket, { type: 'credit', chars: Math.max(1, frame.delta.length) });
       case 'approval_request':
-        // A question asked again means that an answer was not good enough: the next one may count.
-        this.#store.deleteAnswer(frame.callId);
-        return await conversation.approvalRequested(frame.callId, frame.reason);
+        if (!fitsRow(frame.proposal)) return await this.#refuseQuestion(socket, open);
+        this.#store.deleteOlderAnswer(frame);
+        return await conversation.approvalRequested(frame.callId, frame);
+      case 'approval_refused':
+        return this.#store.deleteAnswerTo(frame); // The next one may count.
       case 'approval_resolved':
         await conversation.approvalResolved(frame.callId, frame);
-        return this.#store.deleteAnswer(frame.callId);
+        return this.#store.deleteAnswerTo(frame);
       default:
         frame satisfies never;
     }
+  }
+
+  /** What cannot be stored would be asked for ever. Our own bridge refuses such a call by itself. */
+  async #refuseQuestion(socket: WebSocket, open: OpenCall): Promise<void> {
+    await this.#settle(open, PROPOSAL_TOO_LARGE);
+    sendFrame(socket, { type: 'cancel', callId: open.call.callId });
   }
 
   async #settle(open: OpenCall, result: ToolResult): Promise<void> {
@@ -302,4 +318,10 @@ const OFFLINE: ToolResult = {
   status: 'error',
   code: 'BRIDGE_OFFLINE',
   data: 'The bridge to the developer’s machine is offline, so the call was not run.',
+};
+
+const PROPOSAL_TOO_LARGE: ToolResult = {
+  status: 'error',
+  code: 'PROPOSAL_TOO_LARGE',
+  data: 'The bridge asked a person about more than can be shown, so the call was not run. Make several small calls of it.',
 };

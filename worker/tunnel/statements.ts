@@ -9,6 +9,8 @@ const MIGRATIONS = [
      cancelled integer not null default 0
    ) without rowid;
    create table answers (id text primary key, body text not null) without rowid;`,
+  // Answers of protocol 2 name no question: none of them can count, and a bridge could not read them. It asks again.
+  'delete from answers;',
 ] as const;
 
 export interface Bridge {
@@ -122,6 +124,18 @@ export class TunnelStore {
 
   deleteAnswer(callId: string): void {
     this.#sql.exec('delete from answers where id = ?', callId);
+  }
+
+  /** Deletes the answer to this very question, which ended or for which it did not count. */
+  deleteAnswerTo({ callId, nonce }: Pick<ApprovalAnswer, 'callId' | 'nonce'>): void {
+    const isSame = "json_extract(body, '$.nonce') = ?";
+    this.#sql.exec(`delete from answers where id = ? and ${isSame}`, callId, nonce);
+  }
+
+  /** Deletes the answer to a question about this call whose place this one has taken. */
+  deleteOlderAnswer({ callId, nonce }: Pick<ApprovalAnswer, 'callId' | 'nonce'>): void {
+    const isOther = "json_extract(body, '$.nonce') <> ?";
+    this.#sql.exec(`delete from answers where id = ? and ${isOther}`, callId, nonce);
   }
 }
 

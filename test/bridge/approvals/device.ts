@@ -1,17 +1,20 @@
 /** A device as a browser is one: a key pair that never leaves it, and signatures. */
 import { randomUUID } from 'node:crypto';
+import type { ApprovalSubject } from '../../../bridge/approvals/proposal.ts';
 import {
-  type ApprovalSubject,
+  ALLOW_ONCE,
+  type ApprovalQuestion,
   approvalText,
   DEVICE_ALGORITHM,
   DeviceKey,
+  type Grant,
 } from '../../../shared/approvals.ts';
-import { newCallId, newDeviceId } from '../../../shared/ids.ts';
+import { newBridgeId, newCallId, newConversationId, newDeviceId } from '../../../shared/ids.ts';
 import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
 
 export interface Device {
   readonly key: DeviceKey;
-  readonly approve: (subject: ApprovalSubject) => Promise<ApprovalAnswer>;
+  readonly approve: (question: ApprovalQuestion, grant?: Grant) => Promise<ApprovalAnswer>;
 }
 
 export async function newDevice(): Promise<Device> {
@@ -26,20 +29,31 @@ export async function newDevice(): Promise<Device> {
   });
   return {
     key,
-    approve: async (subject) => {
-      const text = new TextEncoder().encode(approvalText(subject));
+    approve: async (question, grant = ALLOW_ONCE) => {
+      const text = new TextEncoder().encode(approvalText(question, grant));
       const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, privateKey, text);
       const value = Buffer.from(signature).toString('base64url');
       const { deviceId } = key;
-      return { callId: subject.callId, decision: 'once', signature: { deviceId, value } };
+      const { callId, nonce } = question;
+      return { callId, nonce, decision: 'once', signature: { deviceId, value } };
     },
   };
 }
 
+export function newQuestion(): ApprovalQuestion {
+  return { ...newSubject(), bridgeId: BRIDGE_ID, nonce: randomUUID() };
+}
+
+export const BRIDGE_ID = newBridgeId(randomUUID());
+
 export function newSubject(): ApprovalSubject {
   return {
     callId: newCallId(randomUUID()),
-    toolName: 'run_terminal_cmd',
-    arguments: { command: 'git push', permissions: ['network', 'git_write'] },
+    conversationId: newConversationId(randomUUID()),
+    proposal: {
+      kind: 'call',
+      tool: 'run_terminal_cmd',
+      arguments: { command: 'git push', permissions: ['network', 'git_write'] },
+    },
   };
 }

@@ -2,81 +2,107 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readDevices, verifyApproval } from '../../../bridge/approvals/devices.ts';
+import type { Grant } from '../../../shared/approvals.ts';
 import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
-import { newDevice, newSubject } from './device.ts';
+import { newDevice, newQuestion } from './device.ts';
 
 describe('an approval', () => {
   test('counts with the signature of an enrolled device', async () => {
-    const [device, other, subject] = [await newDevice(), await newDevice(), newSubject()];
-    const answer = await device.approve(subject);
-    expect(await verifyApproval(answer, subject, [other.key, device.key])).toBe(true);
+    const [device, other, question] = [await newDevice(), await newDevice(), newQuestion()];
+    const answer = await device.approve(question);
+    expect(await verifyApproval(answer, question, [other.key, device.key])).toBe(true);
   });
 
   test('counts whatever order the arguments come in', async () => {
-    const [device, subject] = [await newDevice(), newSubject()];
-    const reordered = Object.fromEntries(Object.entries(subject.arguments).reverse());
-    const answer = await device.approve({ ...subject, arguments: reordered });
-    expect(await verifyApproval(answer, subject, [device.key])).toBe(true);
+    const [device, question] = [await newDevice(), newQuestion()];
+    const { proposal } = question;
+    const reordered = Object.fromEntries(Object.entries(proposal.arguments).reverse());
+    const answer = await device.approve({
+      ...question,
+      proposal: { ...proposal, arguments: reordered },
+    });
+    expect(await verifyApproval(answer, question, [device.key])).toBe(true);
   });
 
-  test('does not count for another call, tool or argument', async () => {
-    const [device, subject] = [await newDevice(), newSubject()];
+  test('does not count for another question, whatever it differs in', async () => {
+    const [device, question, another] = [await newDevice(), newQuestion(), newQuestion()];
+    const { proposal, bridgeId } = question;
+    const { callId, nonce, conversationId } = another;
+    const changed = { ...proposal.arguments, command: 'git push --force' };
     const others = [
-      { ...subject, callId: newSubject().callId },
-      { ...subject, toolName: 'write' },
-      { ...subject, arguments: { ...subject.arguments, command: 'git push --force' } },
-      { ...subject, arguments: {} },
+      { ...question, callId },
+      { ...question, nonce },
+      { ...question, conversationId },
+      { ...question, bridgeId: `${bridgeId}0` },
+      { ...question, proposal: { ...proposal, tool: 'write' } },
+      { ...question, proposal: { ...proposal, arguments: changed } },
+      { ...question, proposal: { ...proposal, arguments: {} } },
     ];
     for (const other of others) {
-      const answer = { ...(await device.approve(other)), callId: subject.callId };
-      expect(await verifyApproval(answer, subject, [device.key])).toBe(false);
+      const { signature } = await device.approve(other);
+      const answer = { ...(await device.approve(question)), signature };
+      expect(await verifyApproval(answer, question, [device.key])).toBe(false);
     }
-    const answer = await device.approve(subject);
-    expect(
-      await verifyApproval({ ...answer, callId: newSubject().callId }, subject, [device.key]),
-    ).toBe(false);
+    const answer = await device.approve(question);
+    for (const [name, value] of Object.entries({ callId, nonce })) {
+      expect(await verifyApproval({ ...answer, [name]: value }, question, [device.key])).toBe(
+        false,
+      );
+    }
+  });
+
+  test.each<Grant>([
+    { decision: 'allow', scope: 'conversation', pattern: null },
+    { decision: 'allow', scope: 'always', pattern: null },
+    { decision: 'allow', scope: 'once', pattern: 'git *' },
+    { decision: 'reject', scope: 'once', pattern: null },
+  ])('does not count as an approval for once where %j was signed', async (grant) => {
+    const [device, question] = [await newDevice(), newQuestion()];
+    const answer = await device.approve(question, grant);
+    expect(await verifyApproval(answer, question, [device.key])).toBe(false);
   });
 
   test('does not count from a device that is not enrolled, nor in the name of one that is', async () => {
-    const [device, stranger, subject] = [await newDevice(), await newDevice(), newSubject()];
-    const answer = await stranger.approve(subject);
+    const [device, stranger, question] = [await newDevice(), await newDevice(), newQuestion()];
+    const answer = await stranger.approve(question);
     const value = answer.signature?.value ?? '';
     const forged: ApprovalAnswer = {
       ...answer,
       signature: { deviceId: device.key.deviceId, value },
     };
-    expect(await verifyApproval(answer, subject, [device.key])).toBe(false);
-    expect(await verifyApproval(forged, subject, [device.key])).toBe(false);
+    expect(await verifyApproval(answer, question, [device.key])).toBe(false);
+    expect(await verifyApproval(forged, question, [device.key])).toBe(false);
   });
 
   test('does not count without a signature, or with one that is garbage', async () => {
-    const [device, subject] = [await newDevice(), newSubject()];
-    const { callId } = subject;
+    const [device, question] = [await newDevice(), newQuestion()];
+    const { callId, nonce } = question;
     const { deviceId } = device.key;
-    const unsigned: ApprovalAnswer = { callId, decision: 'once' };
+    const unsigned: ApprovalAnswer = { callId, nonce, decision: 'once' };
     const garbage = ['', 'AAAA', 'A'.repeat(86)].map(
       (value): ApprovalAnswer => ({ ...unsigned, signature: { deviceId, value } }),
     );
     for (const answer of [unsigned, ...garbage]) {
-      expect(await verifyApproval(answer, subject, [device.key])).toBe(false);
+      expect(await verifyApproval(answer, question, [device.key])).toBe(false);
     }
   });
 
   test('does not count under a key that is no point of the curve', async () => {
-    const [device, subject] = [await newDevice(), newSubject()];
-    const answer = await device.approve(subject);
+    const [device, question] = [await newDevice(), newQuestion()];
+    const answer = await device.approve(question);
     const key = {
       ...device.key,
       publicKey: { ...device.key.publicKey, x: device.key.publicKey.y },
     };
-    expect(await verifyApproval(answer, subject, [key])).toBe(false);
+    expect(await verifyApproval(answer, question, [key])).toBe(false);
   });
 
   test('needs no signature when it is a rejection', async () => {
-    const subject = newSubject();
-    const answer: ApprovalAnswer = { callId: subject.callId, decision: 'reject' };
-    expect(await verifyApproval(answer, subject, [])).toBe(true);
+    const question = newQuestion();
+    const { callId, nonce } = question;
+    const answer: ApprovalAnswer = { callId, nonce, decision: 'reject' };
+    expect(await verifyApproval(answer, question, [])).toBe(true);
   });
 });
 

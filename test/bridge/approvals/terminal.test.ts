@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { TerminalPrompt } from '../../../bridge/approvals/asking.ts';
 import { createTerminalPrompt, describeQuestion } from '../../../bridge/approvals/terminal.ts';
-import { newSubject } from './device.ts';
+import { newQuestion } from './device.ts';
 
 /** A stream that says it is a terminal. */
 function terminalStream(): PassThrough & { isTTY: boolean } {
@@ -35,7 +35,7 @@ describe('the terminal', () => {
   }
 
   test('shows the call and takes yes', async () => {
-    const answer = prompt.ask(newSubject(), 'It asks for network.', live);
+    const answer = prompt.ask(newQuestion(), 'It asks for network.', live);
     await vi.waitFor(() => expect(shown).toContain('Run it? [y/n]'));
     expect(shown).toContain('run_terminal_cmd');
     expect(shown).toContain('  command: git push\n  permissions: ["network","git_write"]\n');
@@ -44,14 +44,14 @@ describe('the terminal', () => {
   });
 
   test('takes no with a reason', async () => {
-    const answer = prompt.ask(newSubject(), 'why', live);
+    const answer = prompt.ask(newQuestion(), 'why', live);
     await type('n', 'Run it?');
     await type('use a branch', 'Why not');
     expect(await answer).toEqual({ decision: 'reject', message: 'use a branch' });
   });
 
   test('asks again when the answer is neither', async () => {
-    const answer = prompt.ask(newSubject(), 'why', live);
+    const answer = prompt.ask(newQuestion(), 'why', live);
     await type('', 'Run it?');
     await type('perhaps', 'Run it?');
     await type('YES', 'Run it?');
@@ -59,8 +59,8 @@ describe('the terminal', () => {
   });
 
   test('asks one question after another', async () => {
-    const first = prompt.ask(newSubject(), 'the first', live);
-    const second = prompt.ask(newSubject(), 'the second', live);
+    const first = prompt.ask(newQuestion(), 'the first', live);
+    const second = prompt.ask(newQuestion(), 'the second', live);
     await vi.waitFor(() => expect(shown).toContain('the first'));
     expect(shown).not.toContain('the second');
     await type('y', 'Run it?');
@@ -74,9 +74,9 @@ describe('the terminal', () => {
 
   test('takes a question back that was answered elsewhere, and goes on', async () => {
     const elsewhere = new AbortController();
-    const first = prompt.ask(newSubject(), 'the first', elsewhere.signal);
-    const waiting = prompt.ask(newSubject(), 'the second', elsewhere.signal);
-    const third = prompt.ask(newSubject(), 'the third', live);
+    const first = prompt.ask(newQuestion(), 'the first', elsewhere.signal);
+    const waiting = prompt.ask(newQuestion(), 'the second', elsewhere.signal);
+    const third = prompt.ask(newQuestion(), 'the third', live);
     await vi.waitFor(() => expect(shown).toContain('the first'));
     elsewhere.abort();
     await type('y', 'the third');
@@ -88,7 +88,7 @@ describe('the terminal', () => {
   });
 
   test('gives no answer when it is closed', async () => {
-    const answer = prompt.ask(newSubject(), 'why', live);
+    const answer = prompt.ask(newQuestion(), 'why', live);
     await vi.waitFor(() => expect(shown).toContain('Run it?'));
     input.end();
     expect(await answer).toBeUndefined();
@@ -102,14 +102,11 @@ describe('the terminal', () => {
 });
 
 test('a question shows what would move the cursor, hide text or turn it around', () => {
-  const text = describeQuestion(
-    {
-      ...newSubject(),
-      arguments: { command: 'rm -rf ~ #\x1b[2K\r\u202Els\u200B\u2028\nsecond' },
-    },
-    'why',
-  );
+  const args = { command: 'rm -rf ~ #\x1b[2K\r\u202Els\u200B\u2028\nsecond' };
+  const question = newQuestion();
+  const proposal = { ...question.proposal, arguments: args };
+  const text = describeQuestion({ ...question, proposal }, 'why\nnot');
   expect(text).toContain(
-    '  command: rm -rf ~ #\\u{1b}[2K\\u{d}\\u{202e}ls\\u{200b}\\u{2028}\n    second\n',
+    '  command: rm -rf ~ #\\u{1b}[2K\\u{d}\\u{202e}ls\\u{200b}\\u{2028}\n    second\n  (why not)\n',
   );
 });

@@ -18,6 +18,7 @@ const CALL_ID = 'call_00000000-0000-4000-8000-000000000002';
 const HELLO: BridgeFrame = {
   type: 'hello',
   protocol: TUNNEL_PROTOCOL,
+  features: [],
   bridgeId: BRIDGE_ID,
   bootId: '00000000-0000-4000-8000-000000000003',
   tools: [],
@@ -69,7 +70,14 @@ describe('a connection', () => {
     expect(await connection.welcome()).toEqual(HELLO);
     connection.send({ type: 'ack', callId: CALL_ID });
     expect([await frames.take(), await frames.take()]).toEqual([
-      { type: 'welcome', protocol: TUNNEL_PROTOCOL, calls: [], cancels: [], answers: [] },
+      {
+        type: 'welcome',
+        protocol: TUNNEL_PROTOCOL,
+        features: [],
+        calls: [],
+        cancels: [],
+        answers: [],
+      },
       { type: 'ack', callId: CALL_ID },
     ]);
   });
@@ -198,6 +206,19 @@ describe('the connection ends for good', () => {
     await expect(ended).rejects.toThrow(advice);
     expect(await connection.closed).toBe(CLOSE.protocolMismatch);
   });
+});
+
+test('a welcome of another version is understood as far as its version, whatever else it says', async () => {
+  const { ended } = connect(tunnel.url);
+  const connection = await tunnel.connection();
+  connection.send(JSON.stringify({ type: 'welcome', protocol: TUNNEL_PROTOCOL + 1, news: {} }));
+  await expect(ended).rejects.toThrow('update the bridge');
+});
+
+test('features that the bridge does not know are nothing to it', async () => {
+  const { frames } = connect(tunnel.url);
+  await tunnel.welcomed({ features: ['of-the-future'] });
+  expect(await frames.take()).toMatchObject({ features: ['of-the-future'] });
 });
 
 describe('a server that is silent', () => {

@@ -1,7 +1,9 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { ApprovalQuestion } from '../../../shared/approvals.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolCall } from '../../../shared/tunnel.ts';
 import { type Device, newDevice } from '../approvals/device.ts';
-import { Bench, newCall, nextResult, scriptedTool } from './session-bench.ts';
+import { Bench, newCall, nextQuestion, nextResult, scriptedTool } from './session-bench.ts';
 
 const REASON = 'the test says so';
 
@@ -11,40 +13,57 @@ beforeEach(async () => {
 });
 
 const newWrite = () => newCall('write', { path: 'a.txt', contents: 'x' });
-const subjectOf = ({ callId, tool, arguments: args }: ToolCall) => ({
-  callId,
-  toolName: tool,
-  arguments: args,
+const request = ({ callId, nonce, proposal }: ApprovalQuestion) => ({
+  type: 'approval_request',
+  ...{ callId, nonce, proposal, reason: REASON },
 });
-const request = ({ callId }: ToolCall) => ({ type: 'approval_request', callId, reason: REASON });
+const resolved = ({ callId, nonce }: ApprovalQuestion) => ({
+  type: 'approval_resolved',
+  ...{ callId, nonce, decision: 'once', by: 'device' },
+});
 
 /** A bridge that has just asked about a call. */
-async function ask(call: ToolCall): Promise<Bench> {
+async function ask(call: ToolCall): Promise<{ bench: Bench; question: ApprovalQuestion }> {
   const bench = await Bench.start({ decide: () => 'ask', devices: [device.key] });
   bench.send(call);
-  await vi.waitUntil(() => bench.sent.length === 1);
-  return bench;
+  return { bench, question: await nextQuestion(bench, call) };
 }
 
 describe('a call that a person is asked about', () => {
   test('runs when an enrolled device has signed it', async () => {
     const call = newWrite();
-    const bench = await ask(call);
-    const answer = await device.approve(subjectOf(call));
+    const { bench, question } = await ask(call);
+    const answer = await device.approve(question);
     bench.session.receive({ type: 'approval', answer });
     expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
-    const { callId } = call;
-    expect(bench.sent.slice(0, -1)).toEqual([
-      request(call),
-      { type: 'approval_resolved', callId, decision: 'once', by: 'device' },
-    ]);
+    expect(bench.sent.slice(0, -1)).toEqual([request(question), resolved(question)]);
+  });
+
+  test('is shown with the arguments that run, under their own names and no others', async () => {
+    const args = { path: 'a.txt', contents: 'x', content: 'y', hidden: 'z' };
+    const call = newCall('write', args);
+    const { bench, question } = await ask(call);
+    const shown = { path: 'a.txt', contents: 'x' };
+    expect(question.proposal).toEqual({ kind: 'call', tool: 'write', arguments: shown });
+    bench.session.receive({ type: 'approval', answer: await device.approve(question) });
+    await nextResult(bench, call);
+    expect(await bench.place.text('a.txt')).toBe('x');
+  });
+
+  test('is refused where it is too large for anyone to read', async () => {
+    const bench = await Bench.start({ decide: () => 'ask' });
+    const contents = 'x'.repeat(RUN_LIMITS.maxProposalBytes);
+    const call = newCall('write', { path: 'a.txt', contents });
+    bench.send(call);
+    expect(await nextResult(bench, call)).toMatchObject({ code: 'PROPOSAL_TOO_LARGE' });
+    expect(bench.sent.map(({ type }) => type)).toEqual(['result']);
   });
 
   test('does not run when it is rejected, and the model hears why', async () => {
     const call = newWrite();
-    const bench = await ask(call);
-    const { callId } = call;
-    const answer = { callId, decision: 'reject', message: 'not today' } as const;
+    const { bench, question } = await ask(call);
+    const { callId, nonce } = question;
+    const answer = { callId, nonce, decision: 'reject', message: 'not today' } as const;
     bench.session.receive({ type: 'approval', answer });
     expect(await nextResult(bench, call)).toEqual({
       status: 'error',
@@ -54,53 +73,62 @@ describe('a call that a person is asked about', () => {
     await expect(bench.place.text('a.txt')).rejects.toThrow('ENOENT');
   });
 
-  test('is asked about again after each answer that does not count', async () => {
+  test('waits on after each answer that does not count, which is told', async () => {
     const call = newWrite();
-    const bench = await ask(call);
-    const { callId } = call;
+    const { bench, question } = await ask(call);
+    const { callId, nonce } = question;
     const stranger = await newDevice();
-    const good = await device.approve(subjectOf(call));
-    const signature = { ...(await stranger.approve(subjectOf(call))).signature };
+    const good = await device.approve(question);
+    const signature = { ...(await stranger.approve(question)).signature };
+    const changed = { ...question.proposal, arguments: { path: 'a.txt', contents: 'y' } };
+    const always = { decision: 'allow', scope: 'always', pattern: null };
     const bad = [
-      { callId, decision: 'once' as const },
-      await stranger.approve(subjectOf(call)),
-      await device.approve({ ...subjectOf(call), arguments: { path: 'a.txt', contents: 'y' } }),
-      { ...(await device.approve(subjectOf(newWrite()))), callId },
+      { callId, nonce, decision: 'once' as const },
+      await stranger.approve(question),
+      await device.approve({ ...question, proposal: changed }),
+      { ...(await device.approve({ ...question, callId: newWrite().callId })), callId },
+      await device.approve(question, always),
       { ...good, signature: { deviceId: device.key.deviceId, value: signature.value ?? '' } },
     ];
     for (const [index, answer] of bad.entries()) {
       bench.session.receive({ type: 'approval', answer });
       await vi.waitUntil(() => bench.sent.length === 2 + index);
     }
-    const again = { ...request(call), reason: expect.stringContaining('not signed') };
-    expect(bench.sent).toEqual([request(call), ...bad.map(() => again)]);
+    const message = expect.stringContaining('not signed');
+    const refused = { type: 'approval_refused', callId, nonce, message };
+    expect(bench.sent).toEqual([request(question), ...bad.map(() => refused)]);
     bench.session.receive({ type: 'approval', answer: good });
     expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
+  });
+
+  test('takes neither a yes nor a no to another question', async () => {
+    const call = newWrite();
+    const { bench, question } = await ask(call);
+    const other = { ...question, nonce: 'of-another-question' };
+    const { callId, nonce } = other;
+    const answers = [await device.approve(other), { callId, nonce, decision: 'reject' as const }];
+    for (const answer of answers) bench.session.receive({ type: 'approval', answer });
+    await vi.waitUntil(() => bench.sent.length === 3);
+    const message = expect.stringContaining('Another question');
+    const refused = { type: 'approval_refused', callId, nonce, message };
+    expect(bench.sent).toEqual([request(question), refused, refused]);
   });
 });
 
 describe('a connection that comes back', () => {
   test('is told the open question again', async () => {
     const call = newWrite();
-    const bench = await ask(call);
+    const { bench, question } = await ask(call);
     bench.connect({ calls: [call] });
-    expect(bench.sent).toEqual([request(call)]);
+    expect(bench.sent).toEqual([request(question)]);
   });
 
   test('brings an answer with it, and is not asked again', async () => {
     const call = newWrite();
-    const bench = await ask(call);
-    bench.connect({ calls: [call], answers: [await device.approve(subjectOf(call))] });
+    const { bench, question } = await ask(call);
+    bench.connect({ calls: [call], answers: [await device.approve(question)] });
     expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
     expect(bench.sent.map(({ type }) => type)).toEqual(['approval_resolved', 'result']);
-  });
-
-  test('brings the answer to a question that this process has yet to ask', async () => {
-    const call = newWrite();
-    const bench = await ask(call);
-    bench.restart();
-    bench.connect({ calls: [call], answers: [await device.approve(subjectOf(call))] });
-    expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
   });
 
   test('is told how a question ended meanwhile, as long as the call has no result', async () => {
@@ -111,19 +139,64 @@ describe('a connection that comes back', () => {
       tools: [tool],
     });
     const call = newCall('command');
-    const { callId } = call;
     bench.send(call);
-    await vi.waitUntil(() => bench.sent.length === 1);
+    const question = await nextQuestion(bench, call);
     bench.session.detach();
-    bench.session.receive({ type: 'approval', answer: await device.approve(subjectOf(call)) });
+    bench.session.receive({ type: 'approval', answer: await device.approve(question) });
     await vi.waitUntil(() => runs.length === 1);
     bench.connect({ calls: [call] });
-    expect(bench.sent).toEqual([
-      { type: 'approval_resolved', callId, decision: 'once', by: 'device' },
-    ]);
+    expect(bench.sent).toEqual([resolved(question)]);
     runs[0]?.end({ status: 'success', data: 'done' });
     await nextResult(bench, call);
     bench.connect({ calls: [call] });
     expect(bench.sent.map(({ type }) => type)).toEqual(['result']);
+  });
+});
+
+describe('a bridge that starts again', () => {
+  test('asks the same question with the same nonce, and takes the answer that waited', async () => {
+    const call = newWrite();
+    const { bench, question } = await ask(call);
+    bench.restart();
+    bench.connect({ calls: [call], answers: [await device.approve(question)] });
+    expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
+    expect(bench.sent.slice(0, -1)).toEqual([request(question), resolved(question)]);
+  });
+
+  test('asks another question where the call says something else now', async () => {
+    const call = newWrite();
+    const { bench, question } = await ask(call);
+    bench.restart();
+    const changed = { ...call, arguments: { path: 'a.txt', contents: 'y' } };
+    bench.connect({ calls: [changed], answers: [await device.approve(question)] });
+    const next = await nextQuestion(bench, changed);
+    await vi.waitUntil(() => bench.sent.length === 2);
+    expect(next.nonce).not.toBe(question.nonce);
+    expect(bench.sent.map(({ type }) => type)).toEqual(['approval_request', 'approval_refused']);
+    await expect(bench.place.text('a.txt')).rejects.toThrow('ENOENT');
+  });
+
+  test('asks another question where the call is of another conversation now', async () => {
+    const call = newWrite();
+    const { bench, question } = await ask(call);
+    bench.restart();
+    const moved = { ...call, conversationId: call.conversationId.replace(/.{4}0000$/, 'ffff0000') };
+    bench.connect({ calls: [moved] });
+    expect((await nextQuestion(bench, moved)).nonce).not.toBe(question.nonce);
+  });
+
+  test('runs without another question what was allowed and had not begun', async () => {
+    const { tool, runs } = scriptedTool('command', { effect: 'execute', lane: '/a' });
+    const decide = ({ arguments: { first } }: ToolCall) => (first ? 'allow' : 'ask');
+    const bench = await Bench.start({ decide, devices: [device.key], tools: [tool] });
+    const [first, call] = [newCall('command', { first: true }), newCall('command')];
+    bench.send(first, call);
+    const question = await nextQuestion(bench, call);
+    bench.session.receive({ type: 'approval', answer: await device.approve(question) });
+    await vi.waitUntil(() => bench.sent.length === 2);
+    bench.restart();
+    bench.connect({ calls: [call] });
+    await vi.waitUntil(() => runs.length === 2);
+    expect(bench.sent).toEqual([resolved(question)]);
   });
 });

@@ -8,7 +8,7 @@ import { type BridgeTool, createCatalogue } from '../../../bridge/tools/catalogu
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { Session } from '../../../bridge/tunnel/session.ts';
-import type { DeviceKey } from '../../../shared/approvals.ts';
+import type { ApprovalQuestion, DeviceKey } from '../../../shared/approvals.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 import type { Effect } from '../../../shared/modes.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
@@ -19,6 +19,7 @@ import {
   TUNNEL_PROTOCOL,
   type TunnelFrame,
 } from '../../../shared/tunnel.ts';
+import { BRIDGE_ID } from '../approvals/device.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const CONVERSATION = newConversationId(randomUUID());
@@ -63,6 +64,19 @@ export const settle = () => new Promise((resolve) => setImmediate(resolve));
 /** The run after `count` others. */
 export async function nextRun(runs: readonly ScriptedRun[], count = 0): Promise<ScriptedRun> {
   return await vi.waitUntil(() => runs[count], { timeout: 5000, interval: 1 });
+}
+
+/** The question that the present connection was told last, as a device signs it, once `count` were told. */
+export async function nextQuestion(
+  bench: Bench,
+  { conversationId }: ToolCall,
+  count = 1,
+): Promise<ApprovalQuestion> {
+  const { callId, nonce, proposal } = await vi.waitUntil(
+    () => bench.sent.filter((frame) => frame.type === 'approval_request')[count - 1],
+    { timeout: 5000, interval: 1 },
+  );
+  return { bridgeId: BRIDGE_ID, callId, nonce, conversationId, proposal };
 }
 
 /** The first result that the present connection was given. */
@@ -115,7 +129,7 @@ export class Bench {
     this.sent = [];
     const { sent } = this;
     this.session.attach((frame) => sent.push(frame));
-    const nothing = { calls: [], cancels: [], answers: [] };
+    const nothing = { features: [], calls: [], cancels: [], answers: [] };
     this.session.receive({ type: 'welcome', protocol: TUNNEL_PROTOCOL, ...nothing, ...open });
   }
 
@@ -140,10 +154,13 @@ export class Bench {
     const { decide = () => 'allow', devices = [], tools = [] } = this.#options;
     const journal = Journal.open(join(this.place.root, '..', 'journal.jsonl'), randomUUID());
     const asking = new Asking({
+      bridgeId: BRIDGE_ID,
+      book: journal,
       terminal: undefined,
       devices: async () => devices,
-      onRequested: (callId, reason) => session.tellQuestion(callId, reason),
-      onResolved: (callId, resolution) => session.tellResolution(callId, resolution),
+      onRequested: (open) => session.tellQuestion(open),
+      onRefused: (answer, why) => session.tellRefusal(answer, why),
+      onResolved: (question, resolution) => session.tellResolution(question, resolution),
     });
     const session: Session = new Session({
       workspace: this.place.context.workspace,

@@ -2,7 +2,7 @@ import { rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallLimits, ToolCall } from '../../../shared/tunnel.ts';
 import { type Device, newDevice } from '../approvals/device.ts';
-import { Bench, newCall, nextResult } from './session-bench.ts';
+import { Bench, newCall, nextQuestion, nextResult } from './session-bench.ts';
 
 const FILES = { 'src/a.txt': 'a\n', 'lib/a.txt': 'secret\n' };
 const LIMITS: CallLimits = { allowedPaths: ['src/'] };
@@ -16,8 +16,8 @@ beforeEach(async () => {
 const limited = (call: ToolCall): ToolCall => ({ ...call, limits: LIMITS });
 const newRead = (path: string) => limited(newCall('read_file', { target_file: path }));
 const newWrite = (path: string) => limited(newCall('write', { path, contents: 'x' }));
-const approve = ({ callId, tool, arguments: args }: ToolCall) =>
-  device.approve({ callId, toolName: tool, arguments: args });
+const approve = async (bench: Bench, call: ToolCall) =>
+  device.approve(await nextQuestion(bench, call));
 
 const asking = () => Bench.start({ decide: () => 'ask', devices: [device.key] }, FILES);
 const question = (bench: Bench) =>
@@ -66,7 +66,7 @@ describe('a call limited to some paths', () => {
       await question(bench);
       await rename(bench.place.path('src'), bench.place.path('away'));
       await symlink('lib', bench.place.path('src'));
-      bench.session.receive({ type: 'approval', answer: await approve(call) });
+      bench.session.receive({ type: 'approval', answer: await approve(bench, call) });
       expect(await nextResult(bench, call)).toMatchObject(REFUSED);
       expect(await bench.place.text('lib/a.txt')).toBe('secret\n');
     },
@@ -79,7 +79,7 @@ describe('a call limited to some paths', () => {
     await question(bench);
     bench.restart();
     await symlink('../lib', bench.place.path('src/new'));
-    bench.connect({ calls: [call], answers: [await approve(call)] });
+    bench.connect({ calls: [call], answers: [await approve(bench, call)] });
     expect(await nextResult(bench, call)).toMatchObject(REFUSED);
     expect(await bench.place.text('lib/a.txt')).toBe('secret\n');
   });

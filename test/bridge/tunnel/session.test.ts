@@ -1,7 +1,16 @@
 import { describe, expect, test, vi } from 'vitest';
+import type { Decision } from '../../../bridge/approvals/rules.ts';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
-import { Bench, newCall, nextResult, nextRun, scriptedTool, settle } from './session-bench.ts';
+import {
+  Bench,
+  newCall,
+  nextResult,
+  nextRun,
+  scriptedTool,
+  settle,
+  type ToolTraits,
+} from './session-bench.ts';
 
 const DONE: ToolResult = { status: 'success', data: 'done' };
 const UNKNOWN = { status: 'error', code: 'UNKNOWN_OUTCOME', data: expect.any(String) };
@@ -138,19 +147,46 @@ describe('a result', () => {
 });
 
 describe('a journal that cannot be written', () => {
-  test('starts nothing', async () => {
+  /** What the log of the machine was told. */
+  function watchLog(): () => string[] {
     const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const { tool, runs } = command();
+    return () => log.mock.calls.map((said) => said.join(' '));
+  }
+  const REFUSED = { status: 'error', code: 'STATE_UNWRITABLE', data: expect.any(String) };
+
+  test.each<[string, ToolTraits, Decision]>([
+    ['changes something', { effect: 'execute' }, 'allow'],
+    ['a person must allow', { effect: 'read' }, 'ask'],
+  ])('starts no call that %s, and says so once', async (_, traits, decision) => {
+    const said = watchLog();
+    const { tool, runs } = scriptedTool('tool', traits);
+    const bench = await Bench.start({ tools: [tool], decide: () => decision });
+    bench.journal[Symbol.dispose]();
+    const calls = [newCall('tool'), newCall('tool')];
+    bench.send(...calls);
+    for (const call of calls) expect(await nextResult(bench, call)).toEqual(REFUSED);
+    expect(JSON.stringify(bench.sent)).not.toContain(bench.place.root);
+    expect([runs.length, said()]).toEqual([0, [expect.stringContaining('cannot be written')]]);
+  });
+
+  test.each<[string, ToolTraits]>([
+    ['reads', { effect: 'read' }],
+    ['may run twice', { effect: 'write', idempotent: true }],
+  ])('lets a call go on that %s', async (_, traits) => {
+    const said = watchLog();
+    const { tool, runs } = scriptedTool('tool', traits);
     const bench = await Bench.start({ tools: [tool] });
     bench.journal[Symbol.dispose]();
-    const call = newCall('command');
+    const call = newCall('tool');
     bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject({ status: 'error', code: 'TOOL_FAILED' });
-    expect([runs.length, log.mock.calls.length]).toEqual([0, 2]);
+    (await nextRun(runs)).end(DONE);
+    expect(await nextResult(bench, call)).toEqual(DONE);
+    bench.send(call);
+    expect([bench.resultsOf(call), said().length]).toEqual([[DONE, DONE], 1]);
   });
 
   test('loses neither the result of a call at work nor the bridge over its ack', async () => {
-    const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const said = watchLog();
     const { tool, runs } = command();
     const bench = await Bench.start({ tools: [tool] });
     const call = newCall('command');
@@ -162,10 +198,7 @@ describe('a journal that cannot be written', () => {
     bench.send(call);
     expect(bench.resultsOf(call)).toEqual([DONE, DONE]);
     bench.session.receive({ type: 'ack', callId: call.callId });
-    expect(log.mock.calls.map(([text]) => text)).toEqual([
-      expect.stringContaining('the result'),
-      expect.stringContaining('the ack'),
-    ]);
+    expect([bench.journal.calls, said().length]).toEqual([[], 1]);
   });
 });
 
@@ -196,10 +229,11 @@ describe('the end of the process', () => {
     bench.send(...calls);
     await nextRun(runs);
     await vi.waitUntil(() => bench.sent.length === 1);
+    const question = bench.sent.find((frame) => frame.type === 'approval_request');
     const late = newCall('edit');
     bench.send(late);
     await bench.session.end();
-    expect(bench.journal.calls).toEqual([calls[0]?.callId]);
+    expect(bench.journal.calls).toEqual([calls[0]?.callId, calls[2]?.callId]);
     bench.restart();
     bench.connect({ calls: [...calls, late] });
     (await nextRun(runs, 1)).end(DONE);
@@ -208,6 +242,8 @@ describe('the end of the process', () => {
     expect(bench.sent).toContainEqual({
       type: 'approval_request',
       callId: calls[2]?.callId,
+      nonce: question?.nonce,
+      proposal: question?.proposal,
       reason: 'the test says so',
     });
   });

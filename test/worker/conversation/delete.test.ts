@@ -92,7 +92,7 @@ describe('while a response is at work', () => {
     (await model.next()).answer({ calls: [runCommand('make'), runCommand('make install')] });
     const running = await bridge.nextCall();
     const asking = await bridge.nextCall();
-    bridge.send({ type: 'approval_request', callId: asking.callId, reason: 'It runs a command.' });
+    bridge.ask(asking.callId);
     await reader.untilType('approval_request');
     expect((await remove(conversationId, account)).status).toBe(204);
     const cancelled = [await bridge.next('cancel'), await bridge.next('cancel')];
@@ -100,12 +100,7 @@ describe('while a response is at work', () => {
       [running.callId, asking.callId].sort(),
     );
     bridge.send({ type: 'output', callId: running.callId, delta: 'late' });
-    bridge.send({
-      type: 'approval_resolved',
-      callId: asking.callId,
-      decision: 'once',
-      by: 'device',
-    });
+    bridge.resolve(asking.callId);
     for (const { callId } of [running, asking]) {
       bridge.succeed(callId, 'late');
       expect((await bridge.next('ack')).callId).toBe(callId);

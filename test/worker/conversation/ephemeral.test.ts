@@ -45,7 +45,7 @@ it('is there as long as its answer is at work, and goes even when that was waite
   const reader = new SseReader(await call(`chat/completions/${responseId}/events`, { account }));
   (await model.next()).answer({ calls: [runCommand('sleep')] });
   const { callId } = await bridge.nextCall();
-  bridge.send({ type: 'approval_request', callId, reason: 'It may take a day to be answered.' });
+  bridge.ask(callId, { reason: 'It may take a day to be answered.' });
   await reader.untilType('approval_request');
   later(CONVERSATION_LIMITS.ephemeralMs + 1);
   expect(await runDurableObjectAlarm(conversationObject(conversationId))).toBe(true);

@@ -2,7 +2,7 @@ import { abortAllDurableObjects, env, runInDurableObject } from 'cloudflare:test
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { call } from '../api.ts';
 import type { SseReader } from '../follow/sse-reader.ts';
-import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { connectBridge, NONCE } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, readResponse, type Streamed } from './conversing.ts';
 import { type HeldModel, holdModel, readFile, runCommand, textFrame } from './held-model.ts';
 
@@ -68,12 +68,12 @@ describe('rows of a response', () => {
       const { reader, responseId } = await askStreamed({ conversationId });
       (await model.next()).answer({ calls: [runCommand('ls')] });
       const { callId } = await bridge.nextCall();
-      bridge.send({ type: 'approval_request', callId, reason: 'It runs a command.' });
+      bridge.ask(callId);
       await reader.untilType('approval_request');
-      const body = { decision: 'reject' };
+      const body = { nonce: NONCE, decision: 'reject' };
       await call(`conversations/${conversationId}/approvals/${callId}`, { body });
       await bridge.next('approval');
-      bridge.send({ type: 'approval_resolved', callId, decision: 'reject', by: 'device' });
+      bridge.resolve(callId, { decision: 'reject' });
       await reader.untilType('approval_resolved');
       bridge.finish(callId, { status: 'error', code: 'REJECTED', data: 'no' });
       (await model.next()).answer({ text: 'Then not.' });

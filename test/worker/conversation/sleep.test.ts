@@ -7,7 +7,7 @@ import { call } from '../api.ts';
 import type { SocketReader } from '../follow/socket-reader.ts';
 import { SseReader, unitsOf } from '../follow/sse-reader.ts';
 import { quicken } from '../follow/watching.ts';
-import { openBridge } from '../tunnel/scripted-bridge.ts';
+import { NONCE, openBridge } from '../tunnel/scripted-bridge.ts';
 import { conversationObject, readResponse } from './conversing.ts';
 import {
   type Followed,
@@ -24,6 +24,7 @@ import {
 afterEach(() => vi.restoreAllMocks());
 
 const once = {
+  nonce: NONCE,
   decision: 'once',
   signature: { deviceId: newDeviceId(crypto.randomUUID()), value: 'c2ln' },
 };
@@ -123,8 +124,7 @@ async function beginApproval(followed: Followed): Promise<Going> {
       const path = `conversations/${followed.conversationId}/approvals/${callId}`;
       expect((await call(path, { body: once })).status).toBe(200);
       expect((await followed.bridge.next('approval')).answer).toEqual({ callId, ...once });
-      const resolved = { type: 'approval_resolved', callId, decision: 'once', by: 'device' };
-      followed.bridge.send(resolved);
+      followed.bridge.resolve(callId);
     },
     finish: () => followed.bridge.succeed(callId, 'made'),
   };

@@ -37,8 +37,7 @@ export async function waitForTool(followed: Followed): Promise<string> {
 /** Like {@link waitForTool}, and the bridge asks a person first. */
 export async function waitForApproval(followed: Followed): Promise<string> {
   const callId = await waitForTool(followed);
-  const reason = 'It runs a command.';
-  followed.bridge.send({ type: 'approval_request', callId, reason });
+  followed.bridge.ask(callId);
   await untilBothSee(followed, 'approval_request');
   return callId;
 }

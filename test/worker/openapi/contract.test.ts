@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import { newBridgeId, newConversationId, newDeviceId, responseIdOf } from '../../../shared/ids.ts';
 import { call, scriptModel, tokenFor } from '../api.ts';
-import { connectBridge, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
+import { connectBridge, NONCE, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
 import { type DocumentedApi, openDocumentedApi } from './documented-api.ts';
 
 const ACCOUNT = `ada-${crypto.randomUUID()}`;
@@ -105,7 +105,7 @@ it('what a person decides', async () => {
   const body = { messages, bridgeId: bridge.bridgeId };
   const asking = api.call('createResponse', { body });
   const { callId, conversationId } = await bridge.nextCall();
-  bridge.send({ type: 'approval_request', callId, reason: 'It runs a command.' });
+  bridge.ask(callId);
   const params = { id: conversationId };
   await vi.waitFor(async () => {
     const { json } = await api.call('getConversation', { params });
@@ -118,9 +118,9 @@ it('what a person decides', async () => {
   await api.call('cancelResponse', { params: { id } });
   await waiting.body?.cancel();
   const signature = { deviceId: newDeviceId(crypto.randomUUID()), value: 'c2ln' };
-  const approval = { decision: 'once', signature };
+  const approval = { nonce: NONCE, decision: 'once', signature };
   await api.call('answerApproval', { params: { ...params, callId }, body: approval });
-  bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'device' });
+  bridge.resolve(callId);
   bridge.succeed(callId, 'ran');
   const { documents } = Object((await asking).json);
   const documentId = documents.at(-1).id;

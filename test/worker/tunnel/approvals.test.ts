@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import { newDeviceId } from '../../../shared/ids.ts';
+import { newCallId, newDeviceId } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { call, errorOf } from '../api.ts';
 import {
@@ -12,22 +12,38 @@ import {
 } from '../conversation/conversing.ts';
 import { type HeldModel, holdModel, runCommand } from '../conversation/held-model.ts';
 import { shiftClock } from '../conversation/shifted-clock.ts';
-import { connectBridge, openBridge, type ScriptedBridge } from './scripted-bridge.ts';
+import {
+  connectBridge,
+  NONCE,
+  openBridge,
+  PROPOSAL,
+  type ScriptedBridge,
+} from './scripted-bridge.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
 const signature = { deviceId: newDeviceId(crypto.randomUUID()), value: 'c2ln' };
-const once = { decision: 'once', signature };
+const once = { nonce: NONCE, decision: 'once', signature };
+const reject = { nonce: NONCE, decision: 'reject' };
 
 it('a question is shown, its answer reaches the bridge, and the run goes on', async () => {
   const { model, bridge, callId, streamed } = await question();
   expect(await readResponse(streamed.responseId)).toMatchObject({
     status: 'waiting',
-    documents: [{ metadata: { approval: { callId, reason: 'It runs a command.' } } }],
+    documents: [
+      {
+        metadata: {
+          approval: {
+            ...{ callId, bridgeId: bridge.bridgeId, nonce: NONCE, proposal: PROPOSAL },
+            reason: 'It runs a command.',
+          },
+        },
+      },
+    ],
   });
   expect((await answer(streamed, callId, once)).status).toBe(200);
   expect((await bridge.next('approval')).answer).toEqual({ callId, ...once });
-  bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'device' });
+  bridge.resolve(callId);
   bridge.succeed(callId, 'ran');
   (await model.next()).answer({ text: 'Done.' });
   await streamed.reader.toEnd();
@@ -36,15 +52,15 @@ it('a question is shown, its answer reaches the bridge, and the run goes on', as
   expect(documents[0]?.metadata).not.toHaveProperty('approval');
 });
 
-it('only the first answer counts, until the bridge asks again', async () => {
+it('only the first answer counts, until the bridge refuses it', async () => {
   const { bridge, callId, streamed } = await question();
   const [first, second] = await Promise.all([
-    answer(streamed, callId, { decision: 'reject', message: 'no' }),
+    answer(streamed, callId, { ...reject, message: 'no' }),
     answer(streamed, callId, once),
   ]);
   expect([first.status, second.status].sort()).toEqual([200, 409]);
   await bridge.next('approval');
-  bridge.send({ type: 'approval_request', callId, reason: 'Badly signed.' });
+  bridge.send({ type: 'approval_refused', callId, nonce: NONCE, message: 'Badly signed.' });
   await vi.waitFor(async () => expect((await answer(streamed, callId, once)).status).toBe(200));
   expect((await bridge.next('approval')).answer).toMatchObject(once);
   await streamed.reader.leave();
@@ -53,7 +69,7 @@ it('only the first answer counts, until the bridge asks again', async () => {
 it.each<[string, (asked: Question) => Promise<Response>, number, string]>([
   [
     'without a signature',
-    ({ streamed, callId }) => answer(streamed, callId, { decision: 'once' }),
+    ({ streamed, callId }) => answer(streamed, callId, { nonce: NONCE, decision: 'once' }),
     403,
     'APPROVAL_NOT_SIGNED',
   ],
@@ -70,15 +86,27 @@ it.each<[string, (asked: Question) => Promise<Response>, number, string]>([
     'NOT_FOUND',
   ],
   [
+    'to a question that was not asked',
+    ({ streamed, callId }) => answer(streamed, callId, { ...once, nonce: 'of-another-question' }),
+    409,
+    'SUPERSEDED',
+  ],
+  [
+    'that names no question',
+    ({ streamed, callId }) => answer(streamed, callId, { decision: 'reject' }),
+    400,
+    'INVALID_REQUEST',
+  ],
+  [
     'of an unknown kind',
-    ({ streamed, callId }) => answer(streamed, callId, { decision: 'always' }),
+    ({ streamed, callId }) => answer(streamed, callId, { ...once, decision: 'always' }),
     400,
     'INVALID_REQUEST',
   ],
 ])('an answer %s is refused, and the question stays open', async (_, give, status, code) => {
   const asked = await question();
   expect(await errorOf(await give(asked))).toMatchObject({ status, code });
-  expect((await answer(asked.streamed, asked.callId, { decision: 'reject' })).status).toBe(200);
+  expect((await answer(asked.streamed, asked.callId, reject)).status).toBe(200);
   await asked.streamed.reader.leave();
 });
 
@@ -91,7 +119,7 @@ it('an answer given while the bridge is away is kept for it, over a crash of the
   const back = await openBridge({ bridgeId: bridge.bridgeId });
   back.hello();
   expect((await back.next('welcome')).answers).toEqual([{ callId, ...once }]);
-  back.send({ type: 'approval_resolved', callId, decision: 'once', by: 'device' });
+  back.resolve(callId);
   await streamed.reader.untilType('approval_resolved');
   const again = await openBridge({ bridgeId: bridge.bridgeId });
   again.hello();
@@ -105,7 +133,7 @@ it('a person has longer than a command, and the command its own time after that'
   const alarm = () => runDurableObjectAlarm(conversationObject(streamed.conversationId));
   await alarm();
   expect((await readResponse(streamed.responseId)).status).toBe('waiting');
-  bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'terminal' });
+  bridge.resolve(callId, { by: 'terminal' });
   await streamed.reader.untilType('approval_resolved');
   clock.aheadMs += RUN_LIMITS.callDeadlineMs / 2;
   await alarm();
@@ -119,14 +147,10 @@ it.each<[string, (bridge: ScriptedBridge, callId: string) => void]>([
     (bridge, callId) =>
       bridge.finish(callId, { status: 'error', code: 'UNKNOWN_OUTCOME', data: 'Gone.' }),
   ],
-  [
-    'decision',
-    (bridge, callId) =>
-      bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'terminal' }),
-  ],
+  ['decision', (bridge, callId) => bridge.resolve(callId, { by: 'terminal' })],
 ])('a %s leaves what still waits for a person its time', async (_, end) => {
   const { bridge, streamed, callIds } = await twoCalls();
-  for (const callId of callIds) bridge.send({ type: 'approval_request', callId, reason: 'Why.' });
+  for (const callId of callIds) bridge.ask(callId);
   await streamed.reader.until(
     (events) => events.filter(({ event }) => event.type === 'approval_request').length === 2,
   );
@@ -148,10 +172,9 @@ it('a result gives no more time to the calls beside it where nobody was asked', 
 
 it('what a bridge says twice of a question happens once', async () => {
   const { model, bridge, callId, streamed } = await question();
-  const resolved = { type: 'approval_resolved', callId, decision: 'once', by: 'device' };
-  bridge.send({ type: 'approval_request', callId, reason: 'It runs a command.' });
-  bridge.send(resolved);
-  bridge.send(resolved);
+  bridge.ask(callId);
+  bridge.resolve(callId);
+  bridge.resolve(callId);
   bridge.succeed(callId, 'ran');
   (await model.next()).answer({ text: 'Done.' });
   const types = (await streamed.reader.toEnd()).map(({ event }) => event.type);
@@ -159,6 +182,58 @@ it('what a bridge says twice of a question happens once', async () => {
     'approval_request',
     'approval_resolved',
   ]);
+});
+
+it('another question about a call takes the place of the first, on every device and for every answer', async () => {
+  const { bridge, callId, streamed } = await question();
+  await answer(streamed, callId, once);
+  expect((await bridge.next('approval')).answer.nonce).toBe(NONCE);
+  const proposal = { ...PROPOSAL, arguments: { command: 'make clean' } };
+  const second = { nonce: 'the-second-question', proposal };
+  bridge.ask(callId, second);
+  const events = await streamed.reader.until(
+    (seen) => seen.filter(({ event }) => event.type === 'approval_request').length === 2,
+  );
+  expect(
+    events.map(({ event }) => event).filter(({ type }) => type.startsWith('approval_')),
+  ).toEqual([
+    expect.objectContaining({ type: 'approval_request', nonce: NONCE }),
+    expect.objectContaining({ type: 'approval_resolved', decision: 'superseded' }),
+    expect.objectContaining({ type: 'approval_request', ...second }),
+  ]);
+  expect(await errorOf(await answer(streamed, callId, once))).toMatchObject({ status: 409 });
+  // What still comes of the first one changes nothing, and its answer is not kept.
+  bridge.resolve(callId);
+  bridge.send({ type: 'approval_refused', callId, nonce: NONCE, message: 'Too late.' });
+  expect((await answer(streamed, callId, { ...once, nonce: second.nonce })).status).toBe(200);
+  expect((await bridge.next('approval')).answer.nonce).toBe(second.nonce);
+  expect((await readResponse(streamed.responseId)).status).toBe('waiting');
+  await streamed.reader.leave();
+});
+
+it('an answer that was refused is not told again', async () => {
+  const { bridge, callId, streamed } = await question();
+  await answer(streamed, callId, once);
+  await bridge.next('approval');
+  bridge.send({ type: 'approval_refused', callId, nonce: NONCE, message: 'Badly signed.' });
+  bridge.succeed(newCallId(crypto.randomUUID()), '');
+  await bridge.next('ack');
+  const back = await openBridge({ bridgeId: bridge.bridgeId });
+  back.hello();
+  expect((await back.next('welcome')).answers).toEqual([]);
+  await streamed.reader.leave();
+});
+
+it('a question that no row can hold fails its call, and the bridge asks no longer', async () => {
+  const { model, bridge, callId, streamed } = await question();
+  const command = 'x'.repeat(RUN_LIMITS.maxProposalBytes);
+  bridge.ask(callId, { nonce: 'large', proposal: { ...PROPOSAL, arguments: { command } } });
+  expect((await bridge.next('cancel')).callId).toBe(callId);
+  (await model.next()).answer({ text: 'Hm.' });
+  const { event } = (await streamed.reader.toEnd()).find(
+    (told) => told.event.type === 'tool_result',
+  ) ?? { event: null };
+  expect(event).toMatchObject({ result: { status: 'error' } });
 });
 
 it('an answer is forgotten with its call', async () => {
@@ -178,7 +253,7 @@ it('a call that was allowed is looked after again when its own time is over', as
   const stub = conversationObject(streamed.conversationId);
   const clock = shiftClock(2 * RUN_LIMITS.callDeadlineMs);
   await runDurableObjectAlarm(stub);
-  bridge.send({ type: 'approval_resolved', callId, decision: 'once', by: 'terminal' });
+  bridge.resolve(callId, { by: 'terminal' });
   await streamed.reader.untilType('approval_resolved');
   const alarm = await runInDurableObject(stub, (_, { storage }) => storage.getAlarm());
   expect(alarm).toBeLessThanOrEqual(Date.now() + RUN_LIMITS.callDeadlineMs);
@@ -223,7 +298,7 @@ async function question(): Promise<Question> {
   const streamed = await askStreamed({ bridgeId: bridge.bridgeId });
   (await model.next()).answer({ calls: [runCommand('make')] });
   const { callId } = await bridge.nextCall();
-  bridge.send({ type: 'approval_request', callId, reason: 'It runs a command.' });
+  bridge.ask(callId);
   await streamed.reader.untilType('approval_request');
   return { model, bridge, callId, streamed };
 }

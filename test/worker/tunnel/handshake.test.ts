@@ -1,6 +1,7 @@
 import { runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { newBridgeId, newCallId } from '../../../shared/ids.ts';
+import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { CLOSE, TUNNEL_PROTOCOL } from '../../../shared/tunnel.ts';
 import { Account } from '../../../worker/account/object.ts';
 import { call, errorOf, tokenFor } from '../api.ts';
@@ -14,6 +15,7 @@ it('welcomes a bridge with what is open for it: at first nothing', async () => {
   expect(await bridge.next('welcome')).toEqual({
     type: 'welcome',
     protocol: TUNNEL_PROTOCOL,
+    features: [],
     calls: [],
     cancels: [],
     answers: [],
@@ -28,6 +30,23 @@ it('acks calls of the journal that it does not know, so that the journal lets th
   expect(await bridge.next('ack')).toEqual({ type: 'ack', callId });
   bridge.succeed(callId, 'of a call that never was');
   expect(await bridge.next('ack')).toEqual({ type: 'ack', callId });
+});
+
+it('acks those as well that one hello cannot list', async () => {
+  const [first, ...more] = Array.from({ length: 3 }, () => newCallId(crypto.randomUUID()));
+  const bridge = await openBridge();
+  bridge.hello({ calls: [first] });
+  await bridge.next('welcome');
+  bridge.send({ type: 'held_calls', calls: more });
+  const acked = [];
+  while (acked.length < 3) acked.push((await bridge.next('ack')).callId);
+  expect(acked).toEqual([first, ...more]);
+});
+
+it('welcomes a bridge with features that it does not know', async () => {
+  const bridge = await openBridge();
+  bridge.hello({ features: ['of-the-future'] });
+  expect(await bridge.next('welcome')).toMatchObject({ features: [] });
 });
 
 it('answers a ping without any frame', async () => {
@@ -65,6 +84,20 @@ describe('a connection is refused for good', () => {
       'update the server',
     ],
     [
+      'of a bridge of another version, whatever its hello looks like',
+      { type: 'hello', protocol: TUNNEL_PROTOCOL - 1, calls: {} },
+      CLOSE.protocolMismatch,
+      'PROTOCOL_MISMATCH',
+      'update the bridge',
+    ],
+    [
+      'that lists more features than there can be',
+      { features: Array.from({ length: TUNNEL_LIMITS.maxFeatures + 1 }, String) },
+      CLOSE.badFrame,
+      'BAD_FRAME',
+      'frame',
+    ],
+    [
       'that names another bridge than its token',
       { bridgeId: newBridgeId(crypto.randomUUID()) },
       CLOSE.badFrame,
@@ -80,7 +113,13 @@ describe('a connection is refused for good', () => {
     ],
     ['with a frame of an unknown type', { type: 'sing' }, CLOSE.badFrame, 'BAD_FRAME', 'frame'],
     ['with text that is no JSON', '{"type": "hel', CLOSE.badFrame, 'BAD_FRAME', 'frame'],
-    ['with a hello that lacks its fields', { type: 'hello' }, CLOSE.badFrame, 'BAD_FRAME', ''],
+    [
+      'with a hello that lacks its fields',
+      { type: 'hello', protocol: TUNNEL_PROTOCOL },
+      CLOSE.badFrame,
+      'BAD_FRAME',
+      '',
+    ],
   ])('%s', async (_, frame, closeCode, code, message) => {
     const bridge = await openBridge();
     if (typeof frame === 'string' || 'type' in frame) bridge.send(frame);

@@ -1,6 +1,7 @@
 /** A bridge whose every frame the test decides, over a real WebSocket to the real route. */
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import type { Proposal } from '../../../shared/approvals.ts';
 import { newBridgeId } from '../../../shared/ids.ts';
 import { BRIDGE_TOOLS } from '../../../shared/tools/catalogue.ts';
 import {
@@ -19,6 +20,15 @@ export interface BridgeOptions {
   /** Canonical names; all by default. */
   readonly tools?: readonly string[];
 }
+
+/** Of the one question that most tests ask. */
+export const NONCE = 'the-first-question';
+
+export const PROPOSAL: Proposal = {
+  kind: 'call',
+  tool: 'run_terminal_cmd',
+  arguments: { command: 'make' },
+};
 
 type FrameOf<Type extends TunnelFrame['type']> = Extract<TunnelFrame, { type: Type }>;
 
@@ -68,6 +78,7 @@ export class ScriptedBridge {
     this.send({
       type: 'hello',
       protocol: TUNNEL_PROTOCOL,
+      features: [],
       bridgeId: this.bridgeId,
       bootId: crypto.randomUUID(),
       tools: this.#tools,
@@ -76,6 +87,20 @@ export class ScriptedBridge {
       calls: [],
       ...more,
     });
+  }
+
+  /** Asks a person about a call; the same nonce again is the same question. */
+  ask(callId: string, more: { nonce?: string; reason?: string; proposal?: Proposal } = {}): void {
+    const asked = { nonce: NONCE, proposal: PROPOSAL, reason: 'It runs a command.', ...more };
+    this.send({ type: 'approval_request', callId, ...asked });
+  }
+
+  resolve(
+    callId: string,
+    more: { nonce?: string; decision?: 'once' | 'reject'; by?: string } = {},
+  ): void {
+    const resolved = { nonce: NONCE, decision: 'once', by: 'device', ...more };
+    this.send({ type: 'approval_resolved', callId, ...resolved });
   }
 
   succeed(callId: string, data: string, metadata?: Record<string, unknown>): void {

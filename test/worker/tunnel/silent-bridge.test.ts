@@ -5,7 +5,7 @@ import { RUN_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { Conversation } from '../../../worker/conversation/object.ts';
 import { shiftClock } from '../conversation/shifted-clock.ts';
 import { newToolCall } from './calls.ts';
-import { connectBridge, tunnelOf } from './scripted-bridge.ts';
+import { connectBridge, NONCE, tunnelOf } from './scripted-bridge.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -15,7 +15,7 @@ it('hears on waking what was said to it meanwhile, without another welcome', asy
   const { callId } = await handOver();
   const clock = shiftClock(TUNNEL_LIMITS.deadMs);
   expect(await tunnel.status('ada')).toMatchObject({ connected: false });
-  const answer = { callId, decision: 'reject' as const };
+  const answer = { callId, nonce: NONCE, decision: 'reject' as const };
   await tunnel.answer('ada', answer);
   await tunnel.cancel('ada', [callId]);
   clock.aheadMs = 0;

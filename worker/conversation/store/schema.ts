@@ -27,4 +27,23 @@ export const MIGRATIONS = [
      ) as before
      where before.ordinal = runs.ordinal and started is not null;
    create table windows (number integer primary key, run integer not null, body text not null);`,
+  // Approvals have a proposal and a nonce since protocol 3. The nonce of an older question is one that no bridge makes: it
+  // is shown, and nobody can answer it until its bridge asks anew. What SQLite cannot read (too deep) stays as it is.
+  `update tape set body = (
+     select json_group_array(
+       case when json_extract(event.value, '$.type') = 'approval_request' then json_object(
+         'type', 'approval_request',
+         'documentId', json_extract(event.value, '$.documentId'),
+         'callId', json_extract(event.value, '$.callId'),
+         'bridgeId', (select bridge from conversation),
+         'nonce', 'protocol-2',
+         'proposal', json_object(
+           'kind', 'call',
+           'tool', json_extract(event.value, '$.toolName'),
+           'arguments', json_extract(event.value, '$.arguments')),
+         'reason', json_extract(event.value, '$.reason'))
+       else json(event.value) end
+       order by event.key)
+     from json_each(tape.body) as event)
+   where body like '%"type":"approval_request"%' and json_valid(body);`,
 ] as const;

@@ -76,6 +76,7 @@ export class CountingBridge {
     return {
       type: 'hello',
       protocol: TUNNEL_PROTOCOL,
+      features: [],
       bridgeId: this.#bridgeId,
       bootId: crypto.randomUUID(),
       tools: ['read_file'],
@@ -132,11 +133,11 @@ export class CountingBridge {
     this.#run(call);
   }
 
-  #answered({ callId, decision }: ApprovalAnswer): void {
+  #answered({ callId, nonce, decision }: ApprovalAnswer): void {
     const entry = this.#journal.get(callId);
-    if (entry?.state !== 'asking') return;
+    if (entry?.state !== 'asking' || nonce !== nonceOf(callId)) return;
     entry.state = 'waiting';
-    this.#send({ type: 'approval_resolved', callId, decision, by: 'device' });
+    this.#send({ type: 'approval_resolved', callId, nonce, decision, by: 'device' });
     this.#run(entry.call);
   }
 
@@ -164,8 +165,10 @@ export class CountingBridge {
     this.#send({ type: 'result', callId, result });
   }
 
-  #ask({ callId }: ToolCall): void {
-    this.#send({ type: 'approval_request', callId, reason: 'A rule asks.' });
+  #ask({ callId, tool, arguments: args }: ToolCall): void {
+    const proposal = { kind: 'call', tool, arguments: args } as const;
+    const asked = { nonce: nonceOf(callId), proposal, reason: 'A rule asks.' };
+    this.#send({ type: 'approval_request', callId, ...asked });
   }
 
   #result(call: ToolCall): void {
@@ -181,6 +184,11 @@ export class CountingBridge {
       // It closed under us: the journal has it.
     }
   }
+}
+
+/** Each call is asked about once, however often it is told. */
+function nonceOf(callId: string): string {
+  return `nonce_${callId}`;
 }
 
 /** What the model meant by a call. */

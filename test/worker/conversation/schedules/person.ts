@@ -5,6 +5,8 @@ import { newDeviceId } from '../../../../shared/ids.ts';
 import type { CrashPoint } from './points.ts';
 import type { Stage } from './stage.ts';
 
+type Asked = Pick<Extract<StreamEvent, { type: 'approval_request' }>, 'callId' | 'nonce'>;
+
 export class Person {
   readonly #stage: Stage;
   readonly #answered = new Set<string>();
@@ -16,7 +18,7 @@ export class Person {
   /** Looks at what a follower was sent; `responseId` is the response that its documents belong to. */
   see(event: StreamEvent, responseId: string): void {
     if (event.type === 'clarification_request') this.#choose(responseId, event.documentId);
-    if (event.type === 'approval_request') this.#allow(event.callId);
+    if (event.type === 'approval_request') this.#allow(event);
     if (event.type !== 'snapshot') return;
     const { snapshot } = event;
     const shown =
@@ -27,8 +29,8 @@ export class Person {
   #lookThrough({ id: responseId, documents }: ChatResponse): void {
     for (const { id, metadata } of documents) {
       if (metadata['awaiting'] === true) this.#choose(responseId, id);
-      const { callId } = Object(metadata['approval']) as { callId?: string };
-      if (callId !== undefined) this.#allow(callId);
+      const asked = metadata['approval'] as Asked | undefined;
+      if (asked) this.#allow(asked);
     }
   }
 
@@ -40,8 +42,9 @@ export class Person {
     );
   }
 
-  #allow(callId: string): void {
-    void this.#answerOnce(callId, `approvals/${callId}`, YES, 'approval_waiting');
+  #allow({ callId, nonce }: Asked): void {
+    const path = `approvals/${callId}`;
+    void this.#answerOnce(nonce, path, { ...YES, nonce }, 'approval_waiting');
   }
 
   async #answerOnce(key: string, path: string, body: object, point: CrashPoint): Promise<void> {

@@ -1,0 +1,200 @@
+/** The journal's file: lines are appended whole or not at all, and what was forgotten is left out in time. */
+import {
+  appendFileSync,
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  statSync,
+} from 'node:fs';
+import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { PRIVATE_FILE, replaceStateFile } from '../state-file.ts';
+import {
+  type Entry,
+  entriesOf,
+  type Held,
+  type Replayed,
+  take,
+  toLine,
+} from './journal-entries.ts';
+
+/** The disk does not take an entry that something depends on. The message says why, without the file's path. */
+export class JournalUnwritable extends Error {
+  override readonly name = 'JournalUnwritable';
+}
+
+interface Durability {
+  /** Whether a loss of power may take it back. */
+  readonly isDurable: boolean;
+}
+
+/**
+ * Holds in memory what the file says. When the disk begins to refuse lines, and when it takes them again, the log of this
+ * machine has one sentence.
+ */
+export class JournalFile {
+  /** What the lines so far add up to, by call id. */
+  readonly calls: Map<string, Held>;
+  readonly #path: string;
+  #file: number = CLOSED;
+  #inode = 0;
+  #bytes = 0;
+  #liveBytes = 0;
+  /** A part of a line is at its end, and could not be cut off again. */
+  #isTorn = false;
+  /** The shortest line that was refused since the disk took one as long; none has been while it is infinite. */
+  #refusedBytes = Number.POSITIVE_INFINITY;
+
+  /** Appends to the file as it is where that was read whole and little of it was forgotten; else it is written anew. */
+  static open(path: string, { calls, isWhole }: Replayed): JournalFile {
+    const file = new JournalFile(path, calls);
+    if (isWhole && statSync(path, { throwIfNoEntry: false })) file.#open();
+    if (file.#file === CLOSED || file.#isMostlyForgotten) file.#rewrite();
+    return file;
+  }
+
+  private constructor(path: string, calls: Map<string, Held>) {
+    this.#path = path;
+    this.calls = calls;
+    for (const { bytes } of calls.values()) this.#liveBytes += bytes;
+  }
+
+  /** Throws {@link JournalUnwritable}, and then nothing has changed. */
+  append(entry: Entry, durability: Durability): void {
+    const bytes = this.#write(entry, durability);
+    this.#take(entry, bytes);
+  }
+
+  /** Holds the entry in memory at least: nothing that could do harm depends on its line. */
+  note(entry: Entry, durability: Durability): void {
+    try {
+      this.append(entry, durability);
+    } catch (error) {
+      if (!(error instanceof JournalUnwritable)) throw error;
+      this.#take(entry, 0);
+    }
+  }
+
+  /** Leaves out what was forgotten, where that is worth it. A journal with much in it waits for the next start. */
+  compact(): void {
+    if (!this.#isMostlyForgotten || this.#liveBytes > COMMAND_LIMITS.maxCompactedBytes) return;
+    try {
+      this.#rewrite();
+    } catch (error) {
+      // The old file stays in use. What is dead in it counts as live, so that not every ack tries again.
+      this.#liveBytes = this.#bytes;
+      this.#tellFailure(error, this.#liveBytes);
+    }
+  }
+
+  /** False when it was closed before. */
+  close(): boolean {
+    if (this.#file === CLOSED) return false;
+    closeSync(this.#file);
+    this.#file = CLOSED;
+    return true;
+  }
+
+  get #isMostlyForgotten(): boolean {
+    return this.#bytes > Math.max(COMMAND_LIMITS.compactJournalBytes, 2 * this.#liveBytes);
+  }
+
+  #take(entry: Entry, bytes: number): void {
+    const before = this.calls.get(entry.callId)?.bytes ?? 0;
+    take(this.calls, entry, bytes);
+    this.#liveBytes += (this.calls.get(entry.callId)?.bytes ?? 0) - before;
+  }
+
+  /** The bytes that the line took. */
+  #write(entry: Entry, { isDurable }: Durability): number {
+    const line = toLine(entry);
+    const bytes = Buffer.byteLength(line);
+    try {
+      if (entry.type !== 'forgotten') this.#refuseBeyondLimit(bytes);
+      if (this.#isTorn) this.#cutOff();
+      if (isDurable && !this.#isInPlace) this.#restore();
+      appendFileSync(this.#file, line);
+      if (isDurable) fdatasyncSync(this.#file);
+    } catch (error) {
+      this.#takeBack();
+      throw this.#tellFailure(error, bytes);
+    }
+    this.#bytes += bytes;
+    this.#tellSuccess(bytes);
+    return bytes;
+  }
+
+  #refuseBeyondLimit(bytes: number): void {
+    const { maxJournalBytes } = COMMAND_LIMITS;
+    if (this.#bytes + bytes <= maxJournalBytes) return;
+    throw new Error(`it has grown to ${maxJournalBytes} bytes: end the bridge and start it again`);
+  }
+
+  /** A part of a line would spoil the next one. */
+  #takeBack(): void {
+    try {
+      this.#cutOff();
+    } catch {
+      this.#isTorn = true; // Before the next line it is tried again.
+    }
+  }
+
+  #cutOff(): void {
+    ftruncateSync(this.#file, this.#bytes);
+    this.#isTorn = false;
+  }
+
+  /** Whether the next process will find this file. Somebody may have removed it, or the whole folder. */
+  get #isInPlace(): boolean {
+    return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
+  }
+
+  #restore(): void {
+    if (this.#file === CLOSED) return;
+    this.#rewrite();
+    console.error(`${this.#path} was gone, and has been written again from memory.`);
+  }
+
+  #open(): void {
+    const file = openSync(this.#path, 'a', PRIVATE_FILE);
+    if (this.#file !== CLOSED) closeSync(this.#file);
+    const { size, ino } = fstatSync(file);
+    this.#file = file;
+    this.#inode = ino;
+    this.#bytes = size;
+  }
+
+  /** Writes what is held as a new file in the place of the old one, and opens it. */
+  #rewrite(): void {
+    const texts = [...this.calls].map(([callId, held]) => {
+      const text = entriesOf(held).map(toLine).join('');
+      this.calls.set(callId, { ...held, bytes: Buffer.byteLength(text) });
+      return text;
+    });
+    replaceStateFile(this.#path, texts.join(''));
+    this.#open();
+    this.#liveBytes = this.#bytes;
+  }
+
+  #tellFailure(error: unknown, bytes: number): JournalUnwritable {
+    // The system names the file, which the model must not read in a result.
+    const why = (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*$/s, '');
+    const isNews = this.#refusedBytes === Number.POSITIVE_INFINITY;
+    if (isNews) console.error(`${this.#path} cannot be written (${why}). ${UNTIL_THEN}`);
+    this.#refusedBytes = Math.min(this.#refusedBytes, bytes);
+    return new JournalUnwritable(why, { cause: error });
+  }
+
+  /** A disk that is almost full takes short lines for a while: one of them is no news. */
+  #tellSuccess(bytes: number): void {
+    if (bytes < this.#refusedBytes) return;
+    console.error(`${this.#path} can be written again.`);
+    this.#refusedBytes = Number.POSITIVE_INFINITY;
+  }
+}
+
+const CLOSED = -1;
+
+const UNTIL_THEN =
+  'Until it can be written again, calls that change something and those that a person must allow are refused.';
