@@ -1,0 +1,14 @@
+import { beforeEach, expect, it, vi } from 'vitest';
+import { attack, overruns } from './hostile-edge.ts';
+
+const SEEDS = 1_500;
+const FIRST_SEED = 1_000;
+
+// A process that was killed here still ends its calls, into a journal that is closed.
+beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+
+it('a hostile edge starts nothing that was not signed for this one start, whatever it does', async () => {
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + SEEDS; seed++) {
+    expect({ seed, overruns: overruns(await attack(seed)) }).toEqual({ seed, overruns: [] });
+  }
+});

@@ -1,0 +1,17 @@
+import { beforeEach, expect, it, vi } from 'vitest';
+import { attack, overruns } from './hostile-edge.ts';
+
+const SEEDS = 40;
+
+// A process that was killed here still ends its calls, into a journal that is closed.
+beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+
+it('a hostile edge starts nothing that was not signed for this one start', async () => {
+  let started = 0;
+  for (let seed = 1; seed <= SEEDS; seed++) {
+    const attacked = await attack(seed);
+    expect({ seed, overruns: overruns(attacked) }).toEqual({ seed, overruns: [] });
+    started += attacked.started.length;
+  }
+  expect(started).toBeGreaterThan(SEEDS);
+});
