@@ -20,6 +20,8 @@ import { readRules } from './approvals/rules.ts';
 import { createTerminalPrompt } from './approvals/terminal.ts';
 import { visibilityInAll } from './approvals/visibility.ts';
 import { ContextTeller } from './context-teller.ts';
+import { WorkspaceGuard } from './quarantine/guard.ts';
+import { protectedIn } from './quarantine/listing.ts';
 import { probeConfinement } from './sandbox/confine.ts';
 import type { Confinement } from './sandbox/confinement.ts';
 import { ToolFailure } from './sandbox/failure.ts';
@@ -55,6 +57,15 @@ export interface BridgeConfig {
 export async function runBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
   const { stateDir } = config;
   const workspace = await Workspace.open(config.workspaceDir, { closedPaths: [stateDir] });
+  const bootId = crypto.randomUUID();
+  // First of all: no other bridge works on this state, and nothing of a killed one's commands is taken for the person's.
+  using journal = Journal.open(join(stateDir, 'journal.jsonl'), bootId);
+  const guard = await WorkspaceGuard.open({
+    workspace: workspace.root,
+    stateDir,
+    listProtected: protectedIn(workspace.root),
+    tell: (line) => console.error(line),
+  });
   using confinement = await probeConfinement({
     workspace: workspace.root,
     home: homedir(),
@@ -62,16 +73,14 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     readable: await readReadable(stateDir),
     environment: process.env,
   });
-  const bootId = crypto.randomUUID();
-  using journal = Journal.open(join(stateDir, 'journal.jsonl'), bootId);
   const background = new BackgroundProcesses();
-  const tools = toolsOf(confinement, background);
-  const readMayName = () => mayNameUnder(workspace.root, stateDir);
+  const tools = toolsOf({ confinement, background, guard });
+  const readMayName = () => mayNameUnder(workspace.root, stateDir, guard);
   const looked = { root: workspace.root, confinement, readMayName };
   const looker = new ContextTeller(looked, (look) => session.tellContext(look), signal);
   const onChanged = () => looker.refresh();
   const { bridgeId } = config;
-  const machine = { bridgeId, workspace, confinement, journal, tools, stateDir, onChanged };
+  const machine = { bridgeId, workspace, confinement, guard, journal, tools, stateDir, onChanged };
   const session: Session = createSession(machine);
   const { kind, detail } = confinement;
   const introduction = { bootId, tools: [...tools.keys()], confinement: { kind, detail } };
@@ -79,6 +88,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     await serve(config, { session, journal, introduction, looker }, signal);
   } finally {
     await Promise.all([session.end(), background.endAll()]);
+    await guard.close();
   }
 }
 
@@ -86,12 +96,13 @@ function createSession(machine: {
   readonly bridgeId: string;
   readonly workspace: Workspace;
   readonly confinement: Confinement;
+  readonly guard: WorkspaceGuard;
   readonly journal: Journal;
   readonly tools: ReadonlyMap<string, BridgeTool>;
   readonly stateDir: string;
   readonly onChanged: () => void;
 }): Session {
-  const { bridgeId, workspace, confinement, journal, tools, stateDir, onChanged } = machine;
+  const { bridgeId, workspace, confinement, guard, journal, tools, stateDir, onChanged } = machine;
   const asking = new Asking({
     bridgeId,
     book: journal,
@@ -102,7 +113,7 @@ function createSession(machine: {
     onResolved: (question, resolution) => session.tellResolution(question, resolution),
   });
   const decide = async (call: ToolCall, { definition }: BridgeTool): Promise<Judgement> => {
-    const rules = await readAllRules(workspace.root, stateDir);
+    const rules = await readAllRules(workspace.root, stateDir, guard);
     if (rules === undefined) return { decision: 'deny', reason: UNREADABLE_RULES };
     const isConfined = confinement.kind !== 'none';
     const realName = await realNameOf(call, definition, workspace);
@@ -140,11 +151,14 @@ async function realNameOf(
 async function readAllRules(
   root: string,
   stateDir: string,
+  guard: WorkspaceGuard,
 ): Promise<Pick<Policy, 'userRules' | 'workspaceRules'> | undefined> {
   try {
+    // Rules that a command at work made are about to be quarantined, and must not stop other calls until then.
+    const isForeign = await guard.isForeign('.drawbridge');
     return {
       userRules: await readRules(join(stateDir, 'policy.json')),
-      workspaceRules: await readRules(join(root, '.drawbridge', 'policy.json')),
+      workspaceRules: isForeign ? [] : await readRules(join(root, '.drawbridge', 'policy.json')),
     };
   } catch (error) {
     console.error('No call runs:', error instanceof Error ? error.message : error);
@@ -153,23 +167,25 @@ async function readAllRules(
 }
 
 /** What the prompt is told of the workspace is what `list_dir` could tell; nothing where the rules cannot be read. */
-async function mayNameUnder(root: string, stateDir: string): Promise<(name: string) => boolean> {
-  const rules = await readAllRules(root, stateDir);
+async function mayNameUnder(
+  root: string,
+  stateDir: string,
+  guard: WorkspaceGuard,
+): Promise<(name: string) => boolean> {
+  const rules = await readAllRules(root, stateDir, guard);
   return rules === undefined ? () => false : visibilityInAll(listDir, rules).mayShow;
 }
 
 /** For the model, too: where our state is, and what is in it, only the log says. */
 const UNREADABLE_RULES =
   'a file of rules cannot be read, the owner’s policy.json or .drawbridge/policy.json of the workspace, so nothing ' +
-  'runs until the person mends it; the log of the bridge says what is wrong.';
+  'runs until the person mends it: `drawbridge check` in a terminal says what is wrong, and `drawbridge check --mend` ' +
+  'puts a broken .drawbridge of the workspace into quarantine.';
 
 function toolsOf(
-  confinement: Confinement,
-  background: BackgroundProcesses,
+  machine: Parameters<typeof createRunTerminalCmd>[0],
 ): ReadonlyMap<string, BridgeTool> {
-  return createCatalogue(
-    bindTool(runTerminalCmd, createRunTerminalCmd({ confinement, background })),
-  );
+  return createCatalogue(bindTool(runTerminalCmd, createRunTerminalCmd(machine)));
 }
 
 interface Served {

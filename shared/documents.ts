@@ -1,5 +1,6 @@
 /** Documents and the response that holds them: the response structure of the API, field for field. */
 import { z } from 'zod';
+import { AttentionItem } from './attention.ts';
 import { ConversationId, DocumentId, ResponseId } from './ids.ts';
 import { Mode } from './modes.ts';
 
@@ -62,6 +63,8 @@ export const TerminalCommandMetadata = z.object({
   output: z.string(),
   duration_ms: z.number().nonnegative(),
   permissions: z.array(z.string()),
+  /** What it left behind that concerns a person; absent where there is nothing. */
+  newlyProtected: z.array(AttentionItem).optional(),
   /** Present only when the command was not run to its end. */
   result: ToolOutcome.optional(),
 });

@@ -23,10 +23,9 @@ export interface BasesOptions {
   readonly gitView: readonly BytePath[];
 }
 
-/** A base that closes what was found, and what was found. */
+/** A base that closes all that is known. */
 export interface CurrentBase {
   readonly base: Base;
-  readonly found: ClosedEntries;
   /** Sentences for people and the model on what is not as usual; mostly none. */
   readonly notes: readonly string[];
 }
@@ -64,18 +63,14 @@ export class Bases implements Disposable {
     return { ok: false, reason: found.isCut ? TOO_LARGE : TOO_MANY };
   }
 
-  async look(): Promise<ClosedEntries> {
-    return await this.#scan.look(SANDBOX_LIMITS.scanMs);
-  }
-
   /** Throws a ToolFailure when none can be made. */
   async current(kind: BaseKind): Promise<CurrentBase> {
-    const found = await this.look();
+    const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
     const places = this.#known.places();
     const base = this.#bases.get(kind);
     const isCurrent =
       this.#known.covers(found.entries, places) && base?.closes(entriesOf(kind, places)) === true;
-    if (isCurrent) return { base, found, notes: this.#notes(found, places) };
+    if (isCurrent) return { base, notes: this.#notes(found, places) };
     return await this.#remake(kind);
   }
 
@@ -86,19 +81,19 @@ export class Bases implements Disposable {
    */
   async startHeld<Result>(
     kind: BaseKind,
-    start: (mounts: readonly BytePath[], current: Omit<CurrentBase, 'base'>) => Result,
+    start: (mounts: readonly BytePath[], notes: CurrentBase['notes']) => Result,
   ): Promise<Result> {
     const thaw = await freezeDescendants().catch((cause: unknown) => {
       throw failed(cause);
     });
     try {
-      const found = await this.look();
+      const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
       this.#known.remember(found.entries);
       const places = this.#known.places();
       const entries = mountable(entriesOf(kind, places));
       const mounts = [...this.#viewOf(kind), ...closeEntries(entries)];
       const earlier = new Set(descendants().map(({ pid }) => pid));
-      const result = start(mounts, { found, notes: this.#notes(found, places) });
+      const result = start(mounts, this.#notes(found, places));
       const isOurs = ({ parent, pid }: Process) => parent === process.pid && !earlier.has(pid);
       const launched = descendants().find(isOurs)?.pid;
       if (launched === undefined) return result;
@@ -122,7 +117,7 @@ export class Bases implements Disposable {
     try {
       let failure: unknown;
       for (let attempt = 0; attempt < SANDBOX_LIMITS.baseAttempts; attempt++) {
-        const found = await this.look();
+        const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
         this.#known.remember(found.entries);
         const places = this.#known.places();
         const base = await this.#make(kind, places).catch((error: unknown) => {
@@ -132,7 +127,7 @@ export class Bases implements Disposable {
         if (base === undefined) continue;
         this.#bases.get(kind)?.[Symbol.dispose]();
         this.#bases.set(kind, base);
-        return { base, found, notes: this.#notes(found, places) };
+        return { base, notes: this.#notes(found, places) };
       }
       throw failed(failure);
     } finally {
@@ -153,7 +148,7 @@ export class Bases implements Disposable {
 
   #notes({ isCut }: ClosedEntries, places: readonly ClosedEntry[]): string[] {
     const unreadable = places.filter((entry) => entry.isUnreadable === true);
-    const names = unreadable.map(({ path }) => JSON.stringify(this.nameOf(path)));
+    const names = unreadable.map(({ path }) => JSON.stringify(this.#nameOf(path)));
     return [
       ...(isCut || this.#known.hasOverflowed ? [UNCOVERED] : []),
       ...(names.length > 0 ? [`closed, for it cannot be looked into: ${shortened(names)}`] : []),
@@ -161,7 +156,7 @@ export class Bases implements Disposable {
   }
 
   /** Relative to the workspace, to be shown. */
-  nameOf(path: BytePath): string {
+  #nameOf(path: BytePath): string {
     return isBelow(this.#workspace, path) ? toText(path.slice(this.#workspace.length + 1)) : '.';
   }
 }

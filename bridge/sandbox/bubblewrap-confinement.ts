@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Launch, shellArgv } from '../terminal/launch.ts';
 import { Lanes } from '../tunnel/lanes.ts';
 import type { Account } from './account.ts';
-import { type BaseKind, Bases, type CurrentBase } from './bases.ts';
+import { type BaseKind, Bases } from './bases.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { fromText, isBelow, toBytes } from './byte-path.ts';
 import {
@@ -18,7 +18,6 @@ import type { CommandRequest, Confinement, PreparedCommand, Surroundings } from 
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 import { linkedGitFolders } from './git-folders.ts';
 import { HOLD } from './held-command.ts';
-import type { ClosedEntry } from './scan.ts';
 import { hideFolder, SEAL, systemView } from './view.ts';
 
 /** Whether it works here, only a self-test knows. `reason` is a sentence on why it cannot. */
@@ -75,7 +74,7 @@ function confinementOf(machine: Machine): Confinement {
           return { started: start(prepareOpen(request, machine)) };
         const isEntered = bubblewrap.nsenter !== undefined;
         const begin = isEntered ? startInBase : startHeld;
-        return await begin(request, machine, lanes, (command) => ({ started: start(command) }));
+        return await begin(request, machine, (command) => ({ started: start(command) }));
       });
       return await started;
     },
@@ -131,7 +130,6 @@ function prepareOpen(
   return {
     launch: { file, args, cwd: '/', env, inputs: [], hasPidNamespace: true },
     limits: 'bubblewrap with all permissions: only its processes are kept together',
-    findNewlyProtected: async () => [],
   };
 }
 
@@ -141,11 +139,10 @@ type Start<Result> = (command: PreparedCommand) => Result;
 async function startInBase<Result>(
   request: CommandRequest,
   machine: Machine,
-  lanes: Lanes,
   start: Start<Result>,
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
-  const { base, ...current } = await bases.current(kindOf(request));
+  const { base, notes } = await bases.current(kindOf(request));
   const args = [
     ...namespaces(request.permissions, bubblewrap),
     ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace)],
@@ -154,18 +151,17 @@ async function startInBase<Result>(
   const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...ENTER, '--', bubblewrap.file];
   const [file = '', ...rest] = [...account.prefix, ...nsenter, ...args];
   const launch = { ...launchOf(machine, request), file, args: rest, descriptors: base.namespaces };
-  return start(prepared(launch, current, { request, bases, lanes }));
+  return start(prepared(launch, request, notes));
 }
 
 /** With mounts of its own: see {@link Bases.startHeld}. */
 async function startHeld<Result>(
   request: CommandRequest,
   machine: Machine,
-  lanes: Lanes,
   start: Start<Result>,
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
-  return await bases.startHeld(kindOf(request), (mounts, current) => {
+  return await bases.startHeld(kindOf(request), (mounts, notes) => {
     const own = [...devices(), ...ownFolders(surroundings.workspace), ...SEAL].map(fromText);
     const bytes = [...mounts, ...own].map((arg) => toBytes(`${arg}\0`));
     const args = [
@@ -175,7 +171,7 @@ async function startHeld<Result>(
     const [file = '', ...rest] = [...account.prefix, bubblewrap.file, ...args];
     const inputs = [bubblewrap.seccompProgram, Buffer.concat(bytes)];
     const launch = { ...launchOf(machine, request), file, args: rest, inputs };
-    return start(prepared(launch, current, { request, bases, lanes }));
+    return start(prepared(launch, request, notes));
   });
 }
 
@@ -199,18 +195,10 @@ function launchOf(
 
 function prepared(
   launch: Launch,
-  { found, notes }: Omit<CurrentBase, 'base'>,
-  { request, bases, lanes }: { request: CommandRequest; bases: Bases; lanes: Lanes },
+  { permissions }: CommandRequest,
+  notes: readonly string[],
 ): PreparedCommand {
-  return {
-    launch,
-    limits: describeLimits(request.permissions, notes),
-    findNewlyProtected: async () => {
-      const { entries } = await lanes.run(STARTING, () => bases.look());
-      const fresh = newlyProtected(found.entries, entries);
-      return fresh.map(({ path }) => ({ path, name: bases.nameOf(path) }));
-    },
-  };
+  return { launch, limits: describeLimits(permissions, notes) };
 }
 
 const ENTER = [
@@ -222,15 +210,4 @@ const ENTER = [
 /** Where the bridge is another user, its home folder is not the command's. */
 function identityOf({ name, home, prefix }: Account): Record<string, string> {
   return prefix.length === 0 ? {} : { HOME: home, USER: name, LOGNAME: name };
-}
-
-/** What is protected now and was not there before, or was something else. */
-function newlyProtected(
-  before: readonly ClosedEntry[],
-  after: readonly ClosedEntry[],
-): ClosedEntry[] {
-  const known = new Set(before.map(({ path, identity }) => `${identity} ${path}`));
-  return after.filter(
-    ({ path, identity, closure }) => closure === 'protected' && !known.has(`${identity} ${path}`),
-  );
 }

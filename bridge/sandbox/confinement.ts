@@ -1,7 +1,6 @@
 /** What it means to confine a command, and the confinement that does not. */
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { type Launch, shellArgv } from '../terminal/launch.ts';
-import type { BytePath } from './byte-path.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 
 /** What commands are kept within, and away from. All paths are absolute and real. */
@@ -29,18 +28,6 @@ export interface PreparedCommand {
   readonly launch: Launch;
   /** The limits it runs under, for people and the model. */
   readonly limits: string;
-  /**
-   * Protected paths that came into being since: what they configure (a new repository's hooks, say) will run outside
-   * of the sandbox. Looked for only where there is a sandbox to get out of.
-   */
-  readonly findNewlyProtected: () => Promise<readonly NewlyProtected[]>;
-}
-
-/** A path that is protected from now on. */
-export interface NewlyProtected {
-  readonly path: BytePath;
-  /** Relative to the workspace, to be shown. */
-  readonly name: string;
 }
 
 /** The one way to start a command. Disposed of, it starts no more; commands at work run on. */
@@ -78,7 +65,6 @@ export function unconfined(surroundings: Surroundings, reason: string): Confinem
       return await start({
         launch: { file, args, cwd, env, inputs: [], hasPidNamespace: false },
         limits: 'none',
-        findNewlyProtected: async () => [],
       });
     },
     confineLook: async (launch) => launch,

@@ -86,9 +86,15 @@ const LOCAL_DISKS: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e,
 ]);
 
-/** Differs when another file or folder takes the place, unless the file system gives its number again. */
-export function identityOf({ dev, ino }: Pick<Stats, 'dev' | 'ino'>): string {
-  return `${dev}:${ino}`;
+/** Differs when another file or folder takes the place; the time of its making tells apart two that get the same number. */
+export function identityOf({
+  dev,
+  ino,
+  birthtimeMs,
+}: {
+  readonly [field in 'dev' | 'ino' | 'birthtimeMs']: number | bigint;
+}): string {
+  return `${Number(dev)}:${Number(ino)}:${Math.floor(Number(birthtimeMs))}`;
 }
 
 /** What a folder held when it was read. */

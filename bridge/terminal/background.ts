@@ -9,8 +9,15 @@ import { type CommandEnd, RunningCommand } from './running-command.ts';
 
 /** A background command at the moment its call returns: still running, or ended already like any other. */
 export type BackgroundOutcome = Omit<CommandOutcome, 'end'> & {
-  readonly end: CommandEnd | { readonly state: 'running'; readonly pid: number };
+  readonly end: CommandEnd | StillRunning;
 };
+
+interface StillRunning {
+  readonly state: 'running';
+  readonly pid: number;
+  /** Settles when all of its processes are gone. */
+  readonly ended: Promise<unknown>;
+}
 
 /** The background commands of one bridge. */
 export class BackgroundProcesses {
@@ -65,5 +72,6 @@ export class BackgroundProcesses {
 
 async function stillRunning(command: RunningCommand): Promise<BackgroundOutcome['end']> {
   // Without a process id it could not be started: its own end says so.
-  return command.pid === undefined ? await command.ended : { state: 'running', pid: command.pid };
+  const { pid, ended } = command;
+  return pid === undefined ? await ended : { state: 'running', pid, ended };
 }

@@ -1,4 +1,5 @@
 /** What is told of a command: to the model as text, to people as the metadata of a terminal command. */
+import { type AttentionItem, attentionSentence } from '../../shared/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/documents.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { BackgroundOutcome } from '../terminal/background.ts';
@@ -9,7 +10,8 @@ export interface CommandReport {
   readonly workingDirectory: string;
   readonly permissions: readonly string[];
   readonly limits: string;
-  readonly newlyProtected: readonly string[];
+  /** What it left behind that concerns a person. */
+  readonly attention: readonly AttentionItem[];
   readonly outcome: BackgroundOutcome;
 }
 
@@ -20,7 +22,7 @@ export function toCommandResult(report: CommandReport): ToolResult {
   const data = [
     ending.text,
     `Sandbox: ${report.limits}.`,
-    ...describeNew(report.newlyProtected),
+    ...report.attention.map(attentionSentence),
     report.outcome.output === '' ? 'It printed nothing.' : `Output:\n${report.outcome.output}`,
   ].join('\n');
   const metadata = toMetadata(report, ending);
@@ -76,13 +78,6 @@ function describeEnd(end: BackgroundOutcome['end']): Ending {
   }
 }
 
-function describeNew(paths: readonly string[]): string[] {
-  if (paths.length === 0) return [];
-  return [
-    `It made or replaced ${paths.join(', ')}. What that configures runs outside of the sandbox: tell the person.`,
-  ];
-}
-
 function toMetadata(report: CommandReport, { exitCode }: Ending): TerminalCommandMetadata {
   return {
     command: report.command,
@@ -91,5 +86,6 @@ function toMetadata(report: CommandReport, { exitCode }: Ending): TerminalComman
     output: report.outcome.output,
     duration_ms: Math.round(report.outcome.durationMs),
     permissions: [...report.permissions],
+    ...(report.attention.length > 0 && { newlyProtected: [...report.attention] }),
   };
 }

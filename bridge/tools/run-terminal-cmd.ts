@@ -1,14 +1,16 @@
 /** Runs run_terminal_cmd: a shell command under the machine's confinement, to its end or in the background. */
 import { stat } from 'node:fs/promises';
+import type { AttentionItem } from '../../shared/attention.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
+import type { GuardedCommand, WorkspaceGuard } from '../quarantine/guard.ts';
 import type { Confinement, PreparedCommand } from '../sandbox/confinement.ts';
 import { ToolFailure } from '../sandbox/failure.ts';
 import type { Place, Workspace } from '../sandbox/workspace.ts';
 import type { BackgroundOutcome, BackgroundProcesses } from '../terminal/background.ts';
 import { runCommand } from '../terminal/run-command.ts';
-import { toCommandResult } from './command-result.ts';
+import { type CommandReport, toCommandResult } from './command-result.ts';
 import { type ArgumentsOf, executor, type ToolContext, type ToolExecutor } from './executor.ts';
 
 type Arguments = ArgumentsOf<typeof runTerminalCmd>;
@@ -22,21 +24,55 @@ type Arguments = ArgumentsOf<typeof runTerminalCmd>;
 export function createRunTerminalCmd(machine: {
   readonly confinement: Confinement;
   readonly background: BackgroundProcesses;
+  /** Watches what commands of the sandbox leave behind; others a person has let out of it. */
+  readonly guard?: WorkspaceGuard | undefined;
 }): ToolExecutor<Arguments> {
   return executor(async (args, context): Promise<ToolResult> => {
     const permissions = args.permissions ?? [];
     const place = await findFolder(args.working_directory ?? '.', context.workspace);
     const { command } = refuseNul(args);
+    const isHeld = machine.confinement.kind !== 'none' && !permissions.includes('all');
+    const guarded = isHeld ? await machine.guard?.begins(command) : undefined;
     const request = { command, cwd: place.path, permissions };
-    const report = await machine.confinement.start(request, async (prepared) => {
-      const outcome = await run(args, prepared, machine.background, context);
-      const { limits } = prepared;
-      const newlyProtected = (await prepared.findNewlyProtected()).map(({ name }) => name);
-      const workingDirectory = place.name;
-      return { command, workingDirectory, permissions, limits, newlyProtected, outcome };
-    });
+    const { limits, outcome } = await start(
+      () =>
+        machine.confinement.start(request, async (prepared) => ({
+          limits: prepared.limits,
+          outcome: await run(args, prepared, machine.background, context),
+        })),
+      guarded,
+    );
+    const report: CommandReport = {
+      command,
+      workingDirectory: place.name,
+      permissions,
+      limits,
+      attention: await leftBehind(outcome, guarded),
+      outcome,
+    };
     return toCommandResult(report);
   });
+}
+
+/** A command that was never started has ended. */
+async function start<Started>(
+  work: () => Promise<Started>,
+  guarded: GuardedCommand | undefined,
+): Promise<Started> {
+  try {
+    return await work();
+  } catch (error) {
+    await guarded?.ended();
+    throw error;
+  }
+}
+
+async function leftBehind(
+  { end }: BackgroundOutcome,
+  guarded: GuardedCommand | undefined,
+): Promise<readonly AttentionItem[]> {
+  if (guarded === undefined) return [];
+  return await (end.state === 'running' ? guarded.leaves(end.ended) : guarded.ended());
 }
 
 async function run(

@@ -234,11 +234,6 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     await vi.waitFor(async () => expect(await isAnyoneRunning(marker)).toBe(false));
   });
 
-  test('tells of a repository that it made, and of no other', async () => {
-    const { newlyProtected } = await place.attempt('git init --quiet made/here; git status');
-    expect(newlyProtected).toEqual(['made/here/.git']);
-  });
-
   test('does not litter where there is nothing to protect', async () => {
     await place.attempt('true');
     const names = await readdir(place.path('home'));

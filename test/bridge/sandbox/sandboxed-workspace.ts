@@ -63,9 +63,7 @@ export interface SandboxedWorkspace {
   readonly attempt: (
     command: string,
     ...permissions: Permission[]
-  ) => Promise<
-    CommandOutcome & { readonly limits: string; readonly newlyProtected: readonly string[] }
-  >;
+  ) => Promise<CommandOutcome & { readonly limits: string }>;
   readonly remove: () => Promise<void>;
 }
 
@@ -110,11 +108,10 @@ export async function sandboxedWorkspace(
     text: (name) => readFile(path(name), 'utf8').catch(() => undefined),
     attempt: async (command, ...permissions) => {
       const request = { command, cwd: surroundings.workspace, permissions };
-      return await confinement.start(request, async ({ launch, limits, findNewlyProtected }) => {
-        const outcome = await run(launch);
-        const found = await findNewlyProtected();
-        return { ...outcome, limits, newlyProtected: found.map(({ name }) => name) };
-      });
+      return await confinement.start(request, async ({ launch, limits }) => ({
+        ...(await run(launch)),
+        limits,
+      }));
     },
     remove: async () => {
       confinement[Symbol.dispose]();

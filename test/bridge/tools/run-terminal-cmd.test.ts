@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { unconfined } from '../../../bridge/sandbox/confinement.ts';
-import { Workspace } from '../../../bridge/sandbox/workspace.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
 import { TerminalCommandMetadata } from '../../../shared/documents.ts';
 import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
-import { NO_BUBBLEWRAP, sandboxedWorkspace } from '../sandbox/sandboxed-workspace.ts';
+import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
+import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './temporary-workspace.ts';
 
 const background = new BackgroundProcesses();
@@ -106,16 +106,12 @@ describe('run_terminal_cmd', () => {
   test.skipIf(NO_BUBBLEWRAP)(
     `names the limits and what a command made ${NO_BUBBLEWRAP ?? ''}`,
     async () => {
-      const sandboxed = await sandboxedWorkspace();
-      const { context } = await temporaryWorkspace();
-      const workspace = await Workspace.open(sandboxed.surroundings.workspace);
-      const execute = createRunTerminalCmd({ confinement: sandboxed.confinement, background });
-      const { data } = await execute({ command: 'git init -q made' }, { ...context, workspace });
-      await sandboxed.remove();
+      const { run } = await guardedWorkspace();
+      const { data } = await run('git init -q made');
       expect(data).toBe(
         'Exit code: 0\n' +
           'Sandbox: bubblewrap: writes only to the workspace, no network, .git read-only.\n' +
-          'It made or replaced made/.git. What that configures runs outside of the sandbox: tell the person.\n' +
+          'made/.git is new; nothing in it starts programs.\n' +
           'It printed nothing.',
       );
     },

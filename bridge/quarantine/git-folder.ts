@@ -1,0 +1,244 @@
+/** Looks through a repository's own folder for everything that is not known to start nothing. */
+import { readFile, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { type ByteName, shownName, shownText } from './byte-names.ts';
+import { configOf, findGit, judgeConfig, PLAIN_SETTINGS, type Setting } from './git-config.ts';
+import { type HeldEntry, type HeldFolder, QuarantineError } from './held-folder.ts';
+
+/** One thing that must not stay. */
+export interface Finding {
+  /** The names that lead to it from the repository's folder: `hooks`, `pre-commit`. */
+  readonly way: readonly ByteName[];
+  /** What it would start, for people. */
+  readonly what: readonly string[];
+  /** The text of the file that takes its place. */
+  readonly replacement?: string;
+}
+
+/** The machine's git, as far as there is one. */
+export interface GitTools {
+  readonly git: string | undefined;
+  /** The folder of the hooks that it lays into each new repository: examples that are not run. */
+  readonly samples: string | undefined;
+}
+
+export async function findGitTools(workspace: string): Promise<GitTools> {
+  const git = await findGit(workspace);
+  const real = git === undefined ? undefined : await realpath(git).catch(() => undefined);
+  const samples = real && join(dirname(dirname(real)), 'share/git-core/templates/hooks');
+  return { git, samples };
+}
+
+/**
+ * What of a repository is not on the list of what git only reads as data. The list is of what may stay, for git knows
+ * many ways to a program: its hooks, most settings, a `commondir` with another configuration, the commands of a rebase
+ * that was begun, a log that is a link to a shell's profile.
+ * @throws {QuarantineError} or the system's error where it cannot be looked through; then nothing is known of it.
+ */
+export async function examineRepository(
+  folder: HeldFolder,
+  tools: GitTools,
+): Promise<readonly Finding[]> {
+  const examination = new Examination(tools);
+  await examination.repository(folder, []);
+  return examination.findings;
+}
+
+type Way = readonly ByteName[];
+
+/** Written by git for itself alone, and no more than data. A worktree has these too. */
+const STATE_FILES =
+  /^(?:(?:ORIG_|FETCH_|MERGE_|CHERRY_PICK_|REVERT_)?HEAD|MERGE_(?:MODE|MSG|RR)|AUTO_MERGE|(?:COMMIT|TAG)_EDITMSG|SQUASH_MSG|index|sharedindex\.[0-9a-f]+)$/;
+const REPOSITORY_FILES = /^(?:packed-refs|shallow|description)$/;
+const INFO_FILES = /^(?:attributes|exclude|refs|sparse-checkout|grafts)$/;
+const WORKTREE_FILES = /^(?:gitdir|locked)$/;
+/** Any of them makes a folder below `modules` a repository, and not a part of a submodule's name. */
+const REPOSITORY_MARKS = /^(?:HEAD|config|commondir|objects|refs|hooks)$/;
+const SAMPLE = /^[a-z-]+\.sample$/;
+
+class Examination {
+  readonly findings: Finding[] = [];
+  readonly #tools: GitTools;
+  #seen = 0;
+
+  constructor(tools: GitTools) {
+    this.#tools = tools;
+  }
+
+  async repository(folder: HeldFolder, way: Way): Promise<void> {
+    for (const entry of await this.#list(folder, way)) {
+      const { name, kind } = entry;
+      if (kind === 'file' && name === 'config') await this.#config(folder, way);
+      else if (kind === 'file') {
+        const isKnown = STATE_FILES.test(name) || REPOSITORY_FILES.test(name);
+        await this.#file(folder, way, name, isKnown);
+      } else if (kind === 'folder') await this.#repositoryFolder(folder, way, name);
+      else this.#refuse(way, name);
+    }
+  }
+
+  async #repositoryFolder(folder: HeldFolder, way: Way, name: ByteName): Promise<void> {
+    switch (name) {
+      case 'objects':
+        return await this.#within(folder, way, name, (held, inner) =>
+          this.#data(held, inner, { mayShare: true }),
+        );
+      case 'refs':
+      case 'logs':
+      case 'reftable':
+        return await this.#within(folder, way, name, (held, inner) =>
+          this.#data(held, inner, { mayShare: false }),
+        );
+      case 'info':
+        return await this.#within(folder, way, name, (held, inner) =>
+          this.#files(held, inner, INFO_FILES),
+        );
+      case 'hooks':
+        return await this.#within(folder, way, name, (held, inner) => this.#hooks(held, inner));
+      case 'branches':
+        // An old kind of remotes: each file in it would name an address.
+        return await this.#within(folder, way, name, (held, inner) =>
+          this.#files(held, inner, NOTHING),
+        );
+      case 'modules':
+        return await this.#within(folder, way, name, (held, inner) => this.#modules(held, inner));
+      case 'worktrees':
+        return await this.#within(folder, way, name, (held, inner) => this.#worktrees(held, inner));
+      default:
+        return this.#refuse(way, name);
+    }
+  }
+
+  /** Submodules' repositories; their names may have slashes, so there are folders in between. */
+  async #modules(folder: HeldFolder, way: Way): Promise<void> {
+    for (const { name, kind } of await this.#list(folder, way)) {
+      if (kind !== 'folder') this.#refuse(way, name);
+      else {
+        await this.#within(folder, way, name, async (held, inner) => {
+          const entries = await this.#list(held, inner);
+          const isRepository = entries.some((entry) => REPOSITORY_MARKS.test(entry.name));
+          await (isRepository ? this.repository(held, inner) : this.#modules(held, inner));
+        });
+      }
+    }
+  }
+
+  async #worktrees(folder: HeldFolder, way: Way): Promise<void> {
+    for (const { name, kind } of await this.#list(folder, way)) {
+      if (kind !== 'folder') this.#refuse(way, name);
+      else {
+        await this.#within(folder, way, name, (held, inner) => this.#worktree(held, inner));
+      }
+    }
+  }
+
+  async #worktree(folder: HeldFolder, way: Way): Promise<void> {
+    for (const { name, kind } of await this.#list(folder, way)) {
+      if (kind === 'folder' && (name === 'logs' || name === 'refs')) {
+        await this.#within(folder, way, name, (held, inner) =>
+          this.#data(held, inner, { mayShare: false }),
+        );
+      } else if (kind === 'file' && name === 'commondir') {
+        const text = (await folder.read(name, QUARANTINE_LIMITS.maxLinkBytes))?.toString('latin1');
+        if (text?.trim() !== '../..') this.#refuse(way, name);
+      } else if (kind === 'file') {
+        const isKnown = STATE_FILES.test(name) || WORKTREE_FILES.test(name);
+        await this.#file(folder, way, name, isKnown);
+      } else this.#refuse(way, name);
+    }
+  }
+
+  /** Objects are shared between clones by hard links; what git appends to must not be something else's content. */
+  async #data(folder: HeldFolder, way: Way, { mayShare }: { mayShare: boolean }): Promise<void> {
+    for (const { name, kind } of await this.#list(folder, way)) {
+      if (kind === 'folder') {
+        await this.#within(folder, way, name, (held, inner) =>
+          this.#data(held, inner, { mayShare }),
+        );
+      } else if (kind !== 'file') this.#refuse(way, name);
+      else if (!mayShare) await this.#file(folder, way, name, true);
+    }
+  }
+
+  async #files(folder: HeldFolder, way: Way, known: RegExp): Promise<void> {
+    for (const { name, kind } of await this.#list(folder, way)) {
+      if (kind === 'file') await this.#file(folder, way, name, known.test(name));
+      else this.#refuse(way, name);
+    }
+  }
+
+  async #hooks(folder: HeldFolder, way: Way): Promise<void> {
+    for (const { name, kind } of await this.#list(folder, way)) {
+      if (kind !== 'file' || !(await this.#isSample(folder, name))) this.#refuse(way, name);
+    }
+  }
+
+  async #isSample(folder: HeldFolder, name: ByteName): Promise<boolean> {
+    const { samples } = this.#tools;
+    if (samples === undefined || !SAMPLE.test(name)) return false;
+    const own = await readFile(join(samples, name)).catch(() => undefined);
+    const made = await folder.read(name, QUARANTINE_LIMITS.maxConfigBytes);
+    return own !== undefined && made?.equals(own) === true;
+  }
+
+  async #config(folder: HeldFolder, way: Way): Promise<void> {
+    const bytes = await folder.read('config', QUARANTINE_LIMITS.maxConfigBytes);
+    const judged = bytes && (await judgeConfig(bytes, this.#tools.git));
+    if (judged === undefined) {
+      const what = [`${shownWay([...way, 'config'])}, which git cannot read`];
+      this.#add({ way: [...way, 'config'], what, replacement: configOf(PLAIN_SETTINGS) });
+      return;
+    }
+    const { nlink } = await folder.stat('config');
+    if (judged.refused.length === 0 && nlink === 1n) return;
+    const what = judged.refused.map(shownSetting);
+    this.#add({ way: [...way, 'config'], what, replacement: configOf(judged.harmless) });
+  }
+
+  async #file(folder: HeldFolder, way: Way, name: ByteName, isKnown: boolean): Promise<void> {
+    if (!isKnown || (await folder.stat(name)).nlink > 1n) this.#refuse(way, name);
+  }
+
+  async #within(
+    folder: HeldFolder,
+    way: Way,
+    name: ByteName,
+    look: (held: HeldFolder, way: Way) => Promise<void>,
+  ): Promise<void> {
+    if (way.length >= QUARANTINE_LIMITS.maxDepth) throw new QuarantineError('it is too deep');
+    await using held = await folder.openFolder(name);
+    await look(held, [...way, name]);
+  }
+
+  async #list(folder: HeldFolder, way: Way): Promise<readonly HeldEntry[]> {
+    const entries = await folder.list();
+    this.#seen += entries.length;
+    if (this.#seen > QUARANTINE_LIMITS.maxEntries) {
+      throw new QuarantineError(`it holds too much to look at (${shownWay(way)})`);
+    }
+    return entries;
+  }
+
+  #refuse(way: Way, name: ByteName): void {
+    this.#add({ way: [...way, name], what: [shownWay([...way, name])] });
+  }
+
+  #add(finding: Finding): void {
+    if (this.findings.length === QUARANTINE_LIMITS.maxFindings) {
+      throw new QuarantineError('it holds too many things that may start programs');
+    }
+    this.findings.push(finding);
+  }
+}
+
+/** Matches no name. */
+const NOTHING = /(?!)/;
+
+function shownSetting({ key, value }: Setting): string {
+  return shownText(`${key} = ${value}`, QUARANTINE_LIMITS.maxWhatChars);
+}
+
+function shownWay(way: Way): string {
+  return shownText(way.map(shownName).join('/'), QUARANTINE_LIMITS.maxWhatChars);
+}

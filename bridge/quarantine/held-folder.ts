@@ -1,0 +1,148 @@
+/** A folder that a command may be changing: held by its descriptor, so that nothing done in it happens elsewhere. */
+import { type BigIntStats, constants } from 'node:fs';
+import { chmod, type FileHandle, lstat, open, opendir, readlink } from 'node:fs/promises';
+import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { isSystemError } from '../sandbox/failure.ts';
+import { type ByteName, toPath } from './byte-names.ts';
+
+/** What lies under a name; nothing is followed. */
+export type EntryKind = 'file' | 'folder' | 'link' | 'other';
+
+export interface HeldEntry {
+  readonly name: ByteName;
+  readonly kind: EntryKind;
+}
+
+/** Something is not what it was a moment ago, or cannot be worked on within our limits. */
+export class QuarantineError extends Error {
+  override readonly name = 'QuarantineError';
+}
+
+/** Linux only, as the sandbox is: there a descriptor is a path. */
+export class HeldFolder implements AsyncDisposable {
+  /** Where it was when it was opened: absolute, with every link resolved. */
+  readonly path: ByteName;
+  readonly #handle: FileHandle;
+
+  private constructor(handle: FileHandle, path: ByteName) {
+    this.#handle = handle;
+    this.path = path;
+  }
+
+  /**
+   * Opens a folder by its real path. A link anywhere on the way was put there since: that is a {@link QuarantineError}.
+   */
+  static async open(path: ByteName): Promise<HeldFolder> {
+    const held = await HeldFolder.#hold(toPath(path), path);
+    const real = await readlink(held.#self, { encoding: 'latin1' });
+    if (real === path) return held;
+    await held[Symbol.asyncDispose]();
+    throw new QuarantineError('a folder on the way to it was replaced');
+  }
+
+  /** Opens a folder in this one. A link is not followed. One that its modes close is opened for us first. */
+  async openFolder(name: ByteName): Promise<HeldFolder> {
+    const path = `${this.path}/${name}`;
+    try {
+      return await HeldFolder.#hold(this.entry(name), path);
+    } catch (error) {
+      if (!isSystemError(error, 'EACCES')) throw error;
+    }
+    await this.makeOurs(name);
+    return await HeldFolder.#hold(this.entry(name), path);
+  }
+
+  static async #hold(path: Buffer, real: ByteName): Promise<HeldFolder> {
+    const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
+    return new HeldFolder(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), real);
+  }
+
+  /** A path that leads to this very folder's entry, whatever the folder is called by now. */
+  entry(name: ByteName): Buffer {
+    return toPath(`${this.#self}/${name}`);
+  }
+
+  /** Throws `ENOENT` where there is none. */
+  async stat(name: ByteName): Promise<BigIntStats> {
+    return await lstat(this.entry(name), { bigint: true });
+  }
+
+  /** Whether there is an entry of this name, of any kind. */
+  async has(name: ByteName): Promise<boolean> {
+    try {
+      await this.stat(name);
+      return true;
+    } catch (error) {
+      if (isSystemError(error, 'ENOENT')) return false;
+      throw error;
+    }
+  }
+
+  /** All entries, in the order of the disk; more than the limit are a {@link QuarantineError}. */
+  async list(): Promise<readonly HeldEntry[]> {
+    const entries: HeldEntry[] = [];
+    for await (const entry of await opendir(this.#self, { encoding: 'latin1' })) {
+      if (entries.length === QUARANTINE_LIMITS.maxEntries) {
+        throw new QuarantineError('it holds too many entries to look at');
+      }
+      entries.push({ name: entry.name, kind: kindOf(entry) });
+    }
+    return entries;
+  }
+
+  /** The bytes of a regular file; undefined for anything else and for one that is too large. Never waits. */
+  async read(name: ByteName, maxBytes: number): Promise<Buffer | undefined> {
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    let file: FileHandle;
+    try {
+      file = await open(this.entry(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    } catch (error) {
+      if (isSystemError(error, 'ELOOP', 'ENXIO', 'EACCES')) return undefined;
+      throw error;
+    }
+    await using held = file;
+    const stats = await held.stat();
+    if (!stats.isFile() || stats.size > maxBytes) return undefined;
+    // One byte more than allowed: it may grow while it is read.
+    const bytes = Buffer.alloc(maxBytes + 1);
+    const { bytesRead } = await held.read(bytes, 0, bytes.length, 0);
+    return bytesRead > maxBytes ? undefined : bytes.subarray(0, bytesRead);
+  }
+
+  /**
+   * Gives its owner all rights to an entry that they may have taken from themselves. By a descriptor: `chmod` by name
+   * follows links.
+   */
+  async makeOurs(name: ByteName): Promise<void> {
+    await using handle = await open(this.entry(name), O_PATH | constants.O_NOFOLLOW);
+    const stats = await handle.stat();
+    if (stats.isSymbolicLink()) return;
+    await chmod(`/proc/self/fd/${handle.fd}`, stats.mode | constants.S_IRWXU);
+  }
+
+  async sync(): Promise<void> {
+    await this.#handle.sync();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#handle.close();
+  }
+
+  get #self(): string {
+    return `/proc/self/fd/${this.#handle.fd}`;
+  }
+}
+
+/** Linux's own; Node has no name for it. */
+const O_PATH = 0o10000000;
+
+/** Of anything that tells what it is. */
+export function kindOf(entry: {
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}): EntryKind {
+  if (entry.isSymbolicLink()) return 'link';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isFile() ? 'file' : 'other';
+}

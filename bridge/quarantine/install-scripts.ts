@@ -1,0 +1,189 @@
+/** Notices which scripts of an install (`npm install` runs them unasked) a command has added or changed. */
+import { createHash } from 'node:crypto';
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
+import { z } from 'zod';
+import { QUARANTINE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+import { closureOf } from '../sandbox/protected.ts';
+import { type ByteName, shownName, shownText, toPath } from './byte-names.ts';
+import { HeldFolder } from './held-folder.ts';
+
+/** One file, and what of it an install would run. */
+export interface ScriptNews {
+  readonly name: string;
+  readonly what: readonly string[];
+}
+
+type Scripts = ReadonlyMap<string, string>;
+
+interface KnownFile {
+  readonly stamp: string;
+  readonly scripts: Scripts;
+}
+
+interface KnownFolder {
+  readonly stamp: string;
+  readonly folders: readonly ByteName[];
+  readonly files: readonly ByteName[];
+  readonly entries: number;
+}
+
+/** Of one workspace. Unchanged folders cost one `lstat` each; packages of others (`node_modules`) are left out. */
+export class InstallScripts {
+  readonly #workspace: ByteName;
+  readonly #folders = new Map<ByteName, KnownFolder>();
+  #files = new Map<ByteName, KnownFile>();
+
+  constructor(workspace: ByteName) {
+    this.#workspace = workspace;
+  }
+
+  /** What is other than at the last look, and was changed after this moment. What is older the person did. */
+  async news(sinceMs: number): Promise<readonly ScriptNews[]> {
+    const news: ScriptNews[] = [];
+    const files = new Map<ByteName, KnownFile>();
+    for (const path of await this.#find()) {
+      const known = this.#files.get(path);
+      const looked = await this.#look(path, known);
+      if (looked === undefined) continue;
+      files.set(path, looked.file);
+      const what = changesOf(known?.scripts ?? NO_SCRIPTS, looked.file.scripts);
+      const name = shownName(path.slice(this.#workspace.length + 1));
+      if (what.length > 0 && looked.changedMs >= sinceMs - QUARANTINE_LIMITS.clockSlackMs) {
+        news.push({ name, what });
+      }
+    }
+    this.#files = files;
+    return news;
+  }
+
+  /** Level by level, nearest first. */
+  async #find(): Promise<readonly ByteName[]> {
+    const found: ByteName[] = [];
+    let left: number = QUARANTINE_LIMITS.maxScriptScanEntries;
+    let looked = 0;
+    for (const queue = [this.#workspace]; queue.length > 0 && left > 0; ) {
+      const path = queue.shift() ?? '';
+      const folder = await this.#folder(path);
+      if (folder === undefined) continue;
+      left -= folder.entries;
+      found.push(...folder.files.map((name) => `${path}/${name}`));
+      queue.push(...folder.folders.map((name) => `${path}/${name}`));
+      // Each look is a few microseconds of this thread.
+      if (++looked % FOLDERS_AT_ONCE === 0) await setImmediate();
+    }
+    return found;
+  }
+
+  async #folder(path: ByteName): Promise<KnownFolder | undefined> {
+    const stats = statsOf(path);
+    if (!stats?.isDirectory()) return undefined;
+    const known = this.#folders.get(path);
+    if (known?.stamp === stampOf(stats)) return known;
+    try {
+      await using held = await HeldFolder.open(path);
+      const entries = await held.list();
+      const folder = {
+        stamp: stampOf(stats),
+        entries: entries.length,
+        folders: entries.filter(isSearched).map(({ name }) => name),
+        files: entries.map(({ name }) => name).filter((name) => LOOKS[name] !== undefined),
+      };
+      const isSettled = Date.now() - changedMs(stats) > QUARANTINE_LIMITS.clockSlackMs;
+      if (isSettled) this.#folders.set(path, folder);
+      return folder;
+    } catch {
+      return undefined; // Gone or replaced meanwhile, or too large to be a part of a project.
+    }
+  }
+
+  async #look(
+    path: ByteName,
+    known: KnownFile | undefined,
+  ): Promise<{ file: KnownFile; changedMs: number } | undefined> {
+    const stats = statsOf(path);
+    if (stats === undefined) return undefined;
+    const stamp = stampOf(stats);
+    if (known?.stamp === stamp) return { file: known, changedMs: 0 };
+    const scripts = await scriptsOf(path).catch(() => NO_SCRIPTS);
+    return { file: { stamp, scripts }, changedMs: changedMs(stats) };
+  }
+}
+
+const FOLDERS_AT_ONCE = 500;
+const NO_SCRIPTS: Scripts = new Map();
+
+/** All that npm, yarn and pnpm run by themselves for an install in the folder. */
+const INSTALL_SCRIPTS = [
+  'preinstall',
+  'install',
+  'postinstall',
+  'prepublish',
+  'preprepare',
+  'prepare',
+  'postprepare',
+  'dependencies',
+  'pnpm:devPreinstall',
+] as const;
+
+/** The files that an install obeys. */
+const LOOKS: Readonly<Record<ByteName, (bytes: Buffer) => Scripts>> = {
+  'package.json': (bytes) => {
+    const parsed = PackageFile.safeParse(toValue(bytes.toString('utf8')));
+    const scripts = parsed.data?.scripts ?? {};
+    return new Map(
+      INSTALL_SCRIPTS.flatMap((name) => {
+        const script = scripts[name];
+        return typeof script === 'string' ? [[name, script] as const] : [];
+      }),
+    );
+  },
+  // Where there is one, npm builds what it says.
+  'binding.gyp': (bytes) =>
+    new Map([['npm builds it', createHash('sha256').update(bytes).digest('hex')]]),
+};
+
+const PackageFile = z.object({ scripts: z.record(z.string(), z.unknown()) });
+
+/** npm passes over a byte order mark too. */
+function toValue(json: string): unknown {
+  try {
+    return JSON.parse(json.replace(/^\ufeff/, ''));
+  } catch {
+    return undefined; // Then npm cannot read it either.
+  }
+}
+
+async function scriptsOf(path: ByteName): Promise<Scripts> {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  await using held = await HeldFolder.open(path.slice(0, -name.length - 1));
+  const bytes = await held.read(name, TOOL_LIMITS.maxFileBytes);
+  if (bytes === undefined) return new Map([['install', 'what this link or odd file leads to']]);
+  return LOOKS[name]?.(bytes) ?? NO_SCRIPTS;
+}
+
+function changesOf(before: Scripts, after: Scripts): string[] {
+  return [...after]
+    .filter(([name, script]) => before.get(name) !== script)
+    .map(([name, script]) => shownText(`${name} = ${script}`, QUARANTINE_LIMITS.maxWhatChars));
+}
+
+function isSearched({ name, kind }: { name: ByteName; kind: string }): boolean {
+  return kind === 'folder' && name !== 'node_modules' && closureOf(name) === null;
+}
+
+function statsOf(path: ByteName): BigIntStats | undefined {
+  try {
+    return lstatSync(toPath(path), { bigint: true, throwIfNoEntry: false });
+  } catch {
+    return undefined; // Not ours to look at: then an install of ours does not run it.
+  }
+}
+
+function stampOf({ ino, size, mtimeNs, ctimeNs }: BigIntStats): string {
+  return `${ino}:${size}:${mtimeNs}:${ctimeNs}`;
+}
+
+function changedMs({ ctimeMs }: BigIntStats): number {
+  return Number(ctimeMs);
+}

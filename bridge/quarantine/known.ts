@@ -1,0 +1,42 @@
+/** What was protected before a command began, on disk: a bridge that is killed must know it at its next start. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { isSystemError } from '../sandbox/failure.ts';
+import { replaceStateFile } from '../state-file.ts';
+import { quarantineFolder } from './store.ts';
+
+const KnownFile = z.object({
+  version: z.literal(1),
+  /** Whether a bridge began commands and has not told since that none of them is left. */
+  open: z.boolean(),
+  /** Names by identity (sandbox/scan.ts). The names are for people who read the file. */
+  entries: z.record(z.string(), z.string()),
+});
+export type KnownFile = z.infer<typeof KnownFile>;
+
+/** Undefined before the first command ever. */
+export function readKnown(stateDir: string): KnownFile | undefined {
+  const path = pathIn(stateDir);
+  try {
+    return KnownFile.parse(JSON.parse(readFileSync(path, 'utf8')));
+  } catch (cause) {
+    if (isSystemError(cause, 'ENOENT')) return undefined;
+    // To guess would be to take the person's own repositories for a command's, or the other way round.
+    throw new DrawbridgeError(
+      'NOT_CONFIGURED',
+      `${path} is damaged: remove it, after you have looked for repositories (.git) in the workspace that you do not know.`,
+      { cause },
+    );
+  }
+}
+
+/** Survives a loss of power when it returns. */
+export function writeKnown(stateDir: string, known: KnownFile): void {
+  replaceStateFile(pathIn(stateDir), JSON.stringify(known));
+}
+
+function pathIn(stateDir: string): string {
+  return join(quarantineFolder(stateDir), 'known.json');
+}

@@ -1,0 +1,171 @@
+/** Moves, copies and removes what a command made, from one held folder to another: no name is followed twice. */
+import { randomUUID } from 'node:crypto';
+import { constants } from 'node:fs';
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readlink,
+  rename,
+  rmdir,
+  symlink,
+  unlink,
+} from 'node:fs/promises';
+import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { isSystemError } from '../sandbox/failure.ts';
+import { type ByteName, shownName } from './byte-names.ts';
+import { type HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
+
+/** A name in a held folder. */
+export interface Spot {
+  readonly folder: HeldFolder;
+  readonly name: ByteName;
+}
+
+/**
+ * Moves whatever lies there, also to another disk. On the same disk it is one step. To another one the thing first gets
+ * a name that means nothing to any program, so that it is out of the way even if its copy fails, which throws.
+ */
+export async function moveAway(from: Spot, to: Spot): Promise<void> {
+  try {
+    await renameOurs(from, to);
+  } catch (error) {
+    if (!isSystemError(error, 'EXDEV')) throw error;
+    await carryAcross(from, to);
+  }
+}
+
+/** As {@link moveAway}, but never onto something: `EEXIST`. */
+export async function moveToFree(from: Spot, to: Spot): Promise<void> {
+  if (await to.folder.has(to.name)) throw systemError('EEXIST');
+  if (kindOf(await from.folder.stat(from.name)) === 'folder') return await moveAway(from, to);
+  try {
+    // A link fails where a rename would replace what was put there since we looked.
+    await link(from.folder.entry(from.name), to.folder.entry(to.name));
+    await unlink(from.folder.entry(from.name));
+  } catch (error) {
+    if (!isSystemError(error, 'EXDEV', 'EPERM')) throw error;
+    await moveAway(from, to);
+  }
+}
+
+/** Removes it with all that it holds. */
+export async function removeTree({ folder, name }: Spot): Promise<void> {
+  if (kindOf(await folder.stat(name)) !== 'folder') return await unlink(folder.entry(name));
+  {
+    await using inner = await folder.openFolder(name);
+    for (const entry of await inner.list()) await removeTree({ folder: inner, name: entry.name });
+  }
+  await rmdir(folder.entry(name));
+}
+
+/** A folder moves only where its owner may write to it: its `..` changes. */
+async function renameOurs(from: Spot, to: Spot): Promise<void> {
+  const step = () => rename(from.folder.entry(from.name), to.folder.entry(to.name));
+  try {
+    await step();
+  } catch (error) {
+    if (!isSystemError(error, 'EACCES')) throw error;
+    await from.folder.makeOurs(from.name);
+    await step();
+  }
+}
+
+async function carryAcross(from: Spot, to: Spot): Promise<void> {
+  const aside = { folder: from.folder, name: `drawbridge-set-aside-${randomUUID()}` };
+  await renameOurs(from, aside);
+  try {
+    await copyTree(aside, to, { bytes: 0, entries: 0 });
+  } catch (cause) {
+    const reason = cause instanceof QuarantineError ? cause.message : 'the copy failed';
+    const name = `${shownName(from.folder.path)}/${aside.name}`;
+    throw new QuarantineError(`it is called ${name} now and stayed there, for ${reason}`, {
+      cause,
+    });
+  }
+  await removeTree(aside);
+}
+
+interface Copied {
+  bytes: number;
+  entries: number;
+}
+
+async function copyTree(from: Spot, to: Spot, copied: Copied): Promise<void> {
+  const stats = await from.folder.stat(from.name);
+  if (++copied.entries > QUARANTINE_LIMITS.maxEntries) throw tooLarge();
+  switch (kindOf(stats)) {
+    case 'folder':
+      return await copyFolder(from, to, copied);
+    case 'file':
+      return await copyFile(from, to, copied);
+    case 'link': {
+      const target = await readlink(from.folder.entry(from.name), { encoding: 'buffer' });
+      return await symlink(target, to.folder.entry(to.name));
+    }
+    case 'other':
+      return; // A pipe or a socket holds nothing that could be kept.
+  }
+}
+
+async function copyFolder(from: Spot, to: Spot, copied: Copied): Promise<void> {
+  await mkdir(to.folder.entry(to.name), PRIVATE_FOLDER);
+  await using source = await from.folder.openFolder(from.name);
+  await using target = await to.folder.openFolder(to.name);
+  for (const { name } of await source.list()) {
+    await copyTree({ folder: source, name }, { folder: target, name }, copied);
+  }
+}
+
+async function copyFile(from: Spot, to: Spot, copied: Copied): Promise<void> {
+  const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK } = constants;
+  await using source = await open(from.folder.entry(from.name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  const stats = await source.stat();
+  await using target = await open(
+    to.folder.entry(to.name),
+    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+    stats.mode,
+  );
+  const piece = Buffer.alloc(PIECE_BYTES);
+  for (;;) {
+    const { bytesRead } = await source.read(piece, 0, piece.length, null);
+    if (bytesRead === 0) break;
+    copied.bytes += bytesRead;
+    if (copied.bytes > QUARANTINE_LIMITS.maxCopyBytes) throw tooLarge();
+    await target.writeFile(piece.subarray(0, bytesRead));
+  }
+  await giveTo(target, stats);
+  await target.sync();
+}
+
+/** Where we may give things away, they stay their owner's. */
+async function giveTo(file: FileHandle, { uid, gid }: { uid: number; gid: number }): Promise<void> {
+  if (process.getuid?.() === 0) await file.chown(uid, gid);
+}
+
+/** Puts a new file into a held folder, whose owner it gets. */
+export async function putFile({ folder, name }: Spot, text: string): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  await using file = await open(
+    folder.entry(name),
+    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
+    USUAL_FILE,
+  );
+  await file.writeFile(text);
+  const { uid, gid } = await folder.stat('.');
+  await giveTo(file, { uid: Number(uid), gid: Number(gid) });
+  await file.sync();
+}
+
+function tooLarge(): QuarantineError {
+  return new QuarantineError('it is too large to be copied to the disk of the state folder');
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(code), { code });
+}
+
+const PRIVATE_FOLDER = 0o700;
+const USUAL_FILE = 0o644;
+const PIECE_BYTES = 65_536;

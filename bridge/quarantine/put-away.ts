@@ -1,0 +1,164 @@
+/** Takes what a command made out of reach of the person's programs: a part of a repository, or a whole thing. */
+import { posix } from 'node:path';
+import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { isSystemError } from '../sandbox/failure.ts';
+import { type ByteName, shownName } from './byte-names.ts';
+import { examineRepository, type Finding, type GitTools } from './git-folder.ts';
+import { HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
+import { moveAway, putFile, type Spot } from './moving.ts';
+import type { QuarantineRecord } from './store.ts';
+
+/** What became of one place. */
+export type PutAway =
+  /** It starts nothing. */
+  | { readonly state: 'harmless' }
+  | { readonly state: 'quarantined'; readonly what: readonly string[] }
+  /** It is where it was, or where `reason` says. */
+  | { readonly state: 'failed'; readonly reason: string };
+
+export interface PuttingAway {
+  readonly record: QuarantineRecord;
+  readonly tools: GitTools;
+  /** Absolute and real. */
+  readonly workspace: ByteName;
+  /** Every `.git` that is closed to commands: the person's, and those that this look goes through as well. */
+  readonly repositories: ReadonlySet<ByteName>;
+}
+
+/**
+ * Takes out of a new repository what may start programs, so that the rest of it can be used. Only right while nothing
+ * runs that could change it back; {@link putAwayWhole} is for the rest, and for what cannot be cleaned.
+ */
+export async function cleanRepository(spot: Spot, putting: PuttingAway): Promise<PutAway> {
+  try {
+    const kind = kindOf(await spot.folder.stat(spot.name));
+    if (kind === 'file' && (await isLinkToRepository(spot, putting))) return { state: 'harmless' };
+    if (kind === 'folder') {
+      const what = await cleanInRounds(spot, putting);
+      if (what !== undefined) {
+        return what.length === 0 ? { state: 'harmless' } : { state: 'quarantined', what };
+      }
+    }
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT') && !(await spot.folder.has(spot.name))) return GONE;
+    // It cannot be looked through: as a whole it can still be moved.
+  }
+  return await putAwayWhole(spot, putting);
+}
+
+/** Moves a thing away with all that it holds. */
+export async function putAwayWhole(spot: Spot, putting: PuttingAway): Promise<PutAway> {
+  const { record, workspace } = putting;
+  const name = nameOf(spot, workspace);
+  try {
+    const what = [`${name}, all of it`, ...(await whatStarts(spot, putting.tools))];
+    const [stored = ''] = record.plan([{ name, from: pathOf(spot), what }]);
+    await using things = await record.things();
+    await moveAway(spot, { folder: things, name: stored });
+    return { state: 'quarantined', what };
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT') && !(await spot.folder.has(spot.name))) return GONE;
+    return { state: 'failed', reason: reasonOf(error) };
+  }
+}
+
+const GONE: PutAway = { state: 'harmless' };
+
+/** What a repository would start; nothing where it cannot be looked through, and for what is none. */
+export async function whatStarts(spot: Spot, tools: GitTools): Promise<readonly string[]> {
+  try {
+    if (posix.basename(spot.name) !== '.git') return [];
+    await using held = await spot.folder.openFolder(spot.name);
+    const findings = await examineRepository(held, tools);
+    return findings.flatMap(({ what }) => what);
+  } catch {
+    return []; // That it was moved is told in any case.
+  }
+}
+
+/** All that was put away; undefined where there was always more. */
+async function cleanInRounds(
+  spot: Spot,
+  putting: PuttingAway,
+): Promise<readonly string[] | undefined> {
+  const what: string[] = [];
+  await using held = await spot.folder.openFolder(spot.name);
+  for (let round = 0; round < QUARANTINE_LIMITS.maxRounds; round++) {
+    const findings = await examineRepository(held, putting.tools);
+    if (findings.length === 0) return what;
+    await putAwayParts(held, findings, putting);
+    what.push(...findings.flatMap((finding) => finding.what));
+  }
+  return undefined;
+}
+
+async function putAwayParts(
+  repository: HeldFolder,
+  findings: readonly Finding[],
+  { record, workspace }: PuttingAway,
+): Promise<void> {
+  const planned = record.plan(
+    findings.map(({ way, what, replacement }) => {
+      const spot = { folder: repository, name: way.join('/') };
+      return {
+        name: nameOf(spot, workspace),
+        from: pathOf(spot),
+        what: [...what],
+        ...(replacement !== undefined && { replacement }),
+      };
+    }),
+  );
+  await using things = await record.things();
+  for (const [index, { way, replacement }] of findings.entries()) {
+    await within(repository, way, async (from) => {
+      await moveAway(from, { folder: things, name: planned[index] ?? '' });
+      if (replacement !== undefined) await putFile(from, replacement);
+    });
+  }
+}
+
+/** Each folder on the way is opened in the one before it, and none is a link. */
+async function within(
+  folder: HeldFolder,
+  way: readonly ByteName[],
+  work: (spot: Spot) => Promise<void>,
+): Promise<void> {
+  const [name = '', ...rest] = way;
+  if (rest.length === 0) return await work({ folder, name });
+  await using inner = await folder.openFolder(name);
+  await within(inner, rest, work);
+}
+
+/**
+ * Whether a `.git` file leads to the folder of a submodule or a worktree inside a repository of this workspace: those
+ * are closed to commands, and looked through with the repository. A folder anywhere else a command could change later.
+ */
+async function isLinkToRepository(
+  { folder, name }: Spot,
+  { workspace, repositories }: PuttingAway,
+): Promise<boolean> {
+  const text = (await folder.read(name, QUARANTINE_LIMITS.maxLinkBytes))?.toString('latin1') ?? '';
+  const target = /^gitdir: ([^\n\r\0]+)\n?$/.exec(text)?.[1];
+  if (target === undefined) return false;
+  const path = posix.resolve(folder.path, target);
+  if (!path.startsWith(`${workspace}/`)) return false;
+  const repository = /^(.*?\/\.git)\/(?:modules|worktrees)\/[^/]/.exec(path)?.[1];
+  if (repository === undefined || !repositories.has(repository)) return false;
+  // Throws for a link on the way, and where there is nothing.
+  await using _real = await HeldFolder.open(path);
+  return true;
+}
+
+function pathOf({ folder, name }: Spot): ByteName {
+  return posix.join(folder.path, name);
+}
+
+function nameOf(spot: Spot, workspace: ByteName): string {
+  return shownName(posix.relative(workspace, pathOf(spot)));
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof QuarantineError) return error.message;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
+  return `it could not be moved (${code})`;
+}

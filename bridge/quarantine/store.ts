@@ -1,0 +1,124 @@
+/** The quarantine in the state folder: what was put away, from where, when, and after which command. */
+import { randomUUID } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isSystemError } from '../sandbox/failure.ts';
+import { PRIVATE_FOLDER, replaceStateFile } from '../state-file.ts';
+import { toByteName } from './byte-names.ts';
+import { HeldFolder } from './held-folder.ts';
+import { removeTree } from './moving.ts';
+
+const Item = z.object({
+  /** For people, relative to the workspace. */
+  name: z.string(),
+  /** Where it stood, absolute; a {@link ByteName}. */
+  from: z.string(),
+  /** Its name in the folder `things`. */
+  stored: z.string().regex(/^\d+$/),
+  what: z.array(z.string()),
+  /** The text that was put in its place. */
+  replacement: z.string().optional(),
+});
+export type Item = z.infer<typeof Item>;
+
+const Manifest = z.object({
+  version: z.literal(1),
+  id: z.string(),
+  created: z.iso.datetime(),
+  workspace: z.string(),
+  /** The command after which it was found, where one is known. */
+  command: z.string().nullable(),
+  items: z.array(Item),
+});
+export type Manifest = z.infer<typeof Manifest>;
+
+/** `q_1f2e3d4c` */
+export const RECORD_ID = /^q_[0-9a-f]{8}$/;
+const ID_DIGITS = 8;
+const THINGS = 'things';
+
+/** All that one look put away. Its manifest is on disk before anything is moved, so a crash in between loses nothing. */
+export class QuarantineRecord {
+  readonly #folder: string;
+  readonly #manifest: Manifest;
+
+  constructor(folder: string, about: Pick<Manifest, 'workspace' | 'command'>) {
+    const id = `q_${randomUUID().slice(0, ID_DIGITS)}`;
+    this.#folder = join(folder, id);
+    this.#manifest = { version: 1, id, created: new Date().toISOString(), ...about, items: [] };
+  }
+
+  get id(): string {
+    return this.#manifest.id;
+  }
+
+  /** Writes down what is about to be moved; gives their names in {@link things}. */
+  plan(items: readonly Omit<Item, 'stored'>[]): readonly string[] {
+    const first = this.#manifest.items.length;
+    const planned = items.map((item, index) => ({ ...item, stored: String(first + index) }));
+    this.#manifest.items.push(...planned);
+    mkdirSync(join(this.#folder, THINGS), { recursive: true, mode: PRIVATE_FOLDER });
+    replaceStateFile(join(this.#folder, 'manifest.json'), JSON.stringify(this.#manifest));
+    return planned.map(({ stored }) => stored);
+  }
+
+  /** The folder that takes what was planned. */
+  async things(): Promise<HeldFolder> {
+    return await openThings(this.#folder);
+  }
+}
+
+/** A record as it lies in the state folder. */
+export interface StoredRecord extends Manifest {
+  /** Absolute. */
+  readonly folder: string;
+}
+
+export function quarantineFolder(stateDir: string): string {
+  return join(stateDir, 'quarantine');
+}
+
+/** The newest first. What cannot be read is told by its name instead. */
+export function listRecords(stateDir: string): {
+  readonly records: readonly StoredRecord[];
+  readonly unreadable: readonly string[];
+} {
+  const records: StoredRecord[] = [];
+  const unreadable: string[] = [];
+  for (const id of idsIn(quarantineFolder(stateDir))) {
+    const folder = join(quarantineFolder(stateDir), id);
+    const manifest = readManifest(folder);
+    if (manifest === undefined) unreadable.push(id);
+    else records.push({ ...manifest, folder });
+  }
+  return { records: records.sort((a, b) => b.created.localeCompare(a.created)), unreadable };
+}
+
+/** What was put away by a record. */
+export async function openThings(folder: string): Promise<HeldFolder> {
+  return await HeldFolder.open(toByteName(realpathSync(join(folder, THINGS))));
+}
+
+/** Removes a record with everything in it. */
+export async function removeRecord(stateDir: string, id: string): Promise<void> {
+  await using folder = await HeldFolder.open(toByteName(realpathSync(quarantineFolder(stateDir))));
+  await removeTree({ folder, name: id });
+}
+
+function idsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).filter((name) => RECORD_ID.test(name));
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+function readManifest(folder: string): Manifest | undefined {
+  try {
+    return Manifest.parse(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')));
+  } catch {
+    return undefined; // Of another version, or damaged: what lies beside it stays.
+  }
+}

@@ -1,0 +1,92 @@
+/** A sandboxed workspace with its guard: commands run as a bridge runs them. */
+import { execFile } from 'node:child_process';
+import { rm } from 'node:fs/promises';
+import { onTestFinished } from 'vitest';
+import { WorkspaceGuard } from '../../../bridge/quarantine/guard.ts';
+import { protectedIn } from '../../../bridge/quarantine/listing.ts';
+import { listRecords } from '../../../bridge/quarantine/store.ts';
+import { Workspace } from '../../../bridge/sandbox/workspace.ts';
+import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
+import { ReadLedger } from '../../../bridge/tools/ledger.ts';
+import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
+import type { AttentionItem } from '../../../shared/attention.ts';
+import { TerminalCommandMetadata } from '../../../shared/documents.ts';
+import { type SandboxedWorkspace, sandboxedWorkspace } from '../sandbox/sandboxed-workspace.ts';
+
+export interface GuardedWorkspace {
+  readonly root: string;
+  readonly place: SandboxedWorkspace;
+  readonly guard: WorkspaceGuard;
+  readonly background: BackgroundProcesses;
+  /** What was told at the machine. */
+  readonly told: string[];
+  readonly run: (
+    command: string,
+    options?: { is_background?: boolean; permissions?: ('network' | 'git_write' | 'all')[] },
+  ) => Promise<{ data: string; output: string; attention: readonly AttentionItem[] }>;
+  /** What the person's git makes of a folder of the workspace. */
+  readonly git: (folder: string, ...args: string[]) => Promise<string>;
+  /** Names of what lies in quarantine, each once. */
+  readonly quarantined: () => string[];
+}
+
+/** `withRepository` keeps the repository that the workspace has; without it there is none. */
+export async function guardedWorkspace({
+  withRepository = true,
+  before = async (_place: SandboxedWorkspace): Promise<void> => {},
+  stateDir = undefined as string | undefined,
+} = {}): Promise<GuardedWorkspace> {
+  const place = await sandboxedWorkspace();
+  const state = stateDir ?? place.path('state');
+  if (!withRepository) await rm(place.path('workspace/.git'), { recursive: true });
+  await before(place);
+  const told: string[] = [];
+  const root = place.surroundings.workspace;
+  const guard = await WorkspaceGuard.open({
+    workspace: root,
+    stateDir: state,
+    listProtected: protectedIn(root),
+    tell: (line) => told.push(line),
+  });
+  const background = new BackgroundProcesses();
+  onTestFinished(async () => {
+    await background.endAll();
+    await guard.close().catch(() => {}); // A test may have taken its folder away.
+    await place.remove();
+  });
+  const workspace = await Workspace.open(root);
+  const execute = createRunTerminalCmd({ confinement: place.confinement, background, guard });
+  return {
+    root,
+    place,
+    guard,
+    background,
+    told,
+    run: async (command, options = {}) => {
+      const signal = new AbortController().signal;
+      const context = { workspace, ledger: new ReadLedger(), signal, conversationId: 'conv_test' };
+      const { data, metadata } = await execute(
+        { command, ...options },
+        { ...context, onOutput: () => {} },
+      );
+      const { output, newlyProtected = [] } = TerminalCommandMetadata.parse(metadata);
+      return { data, output, attention: newlyProtected };
+    },
+    git: (folder, ...args) =>
+      new Promise((resolve) => {
+        const cwd = place.path(`workspace/${folder}`);
+        // Not the repository that this very test belongs to.
+        const env = {
+          ...process.env,
+          HOME: place.path('home'),
+          GIT_CEILING_DIRECTORIES: place.base,
+          GIT_CONFIG_NOSYSTEM: '1',
+        };
+        execFile('git', args, { cwd, env }, (_error, stdout, stderr) => resolve(stdout + stderr));
+      }),
+    quarantined: () => {
+      const { records } = listRecords(state);
+      return [...new Set(records.flatMap(({ items }) => items.map(({ name }) => name)))].sort();
+    },
+  };
+}
