@@ -34,7 +34,8 @@ function documentEvents(
   document: Document,
   isPast: boolean,
 ): StreamEvent[] {
-  if (shown?.ended) return [];
+  const attention = shown?.attended ? false : attentionEvent(document);
+  if (shown?.ended) return attention ? [attention] : [];
   const { id: documentId, metadata } = document;
   const ends = isComplete(document, isPast);
   const content = (document.content ?? '').slice(shown?.content.length ?? 0);
@@ -51,6 +52,7 @@ function documentEvents(
     isNewlyAsked && approval,
     clarification !== undefined && shown?.asks !== documentId && clarification,
     ends && { type: 'document_end', documentId, metadata },
+    ends && attention,
   ];
   return events.filter((event) => event !== false);
 }
@@ -94,6 +96,12 @@ export function approvalEvent({ id, metadata }: Document): ApprovalEvent | undef
   const event = { type: 'approval_request', documentId: id, ...Object(metadata['approval']) };
   const parsed = TapeEvent.safeParse(event).data;
   return parsed?.type === 'approval_request' ? parsed : undefined;
+}
+
+/** What a command left behind. */
+function attentionEvent({ id, metadata }: Document): StreamEvent | false {
+  const event = { type: 'attention', documentId: id, items: metadata['newlyProtected'] };
+  return TapeEvent.safeParse(event).data ?? false;
 }
 
 /** The questions that a document waits with. */

@@ -1,4 +1,5 @@
 /** What concerns the run and not one document: approvals, the end, the connection. */
+import { attentionSentence } from '../shared/attention.ts';
 import type { Cost } from '../shared/documents.ts';
 import type { StreamEvent } from '../shared/events.ts';
 import { MODEL_LIMITS, RENDER_LIMITS } from '../shared/limits.ts';
@@ -35,6 +36,15 @@ const PLACES = new Map([
   ['device', ' on a device'],
   ['terminal', ' at the machine'],
 ]);
+
+/** What a command left behind: the person must see it even where the model says nothing of it. */
+export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: Paint): void {
+  pen.line();
+  for (const item of items) {
+    const words = printable(attentionSentence(item)).replaceAll('\n', ' ');
+    pen.write(`  ${paint(item.failure === undefined ? 'yellow' : 'red', `! ${words}`)}\n`);
+  }
+}
 
 /** What happens behind an answer that lets it wait, or come from somebody else. */
 export function writeNews(

@@ -5,7 +5,7 @@ import type { Paint } from './paint.ts';
 import type { Pen } from './pen.ts';
 import { printable, printableLine } from './printable.ts';
 import { diffLines, newLines } from './render-diff.ts';
-import { formatSeconds, writeApproval, writeResolved } from './render-run.ts';
+import { formatSeconds, writeApproval, writeAttention, writeResolved } from './render-run.ts';
 import type { Place } from './render-text.ts';
 import type { DocumentEvent, Shown } from './shown.ts';
 
@@ -32,6 +32,10 @@ export function writeToolEvent(
       break;
     case 'approval_resolved':
       writeResolved(pen, event, paint);
+      break;
+    case 'attention':
+      // A snapshot may have brought it before.
+      if (place.before?.attended !== true) writeAttention(pen, event, paint);
       break;
     case 'document_end':
       writeEnd(pen, shown, goesOn, paint);

@@ -12,6 +12,8 @@ export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
   /** What a person is waited for: the nonce of an approval, or the document itself where it asks questions. */
   readonly asks: string | null;
   readonly ended: boolean;
+  /** Whether it was shown what its command left behind. */
+  readonly attended: boolean;
 }
 
 /** An event of one document; its start is the one that has no `documentId`. */
@@ -48,6 +50,8 @@ export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | u
       const asked = { ...metadata, questions: event.questions };
       return { ...shown, asks: event.documentId, metadata: asked };
     }
+    case 'attention':
+      return { ...shown, attended: true };
     case 'document_end': {
       const content = event.finalContent ?? shown.content;
       return {
@@ -62,7 +66,14 @@ export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | u
 }
 
 function newShown({ id, type, metadata = {} }: DocumentStart['document']): Shown {
-  const nothing = { content: '', isBlank: true, liveOutput: '', asks: null, ended: false };
+  const nothing = {
+    content: '',
+    isBlank: true,
+    liveOutput: '',
+    asks: null,
+    ended: false,
+    attended: false,
+  };
   return { id, type, metadata, ...nothing };
 }
 

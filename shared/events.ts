@@ -1,6 +1,7 @@
 /** The events of a tape: what happened in a conversation, in the order it happened. */
 import { z } from 'zod';
 import { Asked } from './approvals.ts';
+import { AttentionItem } from './attention.ts';
 import {
   ChatResponse,
   ConversationView,
@@ -102,6 +103,13 @@ const DocumentEnd = z.object({
   metadata: Metadata.optional(),
 });
 
+/** A command left something behind that concerns a person, whatever the model says of it. Its document holds it too. */
+const Attention = z.object({
+  type: z.literal('attention'),
+  documentId: DocumentId,
+  items: z.array(AttentionItem),
+});
+
 /** A person is asked. The proposal is what a device shows and signs (shared/approvals.ts). */
 const ApprovalRequest = z.object({
   type: z.literal('approval_request'),
@@ -159,6 +167,7 @@ export const TapeEvent = z.discriminatedUnion('type', [
   ToolOutput,
   ToolResult,
   DocumentEnd,
+  Attention,
   ApprovalRequest,
   ApprovalResolved,
   ClarificationRequest,

@@ -190,6 +190,8 @@ function foldDocument(document: Document, event: DocumentEvent): void {
       metadata['questions'] = event.questions;
       metadata['awaiting'] = true;
       return;
+    case 'attention':
+      return; // In the metadata already: the document's end came before it.
     case 'document_end':
       delete metadata['awaiting'];
       if (event.finalContent !== undefined) document.content = event.finalContent;

@@ -73,6 +73,17 @@ function resolved(sequence: number, message?: string): StreamEvent {
   };
 }
 
+const LEFT = [
+  { name: 'new/.git', quarantined: true, what: ['hooks/pre-commit', `a${ESC}[2Jb`] },
+  { name: '.envrc', quarantined: false, what: ['a shell reads it'] },
+  { name: 'b/.git', quarantined: false, what: [] },
+  { name: 'c/.git', quarantined: false, what: [], failure: 'it could not be moved' },
+];
+function leftBehind(sequence: number): StreamEvent[] {
+  const ran = { exitCode: 0, output: '', duration_ms: 5, newlyProtected: LEFT };
+  const documentId = `doc_00${sequence}`;
+  return [end(sequence, ran), { type: 'attention', documentId, items: LEFT }];
+}
 function todo(id: string, status: string, content?: string) {
   return { id, status, ...(content !== undefined && { content }) };
 }
@@ -160,6 +171,16 @@ describe('on a terminal', () => {
         ...[result(2, 'success', 'x'), result(1, 'success', 'y'), end(1), end(2)],
       ],
       text: '• read_file a\n• read_file b ok x\n• read_file a ok y\n',
+    },
+    {
+      name: 'what a command left behind stands below it, whatever the model says',
+      events: [start(1, 'terminal_command', { command: 'x' }), ...leftBehind(1)],
+      text:
+        '$ x\n  exit code 0 after 0.0 s\n' +
+        '  ! new/.git is new; what could start programs there was quarantined (`drawbridge quarantine` shows it): hooks/pre-commit, a␛[2Jb.\n' +
+        '  ! .envrc is new or was changed, look at it before you use it: a shell reads it.\n' +
+        '  ! b/.git is new; nothing in it starts programs.\n' +
+        '  ! c/.git is new and could NOT be quarantined, remove it before you use it: it could not be moved.\n',
     },
     {
       name: 'a failed call is followed by its error with the code',
@@ -502,6 +523,7 @@ describe('a snapshot', () => {
     ...[start(4, 'clarification'), delta(4, 'So'), questions(4), answered(4)],
     ...[start(5, 'plan'), delta(5, '# Do'), end(5, PLAN)],
     ...[start(6, 'todo_update'), end(6, { todos: [todo('a', 'completed')] })],
+    ...[start(7, 'terminal_command', { command: 'x' }), ...leftBehind(7)],
     ...SAMPLE_TAPE.slice(-1),
   ];
 

@@ -1,4 +1,5 @@
 /** Each kind of document as Markdown. A document can be unfinished, so its metadata may lack any field. Pure. */
+import { attentionSentence } from '../../shared/attention.ts';
 import {
   type Answer,
   type Diff,
@@ -86,12 +87,14 @@ function renderToolCall({ metadata }: Document): string {
 function renderCommand({ metadata }: Document): string {
   const { data } = DocumentMetadata.terminal_command.partial().safeParse(metadata);
   const { command = '', workingDirectory, exitCode, output = '', result } = data ?? {};
+  const left = (data?.newlyProtected ?? []).map(attentionSentence);
   const where = workingDirectory === undefined ? '' : ` in ${codeSpan(workingDirectory)}`;
   return joined([
     `**Command**${where}`,
     fence('sh', command),
     output && fence('', output),
     exitCode !== undefined && `Exit code ${exitCode}.`,
+    left.map((sentence) => `- ${escapeInline(sentence)}`).join('\n'),
     result && quote(`Not run to its end: ${escapeInline(asText(result.data))}`),
   ]);
 }

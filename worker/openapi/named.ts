@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ApprovalTaken, Cancelled, ClarificationTaken, Health } from '../../shared/answers.ts';
 import { Asked, Nonce, Proposal } from '../../shared/approvals.ts';
+import { AttentionItem } from '../../shared/attention.ts';
 import {
   ConversationExport,
   ConversationInfo,
@@ -91,7 +92,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Mode, Effect, Framing, ErrorCode, WireError, Health, OpenApi },
   ...{ ChatRequest, PlanRequest, MessagePatch, ChatMessage, RequestContext, ToolSelection },
   ...{ ChatResponse, Document, DocumentType, ResponseStatus, ResponseMetadata, Usage, Cancelled },
-  ...{ Metadata, ToolOutcome, Diff, Todo, TodoStatus, Question, Answer },
+  ...{ Metadata, ToolOutcome, AttentionItem, Diff, Todo, TodoStatus, Question, Answer },
   ...{ ConversationList, ConversationInfo, ConversationPatch, ConversationView, UserMessage },
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },
   ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },

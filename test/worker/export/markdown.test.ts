@@ -125,6 +125,20 @@ describe('a document as Markdown', () => {
       '**Command** in `app`\n\n```sh\nnpm test\n```\n\n```\nfailed\n```\n\nExit code 1.\n\n> Not run to its end: Ended by a signal.',
     ],
     [
+      'a command has what it left behind',
+      {
+        type: 'terminal_command',
+        content: null,
+        metadata: {
+          command: 'x',
+          exitCode: 0,
+          output: '',
+          newlyProtected: [{ name: '.git', quarantined: false, what: [] }],
+        },
+      },
+      '**Command**\n\n```sh\nx\n```\n\nExit code 0.\n\n- .git is new; nothing in it starts programs.',
+    ],
+    [
       'a plan has its todos',
       {
         type: 'plan',

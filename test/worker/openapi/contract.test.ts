@@ -220,7 +220,8 @@ async function serve(bridge: ScriptedBridge, count: number): Promise<void> {
       bridge.finish(callId, { status: 'error', code: 'FILE_NOT_FOUND', data });
     } else if (tool === 'run_terminal_cmd') {
       bridge.send({ type: 'output', callId, delta: 'ok' });
-      const ran = { exitCode: 0, output: 'ok', duration_ms: 3, permissions: [] };
+      const newlyProtected = [{ name: '.envrc', quarantined: false, what: ['a shell reads it'] }];
+      const ran = { exitCode: 0, output: 'ok', duration_ms: 3, permissions: [], newlyProtected };
       bridge.succeed(callId, 'ok', { ...ran, workingDirectory: '/work' });
     } else bridge.succeed(callId, 'done');
   }

@@ -22,13 +22,21 @@ import type { Call } from '../store/rows.ts';
 export function resultEvents(call: Call, result: ToolResult, sequence: number): TapeEvent[] {
   const { documentId } = call;
   const outcome = { status: result.status, data: result.data };
+  const metadata = endMetadata(call, result);
   return [
     { type: 'tool_result', documentId, result: outcome },
-    { type: 'document_end', documentId, metadata: endMetadata(call, result) },
+    { type: 'document_end', documentId, metadata },
+    ...attentionEvents(documentId, metadata),
     ...(result.status === 'error'
       ? errorDocument(sequence, { code: result.code, source: toolName(call), message: result.data })
       : []),
   ];
+}
+
+/** In the commit of the document's end, so that it costs no row. */
+function attentionEvents(documentId: string, { newlyProtected }: Metadata): TapeEvent[] {
+  const items = TerminalCommandMetadata.shape.newlyProtected.safeParse(newlyProtected).data ?? [];
+  return items.length === 0 ? [] : [{ type: 'attention', documentId, items }];
 }
 
 /** The end of a document that stays without a result of its own; `call` where it belongs to a logged one. */
