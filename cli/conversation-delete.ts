@@ -1,11 +1,10 @@
 /** `drawbridge conversations delete`: the one change that cannot be undone. */
 import type { Command } from 'commander';
 import { createClient } from '../client/client.ts';
-import { LocalError } from '../local/local-error.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from './chat-target.ts';
+import { askFirst } from './confirm.ts';
 import { parseConversationId } from './conversation-id.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
-import { UsageError } from './usage-error.ts';
 
 interface DeleteOptions extends TargetOptions {
   readonly yes: boolean;
@@ -28,10 +27,8 @@ export function registerDelete(group: Command): void {
  * @throws {UsageError} where nobody can be asked. @throws {LocalError} after anything else than a yes.
  */
 export async function confirm(terminal: Terminal, conversationId: string): Promise<void> {
-  if (!terminal.isInteractive) {
-    throw new UsageError('Nobody can be asked here: --yes deletes without asking.');
-  }
-  const answer = await terminal.ask(`Delete ${conversationId} with everything in it? y or n: `);
-  if (/^\s*y(?:es)?\s*$/i.test(answer ?? '')) return;
-  throw new LocalError('failed', 'Nothing was deleted.');
+  await askFirst(terminal, `Delete ${conversationId} with everything in it?`, {
+    unasked: '--yes deletes without asking.',
+    otherwise: 'Nothing was deleted.',
+  });
 }

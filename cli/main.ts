@@ -9,11 +9,13 @@ import type { Programs } from '../local/instance.ts';
 import { LocalError } from '../local/local-error.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
 import { registerChat } from './chat-command.ts';
+import { registerCheck } from './check.ts';
 import { registerConnect } from './connect.ts';
 import { registerConversations } from './conversations.ts';
 import { describeError } from './error-text.ts';
 import { EXIT } from './exit-codes.ts';
 import { registerExport } from './export.ts';
+import { registerQuarantine } from './quarantine.ts';
 import { registerToken } from './token.ts';
 import { registerUp } from './up.ts';
 import { UsageError } from './usage-error.ts';
@@ -53,6 +55,8 @@ function newProgram(programs: Programs): Command {
   registerExport(program);
   registerConnect(program);
   registerToken(program);
+  registerQuarantine(program);
+  registerCheck(program);
   return program;
 }
 

@@ -505,6 +505,8 @@ export const QUARANTINE_LIMITS = {
   maxWhatChars: 200,
   maxWhats: 20,
   maxTold: 20,
+  /** Entries that `drawbridge check` looks at: more than any project has, some seconds. */
+  maxCheckedEntries: 2_000_000,
   /** How often is looked while a background command runs: what it makes waits no longer for the person's next command. */
   watchMs: 5 * SECOND,
   /** How much the clock of a file may be behind: kernels take the time of their last tick. */

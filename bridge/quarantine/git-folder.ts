@@ -192,7 +192,7 @@ class Examination {
     }
     const { nlink } = await folder.stat('config');
     if (judged.refused.length === 0 && nlink === 1n) return;
-    const what = judged.refused.map(shownSetting);
+    const what = boundedWhat(judged.refused.map(shownSetting));
     this.#add({ way: [...way, 'config'], what, replacement: configOf(judged.harmless) });
   }
 
@@ -207,7 +207,7 @@ class Examination {
     look: (held: HeldFolder, way: Way) => Promise<void>,
   ): Promise<void> {
     if (way.length >= QUARANTINE_LIMITS.maxDepth) throw new QuarantineError('it is too deep');
-    await using held = await folder.openFolder(name);
+    await using held = await folder.openAnyway(name);
     await look(held, [...way, name]);
   }
 
@@ -234,6 +234,13 @@ class Examination {
 
 /** Matches no name. */
 const NOTHING = /(?!)/;
+
+/** The first of many, and how many more there are. */
+export function boundedWhat(what: readonly string[]): string[] {
+  const { maxWhats } = QUARANTINE_LIMITS;
+  const others = what.length - maxWhats;
+  return others > 0 ? [...what.slice(0, maxWhats), `${others} more`] : [...what];
+}
 
 function shownSetting({ key, value }: Setting): string {
   return shownText(`${key} = ${value}`, QUARANTINE_LIMITS.maxWhatChars);

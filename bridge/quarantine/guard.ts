@@ -6,7 +6,7 @@ import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { isSystemError, ToolFailure } from '../sandbox/failure.ts';
 import { identityOf } from '../sandbox/scan.ts';
 import { type ByteName, shownName, toByteName } from './byte-names.ts';
-import { findGitTools, type GitTools } from './git-folder.ts';
+import { boundedWhat, findGitTools, type GitTools } from './git-folder.ts';
 import { HeldFolder } from './held-folder.ts';
 import { InstallScripts } from './install-scripts.ts';
 import { readKnown, writeKnown } from './known.ts';
@@ -170,13 +170,15 @@ export class WorkspaceGuard {
       things.map(({ path }) => path).filter((path) => posix.basename(path) === '.git'),
     );
     const { workspace, stateDir } = this.#config;
+    const isFlood = fresh.length > QUARANTINE_LIMITS.maxRepositories;
     const putting: Putting = {
       record: new QuarantineRecord(quarantineFolder(stateDir), { workspace, command }),
       tools: this.#tools,
       workspace: this.#workspace,
       repositories,
+      isFlood,
       // A command that is still there could change anything back.
-      mayClean: this.#running.size === 0 && fresh.length <= QUARANTINE_LIMITS.maxRepositories,
+      mayClean: this.#running.size === 0 && !isFlood,
     };
     const items: AttentionItem[] = [];
     for (const thing of fresh) items.push(...(await this.#handle(thing, putting)));
@@ -320,17 +322,10 @@ const CONFIGURES = ['git, an editor, an agent or a shell may start programs by i
 
 /** A command can make any number. All are handled; the first are named. */
 function bounded(items: readonly AttentionItem[]): readonly AttentionItem[] {
-  const { maxTold, maxWhats } = QUARANTINE_LIMITS;
-  const shown = items
-    .slice(0, maxTold)
-    .map((item) => ({ ...item, what: boundedWhat(item.what, maxWhats) }));
+  const { maxTold } = QUARANTINE_LIMITS;
+  const shown = items.slice(0, maxTold).map((item) => ({ ...item, what: boundedWhat(item.what) }));
   const others = items.slice(maxTold);
   if (others.length === 0) return shown;
   const quarantined = others.every((item) => item.quarantined);
   return [...shown, { name: `${others.length} more`, quarantined, what: ['of the same kind'] }];
-}
-
-function boundedWhat(what: readonly string[], most: number): string[] {
-  const others = what.length - most;
-  return others > 0 ? [...what.slice(0, most), `${others} more`] : [...what];
 }

@@ -40,16 +40,20 @@ export class HeldFolder implements AsyncDisposable {
     throw new QuarantineError('a folder on the way to it was replaced');
   }
 
-  /** Opens a folder in this one. A link is not followed. One that its modes close is opened for us first. */
+  /** Opens a folder in this one. A link is not followed. */
   async openFolder(name: ByteName): Promise<HeldFolder> {
-    const path = `${this.path}/${name}`;
+    return await HeldFolder.#hold(this.entry(name), `${this.path}/${name}`);
+  }
+
+  /** As {@link openFolder}, also one that its modes close: for what a command made, never for the person's own. */
+  async openAnyway(name: ByteName): Promise<HeldFolder> {
     try {
-      return await HeldFolder.#hold(this.entry(name), path);
+      return await this.openFolder(name);
     } catch (error) {
       if (!isSystemError(error, 'EACCES')) throw error;
     }
     await this.makeOurs(name);
-    return await HeldFolder.#hold(this.entry(name), path);
+    return await this.openFolder(name);
   }
 
   static async #hold(path: Buffer, real: ByteName): Promise<HeldFolder> {

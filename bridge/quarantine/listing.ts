@@ -1,8 +1,13 @@
 /** The protected things of a workspace, from the one scan that the sandbox makes its mounts of. */
+import { lstat } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { fromText } from '../sandbox/byte-path.ts';
+import { isSystemError } from '../sandbox/failure.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
-import { WorkspaceScan } from '../sandbox/scan.ts';
-import { type ByteName, toByteName } from './byte-names.ts';
+import { identityOf, WorkspaceScan } from '../sandbox/scan.ts';
+import { type ByteName, toPath } from './byte-names.ts';
+import { HeldFolder, QuarantineError } from './held-folder.ts';
 
 export interface ProtectedThing {
   /** Absolute and real. */
@@ -13,13 +18,41 @@ export interface ProtectedThing {
 
 export type ListProtected = () => Promise<readonly ProtectedThing[]>;
 
-/** The only place of this room that knows the scan. */
+/** The only place of this room that knows the scan. It does not look into closed folders; a `.git` may lie there too. */
 export function protectedIn(workspace: string): ListProtected {
   const scan = new WorkspaceScan(fromText(workspace));
   return async () => {
     const { entries } = await scan.look(SANDBOX_LIMITS.scanMs);
-    return entries
-      .filter(({ closure }) => closure === 'protected')
-      .map(({ path, identity }) => ({ path: toByteName(path), identity }));
+    const folders = entries.filter(
+      ({ path, kind }) => kind === 'folder' && posix.basename(path) !== '.git',
+    );
+    const nested = await Promise.all(folders.map(({ path }) => repositoriesIn(path)));
+    const things = entries.filter(({ closure }) => closure === 'protected');
+    return [...things.map(({ path, identity }) => ({ path, identity })), ...nested.flat()];
   };
+}
+
+/** Every `.git` below a folder; what cannot be looked through has none that a program could use. */
+async function repositoriesIn(path: ByteName): Promise<readonly ProtectedThing[]> {
+  const found: ProtectedThing[] = [];
+  try {
+    await using folder = await HeldFolder.open(path);
+    await search(folder, found, 0);
+  } catch (error) {
+    const isGone = isSystemError(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM');
+    if (!isGone && !(error instanceof QuarantineError)) throw error;
+  }
+  return found;
+}
+
+async function search(folder: HeldFolder, found: ProtectedThing[], depth: number): Promise<void> {
+  for (const { name, kind } of await folder.list()) {
+    const path = posix.join(folder.path, name);
+    if (name === '.git') {
+      found.push({ path, identity: identityOf(await lstat(toPath(path), { bigint: true })) });
+    } else if (kind === 'folder' && depth < QUARANTINE_LIMITS.maxDepth) {
+      await using inner = await folder.openFolder(name);
+      await search(inner, found, depth + 1);
+    }
+  }
 }

@@ -54,7 +54,7 @@ export async function moveToFree(from: Spot, to: Spot): Promise<void> {
 export async function removeTree({ folder, name }: Spot): Promise<void> {
   if (kindOf(await folder.stat(name)) !== 'folder') return await unlink(folder.entry(name));
   {
-    await using inner = await folder.openFolder(name);
+    await using inner = await folder.openAnyway(name);
     for (const entry of await inner.list()) await removeTree({ folder: inner, name: entry.name });
   }
   await rmdir(folder.entry(name));
@@ -111,8 +111,8 @@ async function copyTree(from: Spot, to: Spot, copied: Copied): Promise<void> {
 
 async function copyFolder(from: Spot, to: Spot, copied: Copied): Promise<void> {
   await mkdir(to.folder.entry(to.name), PRIVATE_FOLDER);
-  await using source = await from.folder.openFolder(from.name);
-  await using target = await to.folder.openFolder(to.name);
+  await using source = await from.folder.openAnyway(from.name);
+  await using target = await to.folder.openAnyway(to.name);
   for (const { name } of await source.list()) {
     await copyTree({ folder: source, name }, { folder: target, name }, copied);
   }

@@ -23,6 +23,8 @@ export interface PuttingAway {
   readonly workspace: ByteName;
   /** Every `.git` that is closed to commands: the person's, and those that this look goes through as well. */
   readonly repositories: ReadonlySet<ByteName>;
+  /** Whether there is so much that nothing is looked into, and all goes as it is. */
+  readonly isFlood: boolean;
 }
 
 /**
@@ -48,11 +50,15 @@ export async function cleanRepository(spot: Spot, putting: PuttingAway): Promise
 
 /** Moves a thing away with all that it holds. */
 export async function putAwayWhole(spot: Spot, putting: PuttingAway): Promise<PutAway> {
-  const { record, workspace } = putting;
+  const { record, workspace, isFlood } = putting;
   const name = nameOf(spot, workspace);
   try {
-    const what = [`${name}, all of it`, ...(await whatStarts(spot, putting.tools))];
-    const [stored = ''] = record.plan([{ name, from: pathOf(spot), what }]);
+    const isRepository = spot.name === '.git' && !isFlood;
+    const inside = isRepository ? await whatStarts(spot, putting.tools) : [];
+    const what = [`${name}, all of it`, ...inside];
+    const [stored = ''] = record.plan([{ name, from: pathOf(spot), what }], {
+      isDurable: !isFlood,
+    });
     await using things = await record.things();
     await moveAway(spot, { folder: things, name: stored });
     return { state: 'quarantined', what };
@@ -64,11 +70,10 @@ export async function putAwayWhole(spot: Spot, putting: PuttingAway): Promise<Pu
 
 const GONE: PutAway = { state: 'harmless' };
 
-/** What a repository would start; nothing where it cannot be looked through, and for what is none. */
+/** What a repository would start; nothing where it cannot be looked through. */
 export async function whatStarts(spot: Spot, tools: GitTools): Promise<readonly string[]> {
   try {
-    if (posix.basename(spot.name) !== '.git') return [];
-    await using held = await spot.folder.openFolder(spot.name);
+    await using held = await spot.folder.openAnyway(spot.name);
     const findings = await examineRepository(held, tools);
     return findings.flatMap(({ what }) => what);
   } catch {
@@ -82,7 +87,7 @@ async function cleanInRounds(
   putting: PuttingAway,
 ): Promise<readonly string[] | undefined> {
   const what: string[] = [];
-  await using held = await spot.folder.openFolder(spot.name);
+  await using held = await spot.folder.openAnyway(spot.name);
   for (let round = 0; round < QUARANTINE_LIMITS.maxRounds; round++) {
     const findings = await examineRepository(held, putting.tools);
     if (findings.length === 0) return what;
@@ -125,7 +130,7 @@ async function within(
 ): Promise<void> {
   const [name = '', ...rest] = way;
   if (rest.length === 0) return await work({ folder, name });
-  await using inner = await folder.openFolder(name);
+  await using inner = await folder.openAnyway(name);
   await within(inner, rest, work);
 }
 

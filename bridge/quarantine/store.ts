@@ -1,10 +1,10 @@
 /** The quarantine in the state folder: what was put away, from where, when, and after which command. */
 import { randomUUID } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isSystemError } from '../sandbox/failure.ts';
-import { PRIVATE_FOLDER, replaceStateFile } from '../state-file.ts';
+import { PRIVATE_FILE, PRIVATE_FOLDER, replaceStateFile } from '../state-file.ts';
 import { toByteName } from './byte-names.ts';
 import { HeldFolder } from './held-folder.ts';
 import { removeTree } from './moving.ts';
@@ -29,24 +29,27 @@ const Manifest = z.object({
   workspace: z.string(),
   /** The command after which it was found, where one is known. */
   command: z.string().nullable(),
-  items: z.array(Item),
 });
-export type Manifest = z.infer<typeof Manifest>;
+type Manifest = z.infer<typeof Manifest>;
 
 /** `q_1f2e3d4c` */
 export const RECORD_ID = /^q_[0-9a-f]{8}$/;
 const ID_DIGITS = 8;
+const MANIFEST = 'manifest.json';
+/** A line for each: there may be thousands. */
+const ITEMS = 'items.jsonl';
 const THINGS = 'things';
 
-/** All that one look put away. Its manifest is on disk before anything is moved, so a crash in between loses nothing. */
+/** All that one look put away. What is moved is written down before, so that a crash in between loses nothing. */
 export class QuarantineRecord {
   readonly #folder: string;
   readonly #manifest: Manifest;
+  #planned = 0;
 
   constructor(folder: string, about: Pick<Manifest, 'workspace' | 'command'>) {
     const id = `q_${randomUUID().slice(0, ID_DIGITS)}`;
     this.#folder = join(folder, id);
-    this.#manifest = { version: 1, id, created: new Date().toISOString(), ...about, items: [] };
+    this.#manifest = { version: 1, id, created: new Date().toISOString(), ...about };
   }
 
   get id(): string {
@@ -54,12 +57,18 @@ export class QuarantineRecord {
   }
 
   /** Writes down what is about to be moved; gives their names in {@link things}. */
-  plan(items: readonly Omit<Item, 'stored'>[]): readonly string[] {
-    const first = this.#manifest.items.length;
-    const planned = items.map((item, index) => ({ ...item, stored: String(first + index) }));
-    this.#manifest.items.push(...planned);
-    mkdirSync(join(this.#folder, THINGS), { recursive: true, mode: PRIVATE_FOLDER });
-    replaceStateFile(join(this.#folder, 'manifest.json'), JSON.stringify(this.#manifest));
+  plan(
+    items: readonly Omit<Item, 'stored'>[],
+    { isDurable = true }: { isDurable?: boolean } = {},
+  ): readonly string[] {
+    if (this.#planned === 0) {
+      mkdirSync(join(this.#folder, THINGS), { recursive: true, mode: PRIVATE_FOLDER });
+      replaceStateFile(join(this.#folder, MANIFEST), JSON.stringify(this.#manifest));
+    }
+    const planned = items.map((item) => ({ ...item, stored: String(this.#planned++) }));
+    const lines = planned.map((item) => `${JSON.stringify(item)}\n`).join('');
+    const options = { mode: PRIVATE_FILE, flush: isDurable };
+    appendFileSync(join(this.#folder, ITEMS), lines, options);
     return planned.map(({ stored }) => stored);
   }
 
@@ -71,6 +80,7 @@ export class QuarantineRecord {
 
 /** A record as it lies in the state folder. */
 export interface StoredRecord extends Manifest {
+  readonly items: readonly Item[];
   /** Absolute. */
   readonly folder: string;
 }
@@ -88,9 +98,9 @@ export function listRecords(stateDir: string): {
   const unreadable: string[] = [];
   for (const id of idsIn(quarantineFolder(stateDir))) {
     const folder = join(quarantineFolder(stateDir), id);
-    const manifest = readManifest(folder);
-    if (manifest === undefined) unreadable.push(id);
-    else records.push({ ...manifest, folder });
+    const record = readRecord(folder);
+    if (record === undefined) unreadable.push(id);
+    else records.push(record);
   }
   return { records: records.sort((a, b) => b.created.localeCompare(a.created)), unreadable };
 }
@@ -115,9 +125,12 @@ function idsIn(folder: string): string[] {
   }
 }
 
-function readManifest(folder: string): Manifest | undefined {
+function readRecord(folder: string): StoredRecord | undefined {
   try {
-    return Manifest.parse(JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')));
+    const manifest = Manifest.parse(JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8')));
+    // What a crash tore at the end was not moved.
+    const lines = readFileSync(join(folder, ITEMS), 'utf8').split('\n').slice(0, -1);
+    return { ...manifest, folder, items: lines.map((line) => Item.parse(JSON.parse(line))) };
   } catch {
     return undefined; // Of another version, or damaged: what lies beside it stays.
   }

@@ -1,5 +1,5 @@
-import { lstat } from 'node:fs/promises';
-import { describe, expect, test } from 'vitest';
+import { lstat, writeFile } from 'node:fs/promises';
+import { describe, expect, test, vi } from 'vitest';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { guardedWorkspace } from './guarded-workspace.ts';
 
@@ -192,17 +192,24 @@ describe.skipIf(NO_BUBBLEWRAP)(`a repository that a command makes ${NO_BUBBLEWRA
   });
 
   test('is looked for once more when a command in the background has ended', async () => {
-    const { run, quarantined, background, guard, told } = await guardedWorkspace();
-    const trap = 'trap "git init -q late; git -C late config core.fsmonitor x; exit" TERM';
-    await run(`${trap}; echo up; while :; do sleep 0.05; done`, { is_background: true });
-    await background.endAll();
-    await guard.close();
+    const { run, quarantined, root, told } = await guardedWorkspace();
+    const late = 'git init -q late; git -C late config core.fsmonitor x';
+    await run(`until [ -e go ]; do sleep 0.02; done; ${late}`, { is_background: true });
+    await writeFile(`${root}/go`, '');
+    await vi.waitFor(() => expect(quarantined()).toEqual(['late/.git/config']), 4_000);
     const { attention } = await run('true');
-    // The sandbox's own end is a SIGKILL where its processes are below a namespace: then there is nothing.
-    expect([[], ['late/.git/config']]).toContainEqual(quarantined());
-    expect(attention).toHaveLength(quarantined().length);
-    expect(told).toHaveLength(quarantined().length);
+    expect(attention).toMatchObject([{ name: 'late/.git', quarantined: true }]);
+    expect(told).toHaveLength(1);
   });
+
+  test.each([['.idea/a'], ['.ssh']])(
+    'is found in a folder that is closed itself: %s',
+    async (folder) => {
+      const { run, quarantined } = await guardedWorkspace();
+      await run(`mkdir -p ${folder}; git init -q ${folder}; git -C ${folder} config core.pager x`);
+      expect(quarantined()).toEqual([`${folder}/.git/config`]);
+    },
+  );
 
   test('is put away however many there are', async () => {
     const { run, place } = await guardedWorkspace();

@@ -1,0 +1,117 @@
+/** Gives a person back what was quarantined, as far as its place is free or as we left it. */
+import { unlink } from 'node:fs/promises';
+import { join, posix } from 'node:path';
+import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { identityOf } from '../sandbox/closed-entries.ts';
+import { isSystemError } from '../sandbox/failure.ts';
+import { closureOf } from '../sandbox/protected.ts';
+import { takeProcessLock } from '../tunnel/process-lock.ts';
+import type { ByteName } from './byte-names.ts';
+import { findGitTools } from './git-folder.ts';
+import { HeldFolder } from './held-folder.ts';
+import { readKnown, writeKnown } from './known.ts';
+import { moveToFree, type Spot } from './moving.ts';
+import { whatStarts } from './put-away.ts';
+import { type Item, openThings, removeRecord, type StoredRecord } from './store.ts';
+
+/** What became of one thing. */
+export type Restored =
+  | { readonly state: 'restored'; readonly name: string; readonly what: readonly string[] }
+  | { readonly state: 'stays'; readonly name: string; readonly reason: string };
+
+/** What is left of a record's things: an interrupted move never came, and what was restored is gone. */
+export interface Kept {
+  readonly item: Item;
+  /** What it starts where it stood, as it is now: a command that still ran may have changed it. */
+  readonly what: readonly string[];
+}
+
+export async function keptThings(record: StoredRecord): Promise<readonly Kept[]> {
+  const tools = await findGitTools(record.workspace);
+  await using things = await openThings(record.folder);
+  const kept: Kept[] = [];
+  for (const item of record.items) {
+    if (!(await things.has(item.stored))) continue;
+    const spot = { folder: things, name: item.stored };
+    const isRepository = posix.basename(item.from) === '.git';
+    const now = isRepository ? await whatStarts(spot, tools) : [];
+    kept.push({ item, what: [...new Set([...item.what, ...now])] });
+  }
+  return kept;
+}
+
+/** Puts back what can be put back. A record of which nothing is left is removed. */
+export async function restoreRecord(
+  stateDir: string,
+  record: StoredRecord,
+): Promise<readonly Restored[]> {
+  const kept = await keptThings(record);
+  const results: Restored[] = [];
+  {
+    await using things = await openThings(record.folder);
+    for (const { item, what } of kept) {
+      const from = { folder: things, name: item.stored };
+      const reason = await restore(from, item);
+      results.push(
+        reason === undefined
+          ? { state: 'restored', name: item.name, what }
+          : { state: 'stays', name: item.name, reason },
+      );
+    }
+  }
+  if (results.every(({ state }) => state === 'restored')) await removeRecord(stateDir, record.id);
+  await makeKnown(stateDir, record);
+  return results;
+}
+
+/** Undefined when it is back; else why not. */
+async function restore(from: Spot, item: Item): Promise<string | undefined> {
+  try {
+    await using folder = await HeldFolder.open(posix.dirname(item.from));
+    const to = { folder, name: posix.basename(item.from) };
+    if (item.replacement !== undefined) await clearReplacement(to, item.replacement);
+    await moveToFree(from, to);
+    return undefined;
+  } catch (error) {
+    if (isSystemError(error, 'EEXIST', 'ENOTEMPTY')) return 'something else is in its place';
+    if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return 'its folder is not there any more';
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/** What the person has changed since stays, and is then in the way. */
+async function clearReplacement({ folder, name }: Spot, replacement: string): Promise<void> {
+  if (!(await folder.has(name))) return;
+  const there = await folder.read(name, QUARANTINE_LIMITS.maxConfigBytes);
+  if (there?.toString('utf8') === replacement) await unlink(folder.entry(name));
+}
+
+/**
+ * After a crash the next bridge would take what is back for a command's again. One that runs learns it by itself, before
+ * its next command.
+ */
+async function makeKnown(stateDir: string, { items }: StoredRecord): Promise<void> {
+  const lock = takeProcessLock(join(stateDir, 'journal.jsonl.lock'));
+  if (!lock.ok) return;
+  try {
+    const known = readKnown(stateDir);
+    if (known?.open !== true) return;
+    const entries = { ...known.entries };
+    for (const { from, name } of items) {
+      const identity = closureOf(posix.basename(from)) && (await identityAt(from));
+      if (identity) entries[identity] = name;
+    }
+    writeKnown(stateDir, { ...known, entries });
+  } finally {
+    lock.release();
+  }
+}
+
+async function identityAt(path: ByteName): Promise<string | undefined> {
+  try {
+    await using folder = await HeldFolder.open(posix.dirname(path));
+    return identityOf(await folder.stat(posix.basename(path)));
+  } catch {
+    return undefined; // It was not put back.
+  }
+}
