@@ -509,8 +509,8 @@ export const QUARANTINE_LIMITS = {
   maxCheckedEntries: 2_000_000,
   /** How often is looked while a background command runs: what it makes waits no longer for the person's next command. */
   watchMs: 5 * SECOND,
-  /** How much the clock of a file may be behind: kernels take the time of their last tick. */
-  clockSlackMs: 50,
+  /** How much the clock of a file may be behind: kernels take the time of their last tick, 10 ms at most. */
+  clockSlackMs: 20,
 } as const;
 
 /** The client's side of a stream. */

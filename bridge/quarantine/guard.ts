@@ -84,8 +84,9 @@ export class WorkspaceGuard {
   async begins(command: string): Promise<GuardedCommand> {
     const token = Symbol(command);
     await this.#inTurn(async () => {
-      if (this.#running.size === 0) await this.#learn();
-      this.#untold.push(...(await this.#look(command)));
+      const isAlone = this.#running.size === 0;
+      if (isAlone) await this.#learn();
+      if (!isAlone || this.#failed.size > 0) this.#untold.push(...(await this.#look(command)));
       this.#save({ open: true });
       this.#running.set(token, Date.now());
     });
@@ -122,6 +123,11 @@ export class WorkspaceGuard {
     }
   }
 
+  /** What was found goes with the next result again: the one that it went with is not shown. */
+  tellAgain(items: readonly AttentionItem[]): void {
+    this.#untold.push(...items);
+  }
+
   /** Called when all commands have ended: what comes from now on is the person's. */
   async close(): Promise<void> {
     clearInterval(this.#watch);
@@ -136,7 +142,6 @@ export class WorkspaceGuard {
     const things = await this.#config.listProtected();
     const theirs = things.filter(({ identity }) => !this.#failed.has(identity));
     this.#known = new Map(theirs.map((thing) => [thing.identity, this.#nameOf(thing)]));
-    await this.#scripts.news(Number.POSITIVE_INFINITY);
   }
 
   /** A look outside of a command's own: tells what it finds at the machine, and with the next result. */
@@ -165,6 +170,7 @@ export class WorkspaceGuard {
   /** Puts away or tells what is new since the last look. */
   async #look(command: string | null, since = this.#earliest()): Promise<AttentionItem[]> {
     const things = await this.#config.listProtected();
+    this.#forgetGone(things);
     const fresh = things.filter(({ identity }) => !this.#known.has(identity));
     const repositories = new Set(
       things.map(({ path }) => path).filter((path) => posix.basename(path) === '.git'),
@@ -188,6 +194,11 @@ export class WorkspaceGuard {
       ...items,
       ...scripts.map((news) => ({ ...news, what: [...news.what], quarantined: false })),
     ];
+  }
+
+  #forgetGone(things: readonly ProtectedThing[]): void {
+    const there = new Set(things.map(({ identity }) => identity));
+    for (const identity of this.#failed) if (!there.has(identity)) this.#failed.delete(identity);
   }
 
   async #handle(thing: ProtectedThing, putting: Putting): Promise<AttentionItem[]> {
@@ -247,7 +258,8 @@ export class WorkspaceGuard {
   /** While a command runs in the background it may make anything at any time. */
   #keepWatch(): void {
     this.#watch ??= setInterval(() => {
-      if (this.#running.size > 0) return void this.#later(null);
+      const [oldest] = this.#running.keys();
+      if (oldest) return void this.#later(oldest.description ?? null);
       clearInterval(this.#watch);
       this.#watch = undefined;
     }, QUARANTINE_LIMITS.watchMs).unref();

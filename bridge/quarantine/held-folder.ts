@@ -1,9 +1,9 @@
 /** A folder that a command may be changing: held by its descriptor, so that nothing done in it happens elsewhere. */
 import { type BigIntStats, constants } from 'node:fs';
-import { chmod, type FileHandle, lstat, open, opendir, readlink } from 'node:fs/promises';
+import { chmod, type FileHandle, lstat, open, opendir, readlink, realpath } from 'node:fs/promises';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { isSystemError } from '../sandbox/failure.ts';
-import { type ByteName, toPath } from './byte-names.ts';
+import { type ByteName, toByteName, toPath } from './byte-names.ts';
 
 /** What lies under a name; nothing is followed. */
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
@@ -18,7 +18,7 @@ export class QuarantineError extends Error {
   override readonly name = 'QuarantineError';
 }
 
-/** Linux only, as the sandbox is: there a descriptor is a path. */
+/** On Linux a descriptor is a path, and nothing can come between; elsewhere there is no sandbox whose commands could. */
 export class HeldFolder implements AsyncDisposable {
   /** Where it was when it was opened: absolute, with every link resolved. */
   readonly path: ByteName;
@@ -34,7 +34,9 @@ export class HeldFolder implements AsyncDisposable {
    */
   static async open(path: ByteName): Promise<HeldFolder> {
     const held = await HeldFolder.#hold(toPath(path), path);
-    const real = await readlink(held.#self, { encoding: 'latin1' });
+    const real = IS_LINUX
+      ? await readlink(held.#self, { encoding: 'latin1' })
+      : toByteName(await realpath(toPath(path), { encoding: 'buffer' }));
     if (real === path) return held;
     await held[Symbol.asyncDispose]();
     throw new QuarantineError('a folder on the way to it was replaced');
@@ -85,7 +87,7 @@ export class HeldFolder implements AsyncDisposable {
   /** All entries, in the order of the disk; more than the limit are a {@link QuarantineError}. */
   async list(): Promise<readonly HeldEntry[]> {
     const entries: HeldEntry[] = [];
-    for await (const entry of await opendir(this.#self, { encoding: 'latin1' })) {
+    for await (const entry of await opendir(toPath(this.#self), { encoding: 'latin1' })) {
       if (entries.length === QUARANTINE_LIMITS.maxEntries) {
         throw new QuarantineError('it holds too many entries to look at');
       }
@@ -118,6 +120,7 @@ export class HeldFolder implements AsyncDisposable {
    * follows links.
    */
   async makeOurs(name: ByteName): Promise<void> {
+    if (!IS_LINUX) return;
     await using handle = await open(this.entry(name), O_PATH | constants.O_NOFOLLOW);
     const stats = await handle.stat();
     if (stats.isSymbolicLink()) return;
@@ -132,10 +135,12 @@ export class HeldFolder implements AsyncDisposable {
     await this.#handle.close();
   }
 
-  get #self(): string {
-    return `/proc/self/fd/${this.#handle.fd}`;
+  get #self(): ByteName {
+    return IS_LINUX ? `/proc/self/fd/${this.#handle.fd}` : this.path;
   }
 }
+
+const IS_LINUX = process.platform === 'linux';
 
 /** Linux's own; Node has no name for it. */
 const O_PATH = 0o10000000;

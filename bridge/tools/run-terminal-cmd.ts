@@ -42,12 +42,14 @@ export function createRunTerminalCmd(machine: {
         })),
       guarded,
     );
+    const attention = await leftBehind(outcome, guarded);
+    if (context.signal.aborted) machine.guard?.tellAgain(attention);
     const report: CommandReport = {
       command,
       workingDirectory: place.name,
       permissions,
       limits,
-      attention: await leftBehind(outcome, guarded),
+      attention,
       outcome,
     };
     return toCommandResult(report);

@@ -23,6 +23,7 @@ export interface GuardedWorkspace {
   readonly run: (
     command: string,
     options?: { is_background?: boolean; permissions?: ('network' | 'git_write' | 'all')[] },
+    signal?: AbortSignal,
   ) => Promise<{ data: string; output: string; attention: readonly AttentionItem[] }>;
   /** What the person's git makes of a folder of the workspace. */
   readonly git: (folder: string, ...args: string[]) => Promise<string>;
@@ -62,8 +63,7 @@ export async function guardedWorkspace({
     guard,
     background,
     told,
-    run: async (command, options = {}) => {
-      const signal = new AbortController().signal;
+    run: async (command, options = {}, signal = new AbortController().signal) => {
       const context = { workspace, ledger: new ReadLedger(), signal, conversationId: 'conv_test' };
       const { data, metadata } = await execute(
         { command, ...options },

@@ -1,6 +1,8 @@
 import { mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { QUARANTINE_LIMITS } from '../../../shared/limits.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { guardedWorkspace } from './guarded-workspace.ts';
 
@@ -37,6 +39,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
         'echo "{}" > a/binding.gyp; ln -s ../package.json a/b.json',
     );
     await place.put('workspace/c/package.json', '{"scripts":{"install":"own"}}');
+    await setTimeout(2 * QUARANTINE_LIMITS.clockSlackMs);
     const later = await run('true');
     expect(unchanged.attention).toEqual([]);
     const byName = [...changed.attention].sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -93,6 +96,17 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     expect(attention.map(({ quarantined: isAway }) => isAway)).toEqual([true, true]);
     expect(quarantined()).toEqual(['.drawbridge', 'new/.git/config']);
     expect((await readdir(root)).sort()).toEqual(['.env', '.vscode', 'new', 'readme']);
+  });
+
+  test('is told with the next result where a cancelled call made it', async () => {
+    const { run, root } = await guardedWorkspace();
+    const cancel = new AbortController();
+    const running = run('mkdir .husky; touch made; sleep 60', {}, cancel.signal);
+    await vi.waitFor(() => stat(join(root, 'made')), 5_000);
+    cancel.abort();
+    await running;
+    expect((await run('true')).attention).toMatchObject([{ name: '.husky' }]);
+    expect((await run('true')).attention).toEqual([]);
   });
 
   test('is told loudly where it cannot be put away, and tried again', async () => {

@@ -14,7 +14,7 @@ describe('a background command', () => {
   test('returns at its first quiet moment and runs on', async () => {
     const { end, output } = await start('echo listening; sleep 60');
     expect({ end, output }).toEqual({
-      end: { state: 'running', pid: expect.any(Number) },
+      end: { state: 'running', pid: expect.any(Number), ended: expect.any(Promise) },
       output: 'listening\n',
     });
   });
