@@ -2,9 +2,9 @@
 import { unlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
-import { identityOf } from '../sandbox/closed-entries.ts';
 import { isSystemError } from '../sandbox/failure.ts';
 import { closureOf } from '../sandbox/protected.ts';
+import { identityOf } from '../sandbox/scan.ts';
 import { takeProcessLock } from '../tunnel/process-lock.ts';
 import type { ByteName } from './byte-names.ts';
 import { findGitTools } from './git-folder.ts';

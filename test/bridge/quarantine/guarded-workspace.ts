@@ -11,7 +11,11 @@ import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
 import type { AttentionItem } from '../../../shared/attention.ts';
 import { TerminalCommandMetadata } from '../../../shared/documents.ts';
-import { type SandboxedWorkspace, sandboxedWorkspace } from '../sandbox/sandboxed-workspace.ts';
+import {
+  OWNER,
+  type SandboxedWorkspace,
+  sandboxedWorkspace,
+} from '../sandbox/sandboxed-workspace.ts';
 
 export interface GuardedWorkspace {
   readonly root: string;
@@ -82,7 +86,9 @@ export async function guardedWorkspace({
           GIT_CEILING_DIRECTORIES: place.base,
           GIT_CONFIG_NOSYSTEM: '1',
         };
-        execFile('git', args, { cwd, env }, (_error, stdout, stderr) => resolve(stdout + stderr));
+        execFile('git', args, { cwd, env, ...OWNER }, (_error, stdout, stderr) =>
+          resolve(stdout + stderr),
+        );
       }),
     quarantined: () => {
       const { records } = listRecords(state);

@@ -101,9 +101,9 @@ const ATTACKS: readonly (readonly [title: string, command: string, away: readonl
   ],
   ['a pipe', 'mkdir new; mkfifo new/.git', ['new/.git']],
   [
-    'a file that leads into a repository that nobody looks through',
+    'a file that leads into a repository in a folder of packages',
     `${INIT}; mkdir -p node_modules/x/.git/modules; mv new/.git node_modules/x/.git/modules/m; git config -f node_modules/x/.git/modules/m/config core.fsmonitor ${OWNED}; echo 'gitdir: ../node_modules/x/.git/modules/m' > new/.git`,
-    ['new/.git'],
+    ['node_modules/x/.git/modules/m/config'],
   ],
   [
     'a repository that its command has closed',
@@ -126,7 +126,10 @@ describe.skipIf(NO_BUBBLEWRAP)(`a repository that a command makes ${NO_BUBBLEWRA
     expect(await place.text('workspace/ran')).toBeUndefined();
     expect(quarantined()).toEqual([...away].sort());
     const [item] = attention.filter(({ quarantined: isAway }) => isAway);
-    expect(item).toMatchObject({ name: expect.stringMatching(/^new/), quarantined: true });
+    expect(item).toMatchObject({
+      name: expect.stringMatching(/^(new|node_modules)/),
+      quarantined: true,
+    });
     expect(told.join('\n')).toContain(`${item?.name} is new`);
     expect(data).toContain(`${item?.name} is new`);
   });
