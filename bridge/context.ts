@@ -3,8 +3,9 @@ import { type as osType, release } from 'node:os';
 import { basename } from 'node:path';
 import { CONTEXT_LIMITS } from '../shared/limits.ts';
 import type { MachineContext } from '../shared/tunnel.ts';
+import { compute } from './compute/compute.ts';
+import { filterInTurns } from './compute/turns.ts';
 import { readGitStatus, type StatusLook } from './git-status.ts';
-import { formatLayout } from './layout.ts';
 import { listFiles } from './tools/file-list.ts';
 
 /** Looks at the workspace as it is now, for no longer than CONTEXT_LIMITS.lookTimeoutMs. */
@@ -32,9 +33,10 @@ async function readLayout(
   mayName: (name: string) => boolean = () => true,
 ): Promise<string> {
   const timeUp = AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs);
+  const either = AbortSignal.any([signal, timeUp]);
   try {
-    const files = await listFiles({ folder: root, signal: AbortSignal.any([signal, timeUp]) });
-    return formatLayout(files.filter(mayName));
+    const files = await filterInTurns(await listFiles({ folder: root, signal: either }), mayName);
+    return await compute('formatLayout', files.join('\0'), either);
   } catch {
     signal.throwIfAborted();
     return ''; // A folder that cannot be listed, or not soon: the tools will say why when they are used.

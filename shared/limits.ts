@@ -350,8 +350,9 @@ export const TOOL_LIMITS = {
   maxEntries: 1_000,
   /** Matching lines of a text search without a limit. */
   maxMatches: 200,
-  /** Files listed for a file search or a count, before they are cut for show: what memory can hold with ease. */
+  /** Files listed for a file search or a count, and UTF-16 units of their paths, before they are cut for show: what memory can hold with ease. */
   maxListedFiles: 200_000,
+  maxListedChars: 32 * MIB,
   /** For a search process. */
   searchTimeoutMs: 30 * SECOND,
   /** Bytes of one record of a search process's output; a longer one is a line nobody wants to read, and is dropped. */
@@ -373,18 +374,32 @@ export const TOOL_LIMITS = {
   maxEditedLines: 500_000,
   /** Places of one searched text: a space stands in a large file millions of times. */
   maxPlaces: 1_000_000,
-  /** Equal lines seen for one end of a block, and spans of one block: a tenth of a second each. Real edits need some hundreds. */
+  /** Equal lines seen for all blocks of an edit, and spans of them: a tenth of a second each. Real edits need some hundreds. */
   maxEqualLines: 1_000_000,
-  maxSpans: 100_000,
+  maxSpans: 200_000,
+  /** Pieces of one shown change: more say less than the whole of it, and each is an object on the wire. */
+  maxHunks: 1_000,
   /** UTF-16 units of a called name: no API takes more of a function's, and a longer one would be refused when it is told again. */
   maxNameChars: 64,
   /** Allowed paths named when a call leads elsewhere. */
   maxNamedPaths: 10,
   /** Line ranges named when a file changed since it was read. */
   maxStaleRanges: 5,
-  /** Files remembered as read, and UTF-16 units of their text; the oldest are forgotten, and then read again. */
+  /** Files remembered as read, and bytes of them; the oldest are forgotten, and then read again. */
   maxLedgerFiles: 2_000,
-  maxLedgerChars: 32 * MIB,
+  maxLedgerBytes: 32 * MIB,
+} as const;
+
+/** Long computations on the developer's machine. */
+export const COMPUTE_LIMITS = {
+  /** For one in the thread; the worst that was found, in a file of the largest size, takes a tenth of it. */
+  maxMs: 10 * SECOND,
+  /** Megabytes of the thread's heap: the largest file takes about half of it. */
+  maxHeapMb: 1_024,
+  /** A thread without work for this long is ended, for it may hold much memory; a new one starts in a tenth of a second. */
+  idleMs: MINUTE,
+  /** The longest that a work in slices holds the loop up, about: nothing that a person or a socket notices. */
+  turnMs: 10,
 } as const;
 
 /** The tools that run on the edge. Everything they hold is stored and sent whole. */
@@ -404,6 +419,10 @@ export const EDGE_TOOL_LIMITS = {
 
 /** Answering a question about a code base, all of it on the developer's machine. */
 export const CODEBASE_LIMITS = {
+  /** UTF-16 units of a question that are looked at: some 300 words, far more than people ask. */
+  maxQuestionChars: 2_000,
+  /** UTF-16 units of an identifier; what is longer is data, and may fill a file. */
+  maxIdentifierChars: 200,
   /** Things one question can ask about; more is a pasted text, and its first words tell enough. */
   maxConcepts: 16,
   /** For finding the files that mention any of them; what was found by then is ranked. */

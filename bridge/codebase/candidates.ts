@@ -1,6 +1,7 @@
 /** Finds the files that may answer a question, by what ripgrep counts in them. */
 import { join } from 'node:path';
 import { CODEBASE_LIMITS } from '../../shared/limits.ts';
+import { Turns } from '../compute/turns.ts';
 import type { Workspace } from '../sandbox/workspace.ts';
 import { listFiles } from '../tools/file-list.ts';
 import { runRipgrep } from '../tools/ripgrep.ts';
@@ -19,8 +20,10 @@ export interface CandidateSearch {
 }
 
 export interface Candidates {
-  /** Absolute paths, the most promising first; nothing ignored, and nothing the workspace does not show. */
+  /** Absolute paths of as many as are read, the most promising first; nothing ignored, and nothing the workspace does not show. */
   readonly paths: readonly string[];
+  /** How many there are in all. */
+  readonly count: number;
   /** How rare each concept is among all files of the folder. */
   readonly rarity: Rarity;
   /** False when the time or a bound ended the search before every file was looked at. */
@@ -29,21 +32,51 @@ export interface Candidates {
 
 /** All files that mention a concept in their text or their path, ranked. */
 export async function findCandidates(search: CandidateSearch): Promise<Candidates> {
-  const { matcher, question } = search;
   const [files, hits] = await Promise.all([listShown(search), countHits(search)]);
-  const none = matcher.concepts.map(() => 0);
+  const none = search.matcher.concepts.map(() => 0);
   const bodyOf = ({ name }: ShownFile) => hits.byName.get(name) ?? none;
-  const rarity = rarityOf(countDocuments(files.map(bodyOf), none.length), files.length);
-  const ranked = files
-    .map((file) => {
-      const path = matcher.mentionsIn(file.shown);
-      const fields = { body: bodyOf(file), names: none, path, relativeLength: 1 };
-      const weight = weightOfKind(kindOfPath(file.shown), question);
-      return { path: file.path, score: scoreOf(fields, rarity) * weight };
-    })
-    .filter(({ score }) => score > 0)
-    .sort((a, b) => b.score - a.score || (a.path < b.path ? -1 : 1));
-  return { paths: ranked.map(({ path }) => path), rarity, isComplete: hits.isComplete };
+  const having = countDocuments(files.map(bodyOf), none.length);
+  const rarity = rarityOf(having, files.length);
+  const best = new BestPaths();
+  const turns = new Turns();
+  for (const file of files) {
+    best.add(file.path, scoreFile(file, bodyOf(file), rarity, search));
+    if (turns.isDue) await turns.take();
+  }
+  const { paths, count } = best;
+  return { paths, count, rarity, isComplete: hits.isComplete };
+}
+
+function scoreFile(
+  { shown }: ShownFile,
+  body: Mentions,
+  rarity: Rarity,
+  { matcher, question }: CandidateSearch,
+): number {
+  const path = matcher.mentionsIn(shown);
+  const fields = { body, names: body.map(() => 0), path, relativeLength: 1 };
+  return scoreOf(fields, rarity) * weightOfKind(kindOfPath(shown), question);
+}
+
+/** The best so far, and how many there were. Of many thousand only few are looked into, so that sorting all is not worth it. */
+class BestPaths {
+  readonly #best: { readonly path: string; readonly score: number }[] = [];
+  count = 0;
+
+  get paths(): string[] {
+    return this.#best.map(({ path }) => path);
+  }
+
+  /** Of equal scores the path that comes first in the alphabet is the better one. */
+  add(path: string, score: number): void {
+    if (score <= 0) return;
+    this.count++;
+    const isWorse = (other: { path: string; score: number }) =>
+      other.score < score || (other.score === score && other.path > path);
+    const at = this.#best.findIndex(isWorse);
+    this.#best.splice(at === -1 ? this.#best.length : at, 0, { path, score });
+    if (this.#best.length > CODEBASE_LIMITS.maxReadFiles) this.#best.pop();
+  }
 }
 
 /** A file in three ways: absolute, relative to the folder, and relative to the workspace. */
@@ -54,11 +87,14 @@ interface ShownFile {
 }
 
 async function listShown({ folder, workspace, signal }: CandidateSearch): Promise<ShownFile[]> {
-  const names = await listFiles({ folder, hidden: true, signal });
-  return names
-    .map((name) => ({ name, path: join(folder, name) }))
-    .filter(({ path }) => workspace.mayShow(path))
-    .map(({ name, path }) => ({ name, path, shown: workspace.nameOf(path) }));
+  const shown: ShownFile[] = [];
+  const turns = new Turns();
+  for (const name of await listFiles({ folder, hidden: true, signal })) {
+    const path = join(folder, name);
+    if (workspace.mayShow(path)) shown.push({ name, path, shown: workspace.nameOf(path) });
+    if (turns.isDue) await turns.take();
+  }
+  return shown;
 }
 
 interface Hits {

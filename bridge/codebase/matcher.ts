@@ -1,4 +1,5 @@
 /** Counts how often a text speaks of each concept of a question. */
+import { CODEBASE_LIMITS } from '../../shared/limits.ts';
 import { type Concept, weightOf } from './question.ts';
 import { identifiersOf, termsOf } from './terms.ts';
 
@@ -26,6 +27,7 @@ export class Matcher {
 
   /** One identifier mentions a concept at most once; null when it mentions none. */
   #mentionsOf(identifier: string): Mentions | null {
+    if (identifier.length > CODEBASE_LIMITS.maxIdentifierChars) return null;
     const known = this.#known.get(identifier);
     if (known !== undefined) return known;
     const terms = termsOf(identifier);

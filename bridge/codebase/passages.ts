@@ -2,13 +2,13 @@
 import { CODEBASE_LIMITS } from '../../shared/limits.ts';
 import type { ReadFile, ScoredChunk } from './score.ts';
 
-/** Lines of a file that are worth showing, from `start` up to, but not with, `end`; both counted from 0. */
+/** Lines of a file that are worth showing. */
 export interface Passage {
-  readonly file: ReadFile;
+  /** Of the file, relative to the workspace. */
+  readonly name: string;
+  /** The first of the lines, counted from 0. */
   readonly start: number;
-  readonly end: number;
-  /** Of its best chunk. */
-  readonly score: number;
+  readonly lines: readonly string[];
 }
 
 export interface Choice {
@@ -34,8 +34,12 @@ export function choosePassages(
     taken.set(scored.file, [...others, scored]);
     count++;
   }
-  const passages = [...taken.values()].flatMap(joinTouching).sort((a, b) => b.score - a.score);
-  return { passages, isAll: count === chunks.length };
+  const joined = [...taken.values()].flatMap(joinTouching).sort((a, b) => b.score - a.score);
+  return { passages: joined.map(toPassage), isAll: count === chunks.length };
+}
+
+function toPassage({ file, chunk: { start, end } }: ScoredChunk): Passage {
+  return { name: file.name, start, lines: file.lines.slice(start, end) };
 }
 
 /** Below this share of the best score it is mostly chance. */
@@ -48,13 +52,18 @@ function byScore(a: ScoredChunk, b: ScoredChunk): number {
   return a.chunk.start - b.chunk.start;
 }
 
-/** The chunks of one file as passages. */
-function joinTouching(chunks: readonly ScoredChunk[]): Passage[] {
-  const joined: Passage[] = [];
-  for (const { file, chunk, score } of [...chunks].sort((a, b) => a.chunk.start - b.chunk.start)) {
+/** The chunks of one file; those that touch become one, with the score of the best. */
+function joinTouching(chunks: readonly ScoredChunk[]): ScoredChunk[] {
+  const joined: ScoredChunk[] = [];
+  for (const scored of [...chunks].sort((a, b) => a.chunk.start - b.chunk.start)) {
     const before = joined.at(-1);
-    if (before?.end !== chunk.start) joined.push({ file, ...chunk, score });
-    else joined.splice(-1, 1, { ...before, end: chunk.end, score: Math.max(before.score, score) });
+    if (before?.chunk.end !== scored.chunk.start) joined.push(scored);
+    else joined.splice(-1, 1, joinedOf(before, scored));
   }
   return joined;
+}
+
+function joinedOf(before: ScoredChunk, after: ScoredChunk): ScoredChunk {
+  const chunk = { start: before.chunk.start, end: after.chunk.end };
+  return { file: before.file, chunk, score: Math.max(before.score, after.score) };
 }

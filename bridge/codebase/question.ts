@@ -75,11 +75,15 @@ function joinedNeighbours(question: string): Map<string, string[]> {
     const before = words[index] ?? '';
     if (STOP_WORDS.has(before) || (STOP_WORDS.has(word) && !PARTICLES.has(word))) return;
     for (const part of [before, word]) {
-      joined.set(part, [...(joined.get(part) ?? []), before + word]);
+      const known = joined.get(part) ?? [];
+      if (known.length < MOST_JOINED) joined.set(part, [...known, before + word]);
     }
   });
   return joined;
 }
+
+/** For one word: each is one more thing to look for in every line of the code. */
+const MOST_JOINED = 4;
 
 /** Stop words that make another word of the one before: log in, set up, time out. */
 const PARTICLES: ReadonlySet<string> = new Set(['in', 'on', 'out', 'over', 'up', 'down']);

@@ -9,7 +9,6 @@ import { type Fields, type Rarity, scoreOf } from './rank.ts';
 export interface ReadFile {
   /** Relative to the workspace, with `/`. */
   readonly name: string;
-  readonly bytes: number;
   /** Without line ends, and without the empty one after the last line end. */
   readonly lines: readonly string[];
 }

@@ -2,17 +2,15 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { CODEBASE_LIMITS } from '../../shared/limits.ts';
-import { decode } from '../edits/encoding.ts';
-import { countLines, lineTexts } from '../edits/lines.ts';
+import { compute } from '../compute/compute.ts';
 import { ToolFailure, toFileFailure } from '../sandbox/failure.ts';
 import { readImage } from '../sandbox/files.ts';
 import type { Place, Workspace } from '../sandbox/workspace.ts';
 import { findCandidates } from './candidates.ts';
 import { Matcher } from './matcher.ts';
-import { type Choice, choosePassages } from './passages.ts';
+import type { Choice } from './passages.ts';
+import type { FoundFile } from './pick.ts';
 import { conceptsOf } from './question.ts';
-import { countDocuments, rarityOf } from './rank.ts';
-import { type ReadFile, type ScoredChunk, scoreChunks, takeApart } from './score.ts';
 
 export interface CodebaseSearch {
   /** In natural language. */
@@ -28,6 +26,8 @@ export interface Answer extends Choice {
   readonly files: number;
   /** False when not every file was looked at. */
   readonly isComplete: boolean;
+  /** False when only the beginning of the question was looked at. */
+  readonly isWhole: boolean;
 }
 
 /**
@@ -35,62 +35,71 @@ export interface Answer extends Choice {
  * found, not a regular file, too large.
  */
 export async function searchCodebase(search: CodebaseSearch): Promise<Answer> {
+  const question = search.question.slice(0, CODEBASE_LIMITS.maxQuestionChars);
+  const isWhole = question === search.question;
+  return { ...(await searchFor({ ...search, question })), isWhole };
+}
+
+type Found = Omit<Answer, 'isWhole'>;
+
+async function searchFor(search: CodebaseSearch): Promise<Found> {
   const matcher = new Matcher(conceptsOf(search.question));
   if (matcher.concepts.length === 0) return NOTHING;
   const isFolder = (await lookAt(search.place)).isDirectory();
-  return isFolder ? await searchFolder(search, matcher) : await searchFile(search, matcher);
+  return isFolder ? await searchFolder(search, matcher) : await searchFile(search);
 }
 
-const NOTHING: Answer = { passages: [], isAll: true, files: 0, isComplete: true };
+const NOTHING: Found = { passages: [], isAll: true, files: 0, isComplete: true };
 
-async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<Answer> {
+async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<Found> {
   const { question, place, workspace, signal } = search;
   const found = await findCandidates({ folder: place.path, workspace, question, matcher, signal });
-  const chunks: ScoredChunk[] = [];
-  let bytes = 0;
-  for (const path of found.paths.slice(0, CODEBASE_LIMITS.maxReadFiles)) {
-    const file = await readCandidate(path, search);
-    bytes += file?.bytes ?? 0;
-    if (bytes > CODEBASE_LIMITS.maxReadBytes) break;
-    if (file !== null)
-      chunks.push(...scoreChunks(takeApart(file, matcher), found.rarity, question));
-  }
-  const { isComplete } = found;
-  return { ...choosePassages(chunks), files: found.paths.length, isComplete };
+  const files = await readCandidates(found.paths, search);
+  const ofFile = CODEBASE_LIMITS.maxChunksOfFile;
+  const { rarity, count, isComplete } = found;
+  const choice = await compute('pickPassages', { question, rarity, files, ofFile }, signal);
+  return { ...choice, files: count, isComplete };
 }
 
-/** Null for a file that went away, grew or was closed since it was found, and for one that is not text. */
-async function readCandidate(path: string, search: CodebaseSearch): Promise<ReadFile | null> {
+/** From the best on, as many as are looked into. */
+async function readCandidates(
+  paths: readonly string[],
+  search: CodebaseSearch,
+): Promise<FoundFile[]> {
+  const files: FoundFile[] = [];
+  let bytes = 0;
+  for (const path of paths) {
+    const file = await readCandidate(path, search);
+    bytes += file?.bytes.length ?? 0;
+    if (bytes > CODEBASE_LIMITS.maxReadBytes) break;
+    if (file !== null) files.push(file);
+  }
+  return files;
+}
+
+/** Null for a file that went away, grew or was closed since it was found. */
+async function readCandidate(path: string, search: CodebaseSearch): Promise<FoundFile | null> {
   try {
-    return await readText(await search.workspace.resolve(path, 'read'), search.signal);
+    return await readFound(await search.workspace.resolve(path, 'read'), search.signal);
   } catch (error) {
     if (error instanceof ToolFailure) return null;
     throw error;
   }
 }
 
-/** A file alone: how rare a concept is, is a matter of its own chunks. */
-async function searchFile(search: CodebaseSearch, matcher: Matcher): Promise<Answer> {
-  const file = await readText(search.place, search.signal);
-  if (file === null) return NOTHING;
-  const parts = takeApart(file, matcher);
-  const bodies = parts.chunks.map(({ body }) => body);
-  const rarity = rarityOf(countDocuments(bodies, matcher.concepts.length), bodies.length);
-  const chunks = scoreChunks(parts, rarity, search.question);
-  const choice = choosePassages(chunks, CODEBASE_LIMITS.maxChunks);
-  return { ...choice, files: Math.min(chunks.length, 1), isComplete: true };
+async function searchFile({ question, place, signal }: CodebaseSearch): Promise<Found> {
+  const files = [await readFound(place, signal)];
+  const ofFile = CODEBASE_LIMITS.maxChunks;
+  const choice = await compute('pickPassages', { question, rarity: null, files, ofFile }, signal);
+  return { ...choice, files: Math.min(choice.passages.length, 1), isComplete: true };
 }
 
-/** Null for what is not text. */
-async function readText(place: Place, signal: AbortSignal): Promise<ReadFile | null> {
+async function readFound(place: Place, signal: AbortSignal): Promise<FoundFile> {
   signal.throwIfAborted();
   const { size } = await lookAt(place);
   if (size > CODEBASE_LIMITS.maxFileBytes) throw tooLarge(place, size);
   const { bytes } = await readImage(place, signal);
-  const decoded = decode(bytes);
-  if (decoded.kind === 'binary') return null;
-  const lines = lineTexts(decoded.text).slice(0, countLines(decoded.text));
-  return { name: place.name, bytes: bytes.length, lines };
+  return { name: place.name, bytes };
 }
 
 async function lookAt({ path, name }: Place): Promise<Stats> {

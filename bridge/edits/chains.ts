@@ -14,16 +14,16 @@ export interface Chain {
 }
 
 /**
- * The heaviest chain and the heaviest other one, over `length` lines. Exact: for every line it keeps the two best
- * chains that end by there, and no third can ever come before those two.
+ * The heaviest chain and the heaviest other one. Exact: for every line where a chain ends it keeps the two best that end
+ * by there, and no third can ever come before those two. What it costs grows with the candidates, not with the file.
  */
-export function bestChains(
-  length: number,
-  blocks: readonly (readonly Candidate[])[],
-): { best: Chain | null; rival: Chain | null } {
-  let endingBy: Pair[] = Array.from({ length: length + 1 }, () => ({ best: EMPTY, rival: null }));
-  for (const candidates of blocks) endingBy = extend(endingBy, candidates);
-  const { best, rival } = endingBy[length] ?? NOTHING;
+export function bestChains(blocks: readonly (readonly Candidate[])[]): {
+  best: Chain | null;
+  rival: Chain | null;
+} {
+  let steps: readonly Step[] = [{ to: 0, pair: { best: EMPTY, rival: null } }];
+  for (const candidates of blocks) steps = extend(steps, candidates);
+  const { best, rival } = steps.at(-1)?.pair ?? NOTHING;
   return { best: best && unroll(best), rival: rival && unroll(rival) };
 }
 
@@ -38,28 +38,49 @@ interface Pair {
   readonly rival: Link | null;
 }
 
+/** The best chains that end by a line. */
+interface Step {
+  readonly to: number;
+  readonly pair: Pair;
+}
+
 const EMPTY: Link = { weight: 0, span: null, previous: null };
 const NOTHING: Pair = { best: null, rival: null };
 
-function extend(endingBy: readonly Pair[], candidates: readonly Candidate[]): Pair[] {
-  const endingAt: Pair[] = endingBy.map(() => NOTHING);
+/** Steps stand in the order of their lines. */
+function extend(before: readonly Step[], candidates: readonly Candidate[]): Step[] {
+  const links: { to: number; link: Link }[] = [];
   for (const span of candidates) {
-    const { best, rival } = endingBy[span.from] ?? NOTHING;
+    const { best, rival } = pairBy(before, span.from);
     for (const previous of [best, rival]) {
       if (previous === null) continue;
       const link = { weight: previous.weight + span.weight, span, previous };
-      endingAt[span.to] = withLink(endingAt[span.to] ?? NOTHING, link);
+      links.push({ to: span.to, link });
     }
   }
-  let before = NOTHING;
-  return endingAt.map((pair) => {
-    before = withLink(withLink(before, pair.best), pair.rival);
-    return before;
-  });
+  const steps: Step[] = [];
+  let pair = NOTHING;
+  for (const { to, link } of links.sort((a, b) => a.to - b.to)) {
+    pair = withLink(pair, link);
+    if (steps.at(-1)?.to === to) steps.pop();
+    steps.push({ to, pair });
+  }
+  return steps;
 }
 
-function withLink(pair: Pair, link: Link | null): Pair {
-  if (link === null) return pair;
+/** The pair of the last step that ends by this line. */
+function pairBy(steps: readonly Step[], line: number): Pair {
+  let low = 0;
+  let high = steps.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((steps[middle]?.to ?? 0) <= line) low = middle + 1;
+    else high = middle;
+  }
+  return steps[low - 1]?.pair ?? NOTHING;
+}
+
+function withLink(pair: Pair, link: Link): Pair {
   if (pair.best === null || link.weight > pair.best.weight) return { best: link, rival: pair.best };
   if (pair.rival === null || link.weight > pair.rival.weight)
     return { best: pair.best, rival: link };
@@ -69,6 +90,6 @@ function withLink(pair: Pair, link: Link | null): Pair {
 function unroll(last: Link): Chain {
   const spans: Candidate[] = [];
   for (let link: Link | null = last; link?.span != null; link = link.previous)
-    spans.unshift(link.span);
-  return { weight: last.weight, spans };
+    spans.push(link.span);
+  return { weight: last.weight, spans: spans.reverse() };
 }

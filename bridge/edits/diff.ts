@@ -22,7 +22,8 @@ export function diffTexts(before: string, after: string): TextDiff | null {
   const diff = toDiff(old, fresh, whole);
   if (diff.oldString.length + diff.newString.length > TOOL_LIMITS.maxDiffChars) return null;
   const hunks = findHunks(old, fresh, whole).map((hunk) => toDiff(old, fresh, hunk));
-  return hunks.length > 1 && isInOrder(hunks) ? { diff, hunks } : { diff };
+  const isTelling = hunks.length > 1 && hunks.length <= TOOL_LIMITS.maxHunks;
+  return isTelling && isInOrder(hunks) ? { diff, hunks } : { diff };
 }
 
 /** Half-open ranges of the old and the new lines. */

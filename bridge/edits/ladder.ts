@@ -14,8 +14,9 @@ import {
 } from './lines.ts';
 import type { FindMatches, Haystack, Match, Rung } from './match.ts';
 import { describeNearest } from './nearest.ts';
+import { offsetsOf } from './occurrences.ts';
 import { type EditRefusal, formatLineList, refuse } from './refusal.ts';
-import { applySplices } from './splice.ts';
+import { applySplices, type Splice } from './splice.ts';
 
 export type Replaced =
   | {
@@ -68,37 +69,56 @@ function everywhere(): EditRefusal {
   );
 }
 
+/** One more than are replaced: enough to know that they are too many. */
+const MOST_FOUND = TOOL_LIMITS.maxPlaces + 1;
+
 /** Overlapping places count: `aa` stands in `aaa` twice. */
 function findExact(there: Haystack, search: string, replacement: string): Match[] {
-  const { text } = there;
-  const matches: Match[] = [];
-  for (let start = text.indexOf(search); start !== -1; start = text.indexOf(search, start + 1)) {
-    matches.push(matchOf(there, start, start + search.length, replacement));
-    if (matches.length > TOOL_LIMITS.maxPlaces) break;
-  }
-  return matches;
-}
-
-function findAcrossLineEnds(there: Haystack, search: string, replacement: string): Match[] {
-  if (!search.includes('\n') || !there.text.includes('\r\n')) return [];
-  const pattern = search.split('\n').map(escapeRegExp).join('\\r?\\n');
-  return Array.from(there.text.matchAll(new RegExp(pattern, 'g')), ({ 0: found, index }) =>
-    matchOf(there, index, index + found.length, replacement),
+  const matchAt = matcherFor(there, replacement);
+  return offsetsOf(there.text, search, MOST_FOUND).map((start) =>
+    matchAt(start, start + search.length),
   );
 }
 
-function matchOf(
-  { text, lines }: Haystack,
-  start: number,
-  end: number,
-  replacement: string,
-): Match {
-  const eol = eolOfLine(text, lines, lineIndexAt(lines, start));
-  return { start, end, splice: { start, end, insert: withEol(replacement, eol) } };
+/** Searches the text as it would be with plain line ends, and leads what it finds there back. */
+function findAcrossLineEnds(there: Haystack, search: string, replacement: string): Match[] {
+  if (!search.includes('\n') || !there.text.includes('\r\n')) return [];
+  const { plain, toOffset } = withPlainLineEnds(there);
+  const matchAt = matcherFor(there, replacement);
+  return offsetsOf(plain, search, MOST_FOUND).map((start) =>
+    matchAt(toOffset(start), toOffset(start + search.length)),
+  );
 }
 
-function escapeRegExp(literal: string): string {
-  return literal.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+function withPlainLineEnds({ lines }: Haystack): {
+  plain: string;
+  toOffset: (inPlain: number) => number;
+} {
+  let length = 0;
+  const starts = lines.map(({ text }) => {
+    const start = length;
+    length += text.length + 1;
+    return { start };
+  });
+  return {
+    plain: lines.map(({ text }) => text).join('\n'),
+    toOffset: (inPlain) => {
+      const index = lineIndexAt(starts, inPlain);
+      return (lines[index]?.start ?? 0) + inPlain - (starts[index]?.start ?? 0);
+    },
+  };
+}
+
+function matcherFor({ text, lines }: Haystack, replacement: string) {
+  const inserts = { '\n': replacement, '\r\n': withEol(replacement, '\r\n') };
+  return (start: number, end: number): Match => ({
+    start,
+    end,
+    splice: () => {
+      const insert = inserts[eolOfLine(text, lines, lineIndexAt(lines, start))];
+      return { start, end, insert };
+    },
+  });
 }
 
 function withoutOverlaps(matches: readonly Match[]): Match[] {
@@ -110,13 +130,14 @@ function withoutOverlaps(matches: readonly Match[]): Match[] {
 }
 
 function apply(there: Haystack, rung: Rung, matches: readonly Match[]): Replaced {
-  const splices = matches.flatMap((match) => match.splice ?? []);
-  if (splices.length < matches.length) {
-    return refuse(
-      'NOT_FOUND_IN_FILE',
-      `old_string stands at line ${numbersOf(there, matches.slice(0, 1))[0]} with another indentation, and new_string uses ` +
-        'indentations that cannot be told from it: repeat both with the indentation of the file.',
-    );
+  const splices: Splice[] = [];
+  let length = there.text.length;
+  for (const match of matches) {
+    const splice = match.splice();
+    if (splice === null) return cannotFollow(there, match);
+    length += splice.insert.length - (splice.end - splice.start);
+    if (length > TOOL_LIMITS.maxFileBytes) return tooLong();
+    splices.push(splice);
   }
   const replaced = applySplices(there.text, splices);
   if (replaced === there.text) {
@@ -126,6 +147,22 @@ function apply(there: Haystack, rung: Rung, matches: readonly Match[]): Replaced
     );
   }
   return { ok: true, text: replaced, rung, lines: numbersOf(there, matches) };
+}
+
+function cannotFollow(there: Haystack, match: Match): EditRefusal {
+  return refuse(
+    'NOT_FOUND_IN_FILE',
+    `old_string stands at line ${numbersOf(there, [match])[0]} with another indentation, and new_string uses ` +
+      'indentations that cannot be told from it: repeat both with the indentation of the file.',
+  );
+}
+
+function tooLong(): EditRefusal {
+  return refuse(
+    'FILE_TOO_LARGE',
+    `The file would become longer than ${TOOL_LIMITS.maxFileBytes} characters, more than can be edited: replace fewer ` +
+      'places, or change it with a command.',
+  );
 }
 
 function numbersOf({ lines }: Haystack, matches: readonly Match[]): number[] {

@@ -1,5 +1,5 @@
 /** Line numbers as read_file shows them: put before lines for the model, and never accepted back as text. */
-import { countLines, lineTexts } from './lines.ts';
+import { countLines, eachLineText } from './lines.ts';
 
 /** `12|text`. */
 export function numberLine(number: number, text: string): string {
@@ -8,9 +8,13 @@ export function numberLine(number: number, text: string): string {
 
 /** Whether every line carries a number and they count up, as in a copied answer of read_file. */
 export function hasLineNumbers(text: string): boolean {
-  const lines = lineTexts(text.replace(/\n$/, ''));
-  const first = numberOf(lines[0] ?? '');
-  return first !== null && lines.every((line, index) => numberOf(line) === first + index);
+  let next: number | null = null;
+  for (const line of eachLineText(text.replace(/\n$/, ''))) {
+    const number = numberOf(line);
+    if (number === null || (next !== null && number !== next)) return false;
+    next = number + 1;
+  }
+  return true;
 }
 
 /** The same, of a text long enough that it is no table that happens to begin with numbers. */

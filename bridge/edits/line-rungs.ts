@@ -1,7 +1,9 @@
 /** The rungs that compare whole lines: trailing space, typographic punctuation, and one shift of the indentation. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { shiftIndentation } from './indentation.ts';
-import { lineTexts } from './lines.ts';
+import { type Line, lineTexts } from './lines.ts';
 import type { AdaptLines, FindMatches, Haystack, Match, Rung } from './match.ts';
+import { windowsOf } from './occurrences.ts';
 import { spliceLines } from './splice.ts';
 
 /** From the strictest on. A search without any word finds nothing on them. */
@@ -17,10 +19,28 @@ function byLines(keyOf: (line: string) => string, adapt: AdaptLines): FindMatche
     const needle = parseNeedle(search);
     if (needle.whole.every((line) => line.trim() === '')) return [];
     const keys = there.lines.map((line) => keyOf(line.text));
-    return findWindows(keys, needle.whole.map(keyOf)).flatMap(
-      (from) => matchAt(there, from, needle, lineTexts(replacement), adapt) ?? [],
+    const windows = windowsOf(keys, needle.whole.map(keyOf), TOOL_LIMITS.maxPlaces + 1);
+    const fresh = lineTexts(replacement);
+    return meantOf(there, windows, needle, adapt).map((from) =>
+      matchAt(there, from, needle, fresh, adapt),
     );
   };
+}
+
+/**
+ * Without the windows that are not meant after all. Where they are too many to look into each, the rest of them is taken
+ * for meant: they are then refused for their number, or one by one.
+ */
+function meantOf(
+  { lines }: Haystack,
+  windows: readonly number[],
+  { whole }: Needle,
+  adapt: AdaptLines,
+): readonly number[] {
+  const looked = Math.ceil(TOOL_LIMITS.maxEqualLines / whole.length);
+  return windows.filter(
+    (from, index) => index >= looked || adapt(textsAt(lines, from, whole), whole, []) !== 'other',
+  );
 }
 
 /** A search as lines. With `openEnd` it ends in a line end, so that the last of `asked` is no line of its own. */
@@ -36,30 +56,27 @@ function parseNeedle(search: string): Needle {
   return { asked, whole: openEnd ? asked.slice(0, -1) : asked, openEnd };
 }
 
-/** The index of every line from which on the keys are those asked for. */
-function findWindows(keys: readonly string[], asked: readonly string[]): number[] {
-  const found: number[] = [];
-  for (let from = 0; from + asked.length <= keys.length; from++) {
-    if (asked.every((key, index) => keys[from + index] === key)) found.push(from);
-  }
-  return found;
-}
-
 function matchAt(
   { text, lines }: Haystack,
   from: number,
   { asked, whole, openEnd }: Needle,
   replacement: readonly string[],
   adapt: AdaptLines,
-): Match | null {
-  const window = lines.slice(from, from + whole.length);
-  const there = window.map((line) => line.text);
-  const context = adapt(there, whole, asked);
-  const fresh = adapt(there, whole, replacement);
-  if (context === 'other' || context === 'unfit' || fresh === 'other') return null;
-  const [start, end] = [window[0]?.start ?? 0, window.at(-1)?.end ?? 0];
-  if (fresh === 'unfit') return { start, end, splice: null };
-  return { start, end, splice: spliceLines(text, lines, { from, asked: context, openEnd }, fresh) };
+): Match {
+  const start = lines[from]?.start ?? 0;
+  const end = lines[from + whole.length - 1]?.end ?? start;
+  const splice = () => {
+    const there = textsAt(lines, from, whole);
+    const context = adapt(there, whole, asked);
+    const fresh = adapt(there, whole, replacement);
+    if (typeof context === 'string' || typeof fresh === 'string') return null;
+    return spliceLines(text, lines, { from, asked: context, openEnd }, fresh);
+  };
+  return { start, end, splice };
+}
+
+function textsAt(lines: readonly Line[], from: number, whole: readonly string[]): string[] {
+  return lines.slice(from, from + whole.length).map((line) => line.text);
 }
 
 function asGiven(

@@ -24,7 +24,18 @@ export function splitLines(text: string): Line[] {
 
 /** The texts of all lines, without line ends. */
 export function lineTexts(text: string): string[] {
-  return splitLines(text).map((line) => line.text);
+  return [...eachLineText(text)];
+}
+
+/** The same, one after the other: a text of nothing but line ends has more lines than there is room for at once. */
+export function* eachLineText(text: string): Generator<string, void, undefined> {
+  for (let start = 0; start <= text.length; ) {
+    const newline = text.indexOf('\n', start);
+    const next = newline === -1 ? text.length + 1 : newline + 1;
+    const end = newline > start && text[newline - 1] === '\r' ? newline - 1 : next - 1;
+    yield text.slice(start, end);
+    start = next;
+  }
 }
 
 /** How many lines a person would count: a final line end starts no line of its own, an empty text has none. */
@@ -51,7 +62,7 @@ export function lineTextsFrom(text: string, first: number, count: number): strin
 }
 
 /** The index of the line that holds this offset; its line end counts to it. */
-export function lineIndexAt(lines: readonly Line[], offset: number): number {
+export function lineIndexAt(lines: readonly Pick<Line, 'start'>[], offset: number): number {
   let low = 0;
   let high = lines.length - 1;
   while (low < high) {

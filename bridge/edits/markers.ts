@@ -1,5 +1,5 @@
 /** Recognises the comment that stands for unchanged code, such as `// ... existing code ...`. */
-import { lineTexts } from './lines.ts';
+import { eachLineText } from './lines.ts';
 
 /**
  * Whether the line, alone, says that code was left out: a comment that begins with an ellipsis and a word such as
@@ -16,10 +16,14 @@ export function isMarker(line: string): boolean {
  * it is, and with it a hole. Here comments that only end with the ellipsis count too (`// rest of the class ...`).
  */
 export function findLeftMarker(newText: string, oldText: string): string | null {
-  const candidates = lineTexts(newText).filter(isPlaceholder);
-  if (candidates.length === 0) return null;
-  const known = new Set(lineTexts(oldText).map((line) => line.trim()));
-  return candidates.find((line) => !known.has(line.trim())) ?? null;
+  const candidates = new Map<string, string>();
+  for (const line of eachLineText(newText)) {
+    if (isPlaceholder(line)) candidates.set(line.trim(), line);
+  }
+  if (candidates.size === 0) return null;
+  for (const line of eachLineText(oldText)) candidates.delete(line.trim());
+  const [first] = candidates.values();
+  return first ?? null;
 }
 
 function isPlaceholder(line: string): boolean {

@@ -11,14 +11,18 @@ export interface Haystack {
   readonly lines: readonly Line[];
 }
 
-/** Every place that equals the search, from the start on, and how the replacement would go in there. */
+/** The places that equal the search, from the start on, at most one more than `maxPlaces`; and how the replacement would go in. */
 export type FindMatches = (there: Haystack, search: string, replacement: string) => Match[];
 
-/** A place that fits, and how it changes; `splice` is null where the new text cannot take the place's indentation. */
+/** A place that fits. */
 export interface Match {
   readonly start: number;
   readonly end: number;
-  readonly splice: Splice | null;
+  /**
+   * How it changes; null where the new text cannot take the place's indentation. Worked out only when it is asked for: of
+   * places that are too many nothing but their number is told.
+   */
+  readonly splice: () => Splice | null;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Merges an edit that leaves unchanged parts out: each block of it replaces the lines between its own two ends. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { lineTexts, splitLines, withEol } from './lines.ts';
+import { eachLineText, lineTexts, splitLines, withEol } from './lines.ts';
 import { isMarker } from './markers.ts';
 import { type Block, type PlacedBlock, placeBlocks } from './placement.ts';
 import { type EditRefusal, refuse } from './refusal.ts';
@@ -10,7 +10,8 @@ export type Merged = { readonly ok: true; readonly text: string } | EditRefusal;
 
 /** Whether the edit leaves parts out; if not, it is a whole file. */
 export function hasMarkers(edit: string): boolean {
-  return lineTexts(edit).some(isMarker);
+  for (const line of eachLineText(edit)) if (isMarker(line)) return true;
+  return false;
 }
 
 /**

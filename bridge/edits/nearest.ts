@@ -18,7 +18,7 @@ export function describeNearest(text: string, search: string): string {
   return `The closest lines are:\n${shown.join('\n')}`;
 }
 
-/** Every line of the search that stands in the text votes for where the search would begin. */
+/** Every line of the search that stands in the text votes for where the search would begin; one that repeats often says little. */
 function startByEqualLines(lines: readonly string[], asked: readonly string[]): number | null {
   const wanted = new Map<string, number[]>();
   asked.forEach((line, index) => {
@@ -37,8 +37,11 @@ function startByEqualLines(lines: readonly string[], asked: readonly string[]): 
 function push(map: Map<string, number[]>, key: string, value: number): void {
   const values = map.get(key);
   if (values === undefined) map.set(key, [value]);
-  else values.push(value);
+  else if (values.length < MOST_VOTES) values.push(value);
 }
+
+/** Of one line of the text. */
+const MOST_VOTES = 8;
 
 /** The line that shares most words with the search's first telling line, if it shares at least half of them. */
 function startByWords(lines: readonly string[], asked: readonly string[]): number | null {
@@ -57,8 +60,9 @@ function startByWords(lines: readonly string[], asked: readonly string[]): numbe
 
 const HALF = 0.5;
 
+/** A long line is compared by its beginning. */
 function wordsOf(line: string): string[] {
-  return line.match(/[\p{L}\p{N}_]+/gu) ?? [];
+  return line.slice(0, TOOL_LIMITS.maxLineChars).match(/[\p{L}\p{N}_]+/gu) ?? [];
 }
 
 function best(scores: ReadonlyMap<number, number>): number | null {

@@ -24,23 +24,25 @@ export type Placed = { readonly ok: true; readonly blocks: readonly PlacedBlock[
 
 /** Places all blocks, in order and without overlap, where their ends have the most context; or says why it cannot. */
 export function placeBlocks(file: readonly string[], blocks: readonly Block[]): Placed {
+  const index = indexEdges(file, blocks);
   const ends: BlockEnds[] = [];
   for (const block of blocks) {
-    const found = findEnds(file, block);
+    const found = findEnds(index, block);
     if (found === null) return fitsEverywhere(block);
     const missing = found.starts.length === 0 ? 'begin' : found.stops.length === 0 ? 'end' : null;
     if (missing !== null) return noAnchor(block, missing);
     ends.push(found);
   }
   const candidates: Candidate[][] = [];
+  const spansLeft = { count: TOOL_LIMITS.maxSpans };
   for (const found of ends) {
-    const spans = candidatesOf(found);
+    const spans = candidatesOf(found, spansLeft);
     if (spans === null) return fitsEverywhere(found.block);
     candidates.push(spans);
   }
   const tooWide = ends.find((_, index) => candidates[index]?.length === 0);
   if (tooWide !== undefined) return noSpan(tooWide.block);
-  const { best, rival } = bestChains(file.length, candidates);
+  const { best, rival } = bestChains(candidates);
   if (best === null) {
     return refuse(
       'NO_ANCHOR',
@@ -65,44 +67,60 @@ interface End {
   readonly weight: number;
 }
 
+/** The lines of a file, compared without the space at their ends, and where those stand at which a block has an end. */
+interface EdgeIndex {
+  readonly lines: readonly string[];
+  readonly places: ReadonlyMap<string, readonly number[]>;
+  /** How many more equal lines may be seen, for all blocks together. */
+  left: number;
+}
+
+function indexEdges(file: readonly string[], blocks: readonly Block[]): EdgeIndex {
+  const lines = file.map((line) => line.trimEnd());
+  const edges = blocks.flatMap((block) => [block.lines[0] ?? '', block.lines.at(-1) ?? '']);
+  const places = new Map<string, number[]>(edges.map((edge) => [edge.trimEnd(), []]));
+  lines.forEach((line, at) => {
+    places.get(line)?.push(at);
+  });
+  return { lines, places, left: TOOL_LIMITS.maxEqualLines };
+}
+
 /** Null for a block that fits nearly everywhere: comparing all of it would take minutes, and all memory. */
-function findEnds(file: readonly string[], block: Block): BlockEnds | null {
-  const starts = block.startsFile ? [{ at: 0, weight: 0 }] : weighEnds(file, block.lines, 1);
-  const stops = block.endsFile
-    ? [{ at: file.length - 1, weight: 0 }]
-    : weighEnds(file, block.lines, -1);
+function findEnds(index: EdgeIndex, block: Block): BlockEnds | null {
+  const lines = block.lines.map((line) => line.trimEnd());
+  const starts = block.startsFile ? [{ at: 0, weight: 0 }] : weighEnds(index, lines, 1);
+  const last = index.lines.length - 1;
+  const stops = block.endsFile ? [{ at: last, weight: 0 }] : weighEnds(index, lines, -1);
   if (starts === null || stops === null) return null;
   return { block, starts, stops };
 }
 
 /** Every line equal to the block's first (`step` 1) or last (-1), weighed by the run of equal lines from there on. */
-function weighEnds(file: readonly string[], lines: readonly string[], step: 1 | -1): End[] | null {
+function weighEnds(index: EdgeIndex, lines: readonly string[], step: 1 | -1): End[] | null {
   const edge = step === 1 ? 0 : lines.length - 1;
   const ends: End[] = [];
-  let steps = 0;
-  for (let at = 0; at < file.length; at++) {
+  for (const at of index.places.get(lines[edge] ?? '') ?? []) {
     let weight = 0;
     for (let run = 0; run < lines.length; run++) {
       const line = lines[edge + run * step];
-      if (line === undefined || !isSameLine(file[at + run * step], line)) break;
+      if (line === undefined || index.lines[at + run * step] !== line) break;
       weight += weighLine(line);
-      steps++;
+      index.left--;
     }
-    if (steps > TOOL_LIMITS.maxEqualLines) return null;
+    if (index.left < 0) return null;
     if (weight > 0) ends.push({ at, weight });
   }
   return ends;
-}
-
-function isSameLine(there: string | undefined, line: string): boolean {
-  return there !== undefined && there.trimEnd() === line.trimEnd();
 }
 
 /**
  * Every pair of ends, both in the order of the file, as a span; null for too many. A span much longer than its block would
  * delete what nobody named: left out.
  */
-function candidatesOf({ block, starts, stops }: BlockEnds): Candidate[] | null {
+function candidatesOf(
+  { block, starts, stops }: BlockEnds,
+  spansLeft: { count: number },
+): Candidate[] | null {
   const longest = TOOL_LIMITS.maxDeletedLines + block.lines.length * 3;
   const candidates: Candidate[] = [];
   let first = 0;
@@ -112,9 +130,9 @@ function candidatesOf({ block, starts, stops }: BlockEnds): Candidate[] | null {
       const stop = stops[index] as End;
       const length = stop.at - start.at + 1;
       if (length > longest) break;
+      if (spansLeft.count-- === 0) return null;
       candidates.push(candidateOf(start, stop, block));
     }
-    if (candidates.length > TOOL_LIMITS.maxSpans) return null;
   }
   return candidates;
 }
@@ -151,8 +169,8 @@ function noSpan(block: Block): EditRefusal {
 function fitsEverywhere(block: Block): EditRefusal {
   return refuse(
     'AMBIGUOUS',
-    `The block at line ${block.number} of the edit fits the file at too many places to compare them: give lines around ` +
-      'the change that stand there once, or use str_replace.',
+    `The block at line ${block.number} of the edit, or those before it, fits the file at too many places to compare them: ` +
+      'give lines around the change that stand there once, make several edits of it, or use str_replace.',
   );
 }
 

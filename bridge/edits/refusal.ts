@@ -8,7 +8,8 @@ export type EditRefusalCode =
   | 'MARKER_LEFT_IN_TEXT'
   | 'LINE_NUMBERS_IN_TEXT'
   | 'NO_ANCHOR'
-  | 'TOO_MUCH_DELETED';
+  | 'TOO_MUCH_DELETED'
+  | 'FILE_TOO_LARGE';
 
 export interface EditRefusal {
   readonly ok: false;

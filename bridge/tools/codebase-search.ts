@@ -1,5 +1,5 @@
 /** Runs codebase_search: the places in the code that answer a question best, with their lines. */
-import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { CODEBASE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import type { Passage } from '../codebase/passages.ts';
 import { type Answer, searchCodebase } from '../codebase/search.ts';
@@ -33,17 +33,18 @@ function showAnswer(answer: Answer): string {
 const SEPARATOR = '\n\n';
 
 /** `path:first-last` and the lines, as many as fit, without blank ones at the end; null when none fits. */
-function showPassage({ file, start, end }: Passage, room: number): string | null {
+function showPassage(passage: Passage, room: number): string | null {
+  const { name, start } = passage;
   const lines: string[] = [];
-  let chars = file.name.length + ROOM_FOR_RANGE;
-  for (const [index, line] of withoutBlankEnd(file.lines.slice(start, end)).entries()) {
+  let chars = name.length + ROOM_FOR_RANGE;
+  for (const [index, line] of withoutBlankEnd(passage.lines).entries()) {
     const numbered = numberLine(start + index + 1, cutLine(line));
     chars += numbered.length + 1;
     if (chars > room) break;
     lines.push(numbered);
   }
   if (lines.length === 0) return null;
-  return [`${file.name}:${start + 1}-${start + lines.length}`, ...lines].join('\n');
+  return [`${name}:${start + 1}-${start + lines.length}`, ...lines].join('\n');
 }
 
 function withoutBlankEnd(lines: readonly string[]): readonly string[] {
@@ -57,6 +58,7 @@ function summarize(answer: Answer, shown: readonly Passage[]): string {
   const sentences = [
     shown.length === 0 ? NOTHING_FOUND : countPlaces(shown.length),
     ...(answer.isComplete ? [] : [STOPPED]),
+    ...(answer.isWhole ? [] : [CUT]),
     ...leftOut(answer, shown),
   ];
   return `(${sentences.join(' ')})`;
@@ -65,11 +67,13 @@ function summarize(answer: Answer, shown: readonly Passage[]): string {
 const NOTHING_FOUND =
   'Nothing found. Ignored files are not searched. Ask with other words, or look for an exact name with grep.';
 
+const CUT = `Only the first ${CODEBASE_LIMITS.maxQuestionChars} characters of the question were looked at: ask a shorter one.`;
+
 const STOPPED = 'The search was stopped before it had seen every file: name a directory.';
 
 /** What else there is, and how to get it. */
 function leftOut({ passages, files, isAll }: Answer, shown: readonly Passage[]): string[] {
-  const more = files - new Set(shown.map(({ file }) => file)).size;
+  const more = files - new Set(shown.map(({ name }) => name)).size;
   if (shown.length === 0) return [];
   if (more > 0) {
     const which = more === 1 ? '1 more file mentions' : `${more} more files mention`;

@@ -38,9 +38,13 @@ async function runList(
     ...globs.map((glob) => `--glob=${glob}`),
   ];
   const names: string[] = [];
+  let chars = 0;
   for await (const record of runRipgrep({ folder, flags, target: './', separator: '\0', signal })) {
-    if (record !== null) names.push(record.replace(/^\.\//, ''));
-    if (names.length >= TOOL_LIMITS.maxListedFiles) break;
+    if (record === null) continue;
+    chars += record.length;
+    names.push(record.replace(/^\.\//, ''));
+    const isFull = chars >= TOOL_LIMITS.maxListedChars;
+    if (isFull || names.length >= TOOL_LIMITS.maxListedFiles) break;
   }
   return names;
 }

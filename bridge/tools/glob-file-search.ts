@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import type { globFileSearch } from '../../shared/tools/glob-file-search.ts';
+import { filterInTurns } from '../compute/turns.ts';
 import { type ArgumentsOf, executor } from './executor.ts';
 import { listFiles } from './file-list.ts';
 import { linesThatFit } from './output.ts';
@@ -16,11 +17,11 @@ export const executeGlobFileSearch = executor<ArgumentsOf<typeof globFileSearch>
       newestFirst: true,
       signal,
     });
-    const found = listed
-      .map((name) => join(place.path, name))
-      .filter((path) => workspace.mayName(path));
+    const found = await filterInTurns(listed, (name) => workspace.mayName(join(place.path, name)));
     const shown = linesThatFit(
-      found.map((path) => workspace.nameOf(path)),
+      found
+        .slice(0, TOOL_LIMITS.maxEntries)
+        .map((name) => workspace.nameOf(join(place.path, name))),
       TOOL_LIMITS.maxEntries,
     );
     return {

@@ -1,15 +1,18 @@
 /** Cuts a stream of bytes into records that end with a separator, however the bytes are split on the way. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { Turns } from '../compute/turns.ts';
 
 /**
  * Yields each record without its separator, also a last one that has none. Null stands for a record longer than is
- * kept in memory. Bytes that are no UTF-8 come out as U+FFFD.
+ * kept in memory. Bytes that are no UTF-8 come out as U+FFFD. The loop turns between records, whatever is done with them:
+ * a program writes faster than they are read, so that there is always a next one.
  */
 export async function* splitRecords(
   chunks: AsyncIterable<Buffer>,
   separator: '\n' | '\0',
 ): AsyncGenerator<string | null, void, undefined> {
   const end = separator.charCodeAt(0);
+  const turns = new Turns();
   let pieces: Buffer[] = [];
   let length = 0;
   const take = () => {
@@ -28,6 +31,7 @@ export async function* splitRecords(
     for (let at = chunk.indexOf(end); at !== -1; at = chunk.indexOf(end, start)) {
       keep(chunk.subarray(start, at));
       yield take();
+      if (turns.isDue) await turns.take();
       start = at + 1;
     }
     if (start < chunk.length) keep(chunk.subarray(start));

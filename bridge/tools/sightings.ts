@@ -3,7 +3,8 @@
  * at work can put a link there that leads anywhere: only what we find in the file ourselves is of the workspace.
  */
 
-import { decode } from '../edits/encoding.ts';
+import { compute } from '../compute/compute.ts';
+import { hasMark } from '../edits/transcode.ts';
 import { ToolFailure } from '../sandbox/failure.ts';
 import { readImage, readPart } from '../sandbox/files.ts';
 import type { Place, Workspace } from '../sandbox/workspace.ts';
@@ -46,23 +47,22 @@ export class Sightings {
     const place = await this.#workspace.resolve(path, 'read').catch(nullForFailure);
     if (place === null) return null;
     try {
-      return searched((await readImage(place, this.#signal)).bytes);
+      return await this.#searched((await readImage(place, this.#signal)).bytes);
     } catch (error) {
       if (error instanceof ToolFailure && error.code === 'FILE_TOO_LARGE') return place;
       return nullForFailure(error);
     }
   }
+
+  async #searched(bytes: Uint8Array): Promise<Buffer> {
+    const seen = hasMark(bytes) ? await compute('transcode', { bytes }, this.#signal) : null;
+    const { buffer, byteOffset, length } = seen ?? bytes;
+    return Buffer.from(buffer, byteOffset, length);
+  }
 }
 
 /** The bytes as ripgrep sees them, the place of a file too large to be held, or null where there is none to see. */
 type SeenFile = Buffer | Place | null;
-
-function searched(bytes: Uint8Array): Buffer {
-  const decoded = decode(bytes);
-  const isTranscoded = decoded.kind === 'other' && decoded.encoding.startsWith('utf-16');
-  const isMarked = decoded.kind === 'utf8' && decoded.bom;
-  return Buffer.from(isTranscoded || isMarked ? decoded.text : bytes);
-}
 
 /** Gone, or never ours to show. */
 function nullForFailure(error: unknown): null {

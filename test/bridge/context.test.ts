@@ -278,12 +278,12 @@ describe('the layout', () => {
       [...many(maxLayoutEntries, ''), CUT],
     ],
   ])('%s', (_, files, expected) => {
-    expect(formatLayout(files).split('\n')).toEqual(expected);
+    expect(formatLayout(files.join('\0')).split('\n')).toEqual(expected);
   });
 
   test('is cut between names when those are long', () => {
     const names = many(maxLayoutEntries, 'x'.repeat(100));
-    const lines = formatLayout(names).split('\n');
+    const lines = formatLayout(names.join('\0')).split('\n');
     expect([lines.at(-1), lines.slice(0, -1)]).toEqual([CUT, names.slice(0, lines.length - 1)]);
     expect(lines.slice(0, -1).join('\n').length).toBeLessThanOrEqual(maxLayoutChars);
   });

@@ -74,7 +74,10 @@ describe('looksGenerated', () => {
 });
 
 describe('choosePassages', () => {
-  const file = (name: string): ReadFile => ({ name, bytes: 0, lines: [] });
+  const file = (name: string): ReadFile => ({
+    name,
+    lines: Array.from({ length: 200 }, (_, at) => `${name} ${at}`),
+  });
   const [a, b] = [file('a'), file('b')];
   const at = (of: ReadFile, start: number, score: number) => ({
     file: of,
@@ -85,8 +88,8 @@ describe('choosePassages', () => {
   it('joins chunks that touch, and ranks them by the best', () => {
     expect(choosePassages([at(a, 10, 5), at(b, 0, 7), at(a, 0, 9)])).toEqual({
       passages: [
-        { file: a, start: 0, end: 20, score: 9 },
-        { file: b, start: 0, end: 10, score: 7 },
+        { name: 'a', start: 0, lines: a.lines.slice(0, 20) },
+        { name: 'b', start: 0, lines: b.lines.slice(0, 10) },
       ],
       isAll: true,
     });
@@ -94,7 +97,7 @@ describe('choosePassages', () => {
 
   it('leaves out what is far worse than the best', () => {
     expect(choosePassages([at(a, 0, 10), at(b, 0, 1)])).toMatchObject({
-      passages: [{ file: a }],
+      passages: [{ name: 'a' }],
       isAll: false,
     });
   });

@@ -151,7 +151,7 @@ describe('searchCodebase', () => {
     const source = `${filler('one')}${filler('two')}function needle() {\n  sew();\n}\n`;
     const project = await temporaryWorkspace({ 'a.ts': source });
     const { passages } = await ask(project, 'Where is the needle?', 'a.ts');
-    expect(passages.map(({ start, end }) => [start, end])).toEqual([[46, 49]]);
+    expect(passages.map(({ start, lines }) => [start, lines.length])).toEqual([[46, 3]]);
   });
 
   it('passes over what is not text, and over what is too large to have been written', async () => {
@@ -205,5 +205,5 @@ async function ask(
   const { workspace } = context;
   const place = await workspace.resolve(where, 'read');
   const answer = await searchCodebase({ question, place, workspace, signal });
-  return { ...answer, files: [...new Set(answer.passages.map(({ file }) => file.name))] };
+  return { ...answer, files: [...new Set(answer.passages.map(({ name }) => name))] };
 }

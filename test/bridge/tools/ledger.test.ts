@@ -2,19 +2,17 @@ import { describe, expect, it } from 'vitest';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 
-const seen = (text: string) => ({ hash: `hash of ${text.slice(0, 50)}`, text });
+const seen = (text: string) => ({ hash: `hash of ${text.slice(0, 50)}`, bytes: Buffer.from(text) });
 
 describe('ReadLedger', () => {
   it('tells unread, current and changed files apart', () => {
     const ledger = new ReadLedger();
-    expect(ledger.standingOf('c', '/a', seen('x'))).toEqual({ state: 'unread' });
-    ledger.remember('c', '/a', seen('x\ny\n'));
-    expect(ledger.standingOf('c', '/a', seen('x\ny\n'))).toEqual({ state: 'current' });
-    expect(ledger.standingOf('c', '/a', seen('x\nz\n'))).toEqual({
-      state: 'changed',
-      ranges: [{ startLine: 2, endLine: 2 }],
-    });
-    expect(ledger.standingOf('other', '/a', seen('x\ny\n'))).toEqual({ state: 'unread' });
+    const [old, now] = [seen('x\ny\n'), seen('x\nz\n')];
+    expect(ledger.standingOf('c', '/a', now.hash)).toEqual({ state: 'unread' });
+    ledger.remember('c', '/a', old);
+    expect(ledger.standingOf('c', '/a', old.hash)).toEqual({ state: 'current' });
+    expect(ledger.standingOf('c', '/a', now.hash)).toEqual({ state: 'changed', bytes: old.bytes });
+    expect(ledger.standingOf('other', '/a', old.hash)).toEqual({ state: 'unread' });
   });
 
   it('forgets the oldest when there are too many files', () => {
@@ -26,7 +24,7 @@ describe('ReadLedger', () => {
 
   it('forgets the oldest when there is too much text, and counts a file once', () => {
     const ledger = new ReadLedger();
-    const half = seen('x'.repeat(TOOL_LIMITS.maxLedgerChars / 2));
+    const half = seen('x'.repeat(TOOL_LIMITS.maxLedgerBytes / 2));
     for (let i = 0; i < 5; i++) ledger.remember('c', '/same', half);
     ledger.remember('c', '/second', half);
     expect(ledger.hashOf('c', '/same')).toBe(half.hash);

@@ -1,0 +1,140 @@
+/** A thread for computations that would hold the bridge up: one at a time, bounded in time and memory. */
+import { Worker } from 'node:worker_threads';
+import { COMPUTE_LIMITS } from '../../shared/limits.ts';
+import { ToolFailure } from '../sandbox/failure.ts';
+import { type Answer, outputOf, type Question } from './messages.ts';
+import type { InputOf, OutputOf, TaskName } from './tasks.ts';
+
+export interface ThreadLimits {
+  /** For one task, from its beginning. */
+  readonly maxMs: number;
+  /** Megabytes of what the thread's JavaScript holds. */
+  readonly maxHeapMb: number;
+  /** A thread without work is ended after this long. */
+  readonly idleMs: number;
+}
+
+/**
+ * Starts its thread with the first task, and again after each one that had to be ended. A thread at work keeps the process
+ * alive, an idle one does not.
+ */
+export class ComputeThread {
+  readonly #limits: ThreadLimits;
+  #worker: Worker | null = null;
+  #idle: NodeJS.Timeout | undefined;
+  /** Resolves when every task taken so far has ended. */
+  #free: Promise<void> = Promise.resolve();
+
+  constructor(limits: ThreadLimits = COMPUTE_LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** Does a task after all that came before it; fails as `compute` says. */
+  async run<Name extends TaskName>(
+    name: Name,
+    input: InputOf<Name>,
+    signal: AbortSignal,
+  ): Promise<OutputOf<Name>> {
+    const before = this.#free;
+    const { promise: free, resolve: release } = Promise.withResolvers<void>();
+    this.#free = free;
+    try {
+      await unlessAborted(before, signal);
+      return (await this.#ask({ name, input }, signal)) as OutputOf<Name>;
+    } finally {
+      // One that was cancelled while it waited must not let the next one go before its turn.
+      void before.then(release);
+    }
+  }
+
+  async #ask(question: Question, signal: AbortSignal): Promise<unknown> {
+    signal.throwIfAborted();
+    clearTimeout(this.#idle);
+    this.#worker ??= this.#start();
+    const worker = this.#worker;
+    worker.ref();
+    try {
+      const answer = await answerOf(worker, question, { signal, maxMs: this.#limits.maxMs });
+      this.#idle = setTimeout(() => this.#end(worker), this.#limits.idleMs).unref();
+      return outputOf(answer);
+    } catch (error) {
+      if (!(error instanceof ToolFailure) || error.code === TOO_COMPLEX) this.#end(worker);
+      throw error;
+    } finally {
+      worker.unref();
+    }
+  }
+
+  #start(): Worker {
+    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+      env: {},
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: this.#limits.maxHeapMb },
+    });
+    // Without a listener an error would end the process; who waits for an answer hears of it.
+    worker.on('error', () => {});
+    worker.once('exit', () => {
+      if (this.#worker === worker) this.#worker = null;
+    });
+    return worker;
+  }
+
+  #end(worker: Worker): void {
+    if (this.#worker === worker) this.#worker = null;
+    void worker.terminate();
+  }
+}
+
+/** Rejects when the time is up, the signal aborts or the thread dies; the thread is of no use any more then. */
+async function answerOf(
+  worker: Worker,
+  question: Question,
+  { signal, maxMs }: { signal: AbortSignal; maxMs: number },
+): Promise<Answer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const onError = (error: Error) => reject(isOutOfMemory(error) ? tooLarge(error) : error);
+  const onExit = () => reject(new Error('the computing thread ended by itself'));
+  const onAbort = () => reject(signal.reason);
+  const timer = setTimeout(() => reject(tooLong(maxMs)), maxMs);
+  worker.on('message', resolve).on('messageerror', reject).on('error', onError).on('exit', onExit);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    worker.postMessage(question);
+    return await promise;
+  } finally {
+    clearTimeout(timer);
+    worker.off('message', resolve).off('messageerror', reject);
+    worker.off('error', onError).off('exit', onExit);
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+async function unlessAborted(wait: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    await Promise.race([wait, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}
+
+function isOutOfMemory(error: Error): boolean {
+  return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+/** The failure of a task that is beyond what the thread may take. */
+const TOO_COMPLEX = 'TOO_COMPLEX';
+
+function tooLong(maxMs: number): ToolFailure {
+  return new ToolFailure(TOO_COMPLEX, `It would take longer than ${maxMs} ms. ${WHAT_TO_DO}`);
+}
+
+function tooLarge(cause: Error): ToolFailure {
+  return new ToolFailure(TOO_COMPLEX, `It would take too much memory. ${WHAT_TO_DO}`, { cause });
+}
+
+const WHAT_TO_DO =
+  'Nothing was changed: do it in smaller parts, on a smaller file, or with a command.';

@@ -1,0 +1,28 @@
+/** The thread's own program: answers one question after the other. */
+import { parentPort } from 'node:worker_threads';
+import { type Answer, failureOf, type Question } from './messages.ts';
+import { TASKS } from './tasks.ts';
+
+parentPort?.on('message', (question: Question) => {
+  const answer = answerTo(question);
+  parentPort?.postMessage(answer, transferable(answer));
+});
+
+function answerTo({ name, input }: Question): Answer {
+  try {
+    const { run } = TASKS[name] as { readonly run: (input: unknown) => unknown };
+    return { state: 'done', output: run(input) };
+  } catch (error) {
+    return failureOf(error);
+  }
+}
+
+/** The bytes of a file need not be copied; a view into a larger buffer must be. */
+function transferable(answer: Answer): ArrayBuffer[] {
+  if (answer.state !== 'done' || typeof answer.output !== 'object') return [];
+  return Object.values(answer.output ?? {}).flatMap((value) =>
+    value instanceof Uint8Array && value.byteLength === value.buffer.byteLength
+      ? [value.buffer as ArrayBuffer]
+      : [],
+  );
+}

@@ -1,0 +1,185 @@
+/** Works an edit out without changing anything: from a file's bytes and what is asked of it to the new bytes and their diff. */
+import type { Diff } from '../../shared/documents.ts';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { ToolFailure } from '../sandbox/failure.ts';
+import { diffTexts } from './diff.ts';
+import { encode } from './encoding.ts';
+import { replaceText } from './ladder.ts';
+import { isCopiedWithNumbers } from './line-numbers.ts';
+import { countLines, uniformEol, withEol } from './lines.ts';
+import { findLeftMarker } from './markers.ts';
+import type { Rung } from './match.ts';
+import { hasMarkers, mergeEdit } from './merge.ts';
+import { formatLineList } from './refusal.ts';
+import { assertSeen, type SourceText, type Standing, toSourceText } from './source.ts';
+
+/** All that an edit is worked out from. It is plain data: it may be worked out in another thread. */
+export interface EditRequest {
+  /** As the file is named to the model. */
+  readonly name: string;
+  /** Null where the file does not exist yet. */
+  readonly bytes: Uint8Array | null;
+  readonly standing: Standing;
+  readonly edit: Edit;
+}
+
+export type Edit =
+  /** One piece for another, or with `all` every one like it. The file must exist. */
+  | {
+      readonly kind: 'replace';
+      readonly search: string;
+      readonly replacement: string;
+      readonly all: boolean;
+    }
+  /** A text that leaves unchanged parts out, or the whole file. */
+  | { readonly kind: 'merge'; readonly text: string }
+  /** The whole file. */
+  | { readonly kind: 'write'; readonly text: string };
+
+/** What the edit comes to. */
+export interface Proposal {
+  /** The whole new file; null where the file stays as it is. */
+  readonly bytes: Uint8Array | null;
+  /** What the model is told once it is done. */
+  readonly data: string;
+  /** Null for a new file, one that stays, and a change too long to be shown. */
+  readonly diff: Diff | null;
+  readonly hunks?: readonly Diff[];
+}
+
+/** Throws a {@link ToolFailure} for an edit that cannot be made. */
+export function proposeEdit({ name, bytes, standing, edit }: EditRequest): Proposal {
+  const before = bytes === null ? null : toSourceText(name, bytes);
+  const { after, note } = rewrite({ name, before, standing, edit });
+  const data = `${describe(name, before, after)}${note === '' ? '' : ` ${note}`}`;
+  if (before?.text === after) return { bytes: null, data, diff: null };
+  const isLong = countLines(after) > TOOL_LIMITS.maxEditedLines;
+  const changes = before === null || isLong ? null : diffTexts(before.text, after);
+  const fresh = encode(after, before?.bom ?? false);
+  return {
+    bytes: fresh,
+    data,
+    diff: changes?.diff ?? null,
+    ...(changes?.hunks && { hunks: changes.hunks }),
+  };
+}
+
+/** A request whose file is decoded. */
+interface Source {
+  readonly name: string;
+  readonly before: SourceText | null;
+  readonly standing: Standing;
+}
+
+/** The whole new text without byte order mark; the note says how the edit was understood. */
+interface Rewritten {
+  readonly after: string;
+  readonly note: string;
+}
+
+function rewrite({ edit, ...source }: Source & { readonly edit: Edit }): Rewritten {
+  const { name, before } = source;
+  switch (edit.kind) {
+    case 'replace':
+      if (before === null) throw new ToolFailure('FILE_NOT_FOUND', `${name} does not exist.`);
+      return replacePiece(source, before, edit);
+    case 'merge':
+      if (before !== null && hasMarkers(edit.text)) return mergePieces(source, before, edit.text);
+      assertNotShrunk(name, before, edit.text);
+      return replaceWhole(source, edit.text);
+    case 'write':
+      return replaceWhole(source, edit.text);
+  }
+}
+
+/** A file that was never read may be edited too: that its text was repeated exactly is proof enough. */
+function replacePiece(
+  { name, standing }: Source,
+  before: SourceText,
+  { search, replacement, all }: Extract<Edit, { kind: 'replace' }>,
+): Rewritten {
+  assertSeen(name, before.text, standing, { mustBeRead: false });
+  const replaced = replaceText(before.text, search, replacement, { all });
+  if (!replaced.ok) throw new ToolFailure(replaced.code, `${name}: ${replaced.message}`);
+  assertLiteral(replacement, before.text);
+  const where = `Replaced at line${replaced.lines.length === 1 ? '' : 's'} ${formatLineList(replaced.lines)}.`;
+  return { after: replaced.text, note: `${where}${LENIENCE[replaced.rung]}` };
+}
+
+/** What the ladder overlooked, so that the model sees it and learns how the file really is. */
+const LENIENCE: Readonly<Record<Rung, string>> = {
+  exact: '',
+  line_ends: '',
+  trailing_space: ' old_string differed from the file in white space at line ends.',
+  punctuation: ' old_string differed from the file in typographic quotes, dashes or spaces.',
+  indentation:
+    ' old_string was indented differently; new_string was moved to the indentation of the file.',
+};
+
+/** A file that was never read may be merged into: the unchanged lines around each change are proof enough. */
+function mergePieces({ name, standing }: Source, before: SourceText, edit: string): Rewritten {
+  assertSeen(name, before.text, standing, { mustBeRead: false });
+  const merged = mergeEdit(before.text, edit);
+  if (!merged.ok) throw new ToolFailure(merged.code, `${name}: ${merged.message}`);
+  assertLiteral(merged.text, before.text);
+  return { after: merged.text, note: '' };
+}
+
+/** An edit without markers that is far shorter than its file more likely forgot them. */
+function assertNotShrunk(name: string, before: SourceText | null, edit: string): void {
+  const lines = countLines(before?.text ?? '');
+  const deleted = lines - countLines(edit);
+  const isMost = deleted > TOOL_LIMITS.maxEdgeDeletedLines && deleted > lines / 2;
+  if (deleted <= TOOL_LIMITS.maxDeletedLines && !isMost) return;
+  throw new ToolFailure(
+    'TOO_MUCH_DELETED',
+    `${name}: without a marker (\`// ... existing code ...\`) the edit is the whole file, and ${deleted} of ${lines} lines ` +
+      'would be gone: add markers where code stays, or replace the whole file with write.',
+  );
+}
+
+/**
+ * An existing file must have been read, unless it has this content already: so the same call can be run again. It keeps
+ * its byte order mark, and CRLF line ends where the new content has none.
+ */
+function replaceWhole({ name, before, standing }: Source, contents: string): Rewritten {
+  const after = inStyleOf(before, contents.replace(/^\uFEFF/, ''));
+  if (before !== null && before.text !== after) {
+    assertSeen(name, before.text, standing, { mustBeRead: true });
+  }
+  assertLiteral(after, before?.text ?? '');
+  return { after, note: '' };
+}
+
+function inStyleOf(before: SourceText | null, contents: string): string {
+  const isCrlf = before !== null && uniformEol(before.text) === '\r\n';
+  return isCrlf && !contents.includes('\r\n') ? withEol(contents, '\r\n') : contents;
+}
+
+/** Refuses text that would be written with a hole in it, or with the line numbers that only the model sees. */
+function assertLiteral(text: string, old: string): void {
+  const marker = findLeftMarker(text, old);
+  if (marker !== null) {
+    throw new ToolFailure(
+      'MARKER_LEFT_IN_TEXT',
+      `The new text leaves code out (\`${marker.trim()}\`) and would be written like that: give the text in full, or use ` +
+        'edit_file on an existing file.',
+    );
+  }
+  if (isCopiedWithNumbers(text) && !isCopiedWithNumbers(old)) {
+    throw new ToolFailure(
+      'LINE_NUMBERS_IN_TEXT',
+      'Every line of the new text carries a line number as read_file shows it (`12|`): give the text without them.',
+    );
+  }
+}
+
+function describe(name: string, before: SourceText | null, after: string): string {
+  if (before === null) return `Created ${name} (${formatLines(countLines(after))}).`;
+  if (before.text === after) return `${name} already has exactly this content.`;
+  return `Edited ${name} (${formatLines(countLines(before.text))} before, ${countLines(after)} now).`;
+}
+
+function formatLines(count: number): string {
+  return count === 1 ? '1 line' : `${count} lines`;
+}

@@ -1,0 +1,81 @@
+/** What an edit is made from: a file as UTF-8 text that can be written back without changing a byte unasked. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { ToolFailure } from '../sandbox/failure.ts';
+import { diffTexts } from './diff.ts';
+import { decode } from './encoding.ts';
+import { countLines } from './lines.ts';
+
+/** What a conversation knows of a file; `bytes` is the file as it saw it last. */
+export type Standing =
+  | { readonly state: 'unread' }
+  | { readonly state: 'current' }
+  | { readonly state: 'changed'; readonly bytes: Uint8Array };
+
+/** The text has no byte order mark; `bom` says that the file begins with one. */
+export interface SourceText {
+  readonly text: string;
+  readonly bom: boolean;
+}
+
+/** The file's text. Failures: `BINARY_FILE`, `OTHER_ENCODING`, `FILE_TOO_LARGE`. */
+export function toSourceText(name: string, bytes: Uint8Array): SourceText {
+  const decoded = decode(bytes);
+  switch (decoded.kind) {
+    case 'utf8':
+      assertLineCount(name, decoded.text);
+      return { text: decoded.text, bom: decoded.bom };
+    case 'binary':
+      throw new ToolFailure('BINARY_FILE', `${name} is a binary file: only text can be edited.`);
+    case 'other':
+      throw new ToolFailure(
+        'OTHER_ENCODING',
+        `${name} is not UTF-8 (it reads as ${decoded.encoding}), so an edit could damage it: ask the person to convert it.`,
+      );
+  }
+}
+
+/** Refuses as `STALE` what the conversation saw differently; with `mustBeRead`, as `READ_FIRST` what it never saw. */
+export function assertSeen(
+  name: string,
+  text: string,
+  standing: Standing,
+  { mustBeRead }: { mustBeRead: boolean },
+): void {
+  if (standing.state === 'changed') {
+    const where = describeChange(text, standing.bytes);
+    throw new ToolFailure(
+      'STALE',
+      `${name} was changed since it was last read${where}: read it again, then repeat the edit.`,
+    );
+  }
+  if (standing.state === 'unread' && mustBeRead) {
+    throw new ToolFailure(
+      'READ_FIRST',
+      `${name} exists and was not read in this conversation: read it before its whole content is replaced.`,
+    );
+  }
+}
+
+function assertLineCount(name: string, text: string): void {
+  const { maxEditedLines } = TOOL_LIMITS;
+  const count = countLines(text);
+  if (count <= maxEditedLines) return;
+  throw new ToolFailure(
+    'FILE_TOO_LARGE',
+    `${name} has ${count} lines, more than the ${maxEditedLines} that are edited: change it with a command.`,
+  );
+}
+
+/** Compared backwards, so that the ranges are lines of the file as it is now; empty where they cannot be told. */
+function describeChange(now: string, seen: Uint8Array): string {
+  const decoded = decode(seen);
+  if (decoded.kind === 'binary' || countLines(decoded.text) > TOOL_LIMITS.maxEditedLines) return '';
+  const changes = diffTexts(now, decoded.text);
+  if (changes === null) return '';
+  const ranges = changes.hunks ?? [changes.diff];
+  const shown = ranges
+    .slice(0, TOOL_LIMITS.maxStaleRanges)
+    .map(({ startLine, endLine }) => `${startLine}-${endLine}`);
+  const more = ranges.length > shown.length ? ' and others' : '';
+  return ` (around lines ${shown.join(', ')}${more})`;
+}

@@ -1,0 +1,74 @@
+/** A file's bytes as read_file shows them: some lines with their numbers. */
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { decode } from '../edits/encoding.ts';
+import { numberLine } from '../edits/line-numbers.ts';
+import { countLines, lineTextsFrom } from '../edits/lines.ts';
+import { ToolFailure } from '../sandbox/failure.ts';
+import { cutLine } from './output.ts';
+
+export interface FileView {
+  /** As the file is named to the model. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  /** As read_file takes them. */
+  readonly offset: number | undefined;
+  readonly limit: number | undefined;
+}
+
+export interface ShownLines {
+  readonly text: string;
+  readonly range: {
+    readonly startLine: number;
+    readonly endLine: number;
+    readonly totalLines: number;
+  };
+}
+
+/** Failures: `BINARY_FILE`, `OFFSET_PAST_END`. */
+export function showFile({ name, bytes, offset, limit }: FileView): ShownLines {
+  const decoded = decode(bytes);
+  if (decoded.kind === 'binary') {
+    throw new ToolFailure('BINARY_FILE', `${name} is a binary file: only text can be read.`);
+  }
+  const { text, range } = showLines(decoded.text, offset, limit);
+  if (decoded.kind === 'utf8') return { text, range };
+  const note = `\n(The file is not UTF-8, it is shown as ${decoded.encoding}.)`;
+  return { text: text + note, range };
+}
+
+/** As many lines from `offset` on as are asked for and fit; what is left out is named, with how to get it. */
+function showLines(text: string, offset = 1, limit: number = TOOL_LIMITS.maxReadLines): ShownLines {
+  const totalLines = countLines(text);
+  if (totalLines === 0) {
+    return { text: '(The file is empty.)', range: { startLine: 0, endLine: 0, totalLines } };
+  }
+  const startLine = firstLine(offset, totalLines);
+  const count = Math.min(limit, TOOL_LIMITS.maxReadLines, totalLines - startLine + 1);
+  const shown: string[] = [];
+  let chars = 0;
+  for (const line of lineTextsFrom(text, startLine - 1, count)) {
+    const numbered = numberLine(startLine + shown.length, cutLine(line));
+    chars += numbered.length + 1;
+    if (chars > TOOL_LIMITS.maxResultChars) break;
+    shown.push(numbered);
+  }
+  const endLine = startLine + shown.length - 1;
+  const range = { startLine, endLine, totalLines };
+  return { text: shown.join('\n') + describeRest(range), range };
+}
+
+/** Zero is taken as the first line; a negative offset counts from the end, at most to the beginning. */
+function firstLine(offset: number, totalLines: number): number {
+  if (offset < 0) return Math.max(1, totalLines + offset + 1);
+  if (offset <= totalLines) return Math.max(1, offset);
+  throw new ToolFailure(
+    'OFFSET_PAST_END',
+    `The file has ${totalLines} lines, so there is no line ${offset}: use an offset from 1 to ${totalLines}.`,
+  );
+}
+
+function describeRest({ startLine, endLine, totalLines }: ShownLines['range']): string {
+  if (startLine === 1 && endLine === totalLines) return '';
+  const next = endLine < totalLines ? ` Read on with offset ${endLine + 1}.` : '';
+  return `\n(Lines ${startLine} to ${endLine} of ${totalLines}.${next})`;
+}

@@ -1,0 +1,70 @@
+/** What a model can send at worst: it is answered, and the loop turns meanwhile. */
+import { describe, expect, it } from 'vitest';
+import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
+import { shortestStandstill } from './heartbeat.ts';
+
+const MARK = '// ... existing code ...';
+const LINES = 450_000;
+
+describe('a call with an extreme input', () => {
+  it('merges an edit with 2,000 markers into 450,000 lines', async () => {
+    const text = Array.from({ length: LINES }, (_, at) => `line ${at}\n`).join('');
+    const edit = [MARK];
+    for (let at = 100; at < LINES; at += LINES / 2_000) {
+      edit.push(`line ${at}`, `between ${at}`, `line ${at + 1}`, MARK);
+    }
+    const args = { target_file: 'a.ts', code_edit: edit.join('\n') };
+    const { result, standstillMs } = await shortestStandstill(async () => {
+      const { call } = await temporaryWorkspace({ 'a.ts': text });
+      return async () => await call('edit_file', args);
+    });
+    expect(result).toMatchObject({
+      status: 'success',
+      data: `Edited a.ts (${LINES} lines before, ${LINES + 2_000} now).`,
+    });
+    expect(standstillMs).toBeLessThan(50);
+  });
+
+  it.each([
+    ['lines that all are equal', 'x'],
+    ['blank lines', ''],
+    ['brackets', '}'],
+  ])('answers an edit with 2,000 markers in a file of %s', async (_, line) => {
+    const edit = `${MARK}\n${line}\nnew\n${line}\n`.repeat(2_000) + MARK;
+    const { call } = await temporaryWorkspace({ 'a.ts': `${line}\n`.repeat(LINES) });
+    const { result, standstillMs } = await shortestStandstill(
+      async () => async () => await call('edit_file', { target_file: 'a.ts', code_edit: edit }),
+    );
+    expect(result).toMatchObject({ status: 'error', code: 'AMBIGUOUS' });
+    expect(standstillMs).toBeLessThan(50);
+  });
+
+  it.each([
+    ['stands there everywhere', 'x\n'.repeat(10_000), 'AMBIGUOUS'],
+    ['stands there nearly', ' x\n'.repeat(10_000), 'AMBIGUOUS'],
+    ['nearly stands there everywhere', `${'x\n'.repeat(100_000)}y`, 'NOT_FOUND_IN_FILE'],
+    ['begins otherwise', `y${'x\n'.repeat(100_000)}`, 'NOT_FOUND_IN_FILE'],
+  ])('answers a str_replace of a text that %s', async (_, old_string, code) => {
+    const { call } = await temporaryWorkspace({ 'a.txt': 'x\n'.repeat(LINES) });
+    const args = { file_path: 'a.txt', old_string, new_string: 'new text\n'.repeat(10_000) };
+    const { result, standstillMs } = await shortestStandstill(
+      async () => async () => await call('str_replace', args),
+    );
+    expect(result).toMatchObject({ status: 'error', code });
+    expect(standstillMs).toBeLessThan(50);
+  });
+
+  it('answers a question of 20,000 words and says that it was cut', async () => {
+    const { call } = await temporaryWorkspace({
+      'src/retry.ts': 'export function retryLater() {}\n',
+    });
+    const query = `retry later ${Array.from({ length: 10_000 }, (_, n) => `back word${n}`).join(' ')}`;
+    const { result, standstillMs } = await shortestStandstill(
+      async () => async () => await call('codebase_search', { query }),
+    );
+    expect(result).toMatchObject({ status: 'success' });
+    expect(result.data).toContain('src/retry.ts:1-1');
+    expect(result.data).toContain('Only the first');
+    expect(standstillMs).toBeLessThan(50);
+  });
+});
