@@ -15,7 +15,9 @@ export interface StatusLook {
 
 /**
  * Undefined where there is no git, no repository, or one that cannot be looked at safely. What a repository configures
- * can change after we have looked, by a command at work: `confine` holds what git could still be made to run.
+ * can change after we have looked, by a command at work: `confine` holds what git could still be made to run. git opens
+ * some files by name and would wait for a pipe in their place: it is asked again without looking for new files, which is
+ * where it meets `.gitignore`, and where that is not enough a sentence stands for the status.
  */
 export async function readGitStatus(
   root: string,
@@ -24,14 +26,25 @@ export async function readGitStatus(
 ): Promise<string | undefined> {
   try {
     const settings = [...SAFE, ...withoutFilters(await readFilterNames(root, signal))];
-    const launch = await confine(launchOf(root, [...settings, ...STATUS]));
-    const entries = (await outputOf(launch, signal)).split('\0').slice(0, -1);
-    return cut(formatStatus(entries, await readPrefix(root, signal), mayName));
+    const ask = async (timeoutMs: number, ...more: readonly string[]) => {
+      const launch = await confine(launchOf(root, [...settings, ...STATUS, ...more, ...HERE]));
+      return await outputOf(launch, timeoutMs, signal);
+    };
+    const prefix = await readPrefix(root, signal);
+    const format = (output: string) =>
+      cut(formatStatus(output.split('\0').slice(0, -1), prefix, mayName));
+    const whole = await ask(CONTEXT_LIMITS.gitStatusMs);
+    if (whole !== null) return format(whole);
+    const known = await ask(CONTEXT_LIMITS.gitQuickMs, '--untracked-files=no');
+    return known === null ? NO_ANSWER : `${format(known).trimEnd()}\n${NO_NEW_FILES}`;
   } catch {
     signal.throwIfAborted();
-    return undefined; // Any failure is one of the above, or git took too long.
+    return undefined; // Any failure is one of the above.
   }
 }
+
+const NO_NEW_FILES = '(git did not answer in time with the files that are not tracked.)';
+const NO_ANSWER = '(git did not answer in time. A pipe in the place of .gitattributes does that.)';
 
 /**
  * What `status` could run by itself. A folder that only looks like a repository, such as a checked-in one, is none. On
@@ -39,12 +52,15 @@ export async function readGitStatus(
  */
 const SAFE = [
   ...['-c', 'core.fsmonitor=false'],
+  // A bridge of root's looks at a folder of somebody else's.
+  ...['-c', 'safe.directory=*'],
   ...['-c', 'core.hooksPath=/dev/null'],
   ...['-c', 'safe.bareRepository=explicit'],
 ];
 
 /** Submodules have a configuration of their own. Only the workspace is looked at, not the repository around it. */
-const STATUS = ['status', '--short', '--branch', '-z', '--ignore-submodules=all', '--', '.'];
+const STATUS = ['status', '--short', '--branch', '-z', '--ignore-submodules=all'];
+const HERE = ['--', '.'];
 
 /**
  * `status` runs the clean filter of a file whose time has changed, so filters are listed and each is emptied. The list
@@ -103,9 +119,14 @@ function quote(name: string): string {
   return /[\s\p{C}"\\]/u.test(name) ? JSON.stringify(name) : name;
 }
 
-async function outputOf(launch: Launch, signal: AbortSignal): Promise<string> {
-  const timeoutMs = CONTEXT_LIMITS.lookTimeoutMs / 2;
+/** Null where git did not answer in time. */
+async function outputOf(
+  launch: Launch,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<string | null> {
   const { end, output } = await runCommand(launch, { timeoutMs, onOutput: () => {}, signal });
+  if (end.state === 'stopped' && end.reason === 'timeout') return null;
   if (end.state !== 'exited' || end.exitCode !== 0) throw new Error(`git: ${end.state}`);
   return output;
 }
@@ -114,7 +135,7 @@ async function runGit(root: string, args: readonly string[], signal: AbortSignal
   const { stdout } = await promisify(execFile)('git', args, {
     cwd: root,
     env: environment(root),
-    timeout: CONTEXT_LIMITS.lookTimeoutMs / 2,
+    timeout: CONTEXT_LIMITS.gitQuickMs,
     killSignal: 'SIGKILL',
     maxBuffer: CONTEXT_LIMITS.maxGitBytes,
     signal,

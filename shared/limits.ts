@@ -326,6 +326,9 @@ export const CONTEXT_LIMITS = {
   lookTimeoutMs: 5 * SECOND,
   /** Bytes of what git answers; a status that is longer is not shown. */
   maxGitBytes: 16 * MIB,
+  /** For git's status, and for what it has at hand: its settings, and a status without new files. Together within a look. */
+  gitStatusMs: 2.5 * SECOND,
+  gitQuickMs: SECOND,
 } as const;
 
 /** Live output of a command. */
@@ -388,6 +391,9 @@ export const TOOL_LIMITS = {
   /** Files remembered as read, and bytes of them; the oldest are forgotten, and then read again. */
   maxLedgerFiles: 2_000,
   maxLedgerBytes: 32 * MIB,
+  /** Bytes of ignore rules, of one file and of all in a folder, and such files in it: the largest that people write has some 10 KB. */
+  maxIgnoreBytes: MIB,
+  maxIgnoreFiles: 1_000,
 } as const;
 
 /** Long computations on the developer's machine. */

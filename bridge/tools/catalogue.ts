@@ -27,6 +27,7 @@ import { executeGlobFileSearch } from './glob-file-search.ts';
 import { executeGrep } from './grep.ts';
 import { executeListDir } from './list-dir.ts';
 import { executeReadFile } from './read-file.ts';
+import { withRuleNotes } from './rule-notes.ts';
 import { executeStrReplace } from './str-replace.ts';
 import { executeWrite } from './write.ts';
 
@@ -50,10 +51,10 @@ export function createCatalogue(...more: readonly BridgeTool[]): ReadonlyMap<str
 /** A new tool is one more line here. */
 const FILE_TOOLS: readonly BridgeTool[] = [
   bindTool(readFile, executeReadFile),
-  bindTool(listDir, executeListDir),
-  bindTool(globFileSearch, executeGlobFileSearch),
-  bindTool(grep, executeGrep),
-  bindTool(codebaseSearch, executeCodebaseSearch),
+  bindTool(listDir, withRuleNotes(listDir, executeListDir)),
+  bindTool(globFileSearch, withRuleNotes(globFileSearch, executeGlobFileSearch)),
+  bindTool(grep, withRuleNotes(grep, executeGrep)),
+  bindTool(codebaseSearch, withRuleNotes(codebaseSearch, executeCodebaseSearch)),
   bindTool(strReplace, executeStrReplace),
   bindTool(editFile, executeEditFile),
   bindTool(write, executeWrite),

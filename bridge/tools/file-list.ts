@@ -1,6 +1,7 @@
 /** Lists the files below a folder as a search sees them: without what git ignores. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { runRipgrep } from './ripgrep.ts';
+import type { IgnoreRules } from './ignore-files.ts';
+import { readIgnoreRules, runRipgrep } from './ripgrep.ts';
 
 export interface FileList {
   /** Absolute and resolved. */
@@ -17,16 +18,17 @@ export interface FileList {
 /** The paths of the files, relative to the folder and with `/`. */
 export async function listFiles(list: FileList): Promise<string[]> {
   const { globs = [], newestFirst = false } = list;
-  const matching = await runList(list, globs, newestFirst);
+  const search = { ...list, rules: await readIgnoreRules({ ...list, target: './' }) };
+  const matching = await runList(search, globs, newestFirst);
   const wanted = globs.some((glob) => !glob.startsWith('!'));
   if (!wanted) return matching;
   // To ripgrep a glob that names a file outweighs .gitignore; here it does not.
-  const visible = new Set(await runList(list, [], false));
+  const visible = new Set(await runList(search, [], false));
   return matching.filter((name) => visible.has(name));
 }
 
 async function runList(
-  { folder, hidden = false, signal }: FileList,
+  { folder, hidden = false, rules, signal }: FileList & { readonly rules: IgnoreRules },
   globs: readonly string[],
   newestFirst: boolean,
 ): Promise<string[]> {
@@ -39,7 +41,14 @@ async function runList(
   ];
   const names: string[] = [];
   let chars = 0;
-  for await (const record of runRipgrep({ folder, flags, target: './', separator: '\0', signal })) {
+  for await (const record of runRipgrep({
+    folder,
+    flags,
+    target: './',
+    separator: '\0',
+    rules,
+    signal,
+  })) {
     if (record === null) continue;
     chars += record.length;
     names.push(record.replace(/^\.\//, ''));

@@ -1,0 +1,109 @@
+/** Ignore rules of one folder as rules of another: ripgrep is given all of them in one file, seen from where it searches. */
+
+/** Rules of a folder inside `below`, which is relative to the searched folder, with `/`; empty for that folder itself. */
+export function rulesFromBelow(text: string, below: string): string[] {
+  if (below === '') return linesOf(text);
+  const prefix = `/${escapeGlob(below)}/`;
+  return parseRules(text).map(({ sign, segments, isAnchored, end }) => {
+    const anywhere = isAnchored ? '' : '**/';
+    return `${sign}${prefix}${anywhere}${segments.join('/')}${end}`;
+  });
+}
+
+/** Rules of a folder above the searched one; `names` lead from there to that. */
+export function rulesFromAbove(text: string, names: readonly string[]): string[] {
+  return parseRules(text).flatMap(({ sign, segments, isAnchored, end }) => {
+    if (!isAnchored) return [`${sign}${segments.join('/')}${end}`];
+    return restsOf(segments, names).map((rest) => `${sign}/${rest.join('/')}${end}`);
+  });
+}
+
+interface Rule {
+  /** `!` for a rule that takes others back. */
+  readonly sign: '' | '!';
+  readonly segments: readonly string[];
+  /** Whether it is about one path; otherwise about a name at any depth. */
+  readonly isAnchored: boolean;
+  /** `/` for a rule about folders only. */
+  readonly end: '' | '/';
+}
+
+/** By gitignore(5), as ripgrep reads it; empty lines and comments are no rules. */
+function parseRules(text: string): Rule[] {
+  return linesOf(text).flatMap((line) => {
+    const trimmed = /\\\s+$/.test(line) ? line : line.trimEnd();
+    if (trimmed === '' || trimmed.startsWith('#')) return [];
+    const sign = trimmed.startsWith('!') ? '!' : '';
+    const body = trimmed.slice(sign.length);
+    const end = body.endsWith('/') ? '/' : '';
+    const pattern = body.slice(body.startsWith('/') ? 1 : 0, body.length - end.length);
+    if (pattern === '') return [];
+    const isAnchored = body.startsWith('/') || pattern.includes('/');
+    return [{ sign, segments: pattern.split('/'), isAnchored, end }];
+  });
+}
+
+function linesOf(text: string): string[] {
+  return text.split('\n').map((line) => line.replace(/\r$/, ''));
+}
+
+function escapeGlob(path: string): string {
+  return path.replace(/[\\*?[\]{}]/g, '\\$&');
+}
+
+/** What of a pattern is left for paths below the named folders. Nothing where it is about one of these folders itself. */
+function restsOf(segments: readonly string[], names: readonly string[]): (readonly string[])[] {
+  const [name, ...below] = names;
+  const [first, ...rest] = segments;
+  if (first === undefined) return [];
+  if (name === undefined) return [segments];
+  if (first === '**') return [...restsOf(rest, names), ...restsOf(segments, below)];
+  return matchesSegment(first, name) ? restsOf(rest, below) : [];
+}
+
+/** One character, or any number of them. */
+type Token = '*' | ((char: string) => boolean);
+
+/** Whether a name matches one segment of a pattern, in at most pattern times name steps: both may be hostile. */
+function matchesSegment(pattern: string, name: string): boolean {
+  let open = new Set([0]);
+  const tokens = tokensOf(pattern);
+  const close = (states: Set<number>) => {
+    for (const state of states) if (tokens[state] === '*') states.add(state + 1);
+    return states;
+  };
+  close(open);
+  for (const char of name) {
+    const next = new Set<number>();
+    for (const state of open) {
+      const token = tokens[state];
+      if (token === '*') next.add(state);
+      else if (token?.(char)) next.add(state + 1);
+    }
+    open = close(next);
+  }
+  return open.has(tokens.length);
+}
+
+function tokensOf(pattern: string): Token[] {
+  return Array.from(pattern.matchAll(TOKEN), ({ 0: token, groups }): Token => {
+    if (token === '*') return '*';
+    if (token === '?') return () => true;
+    const set = groups?.['set'];
+    if (set !== undefined) return isInSet(set);
+    return (char) => char === token.replace(/^\\(?=.)/su, '');
+  });
+}
+
+const TOKEN = /\\.|\*|\?|\[(?<set>[!^]?\]?[^\]]*)\]|./gsu;
+
+function isInSet(set: string): (char: string) => boolean {
+  const isNegated = /^[!^]/.test(set);
+  const ranges = [...(isNegated ? set.slice(1) : set).matchAll(/(.)-(.)|(.)/gsu)];
+  return (char) => {
+    const isIn = ranges.some(([, from, to, one]) =>
+      one === undefined ? (from ?? '') <= char && char <= (to ?? '') : one === char,
+    );
+    return isIn !== isNegated;
+  };
+}
