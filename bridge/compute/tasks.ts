@@ -38,29 +38,43 @@ function task<Input, Output>(
 /** Measured: linear work over so much takes some 2 ms. */
 const LIGHT_BYTES = 64 * 1024;
 
-/** The fine diff grows with the square of the lines: 25 ms for 500 old ones and 500 others in their place. */
-const LIGHT_LINES = 600;
+/**
+ * What grows with the square of the lines, 6 ms each: the fine diff of so many changed ones, and the spans of blocks that fit
+ * a file everywhere.
+ */
+const LIGHT_CHANGED_LINES = 500;
+const LIGHT_MERGED_LINES = 100;
 
 function isLightEdit({ bytes, standing, edit }: EditRequest): boolean {
-  const asked = edit.kind === 'replace' ? edit.search + edit.replacement : edit.text;
-  const seen = standing.state === 'changed' ? standing.bytes : NO_BYTES;
-  const sources = [bytes ?? NO_BYTES, seen, asked];
-  return (
-    sources.reduce((sum, { length }) => sum + length, 0) <= LIGHT_BYTES &&
-    sources.every(hasFewLines)
-  );
+  const asked = edit.kind === 'replace' ? [edit.search, edit.replacement] : [edit.text];
+  const seen = standing.state === 'changed' ? [standing.bytes] : [];
+  const all = [bytes ?? NO_BYTES, ...seen, ...asked];
+  if (all.reduce((sum, { length }) => sum + length, 0) > LIGHT_BYTES) return false;
+  if (bytes === null) return true;
+  if (edit.kind === 'merge') return countLines(all) <= LIGHT_MERGED_LINES;
+  const isOnePlace = edit.kind === 'replace' && !edit.all && seen.length === 0;
+  if (countLines(isOnePlace ? asked : all) > LIGHT_CHANGED_LINES) return false;
+  return edit.kind !== 'replace' || !edit.all || hasRoom(bytes.length, edit);
 }
 
 const NO_BYTES = new Uint8Array();
 
-function hasFewLines(source: Uint8Array | string): boolean {
+/** Whether even a search that stands everywhere makes no long text of a short one. */
+function hasRoom(
+  length: number,
+  { search, replacement }: { readonly search: string; readonly replacement: string },
+): boolean {
+  return (length / search.length) * replacement.length <= LIGHT_BYTES;
+}
+
+function countLines(sources: readonly (Uint8Array | string)[]): number {
   let lines = 0;
-  const next = (from: number) =>
-    typeof source === 'string' ? source.indexOf('\n', from) : source.indexOf(LINE_END, from);
-  for (let at = next(0); at !== -1; at = next(at + 1)) {
-    if (++lines > LIGHT_LINES) return false;
+  for (const source of sources) {
+    const next = (from: number) =>
+      typeof source === 'string' ? source.indexOf('\n', from) : source.indexOf(LINE_END, from);
+    for (let at = next(0); at !== -1; at = next(at + 1)) lines++;
   }
-  return true;
+  return lines;
 }
 
 const LINE_END = 0x0a;

@@ -67,4 +67,65 @@ describe('a call with an extreme input', () => {
     expect(result.data).toContain('Only the first');
     expect(standstillMs).toBeLessThan(50);
   });
+
+  it.each([
+    ['UTF-8', Buffer.from('grüne Wörter\n'.repeat(1_350_000))],
+    ['no UTF-8', Buffer.from('gr\xfcne W\xf6rter\n'.repeat(1_350_000), 'latin1')],
+    ['line ends alone', Buffer.alloc(20_000_000, '\n')],
+  ])('reads the end of a large file of %s', async (_, bytes) => {
+    const { call } = await temporaryWorkspace({ 'a.txt': bytes });
+    const { result, standstillMs } = await shortestStandstill(
+      async () => async () => await call('read_file', { target_file: 'a.txt', offset: -2 }),
+    );
+    expect(result).toMatchObject({ status: 'success' });
+    expect(standstillMs).toBeLessThan(50);
+  });
+
+  it('says what changed in a large file since it was read', async () => {
+    const text = 'line\n'.repeat(LINES);
+    const args = { file_path: 'a.txt', old_string: 'x', new_string: 'y' };
+    const { result, standstillMs } = await shortestStandstill(async () => {
+      const { call, put } = await temporaryWorkspace({ 'a.txt': text });
+      await call('read_file', { target_file: 'a.txt', limit: 1 });
+      await put('a.txt', `${text}x\n`);
+      return async () => await call('str_replace', args);
+    });
+    expect(result).toMatchObject({ code: 'STALE' });
+    expect(result.data).toContain(`around lines ${LINES}-${LINES + 1}`);
+    expect(standstillMs).toBeLessThan(50);
+  });
+
+  it.each([
+    ['UTF-16', Buffer.from(`\uFEFF${'needle in hay\n'.repeat(300_000)}`, 'utf16le')],
+    ['one long line', Buffer.from('needle '.repeat(300_000))],
+    ['many short lines', Buffer.from('needle\n'.repeat(600_000))],
+  ])('searches a file of %s', async (_, bytes) => {
+    const { call } = await temporaryWorkspace({ 'a.txt': bytes });
+    const args = { pattern: 'needle', output_mode: 'content', head_limit: 1_000 };
+    const { result, standstillMs } = await shortestStandstill(
+      async () => async () => await call('grep', args),
+    );
+    expect(result).toMatchObject({ status: 'success' });
+    expect(standstillMs).toBeLessThan(50);
+  });
+
+  it('answers a question about large files', async () => {
+    const source = Array.from(
+      { length: 25_000 },
+      (_, at) => `function retry${at}Request(context) { log(context); }\n`,
+    )
+      .join('')
+      .slice(0, 1_000_000);
+    const files = Object.fromEntries(
+      Array.from({ length: 8 }, (_, at) => [`src/${at}.ts`, source]),
+    );
+    const { call } = await temporaryWorkspace(files);
+    const args = { query: 'Where is a request retried and its context logged?' };
+    const { result, standstillMs } = await shortestStandstill(
+      async () => async () => await call('codebase_search', args),
+    );
+    expect(result).toMatchObject({ status: 'success' });
+    expect(result.data).toContain('12 places');
+    expect(standstillMs).toBeLessThan(50);
+  });
 });
