@@ -1,29 +1,42 @@
 /** Patterns of rules: `*` stands for any text, `?` for any one character, everything else for itself. */
 
 /**
- * Whether the whole text matches. Takes at most pattern times text steps: patterns come from repositories too, and a
- * regular expression made of one could be slow on purpose.
+ * Whether the whole text matches. Each piece between two stars is looked for once, as early as it stands: patterns come
+ * from repositories too, and a regular expression made of one could be slow on purpose.
  */
 export function matchesWildcard(pattern: string, text: string): boolean {
-  let at = 0;
-  let inPattern = 0;
-  let lastStar = -1;
-  let afterStar = 0;
-  while (at < text.length) {
-    const wanted = pattern[inPattern];
-    if (wanted === '*') {
-      lastStar = inPattern++;
-      afterStar = at;
-    } else if (wanted === '?' || wanted === text[at]) {
-      inPattern++;
-      at++;
-    } else if (lastStar !== -1) {
-      // The last star takes one character more; stars before it need not be tried again.
-      inPattern = lastStar + 1;
-      at = ++afterStar;
-    } else {
-      return false;
-    }
+  const [head = '', ...pieces] = pattern.split('*');
+  const tail = pieces.pop();
+  if (tail === undefined) return head.length === text.length && standsAt(head, text, 0);
+  const lastStart = text.length - tail.length;
+  if (lastStart < head.length || !standsAt(head, text, 0)) return false;
+  if (!standsAt(tail, text, lastStart)) return false;
+  let from = head.length;
+  for (const piece of pieces) {
+    const at = placeOf(piece, text, from);
+    if (at === null) return false;
+    from = at + piece.length;
   }
-  return /^\**$/.test(pattern.slice(inPattern));
+  return from <= lastStart;
+}
+
+function standsAt(piece: string, text: string, start: number): boolean {
+  if (!piece.includes('?')) return text.startsWith(piece, start);
+  for (let at = 0; at < piece.length; at++) {
+    if (piece[at] !== '?' && piece[at] !== text[start + at]) return false;
+  }
+  return start + piece.length <= text.length;
+}
+
+/** The first place from `from` on; its longest run of plain characters leads there, for `indexOf` is quick. */
+function placeOf(piece: string, text: string, from: number): number | null {
+  const runs = piece.split('?');
+  const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '');
+  const offset = piece.indexOf(longest);
+  let at = text.indexOf(longest, from + offset);
+  while (at !== -1 && at + piece.length - offset <= text.length) {
+    if (standsAt(piece, text, at - offset)) return at - offset;
+    at = text.indexOf(longest, at + 1);
+  }
+  return null;
 }
