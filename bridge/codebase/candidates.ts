@@ -4,7 +4,8 @@ import { CODEBASE_LIMITS } from '../../shared/limits.ts';
 import { Turns } from '../compute/turns.ts';
 import type { Workspace } from '../sandbox/workspace.ts';
 import { listFiles } from '../tools/file-list.ts';
-import { runRipgrep } from '../tools/ripgrep.ts';
+import type { IgnoreRules } from '../tools/ignore-files.ts';
+import { readIgnoreRules, runRipgrep } from '../tools/ripgrep.ts';
 import { kindOfPath, weightOfKind } from './kinds.ts';
 import { addMentions, type Matcher, type Mentions } from './matcher.ts';
 import type { Concept } from './question.ts';
@@ -32,7 +33,11 @@ export interface Candidates {
 
 /** All files that mention a concept in their text or their path, ranked. */
 export async function findCandidates(search: CandidateSearch): Promise<Candidates> {
-  const [files, hits] = await Promise.all([listShown(search), countHits(search)]);
+  const rules = await readIgnoreRules({ ...search, target: './' });
+  const [files, hits] = await Promise.all([
+    listShown({ ...search, rules }),
+    countHits({ ...search, rules }),
+  ]);
   const none = search.matcher.concepts.map(() => 0);
   const bodyOf = ({ name }: ShownFile) => hits.byName.get(name) ?? none;
   const having = countDocuments(files.map(bodyOf), none.length);
@@ -79,6 +84,10 @@ class BestPaths {
   }
 }
 
+interface RuledSearch extends CandidateSearch {
+  readonly rules: IgnoreRules;
+}
+
 /** A file in three ways: absolute, relative to the folder, and relative to the workspace. */
 interface ShownFile {
   readonly path: string;
@@ -86,10 +95,10 @@ interface ShownFile {
   readonly shown: string;
 }
 
-async function listShown({ folder, workspace, signal }: CandidateSearch): Promise<ShownFile[]> {
+async function listShown({ folder, workspace, rules, signal }: RuledSearch): Promise<ShownFile[]> {
   const shown: ShownFile[] = [];
   const turns = new Turns();
-  for (const name of await listFiles({ folder, hidden: true, signal })) {
+  for (const name of await listFiles({ folder, hidden: true, rules, signal })) {
     const path = join(folder, name);
     if (workspace.mayShow(path)) shown.push({ name, path, shown: workspace.nameOf(path) });
     if (turns.isDue) await turns.take();
@@ -104,7 +113,7 @@ interface Hits {
 }
 
 /** Counts in every file; what was counted when the time is up still counts. */
-async function countHits(search: CandidateSearch): Promise<Hits> {
+async function countHits(search: RuledSearch): Promise<Hits> {
   const byName = new Map<string, Mentions>();
   const timeUp = AbortSignal.timeout(CODEBASE_LIMITS.findMs);
   const signal = AbortSignal.any([search.signal, timeUp]);
@@ -120,12 +129,19 @@ async function countHits(search: CandidateSearch): Promise<Hits> {
 /** False when it stopped at the bound. The matcher has the last word on what is a mention. */
 async function countInto(
   byName: Map<string, Mentions>,
-  { folder, matcher, signal }: CandidateSearch,
+  { folder, matcher, rules, signal }: RuledSearch,
 ): Promise<boolean> {
   const flags = [...COUNTING, `--regexp=${patternOf(matcher.concepts)}`];
   let name = '';
   let count = 0;
-  for await (const record of runRipgrep({ folder, flags, target: './', separator: '\n', signal })) {
+  for await (const record of runRipgrep({
+    folder,
+    flags,
+    target: './',
+    separator: '\n',
+    rules,
+    signal,
+  })) {
     if (record === null || record === '') continue;
     const [path, match] = splitHeading(record);
     if (path !== null) name = path;

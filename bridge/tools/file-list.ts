@@ -12,13 +12,16 @@ export interface FileList {
   readonly hidden?: boolean;
   /** The most lately changed first; otherwise in no order. */
   readonly newestFirst?: boolean;
+  /** As {@link runRipgrep} takes them. */
+  readonly rules?: IgnoreRules;
   readonly signal: AbortSignal;
 }
 
 /** The paths of the files, relative to the folder and with `/`. */
 export async function listFiles(list: FileList): Promise<string[]> {
   const { globs = [], newestFirst = false } = list;
-  const search = { ...list, rules: await readIgnoreRules({ ...list, target: './' }) };
+  const rules = list.rules ?? (await readIgnoreRules({ ...list, target: './' }));
+  const search = { ...list, rules };
   const matching = await runList(search, globs, newestFirst);
   const wanted = globs.some((glob) => !glob.startsWith('!'));
   if (!wanted) return matching;
