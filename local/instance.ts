@@ -14,6 +14,7 @@ import { type ModelSettings, modelVariables } from './model-settings.ts';
 import { type Claim, claimState } from './running.ts';
 import { runWorker } from './runtime.ts';
 import type { State } from './state.ts';
+import { wakeConversations } from './wake.ts';
 import { readWranglerConfig } from './wrangler-config.ts';
 
 /** Where the programs of an instance are. */
@@ -64,7 +65,7 @@ async function runClaimed(
     (ending) => runLoggedWorker(options, log, listening.resolve, ending),
     async (running) => {
       const port = await Promise.race([listening.promise, whenAborted(running)]);
-      const url = `http://127.0.0.1:${port}`;
+      const url = urlOf(port);
       await waitUntilHealthy(url, running);
       await claim.announce(url);
       return await serve(options, url, running);
@@ -94,7 +95,10 @@ async function runLoggedWorker(
       AUTH_SECRET: state.authSecret,
     },
     log,
-    onListening,
+    onListening: (listeningPort: number) => {
+      onListening(listeningPort);
+      void wakeConversations({ url: urlOf(listeningPort), state, log }, signal);
+    },
     onRestart: (death: string) => onNotice(`The Worker died (${death}) and is started again.`),
   };
   try {
@@ -103,6 +107,10 @@ async function runLoggedWorker(
     for (const line of log.tail()) onNotice(`workerd: ${line}`);
     throw error;
   }
+}
+
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`;
 }
 
 /** The Worker answers: with or without a bridge, the instance is ready and stays so. */

@@ -47,9 +47,13 @@ ${lines([
 `;
 }
 
-/** The unique key names the folder of a class's objects and enters their ids: to change it is to lose them. */
+/** Names the folder of a class's objects within the storage, and enters their ids: to change it is to lose them. */
+export function uniqueKeyOf(className: string): string {
+  return `drawbridge-${className}`;
+}
+
 function namespaceOf(className: string): string {
-  return `(className = "${className}", uniqueKey = "drawbridge-${className}", enableSql = true)`;
+  return `(className = "${className}", uniqueKey = "${uniqueKeyOf(className)}", enableSql = true)`;
 }
 
 function lines(entries: readonly string[]): string {

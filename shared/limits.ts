@@ -595,6 +595,9 @@ export const LOCAL_LIMITS = {
   /** From the start of the Worker to its first healthy answer, and between two looks; usual is a tenth of a second. */
   healthyMs: 15 * SECOND,
   healthPollMs: 25,
+  /** Conversations that are woken after a start of the Worker, a few at a time: more than are ever at work at once. */
+  maxWoken: 100,
+  wokenAtOnce: 8,
   /** From the start of the bridge to its welcome; it tests the sandbox before. */
   bridgeReadyMs: 30 * SECOND,
   /** This many deaths within the window are a crash loop, which restarting does not mend. */

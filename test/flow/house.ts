@@ -30,6 +30,8 @@ export type Ready = z.infer<typeof Ready>;
 
 export interface House extends AsyncDisposable {
   readonly ready: Ready;
+  /** Holds both of them. */
+  readonly folder: string;
   readonly workspace: string;
   readonly state: string;
   readonly client: Client;
@@ -44,6 +46,8 @@ export interface HouseOptions {
   /** Where the scripted model answers; the demo model without it. */
   readonly modelUrl?: string;
   readonly args?: readonly string[];
+  /** That of a house that was killed: this one goes on with its state. */
+  readonly folder?: string;
   readonly variables?: Readonly<Record<string, string>>;
   /** Puts files into the workspace before anything starts. */
   readonly prepare?: (workspace: string) => void;
@@ -62,11 +66,10 @@ const COMMANDS_ALLOWED: readonly Rule[] = [
 ];
 
 export async function startHouse(options: HouseOptions = {}): Promise<House> {
-  const folder = mkdtempSync(join(tmpdir(), 'drawbridge-flow-'));
-  const workspace = mkdtempSync(join(folder, 'workspace-'));
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'drawbridge-flow-'));
+  const workspace = join(folder, 'workspace');
   const state = join(folder, 'state');
-  options.prepare?.(workspace);
-  putState(state, { 'policy.json': JSON.stringify({ rules: options.rules ?? COMMANDS_ALLOWED }) });
+  if (options.folder === undefined) furnish(workspace, state, options);
   giveAway(folder, workspace);
   const up = spawn(
     process.execPath,
@@ -83,6 +86,7 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
   const ready = await readReady(up, () => log);
   return {
     ready,
+    folder,
     workspace,
     state,
     up,
@@ -139,6 +143,12 @@ export function workerdOf(house: House): number {
 /** Resolves when the condition holds; the test's own time limit is the bound. */
 export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
+}
+
+function furnish(workspace: string, state: string, options: HouseOptions): void {
+  mkdirSync(workspace);
+  options.prepare?.(workspace);
+  putState(state, { 'policy.json': JSON.stringify({ rules: options.rules ?? COMMANDS_ALLOWED }) });
 }
 
 /** A state folder that exists must carry the mark of being one: its secret. */

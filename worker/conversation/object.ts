@@ -2,6 +2,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { Cancelled } from '../../shared/answers.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
+import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import { ACCOUNT_LIMITS, CONVERSATION_LIMITS } from '../../shared/limits.ts';
@@ -29,6 +30,7 @@ import { assembleParts, type Parts } from './parts.ts';
 import { type FollowRequest, parseFollowRequest } from './reading/follow-request.ts';
 import { parseReadRequest, READ_PATH, type ReadRequest } from './reading/read-request.ts';
 import { newestSaid, saidIn } from './reading/said.ts';
+import type { Chapter } from './reading/views.ts';
 import type { ApprovalAsked, ApprovalResolution } from './run/approvals.ts';
 import { answerClarification } from './run/clarifications.ts';
 import { TunnelHands } from './run/hands.ts';
@@ -82,6 +84,7 @@ export class Conversation extends DurableObject<Env> {
       if (!parts && (this.#parts || !submission.create)) throw notFound('conversation');
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
       const machine = await hands.describe().catch(() => undefined);
+      await parts?.schedule.look(); // Else a crash could leave a run that nothing looks after.
       // From here on one synchronous step: of two requests that came together, the second one sees the first.
       const ordinal = this.#parts && repeated(this.#parts, submission.request)?.ordinal;
       if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
@@ -231,17 +234,12 @@ export class Conversation extends DurableObject<Env> {
     // Followers only listen.
   }
 
+  /** A reader that finds a run which died with an earlier instance makes it go on: nobody else may come for a minute. */
   #read({ caller, wanted }: ReadRequest): Response {
     const parts = this.#partsFor(caller);
-    switch (wanted.type) {
-      case 'response':
-        return Response.json(parts.reader.response(runOf(parts, wanted.ordinal)));
-      case 'newest':
-        if (wanted.newest.before !== null) runOf(parts, wanted.newest.before);
-        return Response.json(parts.reader.views.newest(wanted.newest));
-      case 'chapter':
-        return Response.json(parts.reader.views.chapter(wanted.from));
-    }
+    const answer = Response.json(documentOf(parts, wanted));
+    parts.runner.advance();
+    return answer;
   }
 
   /** A WebSocket that is sent the past and then what happens. 204 when a response was seen to its end. */
@@ -349,6 +347,23 @@ export class Conversation extends DurableObject<Env> {
 /** The same answer for what does not exist and for what belongs to someone else. */
 function notFound(what: 'conversation' | 'response'): DrawbridgeError {
   return new DrawbridgeError('NOT_FOUND', `There is no such ${what}`);
+}
+
+/** What a {@link ReadRequest} asks for. */
+function documentOf(
+  parts: Parts,
+  wanted: ReadRequest['wanted'],
+): ChatResponse | ConversationView | Chapter {
+  const { reader } = parts;
+  switch (wanted.type) {
+    case 'response':
+      return reader.response(runOf(parts, wanted.ordinal));
+    case 'newest':
+      if (wanted.newest.before !== null) runOf(parts, wanted.newest.before);
+      return reader.views.newest(wanted.newest);
+    case 'chapter':
+      return reader.views.chapter(wanted.from);
+  }
 }
 
 function runOf({ log }: Pick<Parts, 'log'>, ordinal: number): Run {

@@ -16,14 +16,18 @@ export class Schedule {
     if (!isStored) this.#at = null;
   }
 
+  /** After it, {@link ensure} sets the alarm in its caller's synchronous step: what is stored there cannot come without it. */
+  async look(): Promise<void> {
+    if (this.#at !== undefined) return;
+    const standing = await this.#storage.getAlarm();
+    // Others may have asked meanwhile: what they set is nearer than what stood before.
+    if (this.#at === undefined) this.#at = standing;
+  }
+
   /** Sees to it that the alarm fires at `atMs` (epoch) or earlier. */
   async ensure(atMs: number): Promise<void> {
-    if (this.#at === undefined) {
-      const standing = await this.#storage.getAlarm();
-      // Others may have asked meanwhile: what they set is nearer than what stood before.
-      if (this.#at === undefined) this.#at = standing;
-    }
-    if (this.#isStopped || (this.#at !== null && this.#at <= atMs)) return;
+    if (this.#at === undefined) await this.look();
+    if (this.#isStopped || (typeof this.#at === 'number' && this.#at <= atMs)) return;
     this.#at = atMs;
     this.#meter.count(1);
     await this.#storage.setAlarm(atMs);

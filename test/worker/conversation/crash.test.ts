@@ -110,6 +110,24 @@ describe('a crash in the middle of a text', () => {
   });
 });
 
+describe('a crash that only a reader can notice', () => {
+  it.each([
+    ['its response', ({ responseId }: Started) => `chat/completions/${responseId}`],
+    ['its conversation', ({ conversationId }: Started) => `conversations/${conversationId}`],
+  ])('is mended by reading %s', async (_, pathOf) => {
+    const started = await startStream();
+    const { model, reader, responseId } = started;
+    (await model.next()).send(textFrame('Half'));
+    await reader.untilText('Half');
+    await reader.leave();
+    await abortAllDurableObjects();
+    await call(pathOf(started));
+    (await model.next()).answer({ text: 'Whole.' });
+    await vi.waitUntil(async () => (await read(responseId)).status === 'completed');
+    expect((await read(responseId)).documents.map(({ content }) => content)).toEqual(['Whole.']);
+  });
+});
+
 describe('takeovers', () => {
   it('end in RECOVERY_EXHAUSTED after the limit, and the conversation stays usable', async () => {
     const { model, reader, responseId, conversationId } = await startStream();

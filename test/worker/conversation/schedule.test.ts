@@ -54,6 +54,16 @@ it('sets the first one of a new object in the step that asks', async () => {
   expect(at).toBe(FAR);
 });
 
+it('sets one in the step that asks, once it has looked', async () => {
+  const at = await alarmAfter(async (schedule, storage) => {
+    await schedule.look();
+    const asked = schedule.ensure(FAR);
+    expect(await storage.getAlarm()).toBe(FAR);
+    await asked;
+  });
+  expect(at).toBe(FAR);
+});
+
 function alarmAfter(
   work: (schedule: Schedule, storage: DurableObjectStorage) => Promise<unknown>,
 ): Promise<number | null> {
