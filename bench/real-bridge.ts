@@ -1,5 +1,6 @@
 /** The real bridge of a house, as the process that `npm start` runs. */
 import { join } from 'node:path';
+import { bridgeEnvironment } from '../local/bridge-environment.ts';
 import { runBridgeProcess } from '../local/bridge-process.ts';
 import type { ConnectedBridge } from './empty-bridge.ts';
 import type { House } from './house.ts';
@@ -14,6 +15,7 @@ export async function connectRealBridge(house: House): Promise<ConnectedBridge> 
   const running = runBridgeProcess(
     {
       ...{ url, state, workspaceDir },
+      environment: bridgeEnvironment(process.env),
       command: [process.execPath, DRAWBRIDGE],
       onStatus: ({ event }) => {
         if (event === 'connected') connected.resolve();

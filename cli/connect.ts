@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
+import { limitOwnEnvironment } from '../local/bridge-environment.ts';
 import type { BridgeStatus } from '../local/bridge-status.ts';
 import { openState } from '../local/state.ts';
 import { resolveWorkspace } from '../local/workspace.ts';
@@ -36,7 +37,9 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     .option('--token-file <file>', 'a bridge token (default: the variable DRAWBRIDGE_TOKEN)')
     .option('--bridge-id <id>', 'which bridge to be (default: the one the token is for)');
   addLocationOptions(command).action(async (url: string, options: ConnectOptions) => {
-    await connect(await configOf(url, options), findOwner(), runBridge);
+    const config = await configOf(url, options);
+    limitOwnEnvironment();
+    await connect(config, findOwner(), runBridge);
   });
 }
 
@@ -77,8 +80,6 @@ async function configOf(
 
 async function readToken({ tokenFile }: ConnectOptions): Promise<string> {
   const { DRAWBRIDGE_TOKEN } = process.env;
-  // What runs below us has no use for it.
-  Reflect.deleteProperty(process.env, 'DRAWBRIDGE_TOKEN');
   const text = tokenFile === undefined ? DRAWBRIDGE_TOKEN : await readTokenFile(tokenFile);
   if (text?.trim()) return text.trim();
   throw new UsageError('A bridge token is needed: set DRAWBRIDGE_TOKEN, or give --token-file.');

@@ -1,5 +1,6 @@
 /** `drawbridge up`: everything on this machine, until Ctrl-C. This is what `npm start` runs. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { bridgeEnvironment } from '../local/bridge-environment.ts';
 import { type Programs, runInstance } from '../local/instance.ts';
 import { readModelSettings } from '../local/model-settings.ts';
 import { openState, readUserToken } from '../local/state.ts';
@@ -41,6 +42,7 @@ async function up(options: UpOptions, programs: Programs, signal: AbortSignal): 
   const location = locationOf(options);
   const workspaceDir = await resolveWorkspace(location.workspaceDir);
   const model = readModelSettings(process.env);
+  const environment = bridgeEnvironment(process.env);
   const state = await openState(location);
   let isReady = false;
   const onReady = async (running: { url: string; confinement: Confinement | null }) => {
@@ -54,7 +56,10 @@ async function up(options: UpOptions, programs: Programs, signal: AbortSignal): 
   const onNotice = (line: string) => process.stderr.write(`${line}\n`);
   const { port, bridge: withBridge } = options;
   const settings = { port, model, workerSettings: readWorkerSettings(process.env), withBridge };
-  const instance = { programs, state, workspaceDir, ...settings, onReady, onNotice };
+  const instance = {
+    ...{ programs, state, workspaceDir, bridgeEnvironment: environment },
+    ...{ ...settings, onReady, onNotice },
+  };
   try {
     await runInstance(instance, signal);
   } catch (error) {

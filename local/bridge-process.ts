@@ -13,6 +13,8 @@ export interface BridgeProcess {
   readonly workspaceDir: string;
   /** The program and its first arguments: what runs `drawbridge`. */
   readonly command: readonly [string, ...string[]];
+  /** See local/bridge-environment.ts: what the bridge does not have, no command can read. */
+  readonly environment: Readonly<Record<string, string>>;
   onStatus(status: BridgeStatus): void;
   onRestart(death: string): void;
 }
@@ -43,16 +45,14 @@ export async function runBridgeProcess(bridge: BridgeProcess, signal: AbortSigna
 }
 
 async function startBridge(bridge: BridgeProcess, now: Date): Promise<ChildProcess> {
-  const { url, state, workspaceDir } = bridge;
+  const { url, state, workspaceDir, environment } = bridge;
   const { authSecret, bridgeId } = state;
   const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, now);
   const [program, ...first] = bridge.command;
   const args = [...first, 'connect', url, '--workspace', workspaceDir, '--state', state.dir];
-  // The model's key is the Worker's business: what the bridge does not have, no command can read.
-  const { OPENAI_API_KEY: _, ...env } = process.env;
   return spawn(program, args, {
     // It asks its questions at our terminal. Our stdout is for the ready message alone.
     stdio: ['inherit', process.stderr, process.stderr, 'ipc'],
-    env: { ...env, DRAWBRIDGE_TOKEN: token },
+    env: { ...environment, DRAWBRIDGE_TOKEN: token },
   });
 }

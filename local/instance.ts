@@ -34,6 +34,7 @@ export interface InstanceOptions {
   /** Variables of the Worker beside its secret and its model (local/worker-settings.ts). */
   readonly workerSettings: Readonly<Record<string, string>>;
   readonly withBridge: boolean;
+  readonly bridgeEnvironment: Readonly<Record<string, string>>;
   /** Everything answers. Confinement is null without a bridge. */
   onReady(ready: { url: string; confinement: Confinement | null }): Promise<void>;
   /** Something a person at the terminal should know: one line. */
@@ -138,14 +139,15 @@ async function serve(options: InstanceOptions, url: string, signal: AbortSignal)
 }
 
 async function runBridge(
-  { programs, state, workspaceDir, onNotice }: InstanceOptions,
+  { programs, state, workspaceDir, bridgeEnvironment: environment, onNotice }: InstanceOptions,
   url: string,
   onStatus: (status: BridgeStatus) => void,
   signal: AbortSignal,
 ): Promise<void> {
   const onRestart = (death: string) => onNotice(`The bridge died (${death}) and is started again.`);
   const command = programs.drawbridge;
-  await runBridgeProcess({ url, state, workspaceDir, command, onStatus, onRestart }, signal);
+  const bridge = { url, state, workspaceDir, command, environment, onStatus, onRestart };
+  await runBridgeProcess(bridge, signal);
 }
 
 async function withinReadyTime<Value>(

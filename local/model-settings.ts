@@ -30,6 +30,15 @@ export function readModelSettings(env: NodeJS.ProcessEnv): ModelSettings {
   return env['MODELS'] ? readTableSettings(env, env['MODELS']) : readUpstreamSettings(env);
 }
 
+/**
+ * The variables that hold keys of models, set or not.
+ * @throws {LocalError} if MODELS is no table.
+ */
+export function modelKeyNames({ MODELS }: NodeJS.ProcessEnv): readonly string[] {
+  const table = MODELS ? parseTable(MODELS) : [];
+  return ['OPENAI_API_KEY', ...table.flatMap(({ keyName }) => keyName ?? [])];
+}
+
 function readTableSettings(env: NodeJS.ProcessEnv, text: string): ModelSettings {
   const table = parseTable(text);
   requireWebAddress(env['OPENAI_BASE_URL']);

@@ -2,6 +2,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { whenAborted } from '../../local/beside.ts';
+import { bridgeEnvironment } from '../../local/bridge-environment.ts';
 import { runInstance } from '../../local/instance.ts';
 import { openState, readUserToken, type State } from '../../local/state.ts';
 import { openTemporaryFolder } from '../folder.ts';
@@ -42,6 +43,7 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
   const running = runInstance(
     {
       ...{ programs: PROGRAMS, state, workspaceDir, port: 0, withBridge: true },
+      bridgeEnvironment: bridgeEnvironment(process.env),
       model: { kind: 'upstream', baseUrl: upstreamUrl, apiKey: undefined, model: undefined },
       workerSettings: { RATE_LIMIT_REQUESTS_PER_MINUTE: '0', RATE_LIMIT_RUNS_PER_MINUTE: '0' },
       onReady: async ({ url }) => ready.resolve(url),

@@ -27,7 +27,7 @@ describe('connect at a terminal', () => {
     const place = newPlace();
     const { authSecret, bridgeId } = await openState(place);
     const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, new Date());
-    const env = { DRAWBRIDGE_TOKEN: token };
+    const env = { DRAWBRIDGE_TOKEN: token, GROQ_API_KEY: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
     const { process: bridge, finished } = startDrawbridge(argumentsFor(place), {
       env,
       program: BRIDGE,

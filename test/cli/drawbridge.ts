@@ -64,7 +64,8 @@ export function startDrawbridge(
   const [command, ...first] = program;
   const child = spawn(command, [...first, ...args], {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-    env: { ...cleanEnvironment(), ...env },
+    // What a bridge is to do in a test is told to it by a variable that the tests alone know.
+    env: { ...cleanEnvironment(), DRAWBRIDGE_PASS_ENV: 'FAKE_BRIDGE', ...env },
     cwd,
   });
   const { stdin, stdout, stderr } = child;

@@ -18,6 +18,13 @@ import {
   upArguments,
 } from './drawbridge.ts';
 
+/** Keys of models and others, one of which the table of models names. */
+const SECRETS = {
+  MODELS: '[{"id": "fast", "baseUrl": "https://fast.test/v1", "keyName": "FAST_KEY"}]',
+  ...{ FAST_KEY: 'a', OPENAI_API_KEY: 'b', GROQ_API_KEY: 'c', AWS_SECRET_ACCESS_KEY: 'd' },
+  ...{ npm_config_KEY: 'e', SOME_TOKEN: 'f' },
+};
+
 const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
 const oneLine = expect.stringMatching(/^drawbridge: [^\n]+\n$/);
 
@@ -51,7 +58,7 @@ describe('up', () => {
 
   test('starts a bridge that has its token and no other secret in its environment', async () => {
     const place = newPlace();
-    const { ready } = await startReady(place, [], { OPENAI_API_KEY: 'key' });
+    const { ready } = await startReady(place, [], SECRETS);
     expect(readJson(join(place.stateDir, 'bridge-saw.json'))).toEqual({
       url: ready.url,
       token: expect.stringMatching(/^ey/),

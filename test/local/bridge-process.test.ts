@@ -9,11 +9,7 @@ const BRIDGE = join(import.meta.dirname, '..', 'cli', 'fixtures', 'bridge.ts');
 
 test('a bridge that is refused once its token has expired gets a new one', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
-  vi.stubEnv('FAKE_BRIDGE', 'refused');
-  onTestFinished(() => {
-    vi.useRealTimers();
-    vi.unstubAllEnvs();
-  });
+  onTestFinished(() => void vi.useRealTimers());
   const workspaceDir = temporaryFolder();
   const state = await openState({ workspaceDir, stateDir: join(temporaryFolder(), 'state') });
   const seen: string[] = [];
@@ -22,6 +18,7 @@ test('a bridge that is refused once its token has expired gets a new one', async
     state,
     workspaceDir,
     command: [process.execPath, BRIDGE] as const,
+    environment: { FAKE_BRIDGE: 'refused', DRAWBRIDGE_PASS_ENV: 'FAKE_BRIDGE' },
     onStatus: ({ event }: { event: string }) => {
       if (seen.length === 0) vi.setSystemTime(Date.now() + LOCAL_LIMITS.bridgeTokenMs);
       seen.push(event);
