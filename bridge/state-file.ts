@@ -1,14 +1,6 @@
 /** Replaces files of our own state: private, and either the old content or the new one, whatever happens. */
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** Only the user reads what we keep. */
@@ -16,12 +8,11 @@ export const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
 
 /**
- * When it returns, the new content would survive a loss of power. Makes the folder as needed. Synchronous, so that
- * nothing else of this process comes between.
+ * When it returns, the new content would survive a loss of power. The folder must be there: one that was deleted took our
+ * keys along, and is not to come back without them. Synchronous, so that nothing else of this process comes between.
  */
 export function replaceStateFile(path: string, text: string): void {
   const folder = dirname(path);
-  mkdirSync(folder, { recursive: true, mode: PRIVATE_FOLDER });
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
     writeFileSync(temporary, text, { flag: 'wx', mode: PRIVATE_FILE, flush: true });

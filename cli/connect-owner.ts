@@ -7,6 +7,8 @@ export interface Owner {
   /** Aborts when the bridge is to end. */
   readonly signal: AbortSignal;
   tell(status: BridgeStatus): void;
+  /** For a person: one line. */
+  warn(line: string): void;
   /** The bridge has ended. */
   leave(): void;
 }
@@ -20,9 +22,10 @@ function newTerminalOwner(): Owner {
   return {
     signal: abortOnInterrupt(),
     tell: (status) => {
-      if (status.event === 'refused') process.exitCode = 1;
+      if (status.event === 'refused' || status.event === 'failed') process.exitCode = 1;
       process.stderr.write(`${describe(status)}\n`);
     },
+    warn: (line) => void process.stderr.write(`${line}\n`),
     leave: () => {},
   };
 }
@@ -34,6 +37,7 @@ function describe(status: BridgeStatus): string {
     case 'disconnected':
       return `The connection was lost (${status.reason}); trying again.`;
     case 'refused':
+    case 'failed':
       return `drawbridge: ${status.message}`;
   }
 }
@@ -55,8 +59,11 @@ function newUpOwner(): Owner {
   return {
     signal: ending.signal,
     tell: (status) => {
+      if (status.event === 'failed') process.exitCode = 1;
       if (process.connected) process.send?.(status);
     },
+    // `up` watches the same things and says so itself.
+    warn: () => {},
     leave: () => {
       if (process.connected) process.disconnect();
     },

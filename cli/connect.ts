@@ -2,12 +2,15 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
+import { beside } from '../local/beside.ts';
 import { limitOwnEnvironment } from '../local/bridge-environment.ts';
 import type { BridgeStatus } from '../local/bridge-status.ts';
 import { openState } from '../local/state.ts';
+import { watchState } from '../local/state-watch.ts';
 import { resolveWorkspace } from '../local/workspace.ts';
 import { BridgeId } from '../shared/ids.ts';
 import { findOwner, type Owner } from './connect-owner.ts';
+import { describeFailure } from './failure-text.ts';
 import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -49,7 +52,13 @@ async function connect(
   runBridge: RunBridge,
 ): Promise<void> {
   try {
-    await runBridge({ ...config, onStatus: owner.tell }, owner.signal);
+    await beside(
+      (ending) => watchState(config.stateDir, owner.warn, ending),
+      (running) => runBridge({ ...config, onStatus: owner.tell }, running),
+      owner.signal,
+    );
+  } catch (error) {
+    owner.tell({ event: 'failed', message: describeFailure(error) });
   } finally {
     owner.leave();
   }

@@ -4,17 +4,15 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
-import { ClientError } from '../client/error.ts';
 import type { Programs } from '../local/instance.ts';
 import { LocalError } from '../local/local-error.ts';
-import { DrawbridgeError } from '../shared/errors.ts';
 import { registerChat } from './chat-command.ts';
 import { registerCheck } from './check.ts';
 import { registerConnect } from './connect.ts';
 import { registerConversations } from './conversations.ts';
-import { describeError } from './error-text.ts';
 import { EXIT } from './exit-codes.ts';
 import { registerExport } from './export.ts';
+import { describeFailure } from './failure-text.ts';
 import { registerQuarantine } from './quarantine.ts';
 import { registerToken } from './token.ts';
 import { registerUp } from './up.ts';
@@ -33,6 +31,8 @@ const OWN_PROGRAMS: Programs = {
 /** Runs one command line. A failure is one line on stderr and the exit code: 2 for what was asked, 1 for the rest. */
 export async function main(args: readonly string[], programs = OWN_PROGRAMS): Promise<void> {
   endWhenUnread();
+  // What is thrown where nobody waits for it: the disk of the state has gone, say.
+  process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
   try {
     await newProgram(programs).parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -66,15 +66,8 @@ function reportFailure(error: unknown): number {
     complain(error.message);
     return EXIT.usage;
   }
-  complain(describe(error));
+  complain(describeFailure(error));
   return EXIT.failure;
-}
-
-/** A bug is shown with its stack, an expected failure is not. */
-function describe(error: unknown): string {
-  if (error instanceof ClientError) return describeError(error);
-  if (error instanceof LocalError || error instanceof DrawbridgeError) return error.message;
-  return String((error as Error)?.stack ?? error);
 }
 
 function complain(message: string): void {

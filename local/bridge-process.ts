@@ -26,8 +26,17 @@ export interface BridgeProcess {
 export async function runBridgeProcess(bridge: BridgeProcess, signal: AbortSignal): Promise<void> {
   const refused = new AbortController();
   let expiresMs = 0;
+  let failure: string | undefined;
+  let failures = 0;
   const onMessage = (message: unknown) => {
     const status = BridgeStatus.parse(message);
+    if (status.event === 'connected') failures = 0;
+    if (status.event === 'failed') {
+      failure = status.message;
+      failures += 1;
+      // However long each start takes: what failed so often in a row, another start does not mend.
+      if (failures >= LOCAL_LIMITS.maxCrashes) refused.abort(new LocalError('failed', failure));
+    }
     bridge.onStatus(status);
     // With an expired token it was bound to be refused: it ends by that, and gets a new one.
     if (status.event !== 'refused' || Date.now() >= expiresMs) return;
@@ -35,12 +44,15 @@ export async function runBridgeProcess(bridge: BridgeProcess, signal: AbortSigna
   };
   const start = async () => {
     const now = new Date();
+    failure = undefined;
     expiresMs = now.getTime() + LOCAL_LIMITS.bridgeTokenMs;
     return (await startBridge(bridge, now)).on('message', onMessage);
   };
   const either = AbortSignal.any([signal, refused.signal]);
   const { bridgeGraceMs: graceMs } = LOCAL_LIMITS;
-  await supervise('The bridge', start, { graceMs, onRestart: bridge.onRestart }, either);
+  const { onRestart } = bridge;
+  const supervision = { graceMs, onRestart, lastWords: () => failure };
+  await supervise('The bridge', start, supervision, either);
   refused.signal.throwIfAborted();
 }
 

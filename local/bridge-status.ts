@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { Confinement } from '../shared/tunnel.ts';
 
-/** `disconnected` passes by itself; after `refused` the bridge does not come back. */
+/** `disconnected` passes by itself; after `refused` the bridge does not come back; `failed` says why its process ends. */
 export const BridgeStatus = z.discriminatedUnion('event', [
   z.object({ event: z.literal('connected'), confinement: Confinement }),
   z.object({ event: z.literal('disconnected'), reason: z.string() }),
   z.object({ event: z.literal('refused'), message: z.string() }),
+  z.object({ event: z.literal('failed'), message: z.string() }),
 ]);
 export type BridgeStatus = z.infer<typeof BridgeStatus>;

@@ -14,6 +14,7 @@ import { type ModelSettings, modelVariables } from './model-settings.ts';
 import { type Claim, claimState } from './running.ts';
 import { runWorker } from './runtime.ts';
 import type { State } from './state.ts';
+import { watchState } from './state-watch.ts';
 import { wakeConversations } from './wake.ts';
 import { readWranglerConfig } from './wrangler-config.ts';
 
@@ -48,7 +49,11 @@ export interface InstanceOptions {
 export async function runInstance(options: InstanceOptions, signal: AbortSignal): Promise<never> {
   const claim = await claimState(options.state);
   try {
-    return await runClaimed(options, claim, signal);
+    return await beside(
+      (ending) => watchState(options.state.dir, options.onNotice, ending),
+      (running) => runClaimed(options, claim, running),
+      signal,
+    );
   } finally {
     await claim.release();
   }
@@ -100,12 +105,12 @@ async function runLoggedWorker(
       onListening(listeningPort);
       void wakeConversations({ url: urlOf(listeningPort), state, log }, signal);
     },
-    onRestart: (death: string) => onNotice(`The Worker died (${death}) and is started again.`),
+    onRestart: createRestartTeller('The Worker', onNotice),
   };
   try {
     await runWorker(runtime, signal);
   } catch (error) {
-    for (const line of log.tail()) onNotice(`workerd: ${line}`);
+    for (const line of new Set(log.tail())) onNotice(`workerd: ${line}`);
     throw error;
   }
 }
@@ -144,10 +149,19 @@ async function runBridge(
   onStatus: (status: BridgeStatus) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  const onRestart = (death: string) => onNotice(`The bridge died (${death}) and is started again.`);
+  const onRestart = createRestartTeller('The bridge', onNotice);
   const command = programs.drawbridge;
   const bridge = { url, state, workspaceDir, command, environment, onStatus, onRestart };
   await runBridgeProcess(bridge, signal);
+}
+
+/** Tells a death once where the next ones are the same. */
+function createRestartTeller(name: string, onNotice: (line: string) => void) {
+  let told = '';
+  return (death: string) => {
+    if (death !== told) onNotice(`${name} died (${death}) and is started again.`);
+    told = death;
+  };
 }
 
 async function withinReadyTime<Value>(

@@ -25,7 +25,7 @@ export async function claimState(state: State): Promise<Claim> {
   if (!lock) throw await alreadyRunning(state.dir);
   const path = instancePath(state.dir);
   // One that was killed has left its address, where anything may answer by now.
-  await rm(path, { force: true });
+  await rm(path, { force: true, recursive: true });
   return {
     announce: (url) => replaceFile(path, JSON.stringify({ url, pid: process.pid })),
     release: async () => {
@@ -53,7 +53,12 @@ async function alreadyRunning(dir: string): Promise<LocalError> {
 /** Undefined while the instance is still starting: it has the lock, but no URL yet. */
 async function readInstance(dir: string): Promise<Instance | undefined> {
   const text = await readIfThere(instancePath(dir));
-  return text === undefined ? undefined : Instance.parse(JSON.parse(text));
+  try {
+    return text === undefined ? undefined : Instance.parse(JSON.parse(text));
+  } catch (cause) {
+    const damaged = `${instancePath(dir)} is damaged: end the Drawbridge that runs for this workspace, and start it again.`;
+    throw new LocalError('failed', damaged, { cause });
+  }
 }
 
 function lockPath(dir: string): string {

@@ -1,6 +1,6 @@
 /** Where the state of an instance lies, and the folder itself: outside the workspace, for its owner only. */
 import { createHash } from 'node:crypto';
-import { chmod, readdir, realpath } from 'node:fs/promises';
+import { chmod, readdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { isSystemError, LocalError } from './local-error.ts';
@@ -14,6 +14,7 @@ export interface StateLocation {
 }
 
 const OWNER_ONLY = 0o700;
+const ALL_MODES = 0o777;
 const HASH_DIGITS = 10;
 /** Every state folder has it, and it is the first file made: see local/state.ts. */
 export const STATE_MARK = 'auth-secret';
@@ -53,7 +54,8 @@ export async function openStateFolder(dir: string): Promise<void> {
     );
   }
   await makePrivateDir(dir);
-  await chmod(dir, OWNER_ONLY);
+  // On a disk that is read-only by now, what is stored can still be used.
+  if (((await stat(dir)).mode & ALL_MODES) !== OWNER_ONLY) await chmod(dir, OWNER_ONLY);
 }
 
 function defaultDir(workspaceDir: string): string {

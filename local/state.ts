@@ -51,14 +51,17 @@ export async function readUserToken(state: State, now: Date): Promise<string> {
   const kept = await readIfThere(path);
   if (kept !== undefined && (await isTokenFresh(state.authSecret, kept, now))) return kept;
   const token = await mintToken(state.authSecret, { scope: 'user' }, now);
-  await replaceFile(path, token);
+  // It is as good where it cannot be kept, on a full disk, say.
+  await replaceFile(path, token).catch(() => {});
   return token;
 }
 
 async function openSecret(path: string): Promise<string> {
   const make = () => randomBytes(SECRET_BYTES).toString('base64url');
   const secret = (await readOrCreate(path, make)).trim();
-  if (Buffer.from(secret, 'base64url').length >= SECRET_BYTES) return secret;
+  // Decoding alone would pass over what is no base64url, and take any text for a secret.
+  const isEncoded = /^[\w-]+={0,2}$/.test(secret);
+  if (isEncoded && Buffer.from(secret, 'base64url').length >= SECRET_BYTES) return secret;
   throw new LocalError(
     'refused',
     `${path} is damaged: write a new secret into it, such as \`openssl rand -hex ${SECRET_BYTES}\` makes.`,

@@ -9,6 +9,8 @@ export interface Supervision {
   readonly graceMs: number;
   /** The child died and is about to be started again; `death` says how, as in "exit code 1". */
   onRestart?(death: string): void;
+  /** What the child itself said of its death, where it did: it says more than an exit code. */
+  lastWords?(): string | undefined;
 }
 
 /**
@@ -20,13 +22,14 @@ export interface Supervision {
 export async function supervise(
   name: string,
   start: () => ChildProcess | Promise<ChildProcess>,
-  { graceMs, onRestart }: Supervision,
+  { graceMs, onRestart, lastWords }: Supervision,
   signal: AbortSignal,
 ): Promise<void> {
   const deaths: number[] = [];
   while (!signal.aborted) {
-    const death = await runToEnd(await start(), graceMs, signal);
+    const ended = await runToEnd(await start(), graceMs, signal);
     if (signal.aborted) return;
+    const death = lastWords?.() ?? ended;
     deaths.push(performance.now());
     const waitMs = restartWaitMs(deaths);
     if (waitMs === undefined) throw new LocalError('failed', `${name} keeps dying (${death}).`);

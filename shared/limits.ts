@@ -503,6 +503,8 @@ export const COMMAND_LIMITS = {
   maxCompactedBytes: MIB,
   /** Beyond it only what is acked is noted: more than any server leaves unacked, and read at a start within seconds. */
   maxJournalBytes: 256 * MIB,
+  /** Bytes of the journal's lock: each start of a bridge adds some 200. */
+  maxLockBytes: 16 * MIB,
 } as const;
 
 /** What a command made and is put away before a person's programs meet it. */
@@ -609,6 +611,11 @@ export const LOCAL_LIMITS = {
   workerGraceMs: 500,
   /** The bridge ends the commands it runs, see COMMAND_LIMITS.killGraceMs. */
   bridgeGraceMs: 5 * SECOND,
+  /** Bytes of a file of the state folder that is read whole: keys, tokens and lists of devices have some hundreds. */
+  maxStateFileBytes: MIB,
+  /** How often the state folder is looked at, and the free room of its disk below which its owner is told. */
+  stateWatchMs: SECOND,
+  minFreeBytes: 2 * MIB,
   /** Bytes of a log file before it becomes the old one; one old one is kept. */
   maxLogBytes: 5 * MIB,
   /** UTF-16 units of the log's end that are shown when the Worker keeps dying. */

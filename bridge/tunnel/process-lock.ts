@@ -1,8 +1,18 @@
 /** Lets one process at a time use something, and takes over from one that died. */
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, mkdirSync, readFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { PRIVATE_FILE, PRIVATE_FOLDER } from '../state-file.ts';
 
 /**
@@ -17,7 +27,13 @@ export function takeProcessLock(
 ): { readonly ok: true; readonly release: () => void } | { readonly ok: false; holder: number } {
   const id = randomUUID();
   mkdirSync(dirname(path), { recursive: true, mode: PRIVATE_FOLDER });
-  const release = () => append(path, { released: id });
+  const release = () => {
+    try {
+      append(path, { released: id });
+    } catch {
+      // The disk is full, say. The claim ends with this process all the same.
+    }
+  };
   append(path, { id, pid: process.pid, started: startOf(process.pid) });
   const holder = findHolder(readFileSync(path, 'utf8'));
   if (holder === undefined || holder.id === id) return { ok: true, release };
@@ -35,9 +51,22 @@ type Claim = z.infer<typeof Claim>;
 
 const Release = z.object({ released: z.string() });
 
-/** On a line of its own, even after one that was torn by a crash. */
+/** On a line of its own, even after one that was torn by a crash. Never waits, as a FIFO would have it. */
 function append(path: string, entry: Claim | z.infer<typeof Release>): void {
-  appendFileSync(path, `\n${JSON.stringify(entry)}\n`, { mode: PRIVATE_FILE });
+  const { O_RDWR, O_APPEND, O_CREAT, O_NONBLOCK } = constants;
+  const file = openSync(path, O_RDWR | O_APPEND | O_CREAT | O_NONBLOCK, PRIVATE_FILE);
+  try {
+    const stats = fstatSync(file);
+    if (!stats.isFile() || stats.size > COMMAND_LIMITS.maxLockBytes) throw unusable(path);
+    writeSync(file, `\n${JSON.stringify(entry)}\n`);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function unusable(path: string): DrawbridgeError {
+  const message = `${path} is not a file that Drawbridge has written: end what uses it, and move it away.`;
+  return new DrawbridgeError('NOT_CONFIGURED', message);
 }
 
 function findHolder(text: string): Claim | undefined {

@@ -27,6 +27,8 @@ export interface Drawbridge {
   /** Its first line on stdout. */
   readonly firstLine: Promise<string>;
   readonly finished: Promise<Finished>;
+  /** What it wrote there so far. */
+  stderr(): string;
 }
 
 export interface Place {
@@ -87,7 +89,7 @@ export function startDrawbridge(
   const finished = new Promise<Finished>((resolve) => {
     child.once('close', (code) => resolve({ code, ...texts }));
   });
-  return { process: child, firstLine, finished };
+  return { process: child, firstLine, finished, stderr: () => texts.stderr };
 }
 
 /** Starts `up --json` on a free port and waits until it is ready. What it says instead is the error. */
