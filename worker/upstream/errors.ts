@@ -1,9 +1,9 @@
-/** Errors as upstreams report them, in every shape seen, reduced to what may be shown. */
+/** Errors as upstreams report them, in every shape seen, reduced to one line; public-error.ts says what of it is shown. */
 import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from './context-overflow.ts';
 import { countIn, isObject, type JsonObject, objectIn, parseJson, textIn } from './loose-json.ts';
 
-/** An upstream's error as it may be passed on. */
+/** An upstream's error, in its own words. */
 export interface UpstreamError {
   /** One line, never markup, within {@link UPSTREAM_LIMITS}. */
   readonly message: string;

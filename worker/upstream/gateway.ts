@@ -8,9 +8,11 @@ import { demoReply } from './demo/reply.ts';
 import type { UpstreamError } from './errors.ts';
 import { type Fallback, fallbackFor } from './fallback.ts';
 import type { ModelTarget, OpenAiTarget } from './models.ts';
+import { publicError } from './public-error.ts';
 import { type ReplyPart, ReplyReader, readWholeReply, type UpstreamReply } from './reader.ts';
 import { formatRequest, type UpstreamRequest } from './request.ts';
 import { isPassing, isRetryable, type Retry, retryAfterMs } from './retry.ts';
+import { withoutSecrets } from './secrets.ts';
 import { StallGuard } from './stall-guard.ts';
 
 /** What a request came to. Failures of the upstream are replies with the outcome `error` or `interrupted`. */
@@ -36,11 +38,12 @@ export async function askModel(
   const guard = new StallGuard(signal);
   try {
     const { reply, retry } = await attempt(target, request, onParts, guard);
-    return { reply: withCost(reply, target), retry, fallback: fallbackFor(reply, retry) };
+    const fallback = fallbackFor(reply, retry);
+    return { reply: withPublicError(withCost(reply, target), target), retry, fallback };
   } catch (cause) {
     signal.throwIfAborted();
     if (!(cause instanceof ConnectionError)) throw cause;
-    console.error('upstream failed:', cause);
+    console.error('upstream failed:', withoutSecrets(String(cause.cause), secretsOf(target)));
     const { reply, retry } = unreachable(guard);
     return { reply, retry, fallback: fallbackFor(reply, retry) };
   } finally {
@@ -224,6 +227,14 @@ function withCost(reply: UpstreamReply, target: ModelTarget): UpstreamReply {
   const { usage } = reply;
   if (!usage || target.kind === 'demo' || !target.prices) return reply;
   return { ...reply, usage: { ...usage, cost: costOf(usage, target.prices) } };
+}
+
+function withPublicError(reply: UpstreamReply, target: ModelTarget): UpstreamReply {
+  return reply.error ? { ...reply, error: publicError(reply.error, secretsOf(target)) } : reply;
+}
+
+function secretsOf(target: ModelTarget): readonly string[] {
+  return target.kind === 'demo' ? [] : target.secrets;
 }
 
 /** A request that took all the time there is would take it again. */

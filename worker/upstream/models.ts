@@ -10,6 +10,7 @@ import {
   parseModelTable,
 } from '../../shared/models.ts';
 import type { Env } from '../env.ts';
+import { secretsInUrl } from './secrets.ts';
 
 /** A model, and all there is to know to ask it. */
 export type ModelTarget = OpenAiTarget | DemoTarget;
@@ -36,6 +37,8 @@ export interface OpenAiTarget {
   /** Undefined where they are not known. */
   readonly prices: ModelPrices | undefined;
   readonly switches: ModelSwitches;
+  /** Every configured secret, also those of other models: no word of a server that holds part of one is shown. */
+  readonly secrets: readonly string[];
 }
 
 /** The name under which the demo model answers. */
@@ -53,7 +56,12 @@ const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 /** The settings that say which models there are; keys of the table are looked up by their names. */
 export type ModelEnv = Pick<
   Env,
-  'MODELS' | 'OPENAI_BASE_URL' | 'OPENAI_API_KEY' | 'OPENAI_MODEL' | 'TEXT_ONLY_MODELS'
+  | 'MODELS'
+  | 'OPENAI_BASE_URL'
+  | 'OPENAI_API_KEY'
+  | 'OPENAI_MODEL'
+  | 'TEXT_ONLY_MODELS'
+  | 'AUTH_SECRET'
 >;
 
 /**
@@ -140,6 +148,7 @@ function targetOf(entry: ModelEntry, env: ModelEnv): OpenAiTarget {
     maxOutputTokens,
     prices,
     switches,
+    secrets: secretsOf(env),
   };
 }
 
@@ -167,7 +176,18 @@ function passThrough(model: string, baseUrl: string, env: ModelEnv): OpenAiTarge
     maxOutputTokens: undefined,
     prices: undefined,
     switches: NO_SWITCHES,
+    secrets: secretsOf(env),
   };
+}
+
+function secretsOf(env: ModelEnv): string[] {
+  const table = readTable(env) ?? [];
+  const keys: unknown[] = table.map(({ keyName = '' }) => Reflect.get(env, keyName));
+  const addresses = [env.OPENAI_BASE_URL, ...table.map(({ baseUrl }) => baseUrl)];
+  return [
+    ...[env.OPENAI_API_KEY, env.AUTH_SECRET, ...keys],
+    ...addresses.flatMap((address) => secretsInUrl(address ?? '')),
+  ].filter((secret) => typeof secret === 'string');
 }
 
 const NO_SWITCHES = ModelSwitches.parse({});

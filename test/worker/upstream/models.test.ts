@@ -51,6 +51,7 @@ describe('a model of the table', () => {
         thinkTags: true,
         reasoningField: 'none',
       },
+      secrets: ['sk-openai', 'k'],
     });
   });
 
