@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { type Client, createClient } from '../client/client.ts';
 import { LocalError } from '../local/local-error.ts';
+import { indentedJson } from '../shared/json.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from './chat-target.ts';
 import { parseConversationId } from './conversation-id.ts';
 import { EXIT_HELP } from './exit-codes.ts';
@@ -36,7 +37,7 @@ export function registerExport(program: Command): void {
 
 async function readExport(client: Client, id: string, format: ExportOptions['format']) {
   if (format === 'markdown') return await client.exportMarkdown(id);
-  return `${JSON.stringify(await client.exportConversation(id), null, 2)}\n`;
+  return `${indentedJson(await client.exportConversation(id))}\n`;
 }
 
 /** Exact in a file and in a pipe; on a terminal it must not steer what a person sees. */

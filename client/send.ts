@@ -1,5 +1,7 @@
 /** One request to the API: address, token, body; an answer that is not a success becomes a ClientError. */
 import { z } from 'zod';
+import { parseJson } from '../shared/json.ts';
+import { JSON_LIMITS } from '../shared/limits.ts';
 import { ClientError, clientError } from './error.ts';
 
 export interface Endpoint {
@@ -48,13 +50,22 @@ export async function readJson<Output>(
   response: Response,
   schema: z.ZodType<Output>,
 ): Promise<Output> {
-  const parsed = schema.safeParse(await response.json().catch(() => undefined));
+  const parsed = schema.safeParse(await jsonOf(response));
   if (parsed.success) return parsed.data;
   throw clientError(
     'BAD_ANSWER',
     `Drawbridge answered with something else than expected: ${parsed.error.issues[0]?.message}`,
     parsed.error,
   );
+}
+
+/** Undefined for what is no JSON, or nests deeper than anything that Drawbridge sends. */
+async function jsonOf(response: Response): Promise<unknown> {
+  try {
+    return parseJson(await response.text(), JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
+  } catch {
+    return undefined; // A schema refuses it, and says what was expected.
+  }
 }
 
 async function reach(
@@ -77,7 +88,7 @@ const Refusal = z.object({
 /** The API's own error, or that of whatever stands in front of it. */
 async function refusal(response: Response): Promise<ClientError> {
   const { status } = response;
-  const body = Refusal.safeParse(await response.json().catch(() => undefined));
+  const body = Refusal.safeParse(await jsonOf(response));
   if (!body.success) {
     return new ClientError('BAD_ANSWER', `The server answered with status ${status}`, { status });
   }

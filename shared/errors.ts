@@ -12,6 +12,7 @@ const STATUS = {
   FORBIDDEN: 403,
   APPROVAL_NOT_SIGNED: 403,
   NOT_FOUND: 404,
+  REQUEST_TIMEOUT: 408,
   CONVERSATION_BUSY: 409,
   ALREADY_ANSWERED: 409,
   SUPERSEDED: 409,
@@ -102,7 +103,7 @@ function innermost(issue: z.core.$ZodIssue): readonly Issue[] {
 }
 
 /** `messages[0].content` for `['messages', 0, 'content']`. */
-function formatPath(path: readonly PropertyKey[]): string {
+export function formatPath(path: readonly PropertyKey[]): string {
   let text = '';
   for (const key of path) {
     text += typeof key === 'number' ? `[${key}]` : `${text === '' ? '' : '.'}${String(key)}`;

@@ -34,6 +34,26 @@ export const REQUEST_LIMITS = {
   /** Conversations of one page of the list, by default and at most. */
   pageSize: 20,
   maxPageSize: 100,
+  /** A body may take this long, and a second more for each so many bytes that came: a slow phone line sends twice as much. */
+  bodyMs: 10 * SECOND,
+  bodyBytesPerSecond: 16 * KIB,
+} as const;
+
+/** How JSON may nest: objects and arrays within each other, where the outermost is level 1. */
+export const JSON_LIMITS = {
+  /**
+   * Of what a model, a client or a bridge sends. Tools' arguments nest some five levels and JSON Schemas some twenty, while
+   * JSON.stringify and whatever else recurses has room for thousands.
+   */
+  maxDepth: 64,
+  /** Levels that our own frames, events, rows and views put around it; the deepest are a snapshot's eight. */
+  envelope: 16,
+  /** Levels that are shown indented, and those within in one line: a document's arguments in an export, and some of their own. */
+  shownDepth: 12,
+  /** Steps of the path that tells where JSON is too deep. */
+  shownPath: 6,
+  /** UTF-16 units of one of its names: a client chooses them. */
+  shownKeyChars: 60,
 } as const;
 
 /** What an account keeps of its conversations. */

@@ -1,6 +1,7 @@
 /** Following over a WebSocket: what the server sends, the one thing a reader says, and why the socket is closed. */
 import { z } from 'zod';
 import type { StreamEvent } from './events.ts';
+import { parseJson } from './json.ts';
 
 /** An event with the cursor to come back with behind it; null leaves the reader's cursor where it is. */
 export interface PositionedEvent {
@@ -28,7 +29,7 @@ const Ack = z.strictObject({ ack: z.int().nonnegative() });
 /** The position that a reader acknowledges; undefined for any other text. */
 export function parseAck(text: string): number | undefined {
   try {
-    return Ack.safeParse(JSON.parse(text)).data?.ack;
+    return Ack.safeParse(parseJson(text)).data?.ack;
   } catch {
     return undefined; // Not even JSON.
   }

@@ -1,5 +1,7 @@
 /** Events as Server-Sent Events (WHATWG HTML, section 9.2), in both framings, and back. */
 import { StreamEvent } from './events.ts';
+import { parseJson } from './json.ts';
+import { JSON_LIMITS } from './limits.ts';
 import type { Framing } from './requests.ts';
 
 /**
@@ -18,7 +20,7 @@ export function formatEvent(event: StreamEvent, position: number | null, framing
 /** The event of a named frame. Undefined for a type that this version does not know: readers skip those. */
 export function parseNamedEvent(name: string, data: string): StreamEvent | undefined {
   const member = NESTED[name];
-  const content: unknown = JSON.parse(data);
+  const content = parseJson(data, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
   const event = member ? { type: name, [member]: content } : { ...Object(content), type: name };
   return StreamEvent.safeParse(event).data;
 }

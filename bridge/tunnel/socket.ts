@@ -1,6 +1,7 @@
 /** One WebSocket of the bridge, from its handshake to its end: kept alive, its frames parsed. */
 import { type RawData, WebSocket } from 'ws';
-import { TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { parseJson } from '../../shared/json.ts';
+import { JSON_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   CLOSE,
@@ -167,7 +168,7 @@ function connectUrl(url: string, bridgeId: string): URL {
 
 /** The version comes first: of another one only that much is understood. */
 function parseFrame(text: string): { readonly frame: TunnelFrame } | { readonly refusal: Refusal } {
-  const json = parseJson(text);
+  const json = toValue(text);
   const { data: greeting } = Greeting.safeParse(json);
   if (greeting && greeting.protocol !== TUNNEL_PROTOCOL) {
     return { refusal: mismatch(greeting.protocol) };
@@ -176,11 +177,11 @@ function parseFrame(text: string): { readonly frame: TunnelFrame } | { readonly 
   return frame ? { frame } : { refusal: UNKNOWN_FRAME };
 }
 
-function parseJson(text: string): unknown {
+function toValue(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
   } catch {
-    return undefined; // Not JSON.
+    return undefined; // Not JSON, or deeper than any frame.
   }
 }
 

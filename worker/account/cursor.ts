@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId } from '../../shared/ids.ts';
+import { parseJson } from '../../shared/json.ts';
 import type { ListPosition } from './statements.ts';
 
 const Position = z.tuple([z.int(), ConversationId]);
@@ -17,7 +18,7 @@ export function formatCursor({ updatedMs, id }: ListPosition): string {
 export function parseCursor(cursor: string): ListPosition {
   try {
     const json = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'));
-    const [updatedMs, id] = Position.parse(JSON.parse(json));
+    const [updatedMs, id] = Position.parse(parseJson(json));
     return { updatedMs, id };
   } catch (cause) {
     throw new DrawbridgeError(

@@ -9,6 +9,7 @@ import {
   type Todo,
   type TodoStatus,
 } from '../../shared/documents.ts';
+import { indentedJson } from '../../shared/json.ts';
 import { codeSpan, details, escapeInline, fence, quote } from './markdown-text.ts';
 
 /** Empty for a document that shows nothing. */
@@ -79,7 +80,7 @@ function renderToolCall({ metadata }: Document): string {
   const { data } = DocumentMetadata.tool_call.partial().safeParse(metadata);
   const { toolName = 'tool', arguments: args, result } = data ?? {};
   const summary = `${toolName}${result?.status === 'error' ? ' (failed)' : ''}`;
-  const asked = args && fence('json', JSON.stringify(args, null, 2));
+  const asked = args && fence('json', indentedJson(args));
   const answered = result && fence('', asText(result.data));
   return details(summary, joined([asked, answered]));
 }
@@ -162,7 +163,7 @@ function renderQuestion({ text, options }: Question, answer: Answer | undefined)
 }
 
 function asText(data: unknown): string {
-  return typeof data === 'string' ? data : JSON.stringify(data, null, 2);
+  return typeof data === 'string' ? data : indentedJson(data);
 }
 
 /** Paragraphs, without those that are empty or not there. */

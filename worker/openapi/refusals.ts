@@ -41,7 +41,7 @@ function codesOf({ access, body, query, headers, errors = [] }: Operation): Set<
   if (access !== 'open') add('UNAUTHENTICATED', 'FORBIDDEN', 'NOT_CONFIGURED', 'UNAVAILABLE');
   if (access === 'user' || access === 'stream') add('RATE_LIMITED');
   if (query || headers || body) add('INVALID_REQUEST');
-  if (body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE');
+  if (body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT');
   return codes;
 }
 

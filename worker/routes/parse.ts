@@ -1,22 +1,34 @@
 /** What comes in over HTTP, through its schema: malformed input stops here with a code and the offending field. */
 import type { Context } from 'hono';
 import type { z } from 'zod';
-import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
-import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { DrawbridgeError, formatPath, invalidRequest } from '../../shared/errors.ts';
+import { JsonDepthError, parseJson } from '../../shared/json.ts';
+import { readText } from './read-text.ts';
 
-/** The body as JSON of this schema. Reads no more than the limit, whatever Content-Length says. */
+/** The body as JSON of this schema. */
 export async function parseBody<Schema extends z.ZodType>(
   c: Context,
   schema: Schema,
 ): Promise<z.output<Schema>> {
-  const text = await readText(c.req.raw);
-  let json: unknown;
+  return parse(schema, jsonOf(await readText(c.req.raw)));
+}
+
+function jsonOf(text: string): unknown {
   try {
-    json = JSON.parse(text);
-  } catch {
+    return parseJson(text);
+  } catch (error) {
+    if (error instanceof JsonDepthError) throw tooDeepRequest(error);
     throw new DrawbridgeError('INVALID_JSON', 'The body is not valid JSON');
   }
-  return parse(schema, json);
+}
+
+/** In the words and with the details of any other field that is refused. */
+function tooDeepRequest({ path, message }: JsonDepthError): DrawbridgeError {
+  const issue = { path: formatPath(path), message };
+  const where = issue.path === '' ? '' : `${issue.path}: `;
+  return new DrawbridgeError('INVALID_REQUEST', `${where}${message}`, {
+    details: { issues: [issue] },
+  });
 }
 
 export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
@@ -30,21 +42,4 @@ export function parseId(schema: z.ZodString, id: string, what: string): string {
   const parsed = schema.safeParse(id);
   if (parsed.success) return parsed.data;
   throw new DrawbridgeError('NOT_FOUND', `There is no such ${what}`);
-}
-
-async function readText(request: Request): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
-  let bytes = 0;
-  for await (const chunk of request.body ?? []) {
-    bytes += chunk.byteLength;
-    if (bytes > REQUEST_LIMITS.maxBodyBytes) {
-      throw new DrawbridgeError(
-        'PAYLOAD_TOO_LARGE',
-        `The body may hold ${REQUEST_LIMITS.maxBodyBytes} bytes`,
-      );
-    }
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }

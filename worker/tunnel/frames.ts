@@ -1,7 +1,14 @@
 /** Frames as they come from a bridge, and what is said to one that cannot be understood. */
 import type { Proposal } from '../../shared/approvals.ts';
-import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
-import { BridgeFrame, Greeting, type ToolCall, TUNNEL_PROTOCOL } from '../../shared/tunnel.ts';
+import { JsonDepthError, parseJson, tooDeep } from '../../shared/json.ts';
+import { JSON_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import {
+  BridgeFrame,
+  Greeting,
+  type ToolCall,
+  type ToolResult,
+  TUNNEL_PROTOCOL,
+} from '../../shared/tunnel.ts';
 
 /** A hello of another version: its other fields may have any form. */
 export interface ForeignHello {
@@ -12,7 +19,14 @@ export interface ForeignHello {
 /** Null for what is no frame of this protocol version. The version itself is read first. */
 export function parseFrame(message: string | ArrayBuffer): BridgeFrame | ForeignHello | null {
   if (typeof message !== 'string' || message.length > TUNNEL_LIMITS.maxFrameBytes) return null;
-  const json = parseJson(message);
+  try {
+    return toFrame(parseJson(message, MAX_DEPTH));
+  } catch (error) {
+    return error instanceof JsonDepthError ? withoutDepth(message) : null;
+  }
+}
+
+function toFrame(json: unknown): BridgeFrame | ForeignHello | null {
   const { data: greeting } = Greeting.safeParse(json);
   if (greeting?.type === 'hello' && greeting.protocol !== TUNNEL_PROTOCOL) {
     return { type: 'foreign_hello', protocol: greeting.protocol };
@@ -20,13 +34,20 @@ export function parseFrame(message: string | ArrayBuffer): BridgeFrame | Foreign
   return BridgeFrame.safeParse(json).data ?? null;
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined; // Not JSON.
-  }
+/** What a result tells beside its text lies two levels down in its frame. */
+const MAX_DEPTH = JSON_LIMITS.maxDepth + 2;
+
+/** The bridge would bring the same result again after each connection, so it is no reason to turn the bridge away. */
+function withoutDepth(message: string): BridgeFrame | null {
+  const frame = BridgeFrame.safeParse(JSON.parse(message)).data;
+  return frame?.type === 'result' ? { ...frame, result: TOO_DEEP } : null;
 }
+
+const TOO_DEEP: ToolResult = {
+  status: 'error',
+  code: 'RESULT_TOO_DEEP',
+  data: `The tool's result cannot be taken, whatever the tool did: check before you repeat it. ${tooDeep()}.`,
+};
 
 /**
  * How many of the calls one welcome can bring; a bridge that is sent a larger frame would be lost over it each time. Half a

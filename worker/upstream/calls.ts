@@ -1,4 +1,6 @@
 /** The calls of an answer that has ended: with unique ids, parsed arguments, and word of why one may not run. */
+import { nestsDeeper, tooDeep } from '../../shared/json.ts';
+import { JSON_LIMITS } from '../../shared/limits.ts';
 import type { GatheredCall } from './assembly.ts';
 import { isObject, type JsonObject, parseJson, parseObject } from './loose-json.ts';
 import type { ReplyOutcome } from './outcome.ts';
@@ -46,9 +48,9 @@ export function finishCalls(
   });
 }
 
-/** Whether the arguments are an object, or nothing at all, which means an empty one. */
+/** Whether the arguments have come to their end: an object, also one that nests too deeply, or nothing at all. */
 export function hasWholeArguments({ rawArguments }: GatheredCall): boolean {
-  return readArguments(rawArguments) !== null;
+  return readArguments(rawArguments) !== null || isTooDeep(rawArguments);
 }
 
 function unusedId(ids: Set<string>, newId: () => string): string {
@@ -61,7 +63,7 @@ function unusedId(ids: Set<string>, newId: () => string): string {
 function finishCall(call: GatheredCall, id: string, outcome: ReplyOutcome): UpstreamCall {
   const { name, rawArguments: raw, extra } = call;
   const parsed = readArguments(raw);
-  const problem = problemOf(outcome, name, parsed);
+  const problem = problemOf(outcome, name, raw, parsed);
   return {
     id,
     name: name ?? UNNAMED_TOOL,
@@ -76,6 +78,7 @@ function finishCall(call: GatheredCall, id: string, outcome: ReplyOutcome): Upst
 function problemOf(
   outcome: ReplyOutcome,
   name: string | undefined,
+  raw: string,
   args: JsonObject | null,
 ): string | null {
   switch (outcome) {
@@ -88,7 +91,10 @@ function problemOf(
       return 'Not run: the answer broke off before its end.';
     case 'completed':
       if (name === undefined) return 'Not run: the call names no tool.';
-      return args ? null : 'Not run: the arguments are not one whole JSON object.';
+      if (args) return null;
+      return isTooDeep(raw)
+        ? `Not run: the arguments nest too deeply. ${tooDeep()}.`
+        : 'Not run: the arguments are not one whole JSON object.';
     default:
       return outcome satisfies never;
   }
@@ -109,6 +115,12 @@ function readArguments(raw: string): JsonObject | null {
   return object ? wellFormed(inner, object) : null;
 }
 
+/** What is too deep is not parsed, so whether it is whole is not known: it is taken to be, as its call is not run. */
+function isTooDeep(raw: string): boolean {
+  const value = parseJson(raw);
+  return nestsDeeper(typeof value === 'string' ? value : raw, JSON_LIMITS.maxDepth);
+}
+
 function isBlank(raw: string): boolean {
   return raw.trim() === '';
 }
@@ -122,6 +134,7 @@ function halfOf(text: string): string {
 /** Half a character, escaped, survives parsing, and would reach files and other servers as it is. */
 function wellFormed(text: string, value: JsonObject): JsonObject {
   if (!/\\ud[89a-f]/i.test(text)) return value;
+  // A reviver recurses; the text is within the bound, or there were no value.
   return JSON.parse(text, (_, part: unknown) =>
     typeof part === 'string' ? part.toWellFormed() : part,
   );

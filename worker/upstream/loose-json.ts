@@ -1,4 +1,6 @@
 /** JSON of which nothing is certain: what is missing, or of another type than asked for, is simply not there. */
+import { parseJson as parseBounded, parsePruned } from '../../shared/json.ts';
+import { JSON_LIMITS } from '../../shared/limits.ts';
 
 /** Any JSON object; nothing is known of its fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -9,13 +11,23 @@ export function parseObject(text: string): JsonObject | undefined {
   return isObject(value) ? value : undefined;
 }
 
-/** The value that `text` is, or undefined where it is no JSON. */
+/** The value that `text` is, or undefined where it is no JSON, or nests deeper than JSON_LIMITS.maxDepth. */
 export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseBounded(text);
   } catch {
     // Expected: what a server calls JSON is often none.
     return undefined;
+  }
+}
+
+/** A chunk or a completion, or undefined. Servers put arguments as objects into it: what lies too deep is left out. */
+export function parseEnvelope(text: string): JsonObject | undefined {
+  try {
+    const value = parsePruned(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined; // Expected, as above.
   }
 }
 

@@ -2,7 +2,7 @@
 import { Answer, type AnswerOptions, type ReplyPart, type UpstreamReply } from './answer.ts';
 import { readChunk } from './chunk.ts';
 import { errorFromText, normaliseError } from './errors.ts';
-import { isObject, listIn, parseObject } from './loose-json.ts';
+import { isObject, listIn, parseEnvelope } from './loose-json.ts';
 import { EventReader, type UpstreamEvent } from './sse.ts';
 
 /** What this file's two readers give. */
@@ -37,7 +37,7 @@ export class ReplyReader {
   end(): { parts: ReplyPart[]; reply: UpstreamReply } {
     for (const event of this.#events.end()) {
       // An event cut off by the end is no bad chunk: the answer just stopped.
-      if (event.type !== 'data' || parseObject(event.data)) this.#read(event);
+      if (event.type !== 'data' || parseEnvelope(event.data)) this.#read(event);
     }
     return this.#answer.end();
   }
@@ -59,7 +59,7 @@ export class ReplyReader {
   }
 
   #readData(data: string): void {
-    const chunk = parseObject(data);
+    const chunk = parseEnvelope(data);
     if (chunk) this.#answer.add(readChunk(chunk, 'delta'));
     else if (data.startsWith('{')) this.#answer.fail(BAD_CHUNK);
     // Anything else is a proxy's timestamp or the like.
@@ -79,7 +79,7 @@ export function readWholeReply(
   options: AnswerOptions = {},
 ): { parts: ReplyPart[]; reply: UpstreamReply } {
   const answer = new Answer(options);
-  const body = parseObject(bodyText);
+  const body = parseEnvelope(bodyText);
   const chunk = body && readChunk(body, 'message');
   if (status < 400 && chunk && !chunk.error && listIn(body, 'choices').some(isObject)) {
     answer.add(chunk);

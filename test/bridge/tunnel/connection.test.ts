@@ -186,6 +186,10 @@ describe('the connection ends for good', () => {
     ['a call with a bad id', '{"type":"ack","callId":"call_1"}'],
     ['no credit at all', '{"type":"credit","chars":0}'],
     ['a list', '[]'],
+    [
+      'arguments that nest too deeply',
+      `{"type":"call","call":{"callId":"${CALL_ID}","conversationId":"conv_00000000-0000-4000-8000-000000000000","tool":"x","mode":"agent","arguments":${'{"a":'.repeat(20_000)}{}${'}'.repeat(20_000)}}}`,
+    ],
   ])('when the server sends %s, and nothing after it counts', async (_, text) => {
     const { ended, frames } = connect(tunnel.url);
     const heard = vi.spyOn(frames, 'put');

@@ -1,4 +1,5 @@
 /** What a project is, told from its listing, its readme and its manifest. */
+import { parseJson } from '../../../shared/json.ts';
 import { DEMO_LIMITS } from '../../../shared/limits.ts';
 import type { Result } from './history.ts';
 import { code, quoteFile, quoteLines } from './quote.ts';
@@ -32,7 +33,7 @@ function describeFile({ path, result }: ReadFile): string {
 function describeManifest(path: string, text: string): string | undefined {
   if (!path.endsWith('package.json')) return undefined;
   try {
-    const { name, scripts } = Object(JSON.parse(text));
+    const { name, scripts } = Object(parseJson(text));
     const scriptNames = Object.keys(Object(scripts)).map((script) => code(script));
     const title = typeof name === 'string' ? `names it ${code(name)}` : 'gives it no name';
     return `${title}, with ${scriptNames.length === 0 ? 'no scripts' : `the scripts ${scriptNames.join(', ')}`}:`;
