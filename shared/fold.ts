@@ -148,8 +148,8 @@ function hasText(type: Document['type']): boolean {
   }
 }
 
-/** Documents are numbered from 1 without gaps, so the id says where it stands. */
-function findDocument(response: ChatResponse, id: string): Document | undefined {
+/** Documents are numbered from 1 without gaps, so the id says where it stands; only of a damaged answer some are missing. */
+export function findDocument(response: ChatResponse, id: string): Document | undefined {
   const document = response.documents[Number(id.slice('doc_'.length)) - 1];
   return document?.id === id ? document : response.documents.find((other) => other.id === id);
 }

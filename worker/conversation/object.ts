@@ -294,7 +294,13 @@ export class Conversation extends DurableObject<Env> {
     this.#parts = null;
     this.#followers.close();
     schedule.stop();
-    for (const run of [...log.open]) runner.cancel(run);
+    for (const run of [...log.open]) {
+      try {
+        runner.cancel(run);
+      } catch (error) {
+        console.error('a run could not be ended', error); // Nothing of it keeps its conversation from being deleted.
+      }
+    }
     await this.ctx.storage.deleteAll();
     await listing.settled();
   }

@@ -53,7 +53,10 @@ export function assembleParts(
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
   const log = new RunLog(store.runs, isStored);
   const tape = new Tape(store, isStored);
-  const recorder = new Recorder(tape, followers, log.current?.started ?? null);
+  const atWork = log.current;
+  const at = atWork?.started ?? null;
+  const resumed = atWork && at !== null ? { at, run: atWork, conversationId } : null;
+  const recorder = new Recorder(tape, followers, resumed);
   const hands = new TunnelHands(env.TUNNELS, meter, { account, conversationId, bridgeId });
   const schedule = new Schedule(storage, meter, isStored);
   const deps: RunDeps = {
@@ -78,6 +81,8 @@ export function assembleParts(
   const inbox = new Inbox(deps, calls, runner);
   const listing = new Listing(row, store, env.ACCOUNTS);
   const reader = new TapeReader(listing, tape, log, store.runs);
+  // Nobody may come to wake it, and its followers would wait.
+  if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());
   const approvals = new Approvals(log, recorder, hands, bridgeId);
   return { row, listing, schedule, log, recorder, reader, runner, inbox, calls, approvals, hands };
 }

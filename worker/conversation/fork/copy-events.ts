@@ -1,7 +1,8 @@
 /** Events of one conversation as those of its copy: other ids, and only what belongs to the copied responses. Pure. */
-import { type TapeEvent, widthOf } from '../../../shared/events.ts';
+import type { TapeEvent } from '../../../shared/events.ts';
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
-import type { TapeRow } from '../store/rows.ts';
+import type { Lost, TapeRow } from '../store/rows.ts';
+import { storedWidth } from '../store/stored.ts';
 
 export interface Copy {
   readonly conversationId: string;
@@ -11,7 +12,7 @@ export interface Copy {
 }
 
 /** The row as the copy stores it: every event keeps its position, so where one is left out the row is cut in two. */
-export function copyTapeRow({ position, events }: TapeRow, copy: Copy): TapeRow[] {
+export function copyTapeRow({ position, events }: TapeRow, copy: Copy): CopiedRow[] {
   const rows: { position: number; events: TapeEvent[] }[] = [];
   let at = position;
   let isCut = true;
@@ -20,14 +21,21 @@ export function copyTapeRow({ position, events }: TapeRow, copy: Copy): TapeRow[
     if (copied && isCut) rows.push({ position: at, events: [] });
     if (copied) rows.at(-1)?.events.push(copied);
     isCut = copied === null;
-    at += widthOf(event);
+    at += storedWidth(event);
   }
   return rows;
 }
 
-/** Null for an event of a response that was not copied: messages wait on the tape before others have ended. */
-function copyEvent(event: TapeEvent, copy: Copy): TapeEvent | null {
+/** A row of the copy. */
+interface CopiedRow extends TapeRow {
+  readonly events: readonly TapeEvent[];
+}
+
+/** Null for what is lost, and for an event of a response that was not copied: messages wait on the tape before others have ended. */
+function copyEvent(event: TapeEvent | Lost, copy: Copy): TapeEvent | null {
   switch (event.type) {
+    case 'lost':
+      return null;
     case 'message': {
       const responseId = copyId(event.message.responseId, copy);
       return responseId === null ? null : { ...event, message: { ...event.message, responseId } };

@@ -5,9 +5,10 @@ import type { Env } from '../../env.ts';
 import { unwrap } from '../../outcome.ts';
 import type { Caller } from '../object.ts';
 import type { RunLog } from '../run/run-log.ts';
-import type { ConversationRow, RunRequest, TapeRow } from '../store/rows.ts';
+import type { ConversationRow } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { ConversationStore } from '../store/statements.ts';
+import { REQUEST, readEvents, readStored, STEER } from '../store/stored.ts';
 import { copyTapeRow } from './copy-events.ts';
 import {
   type Extent,
@@ -15,6 +16,7 @@ import {
   type Page,
   type PageStart,
   type StoredRow,
+  type TableName,
   writeRow,
 } from './pages.ts';
 
@@ -95,13 +97,15 @@ export async function takePages(
     const { title, ordinal } = first;
     const copy = { conversationId: to.conversationId, title, ordinal };
     for (const { table, row } of page.rows) {
-      if (table === 'runs') writeRow(storage.sql, table, withoutKey(row, 'request'));
-      else if (table === 'steers') writeRow(storage.sql, table, withoutKey(row, 'body'));
-      else if (table !== 'tape') writeRow(storage.sql, table, row);
-      else
-        for (const { position, events } of copyTapeRow(tapeRowOf(row), copy)) {
-          store.appendTape(position, events);
-        }
+      const events = table === 'tape' ? readEvents(row['body']) : [];
+      // What is damaged stays so in the copy: what is missing here is missing there.
+      if (table !== 'tape' || events.every(({ type }) => type === 'lost')) {
+        writeRow(storage.sql, table, withoutKey(table, row));
+        continue;
+      }
+      for (const copied of copyTapeRow({ position: Number(row['position']), events }, copy)) {
+        store.appendTape(copied.position, copied.events);
+      }
     }
   }
   if (!first) throw new Error('a conversation has at least one page');
@@ -123,15 +127,13 @@ async function clearFor(storage: DurableObjectStorage, store: ConversationStore)
   await storage.setAlarm(Date.now() + CONVERSATION_LIMITS.maxCopyMs);
 }
 
-/** The row of a run or of a steer for the copy: the Idempotency-Key of its message belongs to the old conversation. */
-function withoutKey(row: StoredRow, column: 'request' | 'body'): StoredRow {
-  const { idempotency: _, ...said }: Pick<RunRequest, 'idempotency'> = JSON.parse(
-    String(row[column]),
-  );
+/** A row for the copy: the Idempotency-Key of the message of a run or of a steer belongs to the old conversation. */
+function withoutKey(table: TableName, row: StoredRow): StoredRow {
+  if (table !== 'runs' && table !== 'steers') return row;
+  const column = table === 'runs' ? 'request' : 'body';
+  const stored =
+    table === 'runs' ? readStored(row[column], REQUEST) : readStored(row[column], STEER);
+  if (!stored) return row;
+  const { idempotency: _, ...said } = stored;
   return { ...row, [column]: JSON.stringify(said) };
-}
-
-/** A row as {@link ConversationStore.appendTape} wrote it. */
-function tapeRowOf(row: StoredRow): TapeRow {
-  return { position: Number(row['position']), events: JSON.parse(String(row['body'])) };
 }

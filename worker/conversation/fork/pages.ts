@@ -23,7 +23,7 @@ export interface Page {
 
 export const FIRST_PAGE: PageStart = { table: 0, offset: 0 };
 
-type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'windows';
+export type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'windows';
 
 /** All that belongs to runs, in the order of its keys; the rows of ended runs never change, so an offset stays good. */
 const TABLES: readonly { readonly name: TableName; readonly select: string }[] = [

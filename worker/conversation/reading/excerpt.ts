@@ -1,17 +1,21 @@
 /** Which exchanges are read at once, so that opening a conversation costs the same however long it is. */
-import type { ConversationView, UserMessage } from '../../../shared/documents.ts';
-import { foldConversation } from '../../../shared/fold.ts';
-import { responseIdOf } from '../../../shared/ids.ts';
+import type { ChatResponse, ConversationView, UserMessage } from '../../../shared/documents.ts';
+import { foldConversation, foldEvent, newResponse } from '../../../shared/fold.ts';
+import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import { shown } from '../run/inbox.ts';
 import type { RunLog } from '../run/run-log.ts';
+import { errorDocument, UNREADABLE } from '../run/tool-events.ts';
 import type { Run } from '../store/rows.ts';
+import { mended, type Placed } from '../tape/mended.ts';
 import type { Tape } from '../tape/tape.ts';
 
 /** A message with its response, and where they stand on the tape. Their ordinals are counted from 1 without gaps. */
 export interface Exchange extends Pick<Run, 'ordinal' | 'first' | 'started' | 'last'> {
-  /** What the message says now: it can have been changed, or taken back, while it waited. */
-  readonly said: Pick<UserMessage, 'content' | 'imageCount' | 'cancelled'>;
+  /** What the message says now: it can have been changed, or taken back, while it waited. Empty where its row is damaged. */
+  readonly said: Partial<Pick<UserMessage, 'content' | 'imageCount' | 'cancelled'>>;
+  /** Null where the row is not there any more: then no place is known of it either. */
+  readonly run: Placed | null;
 }
 
 /** The newest exchanges: of all, or of those before a response. */
@@ -44,7 +48,6 @@ export function newestExchanges(source: Source, { before, limit }: Newest): Exch
   let bytes = 0;
   for (let ordinal = before === null ? newest : before - 1; ordinal > 0; ordinal--) {
     const exchange = readExchange(source, ordinal);
-    if (!exchange) break;
     const isNeeded = exchanges.length === 0 || (current && current.ordinal <= ordinal);
     if (!isNeeded && exchanges.length >= limit) break;
     bytes += bytesOf(source, exchange);
@@ -63,13 +66,14 @@ export function exchangesFrom(
   const end = until ?? source.tape.head;
   const exchanges: Exchange[] = [];
   let bytes = 0;
-  for (let ordinal = from; ; ordinal++) {
+  for (let ordinal = from; ordinal <= source.log.newest; ordinal++) {
     const exchange = readExchange(source, ordinal);
-    if (!exchange || exchange.first >= end) return { exchanges, next: null };
+    if (exchange.first >= end) break;
     bytes += bytesOf(source, exchange);
     if (exchanges.length > 0 && bytes > maxShownBytes) return { exchanges, next: ordinal };
     exchanges.push(exchange);
   }
+  return { exchanges, next: null };
 }
 
 /**
@@ -90,9 +94,11 @@ export function foldExchanges(
   );
   view.messages = messagesOf(
     tape,
-    exchanges.filter(({ first }) => first < from),
+    exchanges.filter(({ first }) => first < from && first >= 0),
   );
-  for (const { event } of tape.read(from, to)) {
+  const runs = exchanges.flatMap(({ run }) => run ?? []);
+  const entries = tape.entries(from, to);
+  for (const { event } of mended(entries, { conversationId: view.id, runs, to })) {
     if (event.type === 'message' && !said.has(event.message.responseId)) continue;
     foldConversation(view, event);
   }
@@ -100,14 +106,16 @@ export function foldExchanges(
   view.messages = [...view.messages, ...messagesOf(tape, later)].map((message) =>
     message.steers ? message : sayingNow(message, said.get(message.responseId)),
   );
+  fillIn(view, exchanges);
 }
 
 /** The requests are not held: each can be as large as a body. */
-function readExchange({ log }: Source, wanted: number): Exchange | null {
+function readExchange({ log }: Source, wanted: number): Exchange {
   const run = log.find(wanted);
-  if (!run) return null;
-  const { ordinal, first, started, last, request } = run;
-  const said = shown(request.messages.at(-1)?.content ?? '');
+  if (!run) return { ordinal: wanted, first: -1, started: null, last: null, said: {}, run: null };
+  const { ordinal, first, started, last, status, request, isDamaged } = run;
+  const { model, mode, createdMs } = request;
+  const said = isDamaged ? {} : shown(request.messages.at(-1)?.content ?? '');
   const wasTakenBack = started === null && last !== null;
   return {
     ordinal,
@@ -115,21 +123,61 @@ function readExchange({ log }: Source, wanted: number): Exchange | null {
     started,
     last,
     said: wasTakenBack ? { ...said, cancelled: true } : said,
+    run: { ordinal, status, started, last, request: { model, mode, createdMs } },
   };
 }
 
 function bytesOf({ tape }: Source, { started, last, said }: Exchange): number {
-  if (started === null) return said.content.length;
+  const chars = said.content?.length ?? 0;
+  if (started === null) return chars;
   const { maxShownBytes } = CONVERSATION_LIMITS;
-  return said.content.length + tape.bytesBetween(started, last ?? tape.head, maxShownBytes);
+  return chars + tape.bytesBetween(started, last ?? tape.head, maxShownBytes);
 }
 
+/** Without those that are lost on the tape: see {@link fillIn}. */
 function messagesOf(tape: Tape, exchanges: readonly Exchange[]): UserMessage[] {
-  return exchanges.map(({ first }) => {
+  return exchanges.flatMap(({ first }) => {
     const [begin] = tape.read(first);
-    if (begin?.event.type !== 'message') throw new Error(`there is no message at ${first}`);
-    return begin.event.message;
+    return begin?.event.type === 'message' ? [begin.event.message] : [];
   });
+}
+
+/** Puts in their places the messages that are lost, with what their runs still know, and the responses whose runs are lost. */
+function fillIn(view: ConversationView, exchanges: readonly Exchange[]): void {
+  for (const { ordinal, said, run } of exchanges) {
+    const responseId = responseIdOf(view.id, ordinal);
+    const created = run ? new Date(run.request.createdMs).toISOString() : view.created;
+    if (!view.messages.some((message) => message.responseId === responseId && !message.steers)) {
+      const message = { content: LOST_MESSAGE, ...said, responseId, created };
+      insertAt(view.messages, message, (other) => ordinalOf(other.responseId) >= ordinal);
+    }
+    if (run) continue;
+    const lost = lostResponse({ id: responseId, conversationId: view.id, created });
+    insertAt(view.responses, lost, ({ id }) => ordinalOf(id) >= ordinal);
+  }
+}
+
+const LOST_MESSAGE = '[This message is damaged in storage and cannot be shown.]';
+
+function lostResponse(known: Pick<ChatResponse, 'id' | 'conversationId' | 'created'>) {
+  const start = { ...known, model: 'unknown', mode: 'ask' } as const;
+  const lost: ChatResponse = { ...newResponse(start), status: 'error' };
+  const report = {
+    code: UNREADABLE,
+    source: 'drawbridge',
+    message: 'This answer is damaged in storage and cannot be shown.',
+  };
+  for (const event of errorDocument(1, report)) foldEvent(lost, event);
+  return lost;
+}
+
+function insertAt<Item>(items: Item[], item: Item, isBehind: (other: Item) => boolean): void {
+  const place = items.findIndex(isBehind);
+  items.splice(place < 0 ? items.length : place, 0, item);
+}
+
+function ordinalOf(responseId: string): number {
+  return parseResponseId(responseId).ordinal;
 }
 
 function sayingNow({ imageCount: _, ...message }: UserMessage, said: Exchange['said'] | undefined) {

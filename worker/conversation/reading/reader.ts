@@ -9,8 +9,9 @@ import type { RunLog } from '../run/run-log.ts';
 import type { ConversationRow, Run } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { Following, Outgoing } from '../tape/followers.ts';
+import { type Damage, mended } from '../tape/mended.ts';
 import { ResponseFold } from '../tape/response-fold.ts';
-import type { Tape } from '../tape/tape.ts';
+import type { Positioned, Tape } from '../tape/tape.ts';
 import { Views } from './views.ts';
 
 /** Reads only; everything is computed from the tape, in one synchronous step. */
@@ -55,7 +56,8 @@ export class TapeReader {
   response(run: Run): ChatResponse {
     if (run.started === null) return this.#unstarted(run);
     const fold = new ResponseFold();
-    for (const { event } of this.#tape.read(run.started, run.last ?? undefined)) fold.see(event);
+    const to = run.last ?? undefined;
+    for (const { event } of this.#mended([run], run.started, to)) fold.see(event);
     return answerOf(fold.response ?? this.#unstarted(run));
   }
 
@@ -83,7 +85,8 @@ export class TapeReader {
     const [from, to] = run ? extentOf(run, cursor) : [this.#startedBefore(cursor), undefined];
     const fold = new ResponseFold();
     const missed: Outgoing[] = [];
-    for (const { event, start, end } of this.#tape.read(from, to)) {
+    const runs = run ? [run] : () => this.#startedFrom(from);
+    for (const { event, start, end } of this.#mended(runs, from, to)) {
       const cut = start < cursor && cursor < end && 'delta' in event;
       const sent = fold.see(event);
       const responseId = responseOf(event, fold.response?.id ?? null);
@@ -93,6 +96,22 @@ export class TapeReader {
       missed.push({ event: rest, position: end, responseId });
     }
     return missed;
+  }
+
+  #mended(runs: Damage['runs'], from: number, to: number | undefined): Generator<Positioned> {
+    const { id: conversationId } = this.#conversation.row;
+    return mended(this.#tape.entries(from, to), { conversationId, runs, to });
+  }
+
+  /** Those that started at or behind this position, and the one before. */
+  #startedFrom(position: number): Run[] {
+    const runs: Run[] = [];
+    for (const run of this.#runs.runsBack()) {
+      if (run.started === null) continue;
+      runs.unshift(run);
+      if (run.started <= position) break;
+    }
+    return runs;
   }
 
   #snapshot(run: Run | null): Outgoing[] {

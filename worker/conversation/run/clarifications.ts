@@ -16,7 +16,7 @@ export function openQuestions(
 ): readonly Question[] | null {
   const document = response?.documents.find(({ id }) => id === documentId);
   if (!document || !isUnanswered(document.metadata)) return null;
-  return z.array(Question).parse(document.metadata['questions']);
+  return z.array(Question).safeParse(document.metadata['questions']).data ?? null;
 }
 
 /** Takes the first answer; the run goes on with it. */

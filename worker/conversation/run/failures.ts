@@ -4,7 +4,7 @@ import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
-import type { ErrorReport } from './tool-events.ts';
+import { type ErrorReport, UNREADABLE } from './tool-events.ts';
 
 /** The reason a reply cannot be taken as an answer; null for a good one. */
 export function failureOf(reply: UpstreamReply): ErrorReport | null {
@@ -80,6 +80,14 @@ export const NOT_RUN: ToolResult = {
   status: 'error',
   code: 'NOT_RUN',
   data: 'Not run: the answer failed.',
+};
+
+/** What the answer was based on is damaged in storage. */
+export const DAMAGED: ErrorReport = {
+  code: UNREADABLE,
+  source: 'drawbridge',
+  message:
+    'A part of this answer is damaged in storage and cannot be read any more, so it ends here. Send the message again.',
 };
 
 export const TURN_LIMIT: ErrorReport = {

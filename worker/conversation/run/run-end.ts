@@ -8,9 +8,14 @@ import type { NewTurn, NewWindow, Run, RunStatus } from '../store/rows.ts';
 /** How a run can end: the same words in the table of runs and in the response. */
 export type EndStatus = Extract<RunStatus & ResponseStatus, string>;
 
+/** What is told of a run at its start. */
+interface Started extends Pick<Run, 'ordinal'> {
+  readonly request: Pick<Run['request'], 'model' | 'mode'>;
+}
+
 export function startEvent(
   conversationId: string,
-  { ordinal, request }: Pick<Run, 'ordinal' | 'request'>,
+  { ordinal, request }: Started,
   nowMs: number,
 ): TapeEvent {
   const { model, mode } = request;

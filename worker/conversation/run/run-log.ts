@@ -122,6 +122,16 @@ export class RunLog {
     return this.#steers.some(({ turns }) => turns === null);
   }
 
+  /** Something that the run at work stands on cannot be read any more: it must not go on. */
+  get isDamaged(): boolean {
+    const run = this.current;
+    if (!run) return false;
+    const isWhole = this.#turns.every(
+      ({ isDamaged, number }, index) => !isDamaged && number === (run.firstTurn ?? 0) + index,
+    );
+    return run.isDamaged === true || !isWhole;
+  }
+
   /** The conversation's list of todos: what the last call left that wrote one. */
   get todos(): readonly Todo[] {
     const { window, fromTurn } = toldSince(this.#store);
@@ -273,8 +283,8 @@ export class RunLog {
 
   /** From now on the model is told no more than this. */
   addWindow(run: Run, window: NewWindow): void {
-    const newest = this.#store.windowsBack().next().value?.number ?? 0;
-    this.#store.insertWindow({ ...window, number: newest + 1, run: run.ordinal });
+    const number = this.#store.readWindowNumber() + 1;
+    this.#store.insertWindow({ ...window, number, run: run.ordinal });
   }
 
   /** What the summaries of this run took. */
@@ -289,8 +299,8 @@ export class RunLog {
 
   /** Runs are answered in order: before one that has started, all have ended. */
   #load(): void {
+    this.#newest = this.#store.readNewest();
     for (const run of this.#store.runsBack()) {
-      this.#newest ||= run.ordinal;
       if (run.last === null) this.#open.unshift(run);
       if (run.started !== null) break;
     }

@@ -10,7 +10,7 @@ import type { CallDesk } from './call-desk.ts';
 import { isForEdge, logCalls, loggedCall } from './calls.ts';
 import { cutPromptReport } from './cut-prompt.ts';
 import type { Ending } from './ending.ts';
-import { CANCELLED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
+import { CANCELLED, DAMAGED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
 import { fitHistory } from './fitting.ts';
 import { upstreamIdsIn } from './model-request.ts';
 import { Asking, type ModelTurn, streamTurn } from './model-turn.ts';
@@ -33,6 +33,8 @@ export class Runner {
   #again = false;
   /** The run was found mid-answer: an earlier instance died with it. */
   #orphaned: boolean;
+  /** The run that was at work when this instance began. */
+  readonly #found: number | null;
   /** The model has just refused the request as too long: with less it may answer. */
   #refusal: ErrorReport | null = null;
   readonly #dispatched = new Set<string>();
@@ -42,6 +44,7 @@ export class Runner {
     this.#calls = calls;
     this.#ending = ending;
     const { phase } = deps.log;
+    this.#found = phase.type === 'idle' || phase.run.started === null ? null : phase.run.ordinal;
     this.#orphaned = phase.type === 'asking' && !isEarly(phase.run, deps.now());
   }
 
@@ -92,6 +95,7 @@ export class Runner {
   }
 
   async #step(phase: Phase): Promise<void> {
+    if (this.#isDamaged && phase.type !== 'idle') return this.#giveUp(phase.run);
     switch (phase.type) {
       case 'idle':
         return;
@@ -106,8 +110,26 @@ export class Runner {
     }
   }
 
+  /** What the run at work stands on cannot be read: to go on would be to guess. */
+  get #isDamaged(): boolean {
+    const { log, recorder } = this.#deps;
+    return log.isDamaged || (recorder.isDamaged && log.current?.ordinal === this.#found);
+  }
+
+  /** One that still waits is started for it, so that its answer can say what happened. */
+  #giveUp(run: Run): void {
+    const { log, recorder, head, advance } = this.#deps;
+    const ended = run.ordinal === this.#found ? recorder.endedAs : null;
+    if (ended) {
+      log.end(run, { status: ended, last: head() }); // It had ended, and only the row that said so is damaged.
+      return advance();
+    }
+    if (run.status === 'queued') this.#begin(run, null);
+    this.#ending.fail(DAMAGED);
+  }
+
   async #start(run: Run): Promise<void> {
-    const { hands, log, recorder, head, conversationId, now } = this.#deps;
+    const { hands, log } = this.#deps;
     let machine: Machine | null;
     try {
       machine = await hands.describe();
@@ -118,9 +140,14 @@ export class Runner {
     // Asked for again: it may have ended, and what it says may have changed.
     const waiting = log.current;
     if (waiting?.ordinal !== run.ordinal || waiting.status !== 'queued') return;
-    recorder.record([startEvent(conversationId, waiting, now())]);
-    log.start(waiting, head() - 1, machine);
+    this.#begin(waiting, machine);
     this.advance();
+  }
+
+  #begin(run: Run, machine: Machine | null): void {
+    const { log, recorder, head, conversationId, now } = this.#deps;
+    recorder.record([startEvent(conversationId, run, now())]);
+    log.start(run, head() - 1, machine);
   }
 
   async #ask(run: Run): Promise<void> {

@@ -99,6 +99,9 @@ export interface ErrorReport {
   readonly details?: string;
 }
 
+/** The code of an `error` that tells of what is damaged in storage. */
+export const UNREADABLE = 'UNREADABLE';
+
 /** A whole `error` document. */
 export function errorDocument(sequence: number, error: ErrorReport): TapeEvent[] {
   const id = documentIdOf(sequence);

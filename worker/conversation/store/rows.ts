@@ -17,10 +17,16 @@ export interface ConversationRow {
   readonly ephemeral: boolean;
 }
 
+/** An event that is damaged: it cannot be read any more. */
+export interface Lost {
+  readonly type: 'lost';
+  readonly width: number;
+}
+
 /** Consecutive events from `position` on. */
 export interface TapeRow {
   readonly position: number;
-  readonly events: readonly TapeEvent[];
+  readonly events: readonly (TapeEvent | Lost)[];
 }
 
 export type RunStatus = 'queued' | 'running' | 'completed' | 'error' | 'cancelled';
@@ -67,10 +73,15 @@ export interface Run {
   readonly notBefore: number;
   /** The number that its first turn has, or would have had; null while queued. */
   readonly firstTurn: number | null;
+  /** Something of its row, or of the one that says how it ended, cannot be read: another value stands for it. */
+  readonly isDamaged?: true;
 }
 
 /** A run as it is submitted. */
-export type NewRun = Omit<Run, 'last' | 'takeovers' | 'deadline' | 'failures' | 'notBefore'>;
+export type NewRun = Omit<
+  Run,
+  'last' | 'takeovers' | 'deadline' | 'failures' | 'notBefore' | 'isDamaged'
+>;
 
 /** A tool call of a turn. `callId` is ours; the upstream's own id goes back to it in the transcript. */
 export interface Call {
@@ -101,6 +112,8 @@ export interface Turn {
   readonly atMs: number;
   /** How its run ended, where the run ended with this turn: one row then says both. */
   readonly end?: RunEnd | undefined;
+  /** It cannot be read: another one stands for it. */
+  readonly isDamaged?: true;
 }
 
 /** A result; of one that is told as a note anyway `data` can be only the head and the tail. */

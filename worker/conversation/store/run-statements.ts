@@ -1,9 +1,13 @@
 import type { Sql } from '../../storage/row-meter.ts';
-import type { Machine, NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';
+import type { NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';
+import { MACHINE, REQUEST, RUN_END, readStored, STEER, WINDOW } from './stored.ts';
 import { TurnStore } from './turn-statements.ts';
 
 /** One that has started, as its own row has it: how it ended may stand with its last turn. */
-export type StartedRun = Pick<Run, 'ordinal' | 'status' | 'request' | 'machine' | 'firstTurn'>;
+export type StartedRun = Pick<
+  Run,
+  'ordinal' | 'status' | 'request' | 'machine' | 'firstTurn' | 'isDamaged'
+>;
 
 export interface StoredKey {
   readonly ordinal: number;
@@ -87,6 +91,19 @@ export class RunStore {
     );
   }
 
+  /** The ordinal of the newest run, also where its row is damaged or gone; 0 when there is none. */
+  readNewest(): number {
+    return this.#sql
+      .exec<{ newest: number }>(
+        `select max(
+           coalesce((select max(ordinal) from runs), 0),
+           coalesce((select run from turns order by number desc limit 1), 0),
+           coalesce((select run from steers order by number desc limit 1), 0)) as newest`,
+      )
+      .one().newest;
+  }
+
+  /** Null also for one of which no place on the tape is known any more. */
   readRun(ordinal: number): Run | null {
     return this.#runs('where ordinal = ?', ordinal).next().value ?? null;
   }
@@ -136,11 +153,11 @@ export class RunStore {
   readKeys(after: number): StoredKey[] {
     return this.#sql
       .exec<StoredKey & Record<string, SqlStorageValue>>(
-        `select ordinal, request ->> '$.idempotency.key' as key, request ->> '$.idempotency.digest' as digest
-           from runs where ordinal > ?1 and request -> '$.idempotency' is not null
+        `select ordinal, ${valueIn('request', '->>', 'key')} as key, ${valueIn('request', '->>', 'digest')} as digest
+           from runs where ordinal > ?1 and ${valueIn('request', '->', 'key')} is not null
          union all
-         select run, body ->> '$.idempotency.key', body ->> '$.idempotency.digest'
-           from steers where ${ofRunsFrom('steers', '?1 + 1')} and body -> '$.idempotency' is not null`,
+         select run, ${valueIn('body', '->>', 'key')}, ${valueIn('body', '->>', 'digest')}
+           from steers where ${ofRunsFrom('steers', '?1 + 1')} and ${valueIn('body', '->', 'key')} is not null`,
         after,
       )
       .toArray();
@@ -168,8 +185,23 @@ export class RunStore {
   /** A run ends with its own row, or with that of its last turn. */
   *#runs(which: string, ...bindings: number[]): Generator<Run, undefined> {
     const query = `select *, case when last is null and started is not null then ${LAST_TURNS_END} end as turn_end from runs ${which}`;
-    for (const row of this.#sql.exec<RunRow>(query, ...bindings)) yield parseRun(row);
+    for (const row of this.#sql.exec<RunRow>(query, ...bindings)) {
+      const run = parseRun(row);
+      if (hasPlace(run))
+        yield run.last === null && run.started !== null ? this.#endedAnyway(run) : run;
+    }
     return undefined;
+  }
+
+  /** Where another has started behind a run without an end, the row of that end is damaged: it was no later than that. */
+  #endedAnyway(run: Run): Run {
+    const [next] = this.#sql
+      .exec<{ started: number }>(
+        'select started from runs where ordinal > ? and started is not null order by ordinal limit 1',
+        run.ordinal,
+      )
+      .toArray();
+    return next ? { ...run, status: 'error', last: next.started, isDamaged: true } : run;
   }
 
   insertSteer({ number, run, turns, ...body }: Steer): void {
@@ -196,7 +228,7 @@ export class RunStore {
       'select number, run, turns, body from steers order by number desc',
     );
     for (const { body, ...keys } of rows) {
-      yield { ...keys, ...(JSON.parse(body) as Pick<Steer, 'content' | 'idempotency'>) };
+      yield { ...keys, ...(readStored(body, STEER) ?? DAMAGED_STEER) };
     }
     return undefined;
   }
@@ -217,13 +249,14 @@ export class RunStore {
       .one().number;
   }
 
-  /** The newest one first, read as they are asked for. */
+  /** The newest one first, read as they are asked for. One that is damaged is passed over: more is told word for word. */
   *windowsBack(): Generator<Window, undefined> {
     const rows = this.#sql.exec<KeyedRow>(
       'select number, run, body from windows order by number desc',
     );
     for (const { body, ...keys } of rows) {
-      yield { ...keys, ...(JSON.parse(body) as Omit<Window, 'number' | 'run'>) };
+      const window = readStored(body, WINDOW);
+      if (window) yield { ...keys, ...window };
     }
     return undefined;
   }
@@ -236,7 +269,7 @@ function ofRunsFrom(table: 'steers' | 'windows', run: string): string {
 
 /** Its turns stand between its own first one and that of the next run that has started. */
 const LAST_TURNS_END = `(
-  select body -> '$.end' from turns
+  select case when json_valid(body) then body -> '$.end' end from turns
   where number >= runs.first_turn and number < coalesce(
     (select next.first_turn from runs as next
      where next.ordinal > runs.ordinal and next.first_turn is not null order by next.ordinal limit 1),
@@ -277,19 +310,29 @@ interface RunRow extends StartedRow {
   turn_end: string | null;
 }
 
-/** What we wrote ourselves is trusted: the casts name what {@link RunStore.insertRun} put in. */
+/** A value of a message's Idempotency-Key; null without one, and for a row that is no JSON. */
+function valueIn(column: 'request' | 'body', operator: '->' | '->>', name: 'key' | 'digest') {
+  return `case when json_valid(${column}) then ${column} ${operator} '$.idempotency.${name}' end`;
+}
+
+/** What we wrote ourselves is trusted as far as it can be read: the cast names what {@link RunStore.insertRun} put in. */
 function parseStarted(row: StartedRow): StartedRun {
+  const request = readStored(row.request, REQUEST);
+  const machine = row.machine === null ? null : readStored(row.machine, MACHINE);
+  const isDamaged = request === null || (machine === null && row.machine !== null);
   return {
     ordinal: row.ordinal,
     status: row.status as RunStatus,
-    request: JSON.parse(row.request) as RunRequest,
-    machine: row.machine === null ? null : (JSON.parse(row.machine) as Machine),
+    request: request ?? DAMAGED_REQUEST,
+    machine,
     firstTurn: row.first_turn,
+    ...(isDamaged && { isDamaged }),
   };
 }
 
 function parseRun(row: RunRow): Run {
-  return {
+  const end = row.turn_end === null ? null : readStored(row.turn_end, RUN_END);
+  const run = {
     ...parseStarted(row),
     first: row.first,
     started: row.started,
@@ -298,6 +341,37 @@ function parseRun(row: RunRow): Run {
     deadline: row.deadline,
     failures: row.failures,
     notBefore: row.not_before,
-    ...(row.turn_end !== null && (JSON.parse(row.turn_end) as RunEnd)),
+    ...end,
   };
+  const isKnown = run.last === null ? AT_WORK.has(run.status) : ENDED.has(run.status);
+  return isKnown ? run : { ...run, status: statusOf(run), isDamaged: true };
 }
+
+/** Whether its positions can be true. */
+function hasPlace({ first, started, last }: Run): boolean {
+  const places = [first, started, last].filter((place) => place !== null);
+  return places.every(
+    (place, index) => Number.isSafeInteger(place) && place >= (places[index - 1] ?? 0),
+  );
+}
+
+const AT_WORK: ReadonlySet<RunStatus> = new Set(['queued', 'running']);
+const ENDED: ReadonlySet<RunStatus> = new Set(['completed', 'error', 'cancelled']);
+
+/** By what else is known of the run, where its own word for it is damaged. */
+function statusOf({ last, started }: Pick<Run, 'last' | 'started'>): RunStatus {
+  if (last !== null) return 'error';
+  return started === null ? 'queued' : 'running';
+}
+
+/** The model is told as much; to people the message is shown as the tape has it. */
+const DAMAGED_STEER: Pick<Steer, 'content'> = {
+  content: '[This message is damaged in storage and cannot be read any more.]',
+};
+
+const DAMAGED_REQUEST: RunRequest = {
+  model: 'unknown',
+  mode: 'ask',
+  messages: [{ role: 'user', ...DAMAGED_STEER }],
+  createdMs: 0,
+};

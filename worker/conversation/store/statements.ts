@@ -6,6 +6,7 @@ import { titleOf } from '../title.ts';
 import type { ConversationRow, TapeRow } from './rows.ts';
 import { RunStore } from './run-statements.ts';
 import { MIGRATIONS } from './schema.ts';
+import { readEvents } from './stored.ts';
 
 /** The named statements of one conversation. Everything is synchronous: writes without an await between are atomic. */
 export class ConversationStore {
@@ -29,8 +30,9 @@ export class ConversationStore {
       )
       .toArray();
     if (!row) return null;
-    const title = row.title ?? titleOf(this.#firstMessage());
-    return { ...row, title, archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
+    const title = String(row.title ?? titleOf(this.#firstMessage()));
+    const created = Number.isNaN(Date.parse(row.created)) ? UNKNOWN_TIME : row.created;
+    return { ...row, title, created, archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
   }
 
   /** Makes the tables. A copy needs them before its conversation, which comes last. */
@@ -96,7 +98,7 @@ export class ConversationStore {
 
   *#tapeRows(query: string, ...bindings: number[]): Generator<TapeRow, undefined> {
     for (const row of this.#sql.exec<{ position: number; body: string }>(query, ...bindings)) {
-      yield { position: row.position, events: JSON.parse(row.body) as TapeEvent[] };
+      yield { position: row.position, events: readEvents(row.body) };
     }
     return undefined;
   }
@@ -109,6 +111,9 @@ export class ConversationStore {
     return '';
   }
 }
+
+/** Of a conversation whose own time is damaged. */
+const UNKNOWN_TIME = new Date(0).toISOString();
 
 interface StoredConversation extends Record<string, SqlStorageValue> {
   id: string;

@@ -3,6 +3,7 @@ import { WINDOW_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import type { ToldResult, Turn } from './rows.ts';
+import { RESULT, readStored, TURN } from './stored.ts';
 
 /** A result where it belongs: `call` is its place in the turn. */
 export interface StoredResult {
@@ -86,7 +87,8 @@ export class TurnStore {
   /** The ones that left a list beside themselves, the newest first, read as they are asked for. */
   *listsBack(fromTurn: number): Generator<StoredResult, undefined> {
     const rows = this.#sql.exec<ResultRow>(
-      `select turn, call, body from results where turn >= ? and body -> '$.metadata.list' is not null
+      `select turn, call, body from results
+       where turn >= ? and case when json_valid(body) then body -> '$.metadata.list' is not null end
        order by turn desc, call desc`,
       fromTurn,
     );
@@ -97,6 +99,7 @@ export class TurnStore {
 
 const READ_RESULTS = `
   select turn, call, case
+    when not json_valid(body) then body
     when body -> '$.metadata.list' is not null then body
     when turn <= ?2 and length(body) > ?3 and length(body ->> '$.data') > ?3 then json_set(
       json_remove(body, '$.metadata'),
@@ -119,9 +122,26 @@ interface ResultRow extends Record<string, SqlStorageValue> {
 }
 
 function parseTurn({ body, ...keys }: KeyedRow): Turn {
-  return { ...(JSON.parse(body) as Omit<Turn, 'number' | 'run'>), ...keys };
+  return { ...(readStored(body, TURN) ?? DAMAGED_TURN), ...keys };
 }
 
 function parseResult({ turn, call, body }: ResultRow): StoredResult {
-  return { turn, call, result: JSON.parse(body) as ToldResult };
+  return { turn, call, result: readStored(body, RESULT) ?? DAMAGED_RESULT };
 }
+
+/** The model is told that something is missing: it would else answer as if nothing had been said. */
+const DAMAGED_TURN: Omit<Turn, 'number' | 'run'> = {
+  text: '[What was said here is damaged in storage and cannot be read any more.]',
+  reasoning: null,
+  calls: [],
+  usage: null,
+  lastSequence: 0,
+  atMs: 0,
+  isDamaged: true,
+};
+
+const DAMAGED_RESULT: ToldResult = {
+  status: 'error',
+  code: 'UNREADABLE',
+  data: 'The result of this call is damaged in storage and cannot be read any more.',
+};

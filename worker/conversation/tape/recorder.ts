@@ -2,22 +2,51 @@
 import type { ChatResponse } from '../../../shared/documents.ts';
 import { responseOf, type TapeEvent } from '../../../shared/events.ts';
 import { TAPE_LIMITS } from '../../../shared/limits.ts';
+import type { EndStatus } from '../run/run-end.ts';
 import type { Followers } from './followers.ts';
+import { mended, type Placed } from './mended.ts';
 import { ResponseFold } from './response-fold.ts';
 import type { Positioned, Tape } from './tape.ts';
+
+/** The run at work, as its row has it. */
+export interface Resumed {
+  /** The position of its `response_start`. */
+  readonly at: number;
+  readonly run: Placed;
+  readonly conversationId: string;
+}
 
 /** Owns the fold of the run at work, and the timer that bounds how long a shown delta stays uncommitted. */
 export class Recorder {
   readonly #tape: Tape;
   readonly #followers: Followers;
   readonly #fold = new ResponseFold();
+  /** Something of the response that was at work when this instance began is missing on the tape. */
+  readonly isDamaged: boolean;
   #commitTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `resumeAt` is the position of the running response's `response_start`, for an instance that finds one. */
-  constructor(tape: Tape, followers: Followers, resumeAt: number | null) {
+  /** `resume` is where the running response stands, for an instance that finds one. */
+  constructor(tape: Tape, followers: Followers, resume: Resumed | null) {
     this.#tape = tape;
     this.#followers = followers;
-    if (resumeAt !== null) for (const { event } of tape.read(resumeAt)) this.#fold.see(event);
+    this.isDamaged = resume !== null && this.#resume(resume);
+  }
+
+  /** Returns whether something is missing. */
+  #resume({ at, run, conversationId }: Resumed): boolean {
+    let isDamaged = false;
+    const onMissing = () => {
+      isDamaged = true;
+    };
+    const damage = { conversationId, runs: [run], onMissing };
+    for (const { event } of mended(this.#tape.entries(at), damage)) this.#fold.see(event);
+    return isDamaged || this.endedAs !== null;
+  }
+
+  /** How the response at work, or the last one that was, has ended by the tape; null while it has not. */
+  get endedAs(): EndStatus | null {
+    const status = this.#fold.response?.status;
+    return status === 'completed' || status === 'error' || status === 'cancelled' ? status : null;
   }
 
   /** The response at work, or the last one that was. Owned here: copy it before it leaves. */
@@ -31,7 +60,7 @@ export class Recorder {
 
   /** The sequence of the next document of the response at work. */
   get nextSequence(): number {
-    return (this.#fold.response?.documents.length ?? 0) + 1;
+    return (this.#fold.response?.documents.at(-1)?.sequence ?? 0) + 1;
   }
 
   /** Commits the events, and whatever streamed before them, then sends them. Synchronous: store what belongs together around it. */

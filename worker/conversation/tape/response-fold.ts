@@ -1,7 +1,7 @@
 /** Follows one response along the tape, so that the end of a document can be sent with its whole content. */
 import type { ChatResponse } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
-import { foldEvent, newResponse } from '../../../shared/fold.ts';
+import { findDocument, foldEvent, newResponse } from '../../../shared/fold.ts';
 
 /** Sees every event of a tape in order, from a `response_start` on, and holds the response it belongs to. */
 export class ResponseFold {
@@ -26,8 +26,7 @@ export class ResponseFold {
   }
 
   #withContent(event: Extract<TapeEvent, { type: 'document_end' }>): TapeEvent {
-    const sequence = Number(event.documentId.slice('doc_'.length));
-    const content = this.response?.documents[sequence - 1]?.content;
+    const content = this.response && findDocument(this.response, event.documentId)?.content;
     return content === null || content === undefined ? event : { ...event, finalContent: content };
   }
 }

@@ -1,8 +1,9 @@
 /** The tape: an append-only log of events with exact positions, committed in groups, read from any cursor. */
 import { isDelta, type TapeEvent, widthOf } from '../../../shared/events.ts';
 import { TAPE_LIMITS } from '../../../shared/limits.ts';
-import type { TapeRow } from '../store/rows.ts';
+import type { Lost, TapeRow } from '../store/rows.ts';
 import type { ConversationStore } from '../store/statements.ts';
+import { storedWidth } from '../store/stored.ts';
 
 /** An event and where it stands: a reader that has seen it continues at `end`. */
 export interface Positioned {
@@ -10,6 +11,11 @@ export interface Positioned {
   readonly end: number;
   readonly event: TapeEvent;
 }
+
+/** What is read of a tape: an event, or that there was one. */
+export type Entry =
+  | Positioned
+  | { readonly start: number; readonly end: number; readonly event: Lost };
 
 /** What a cursor means on this tape. In a jump the reader needs a snapshot: what it saw there was taken back. */
 export type CursorKind = 'exact' | 'jump' | 'beyond' | 'split';
@@ -71,13 +77,17 @@ export class Tape {
     }
   }
 
-  /** Everything from one position to another, in order; of a delta that spans one of them, the part between. */
-  *read(from: number, to = Number.POSITIVE_INFINITY): Generator<Positioned> {
+  /** All that can be read from one position to another, in order; of a delta that spans one of them, the part between. */
+  *read(from: number, to?: number): Generator<Positioned> {
+    for (const entry of this.entries(from, to)) if (!isLost(entry)) yield entry;
+  }
+
+  /** The same, with what is lost. */
+  *entries(from: number, to = Number.POSITIVE_INFINITY): Generator<Entry> {
     for (const entry of this.#entriesFrom(from)) {
       if (entry.end <= from) continue;
-      const rest = entry.start < from ? cutBefore(entry, from) : entry;
-      if (rest.start >= to) return;
-      yield rest.end > to ? cutAfter(rest, to) : rest;
+      if (Math.max(entry.start, from) >= to) return;
+      yield isLost(entry) ? entry : cutAfter(cutBefore(entry, from), to);
     }
   }
 
@@ -134,7 +144,7 @@ export class Tape {
     this.#committed = last.end;
   }
 
-  *#entriesFrom(position: number): Generator<Positioned> {
+  *#entriesFrom(position: number): Generator<Entry> {
     const holder = this.#committed > 0 ? this.#store.readTapeAt(position) : null;
     const from = holder?.position ?? 0;
     if (this.#committed > 0) for (const row of this.#store.tapeFrom(from)) yield* entriesOf(row);
@@ -142,7 +152,7 @@ export class Tape {
   }
 
   /** The entry within which, or at whose end, `position` lies. */
-  #entryHolding(position: number): Positioned | undefined {
+  #entryHolding(position: number): Entry | undefined {
     const pending = this.#pending.find((entry) => entry.start <= position && position <= entry.end);
     if (pending) return pending;
     const row = this.#committed > 0 ? this.#store.readTapeAt(position) : null;
@@ -179,17 +189,23 @@ function storedChars(event: TapeEvent): number {
   return isDelta(event) ? event.delta.length : JSON.stringify(event).length;
 }
 
-function entriesOf(row: TapeRow): Positioned[] {
+function entriesOf(row: TapeRow): Entry[] {
   let start = row.position;
-  return row.events.map((event) => {
-    const entry = { start, end: start + widthOf(event), event };
-    start = entry.end;
+  return row.events.map((event): Entry => {
+    const end = start + storedWidth(event);
+    const entry = event.type === 'lost' ? { start, end, event } : { start, end, event };
+    start = end;
     return entry;
   });
 }
 
+function isLost(entry: Entry): entry is Exclude<Entry, Positioned> {
+  return entry.event.type === 'lost';
+}
+
+/** A damaged row may have been longer, though never so long as the jump that each instance begins with. */
 function endOf(row: TapeRow): number {
-  return row.events.reduce((position, event) => position + widthOf(event), row.position);
+  return row.events.reduce((position, event) => position + storedWidth(event), row.position);
 }
 
 function mergeDeltas(last: Positioned, next: Positioned): Positioned | undefined {
@@ -201,13 +217,13 @@ function mergeDeltas(last: Positioned, next: Positioned): Positioned | undefined
 
 function cutBefore(entry: Positioned, position: number): Positioned {
   const { event, start, end } = entry;
-  if (!isDelta(event)) return entry;
+  if (!isDelta(event) || start >= position) return entry;
   return { start: position, end, event: { ...event, delta: event.delta.slice(position - start) } };
 }
 
 function cutAfter(entry: Positioned, position: number): Positioned {
-  const { event, start } = entry;
-  if (!isDelta(event)) return entry;
+  const { event, start, end } = entry;
+  if (!isDelta(event) || end <= position) return entry;
   return {
     start,
     end: position,
@@ -215,8 +231,9 @@ function cutAfter(entry: Positioned, position: number): Positioned {
   };
 }
 
-function splitsPair(entry: Positioned, position: number): boolean {
-  if (!isDelta(entry.event) || position <= entry.start || position >= entry.end) return false;
+function splitsPair(entry: Entry, position: number): boolean {
+  if (isLost(entry) || !isDelta(entry.event) || position <= entry.start || position >= entry.end)
+    return false;
   const offset = position - entry.start;
   const before = entry.event.delta.charCodeAt(offset - 1);
   const after = entry.event.delta.charCodeAt(offset);

@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+const ROOT = join(import.meta.dirname, '..', '..');
+const FOLDERS = ['worker', 'shared', 'bridge', 'client', 'cli', 'local'];
+
+/** Files that parse JSON without a bound of depth, and whose text it is. What comes from outside goes through shared/json.ts. */
+const TRUSTED: Readonly<Record<string, string>> = {
+  'shared/json.ts': 'the bound itself',
+  'shared/models.ts': 'the setting MODELS, of whoever runs the Worker',
+  'worker/openapi/schemas.ts': 'our own schemas',
+  'worker/upstream/calls.ts': 'arguments that were parsed within the bound before',
+  'worker/tunnel/frames.ts': 'a frame that was found too deep, for its type',
+  'worker/tunnel/statements.ts': 'rows of frames and calls that were parsed within the bound',
+  'worker/follow/fold-answer.ts': 'what the conversation sends to the Worker',
+  'worker/openai/stream.ts': 'what the conversation sends to the Worker',
+  'worker/conversation/reading/follow-request.ts': 'what the Worker writes for the conversation',
+  'worker/conversation/reading/read-request.ts': 'what the Worker writes for the conversation',
+  'worker/routes/export.ts': 'what the conversation answers to the Worker',
+  'bridge/tunnel/process-lock.ts': "the machine's own file; a schema takes only flat fields",
+  'bridge/tunnel/journal-entries.ts': 'calls and results that were parsed within the bound',
+  'bridge/approvals/devices.ts': "the owner's file; a schema takes only flat fields",
+  'bridge/approvals/rules.ts': 'rule files; a schema takes only flat fields',
+  'bridge/tools/grep-output.ts': "ripgrep's own records",
+  'cli/main.ts': 'our package.json',
+  'local/wrangler-config.ts': 'our wrangler.toml',
+  'local/state-file.ts': "the machine's own file; a schema takes only flat fields",
+  'local/running.ts': "the machine's own file; a schema takes only flat fields",
+  'local/runtime.ts': "workerd's own messages",
+};
+
+test('JSON from outside is parsed within the bound of depth everywhere', () => {
+  const unbounded = FOLDERS.flatMap(filesIn).filter((path) =>
+    /JSON\.parse\(|\.json(<[^()]*>)?\(\)/.test(readFileSync(join(ROOT, path), 'utf8')),
+  );
+  expect(unbounded.filter((path) => !(path in TRUSTED))).toEqual([]);
+});
+
+function filesIn(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name}`);
+}

@@ -1,0 +1,343 @@
+import { abortAllDurableObjects, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { ConversationExport, type ConversationList } from '../../../shared/conversations.ts';
+import { ChatResponse, ConversationView } from '../../../shared/documents.ts';
+import { ask, call, chat, scriptModel } from '../api.ts';
+import { SseReader } from '../follow/sse-reader.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { askStreamed, conversationObject, readResponse } from './conversing.ts';
+import { holdModel, runCommand, textFrame } from './held-model.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const DEEP = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+
+/** What becomes of a row's JSON. */
+const DAMAGES: Readonly<Record<string, string>> = {
+  'no JSON': '{"type": "mess',
+  'no text at all': '',
+  null: 'null',
+  'an empty object': '{}',
+  'an empty list': '[]',
+  'a list of nothing': '[null, 7, "x", {}, [], {"type": "content_delta"}, {"type": "done"}]',
+  'JSON of another kind':
+    '{"type": 1, "messages": {}, "text": [], "calls": {"length": 3}, "status": "odd"}',
+  'JSON that nests too deeply': DEEP,
+  'a list of what nests too deeply': `[${DEEP}]`,
+};
+
+/** Tables, and the column that holds JSON. */
+const COLUMNS: readonly (readonly [table: string, column: string])[] = [
+  ['tape', 'body'],
+  ['runs', 'request'],
+  ['runs', 'machine'],
+  ['turns', 'body'],
+  ['results', 'body'],
+  ['steers', 'body'],
+  ['windows', 'body'],
+];
+
+describe.each(COLUMNS)('a conversation whose %s.%s is damaged', (table, column) => {
+  it.each(Object.entries(DAMAGES))('everywhere, as %s, can be used', async (_, damage) => {
+    const written = await writeConversation();
+    await change(written, `update ${table} set ${column} = ?`, damage);
+    await expectUsable(written);
+  });
+
+  it('in one place shows the rest', { timeout: 60_000 }, async () => {
+    const count = await countRows(await writeConversation(), table);
+    for (let row = 0; row < count; row++) {
+      const written = await writeConversation();
+      await change(
+        written,
+        `update ${table} set ${column} = 'x' where rowid_of = (select rowid_of from ${table} limit 1 offset ${row})`,
+      );
+      await expectUsable(written, { keeps: 1 });
+    }
+  });
+
+  it('and of which a row is gone shows the rest', { timeout: 60_000 }, async () => {
+    const count = await countRows(await writeConversation(), table);
+    for (let row = 0; row < count; row++) {
+      const written = await writeConversation();
+      await change(
+        written,
+        `delete from ${table} where rowid_of = (select rowid_of from ${table} limit 1 offset ${row})`,
+      );
+      await expectUsable(written, { keeps: 1 });
+    }
+  });
+});
+
+it.each([
+  "status = 'odd'",
+  "status = 'running', last = null",
+  "status = 'queued', started = null, last = null",
+  'first = 9007199254740991',
+  'started = 9007199254740991',
+  'last = 9007199254740991',
+  'first_turn = 9007199254740991',
+  'first_turn = null',
+  "first = 'x', started = 'y', last = 'z'",
+])('a run with %s leaves its conversation usable', async (values) => {
+  for (const ordinal of [1, 2, 3]) {
+    const written = await writeConversation();
+    await change(written, `update runs set ${values} where ordinal = ${ordinal}`);
+    await expectUsable(written);
+  }
+});
+
+it.each(["created = 'never'", "title = x'00ff'", "archived = 'x'", 'bridge = 7'])(
+  'a conversation with %s can be used',
+  async (values) => {
+    const written = await writeConversation();
+    await change(written, `update conversation set ${values}`);
+    await expectUsable(written);
+  },
+);
+
+it('a damaged answer says that a part is missing, and everything else is shown', async () => {
+  const written = await writeConversation();
+  const { conversationId, account } = written;
+  await change(
+    written,
+    `update tape set body = 'x' where position > (select started from runs where ordinal = 2)
+       and position < (select started from runs where ordinal = 3) - 2`,
+  );
+  const view = await viewOf(conversationId, account);
+  expect(view.messages.map(({ content }) => content)).toEqual(['First', 'Second', 'Third', 'more']);
+  expect(view.responses.map(({ status }) => status)).toEqual(Array(3).fill('completed'));
+  const [first, second, third] = view.responses.map(textsOf);
+  expect(first).toContain('First answer.');
+  expect(third).toContain('Third answer.');
+  expect(second).toEqual([expect.stringContaining('A part of this answer is damaged')]);
+  const page = await (
+    await call(`conversations/${conversationId}/export?format=markdown`, { account })
+  ).text();
+  expect(page).toContain('`UNREADABLE`');
+  const events = await new SseReader(
+    await call(`chat/completions/${view.responses[1]?.id}/events`, { account }),
+  ).toEnd();
+  expect(JSON.stringify(events)).toContain('UNREADABLE');
+});
+
+it('a conversation that holds calls of before the bound is read with what nests too deeply left out', async () => {
+  const written = await writeConversation();
+  const { conversationId, account } = written;
+  await change(
+    written,
+    `update tape set body = replace(body, '"plain":"plain"', ?) where body like '%tool_call_arguments%'`,
+    `"plain":${DEEP}`,
+  );
+  await change(
+    written,
+    `update turns set body = replace(body, '"plain":"plain"', ?)`,
+    `"plain":${DEEP}`,
+  );
+  const page = await (
+    await call(`conversations/${conversationId}/export?format=markdown`, { account })
+  ).text();
+  expect(page).toContain('[left out: nested too deeply]');
+  expect(page).toContain('First answer.');
+  expect(page.length).toBeLessThan(20_000);
+  expect(page).not.toContain('UNREADABLE');
+  await expectUsable(written, { keeps: 3 });
+});
+
+describe('a run at work on what is damaged ends with an error', () => {
+  it.each(COLUMNS.filter(([table]) => ['tape', 'runs', 'turns'].includes(table)))(
+    '%s.%s, while the bridge is at work',
+    async (table, column) => {
+      const bridge = await connectBridge();
+      const model = holdModel();
+      const { reader, responseId, conversationId } = await askStreamed({
+        bridgeId: bridge.bridgeId,
+      });
+      (await model.next()).answer({ text: 'I look.', calls: [runCommand('ls')] });
+      await bridge.nextCall();
+      await change({ conversationId }, `update ${table} set ${column} = 'x'`);
+      const { count } = model;
+      await runDurableObjectAlarm(conversationObject(conversationId));
+      await reader.until((events) =>
+        events.some(({ event }) => event.type === 'done' || event.type === 'snapshot'),
+      );
+      await expectEnded(responseId);
+      expect(model.count).toBe(count);
+      await expectNoAlarmLoop(conversationId);
+      await bridge.leave();
+    },
+  );
+
+  it('while the model is asked, and the next message is answered', async () => {
+    const model = holdModel();
+    const { reader, responseId, conversationId } = await askStreamed();
+    (await model.next()).send(textFrame('Half an ans'));
+    await reader.untilText('Half an ans');
+    const waiting = await ask('next', { conversationId, stream: true });
+    await change({ conversationId }, "update runs set request = 'x' where ordinal = 1");
+    await runDurableObjectAlarm(conversationObject(conversationId));
+    (await model.next()).answer({ text: 'Here.' });
+    await new SseReader(waiting).toEnd();
+    await expectEnded(responseId);
+    const view = await viewOf(conversationId);
+    expect(view.responses.map(({ status }) => status)).toEqual(['error', 'completed']);
+  });
+
+  it('and one whose message waits', async () => {
+    const model = holdModel();
+    const { reader, conversationId } = await askStreamed();
+    const held = await model.next();
+    held.send(textFrame('Half'));
+    await reader.untilText('Half');
+    const waiting = await ask('next', { conversationId, stream: true });
+    await change({ conversationId }, "update runs set request = 'x' where ordinal = 2");
+    await runDurableObjectAlarm(conversationObject(conversationId));
+    (await model.next()).answer({ text: 'Whole.' });
+    await new SseReader(waiting).toEnd();
+    const view = await viewOf(conversationId);
+    expect(view.responses.map(({ status }) => status)).toEqual(['completed', 'error']);
+    expect(view.messages.map(({ content }) => content)).toEqual(['go', 'next']);
+    expect(model.count).toBe(2);
+  });
+});
+
+interface Written {
+  readonly conversationId: string;
+  readonly account: string;
+}
+
+/** Three exchanges: words, calls that succeed and fail, a message that steered, a window. */
+async function writeConversation(): Promise<Written> {
+  const account = `damaged-${crypto.randomUUID()}`;
+  scriptModel((request) => {
+    const asked = JSON.stringify(request.messages.filter(({ role }) => role === 'user').at(-1));
+    const isFirst = request.messages.at(-1)?.role === 'user';
+    const name = ['First', 'Second', 'Third'].find((word) => asked.includes(word)) ?? 'Other';
+    const calls = [{ name: 'mystery', arguments: { plain: 'plain' } }];
+    return isFirst && name !== 'Second' ? { calls } : { text: `${name} answer.` };
+  });
+  const { conversationId } = await chat('First', { account });
+  await chat('Second', { account, conversationId });
+  await chat('Third', { account, conversationId });
+  await runInDurableObject(conversationObject(conversationId), (_, { storage: { sql } }) => {
+    const scale = { since: 0, tokensPerChar: 0.3, refused: null };
+    const window = {
+      from: { run: 1, turns: 0 },
+      prunedThrough: 0,
+      digest: null,
+      usage: null,
+      scale,
+    };
+    sql.exec('insert into windows (number, run, body) values (1, 3, ?)', JSON.stringify(window));
+    const { position } = sql
+      .exec<{ position: number }>('select max(position) as position from tape')
+      .one();
+    const responseId = `chat_${conversationId.slice('conv_'.length, -4)}0003`;
+    const message = {
+      responseId,
+      content: 'more',
+      created: new Date().toISOString(),
+      steers: true,
+    };
+    sql.exec(
+      'insert into steers (number, run, turns, body) values (1, 3, 1, ?)',
+      '{"content":"more"}',
+    );
+    // In front of the row that ends the response: it stands alone there.
+    sql.exec(
+      'insert into tape (position, body) values (?, ?)',
+      position - 1,
+      JSON.stringify([{ type: 'message', message }]),
+    );
+  });
+  return { account, conversationId };
+}
+
+/** Changes rows behind the object's back, which finds them so when it wakes. */
+async function change(
+  { conversationId }: Pick<Written, 'conversationId'>,
+  query: string,
+  ...values: string[]
+): Promise<void> {
+  const stub = conversationObject(conversationId);
+  await runInDurableObject(stub, (_, { storage: { sql } }) => {
+    const [, table = ''] = /^(?:update|delete from) (\w+)/.exec(query) ?? [];
+    // One without rowids has a key of two.
+    const key = table === 'results' ? "(turn || ' ' || call)" : 'rowid';
+    sql.exec(query.replaceAll('rowid_of', key), ...values);
+  });
+  await abortAllDurableObjects();
+}
+
+async function countRows({ conversationId }: Written, table: string): Promise<number> {
+  return await runInDurableObject(
+    conversationObject(conversationId),
+    (_, { storage: { sql } }) =>
+      sql.exec<{ rows: number }>(`select count(*) as rows from ${table}`).one().rows,
+  );
+}
+
+/** All that can be done with a conversation; `keeps` answers at least can still be read. */
+async function expectUsable({ account, conversationId }: Written, { keeps = 0 } = {}) {
+  const path = `conversations/${conversationId}`;
+  const list = await (await call('conversations', { account })).json<ConversationList>();
+  expect(list.items.map(({ id }) => id)).toEqual([conversationId]);
+  const view = await viewOf(conversationId, account);
+  const words = view.responses.flatMap(textsOf).filter((text) => / answer\.$/.test(text));
+  expect(words.length).toBeGreaterThanOrEqual(keeps);
+  const exported = await call(`${path}/export`, { account });
+  const { conversation } = ConversationExport.parse(await exported.json());
+  expect(conversation.responses.slice(-view.responses.length)).toEqual(view.responses);
+  const page = await call(`${path}/export?format=markdown`, { account });
+  expect([page.status, (await page.text()).includes('## You')]).toEqual([200, true]);
+  for (const { id } of view.responses) {
+    const response = await call(`chat/completions/${id}`, { account });
+    if (response.status !== 404) ChatResponse.parse(await response.json());
+    const events = await call(`chat/completions/${id}/events`, { account });
+    expect([200, 204, 404]).toContain(events.status);
+    if (events.status === 200) await new SseReader(events).toEnd();
+  }
+  const followed = new SseReader(await call(`${path}/events`, { account }));
+  await followed.readOnce();
+  await followed.leave();
+  const last = view.responses.at(-1)?.id;
+  const fork = await call(`${path}/forks`, { account, body: { responseId: last } });
+  if (fork.status !== 404) {
+    const { conversationId: copy } = await fork.json<{ conversationId: string }>();
+    const copied = await viewOf(copy, account);
+    expect(copied.responses).toHaveLength(view.responses.length);
+    expect((await call(`conversations/${copy}`, { account, method: 'DELETE' })).status).toBe(204);
+  }
+  const renamed = await call(path, { account, method: 'PATCH', body: { title: 'New' } });
+  expect(renamed.status).toBe(200);
+  const next = await chat('again', { account, conversationId });
+  expect(next).toMatchObject({ status: 'completed' });
+  expect((await call(path, { account, method: 'DELETE' })).status).toBe(204);
+  expect((await call(path, { account })).status).toBe(404);
+}
+
+async function viewOf(conversationId: string, account = 'ada'): Promise<ConversationView> {
+  const response = await call(`conversations/${conversationId}`, { account });
+  expect(response.status).toBe(200);
+  return ConversationView.parse(await response.json());
+}
+
+async function expectEnded(responseId: string): Promise<void> {
+  const { status, documents } = await readResponse(responseId);
+  expect(status).toBe('error');
+  expect(documents.filter(({ metadata }) => metadata['errorCode'] === 'UNREADABLE')).toHaveLength(
+    1,
+  );
+}
+
+async function expectNoAlarmLoop(conversationId: string): Promise<void> {
+  const stub = conversationObject(conversationId);
+  for (let fired = 0; fired < 3; fired++) await runDurableObjectAlarm(stub);
+  expect(await runInDurableObject(stub, (_, { storage }) => storage.getAlarm())).toBe(null);
+}
+
+function textsOf({ documents }: ChatResponse): string[] {
+  return documents
+    .filter(({ type }) => type === 'text' || type === 'error')
+    .map(({ content }) => content ?? '');
+}

@@ -1,0 +1,165 @@
+/** Rows as they are read back. A row that cannot be read is told apart, so that it does not take the conversation with it. */
+import { z } from 'zod';
+import { Metadata, Todo, Usage } from '../../../shared/documents.ts';
+import { TapeEvent, widthOf } from '../../../shared/events.ts';
+import { parsePruned } from '../../../shared/json.ts';
+import { JSON_LIMITS } from '../../../shared/limits.ts';
+import { Mode } from '../../../shared/modes.ts';
+import { MachineContext } from '../../../shared/tunnel.ts';
+import type { Lost, Machine, RunEnd, RunRequest, Steer, ToldResult, Turn, Window } from './rows.ts';
+
+/**
+ * The value of a row's JSON, null where it is damaged: no JSON, or without what this version needs of it. What nests too deeply
+ * is left out of it. The schemas hold what our own code would fail on, and nothing that costs time or may differ between versions.
+ */
+export function readStored<Stored>(json: unknown, shape: Shape<Stored>): Stored | null {
+  const value = parse(json);
+  // As it stands: the schema would drop what a later version has added.
+  return shape.schema.safeParse(value).success ? (value as Stored) : null;
+}
+
+/** A schema that proves a cast. */
+interface Shape<Stored> {
+  readonly schema: z.ZodType;
+  /** Never there: it ties the type to its schema. */
+  readonly of?: Stored;
+}
+
+/** The events of a row of the tape, with a {@link Lost} for each that is damaged, or one for all of them. */
+export function readEvents(json: unknown): (TapeEvent | Lost)[] {
+  const events = parse(json);
+  if (!Array.isArray(events)) return [{ type: 'lost', width: 1 }];
+  return events.map((event: unknown) => (isEvent(event) ? event : lostAs(event)));
+}
+
+/** Deltas are most of a tape, and are known without a schema. */
+function isEvent(event: unknown): event is TapeEvent {
+  const { type, documentId, delta } = Object(event);
+  if (type === 'content_delta' || type === 'tool_output') {
+    return typeof documentId === 'string' && typeof delta === 'string';
+  }
+  return TapeEvent.safeParse(event).success;
+}
+
+/** It keeps the place that it most likely had. */
+function lostAs(event: unknown): Lost {
+  const { delta } = Object(event);
+  return { type: 'lost', width: typeof delta === 'string' ? Math.max(1, delta.length) : 1 };
+}
+
+/** As {@link widthOf} has it. */
+export function storedWidth(event: TapeEvent | Lost): number {
+  return event.type === 'lost' ? event.width : widthOf(event);
+}
+
+function parse(json: unknown): unknown {
+  if (typeof json !== 'string') return undefined;
+  try {
+    return parsePruned(json, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
+  } catch {
+    return undefined; // Damaged, which the caller tells.
+  }
+}
+
+/** The last moment that a Date can hold (ECMA-262, section 21.4.1.1). */
+const MAX_DATE_MS = 8.64e15;
+
+/** Text, or parts of it; images are looked at when the message comes in. */
+const Content = z.union([
+  z.string(),
+  z.array(
+    z.discriminatedUnion('type', [
+      z.object({ type: z.literal('text'), text: z.string() }),
+      z.object({ type: z.literal('image_url'), image_url: z.object({ url: z.string() }) }),
+    ]),
+  ),
+]);
+
+const Idempotency = z.object({ key: z.string(), digest: z.string() }).optional();
+
+export const REQUEST: Shape<RunRequest> = {
+  schema: z.object({
+    model: z.string(),
+    mode: Mode,
+    messages: z
+      .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: Content }))
+      .min(1),
+    tools: z.record(z.string(), z.object()).optional(),
+    context: z
+      .object({
+        workspacePath: z.string().optional(),
+        openFiles: z.array(z.string()).optional(),
+        projectLayout: z.string().optional(),
+        rules: z.array(z.string()).optional(),
+      })
+      .optional(),
+    idempotency: Idempotency,
+    createdMs: z.number().max(MAX_DATE_MS),
+  }),
+};
+
+export const MACHINE: Shape<Machine> = {
+  schema: z.object({ tools: z.array(z.string()), context: MachineContext }),
+};
+
+export const RUN_END: Shape<RunEnd> = {
+  schema: z.object({ status: z.enum(['completed', 'error', 'cancelled']), last: z.int() }),
+};
+
+const StoredCall = z.object({
+  callId: z.string(),
+  upstreamId: z.string(),
+  documentId: z.string(),
+  name: z.string(),
+  rawArguments: z.string(),
+  arguments: Metadata.nullable(),
+  problem: z.string().optional(),
+  extra: Metadata.optional(),
+});
+
+export const TURN: Shape<Omit<Turn, 'number' | 'run'>> = {
+  schema: z.object({
+    text: z.string(),
+    reasoning: z.string().nullable(),
+    reasoningDetails: z.array(z.unknown()).optional(),
+    calls: z.array(StoredCall),
+    usage: Usage.nullable(),
+    lastSequence: z.int(),
+    atMs: z.number(),
+    end: RUN_END.schema.optional(),
+  }),
+};
+
+export const RESULT: Shape<ToldResult> = {
+  schema: z.object({
+    status: z.enum(['success', 'error']),
+    code: z.string().optional(),
+    data: z.string(),
+    metadata: Metadata.optional(),
+  }),
+};
+
+export const STEER: Shape<Pick<Steer, 'content' | 'idempotency'>> = {
+  schema: z.object({ content: Content, idempotency: Idempotency }),
+};
+
+export const WINDOW: Shape<Omit<Window, 'number' | 'run'>> = {
+  schema: z.object({
+    from: z.object({ run: z.int(), turns: z.int() }),
+    prunedThrough: z.int(),
+    digest: z
+      .object({
+        summary: z.string(),
+        words: z.array(z.string()),
+        plan: z.string().nullable(),
+        todos: z.array(Todo),
+      })
+      .nullable(),
+    usage: Usage.nullable(),
+    scale: z.object({
+      since: z.int(),
+      tokensPerChar: z.number(),
+      refused: z.object({ model: z.string(), chars: z.number() }).nullable(),
+    }),
+  }),
+};
