@@ -29,7 +29,7 @@ import type { Caller } from '../conversation/object.ts';
 import { readNewest } from '../conversation/reading/read-request.ts';
 import { follow } from '../follow/follow.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import { reach } from '../reach.ts';
+import { reach, unlessReset } from '../reach.ts';
 import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
 import { exportConversation } from './export.ts';
 import { parse, parseBody, parseId } from './parse.ts';
@@ -56,7 +56,9 @@ export const conversations = new Hono<AppContext>()
   })
   .delete('/:id', async (c) => {
     const caller = callerOf(c);
-    const deleted = await conversationOf(c.env, caller).delete(caller);
+    const deleted = await conversationOf(c.env, caller)
+      .delete(caller)
+      .catch((error: Error) => notErased(error));
     // Also where there is none: a list that was not told of a deletion is mended by asking for it again.
     await reach<void>(() => accountOf(c).forget(caller.conversationId));
     unwrap(deleted);
@@ -101,6 +103,17 @@ export const conversations = new Hono<AppContext>()
 function callerOf(c: Context<AppContext>): Caller {
   const conversationId = parseId(ConversationId, c.req.param('id') ?? '', 'conversation');
   return { account: c.var.caller.sub, conversationId };
+}
+
+/** An object that the runtime cannot even start, for its file is damaged: nothing in it can be reached from here. */
+function notErased(error: Error): Outcome<void> {
+  const thrown = unlessReset(error);
+  if (thrown instanceof DrawbridgeError) throw thrown; // A restart: asked again, it can be erased.
+  console.error('a conversation could not be opened to be erased', error);
+  const message =
+    'The storage of this conversation is damaged and cannot be opened, so it could not be erased. It is off your list; ' +
+    'whoever runs this server can remove its file.';
+  return { ok: false, code: 'INTERNAL', message };
 }
 
 /** Which response of the conversation this is. */

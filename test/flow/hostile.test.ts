@@ -1,0 +1,85 @@
+import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { beforeAll, expect, test } from 'vitest';
+import { type House, startHouse, until, workerdOf } from './house.ts';
+
+let house: House;
+
+beforeAll(async () => {
+  house = await startHouse({ args: ['--no-bridge'] });
+  return () => house[Symbol.asyncDispose]();
+});
+
+test('bodies that stop or trickle are answered with 408, and nobody waits for them', async () => {
+  const head = `authorization: Bearer ${house.ready.token}\r\ncontent-length: 5000`;
+  const request = `POST /api/v1/chat/completions HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n{"messages`;
+  const slow = Array.from({ length: 40 }, () => send(request));
+  const dripping = send(request);
+  const drip = setInterval(() => dripping.socket.write(' '), 200);
+  expect(await say('meanwhile')).toMatchObject({ status: 'completed' });
+  for (const { answer } of [...slow, dripping]) {
+    const [status = '', body] = (await answer).split('\r\n\r\n');
+    expect(status).toMatch(/^HTTP\/1\.1 408 /);
+    expect(JSON.parse(body ?? '')).toMatchObject({ error: { code: 'REQUEST_TIMEOUT' } });
+  }
+  clearInterval(drip);
+});
+
+/** workerd answers CONNECT itself, with 500, before any code of ours: what counts is that nothing is opened. */
+test.each(['example.com:443', '127.0.0.1:22', '/health'])(
+  'CONNECT %s opens no tunnel',
+  async (to) => {
+    const { answer } = send(`CONNECT ${to} HTTP/1.1\r\nHost: ${to}\r\n\r\n`);
+    expect(await answer).toMatch(/^HTTP\/1\.1 [45]\d\d .*Connection: close/s);
+    expect((await house.fetch('/health')).status).toBe(200);
+  },
+);
+
+test('a conversation whose file is no database leaves the others and the list, and is told of in one sentence', async () => {
+  const { conversationId } = await say('Damaged');
+  const other = await say('Whole');
+  process.kill(workerdOf(house), 'SIGKILL');
+  garble(conversationId);
+  await until(async () => (await house.fetch('/health').catch(() => null))?.ok === true);
+  const read = await house.fetch(`/api/v1/conversations/${conversationId}`);
+  expect([read.status, (await read.text()).includes(' at ')]).toEqual([500, false]);
+  const removed = await house.fetch(`/api/v1/conversations/${conversationId}`, {
+    method: 'DELETE',
+  });
+  expect(await removed.json()).toMatchObject({ error: { message: /is off your list/ } });
+  const { items } = await house.client.listConversations();
+  expect(items.map(({ id }) => id)).not.toContain(conversationId);
+  const rest = await house.fetch(`/api/v1/conversations/${other.conversationId}`);
+  expect(rest.status).toBe(200);
+});
+
+async function say(content: string) {
+  const body = JSON.stringify({ messages: [{ role: 'user', content }] });
+  const response = await house.fetch('/api/v1/chat/completions', { method: 'POST', body });
+  return (await response.json()) as { conversationId: string; status: string };
+}
+
+/** What comes back until the server closes. */
+function send(request: string) {
+  const { hostname, port } = new URL(house.ready.url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined); // A reset behind the answer.
+  void once(socket, 'connect').then(() => socket.write(request));
+  return { socket, answer: text(socket) };
+}
+
+/** Overwrites the head of the conversation's file. What is only in its log belongs to another file then, and is ignored. */
+function garble(conversationId: string): void {
+  const folder = join(house.state, 'storage', 'drawbridge-Conversation');
+  for (const name of readdirSync(folder).filter((file) => /^[0-9a-f]+\.sqlite$/.test(file))) {
+    const path = join(folder, name);
+    const bytes = readFileSync(path);
+    const log = existsSync(`${path}-wal`) ? readFileSync(`${path}-wal`) : '';
+    if (!bytes.includes(conversationId) && !log.includes(conversationId)) continue;
+    writeFileSync(path, bytes.fill(0x41, 0, 200));
+    if (log !== '') writeFileSync(`${path}-wal`, '');
+  }
+}
