@@ -1,7 +1,16 @@
 /** Replaces files of our own state: private, and either the old content or the new one, whatever happens. */
 import { randomUUID } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
+import { isSystemError } from './sandbox/failure.ts';
 
 /** Only the user reads what we keep. */
 export const PRIVATE_FILE = 0o600;
@@ -21,6 +30,15 @@ export function replaceStateFile(path: string, text: string): void {
     rmSync(temporary, { force: true });
   }
   syncFolder(folder);
+}
+
+/** Makes a folder of ours, if it is not there. The one around it must be: see {@link replaceStateFile}. */
+export function makeStateFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: PRIVATE_FOLDER });
+  } catch (error) {
+    if (!isSystemError(error, 'EEXIST')) throw error;
+  }
 }
 
 /** A rename is on disk when its folder is. */

@@ -1,8 +1,10 @@
 /** Notices which scripts of an install (`npm install` runs them unasked) a command has added or changed. */
+
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
+import { parseJson } from '../../shared/json.ts';
 import { QUARANTINE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { type ByteName, shownName, shownText, toPath } from './byte-names.ts';
@@ -148,7 +150,7 @@ const PackageFile = z.object({ scripts: z.record(z.string(), z.unknown()) });
 /** npm passes over a byte order mark too. */
 function toValue(json: string): unknown {
   try {
-    return JSON.parse(json.replace(/^\ufeff/, ''));
+    return parseJson(json.replace(/^\ufeff/, ''));
   } catch {
     return undefined; // Then npm cannot read it either.
   }

@@ -1,10 +1,12 @@
 /** What was protected before a command began, on disk: a bridge that is killed must know it at its next start. */
+
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
+import { parseJson } from '../../shared/json.ts';
 import { isSystemError } from '../sandbox/failure.ts';
-import { replaceStateFile } from '../state-file.ts';
+import { makeStateFolder, replaceStateFile } from '../state-file.ts';
 import { quarantineFolder } from './store.ts';
 
 const KnownFile = z.object({
@@ -20,7 +22,7 @@ export type KnownFile = z.infer<typeof KnownFile>;
 export function readKnown(stateDir: string): KnownFile | undefined {
   const path = pathIn(stateDir);
   try {
-    return KnownFile.parse(JSON.parse(readFileSync(path, 'utf8')));
+    return KnownFile.parse(parseJson(readFileSync(path, 'utf8')));
   } catch (cause) {
     if (isSystemError(cause, 'ENOENT')) return undefined;
     // To guess would be to take the person's own repositories for a command's, or the other way round.
@@ -34,6 +36,7 @@ export function readKnown(stateDir: string): KnownFile | undefined {
 
 /** Survives a loss of power when it returns. */
 export function writeKnown(stateDir: string, known: KnownFile): void {
+  makeStateFolder(quarantineFolder(stateDir));
   replaceStateFile(pathIn(stateDir), JSON.stringify(known));
 }
 

@@ -1,10 +1,12 @@
 /** The quarantine in the state folder: what was put away, from where, when, and after which command. */
+
 import { randomUUID } from 'node:crypto';
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { parseJson } from '../../shared/json.ts';
 import { isSystemError } from '../sandbox/failure.ts';
-import { PRIVATE_FILE, PRIVATE_FOLDER, replaceStateFile } from '../state-file.ts';
+import { makeStateFolder, PRIVATE_FILE, replaceStateFile } from '../state-file.ts';
 import { toByteName } from './byte-names.ts';
 import { HeldFolder } from './held-folder.ts';
 import { removeTree } from './moving.ts';
@@ -62,7 +64,9 @@ export class QuarantineRecord {
     { isDurable = true }: { isDurable?: boolean } = {},
   ): readonly string[] {
     if (this.#planned === 0) {
-      mkdirSync(join(this.#folder, THINGS), { recursive: true, mode: PRIVATE_FOLDER });
+      makeStateFolder(dirname(this.#folder));
+      makeStateFolder(this.#folder);
+      makeStateFolder(join(this.#folder, THINGS));
       replaceStateFile(join(this.#folder, MANIFEST), JSON.stringify(this.#manifest));
     }
     const planned = items.map((item) => ({ ...item, stored: String(this.#planned++) }));
@@ -127,10 +131,10 @@ function idsIn(folder: string): string[] {
 
 function readRecord(folder: string): StoredRecord | undefined {
   try {
-    const manifest = Manifest.parse(JSON.parse(readFileSync(join(folder, MANIFEST), 'utf8')));
+    const manifest = Manifest.parse(parseJson(readFileSync(join(folder, MANIFEST), 'utf8')));
     // What a crash tore at the end was not moved.
     const lines = readFileSync(join(folder, ITEMS), 'utf8').split('\n').slice(0, -1);
-    return { ...manifest, folder, items: lines.map((line) => Item.parse(JSON.parse(line))) };
+    return { ...manifest, folder, items: lines.map((line) => Item.parse(parseJson(line))) };
   } catch {
     return undefined; // Of another version, or damaged: what lies beside it stays.
   }

@@ -5,6 +5,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
+import { parseJson } from '../../shared/json.ts';
 import { isSystemError } from './failure.ts';
 import { readPlainFile } from './plain-file.ts';
 
@@ -53,7 +54,7 @@ const FORM = 'Expected: {"readable":["~/.config/my-tool"]}';
 
 function toValue(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined; // Not JSON, which no schema takes.
   }

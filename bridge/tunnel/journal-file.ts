@@ -145,7 +145,7 @@ export class JournalFile {
     this.#isTorn = false;
   }
 
-  /** Whether the next process will find this file. Somebody may have removed it, or the whole folder. */
+  /** Whether the next process will find this file. Somebody may have removed it. */
   get #isInPlace(): boolean {
     return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
   }

@@ -42,7 +42,7 @@ export async function guardedWorkspace({
   stateDir = undefined as string | undefined,
 } = {}): Promise<GuardedWorkspace> {
   const place = await sandboxedWorkspace();
-  const state = stateDir ?? place.path('state');
+  const state = stateDir ?? place.path('instances/state');
   if (!withRepository) await rm(place.path('workspace/.git'), { recursive: true });
   await before(place);
   const told: string[] = [];

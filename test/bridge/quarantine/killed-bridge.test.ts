@@ -32,7 +32,7 @@ function spawnBridge(): ChildProcess & { readonly said: Promise<string> } {
     token: 'secret',
     bridgeId: 'bridge_00000000-0000-4000-8000-000000000001',
     workspaceDir: place.surroundings.workspace,
-    stateDir: place.path('state'),
+    stateDir: place.path('instances/state'),
   };
   const child = spawn(process.execPath, [script, JSON.stringify(config)], {
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -75,7 +75,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
       const second = spawnBridge();
       await tunnel.welcomed();
       expect(await config()).not.toContain('fsmonitor');
-      const { records } = listRecords(place.path('state'));
+      const { records } = listRecords(place.path('instances/state'));
       const names = records.flatMap(({ items }) => items.map(({ name }) => name));
       expect(names.sort()).toEqual(['.drawbridge', 'new/.git/config']);
       await killed(second);

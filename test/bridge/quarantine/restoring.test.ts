@@ -10,7 +10,7 @@ const ATTACK =
 
 async function quarantinedPlace(stateDir?: string) {
   const guarded = await guardedWorkspace({ withRepository: false, ...(stateDir && { stateDir }) });
-  const state = stateDir ?? guarded.place.path('state');
+  const state = stateDir ?? guarded.place.path('instances/state');
   const only = () => {
     const [record] = listRecords(state).records;
     if (!record) throw new Error('nothing is in quarantine');

@@ -111,7 +111,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
 
   test('is told loudly where it cannot be put away, and tried again', async () => {
     const { run, place, told, root } = await guardedWorkspace();
-    const folder = place.path('state/quarantine');
+    const folder = place.path('instances/state/quarantine');
     await run('true');
     await rm(folder, { recursive: true });
     await writeFile(folder, 'in the way');

@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
+  existsSync,
   fstatSync,
   mkdirSync,
   openSync,
@@ -84,12 +85,12 @@ describe('a disk that is full', () => {
   });
 });
 
-test('a state folder that was deleted gets the journal back before anything depends on it', () => {
+test('a journal that was removed comes back before anything depends on it', () => {
   const said = watchLog();
   const journal = open();
   const [finished, running] = [newCall(), newCall()];
   journal.finish(finished, DONE);
-  rmSync(dirname(path), { recursive: true });
+  rmSync(path);
   journal.start(command(running));
   journal[Symbol.dispose]();
   const next = open();
@@ -98,6 +99,14 @@ test('a state folder that was deleted gets the journal back before anything depe
     { state: 'interrupted', repeatable: false },
   ]);
   expect(said()).toEqual([expect.stringContaining('written again from memory')]);
+});
+
+test('a state folder that was deleted does not come back: its keys are gone', () => {
+  watchLog();
+  const journal = open();
+  rmSync(dirname(path), { recursive: true });
+  expect(() => journal.start(command(newCall()))).toThrow(JournalUnwritable);
+  expect(existsSync(dirname(path))).toBe(false);
 });
 
 test('a place where nothing can be written is an error in one sentence', () => {
@@ -160,7 +169,10 @@ function blockFolder(): () => void {
   const folder = dirname(path);
   rmSync(folder, { recursive: true });
   writeFileSync(folder, 'a file in the place of the folder');
-  return () => rmSync(folder);
+  return () => {
+    rmSync(folder);
+    mkdirSync(folder);
+  };
 }
 
 function runOnFullDisk(blocks: number, callIds: readonly string[]) {

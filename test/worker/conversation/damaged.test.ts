@@ -83,6 +83,7 @@ it.each([
   for (const ordinal of [1, 2, 3]) {
     const written = await writeConversation();
     await change(written, `update runs set ${values} where ordinal = ${ordinal}`);
+    if (values.startsWith("status = 'queued'")) await settle(written);
     await expectUsable(written);
   }
 });
@@ -274,6 +275,17 @@ async function countRows({ conversationId }: Written, table: string): Promise<nu
     conversationObject(conversationId),
     (_, { storage: { sql } }) =>
       sql.exec<{ rows: number }>(`select count(*) as rows from ${table}`).one().rows,
+  );
+}
+
+/** Looking at a conversation wakes what the damage has left at work. */
+async function settle({ account, conversationId }: Written): Promise<void> {
+  await vi.waitFor(
+    async () => {
+      const { responses } = await viewOf(conversationId, account);
+      expect(responses.map(({ status }) => status)).not.toContain('streaming');
+    },
+    { timeout: 10_000, interval: 50 },
   );
 }
 
