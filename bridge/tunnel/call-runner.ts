@@ -6,6 +6,7 @@ import type { Asking } from '../approvals/asking.ts';
 import { type ApprovalSubject, isAskable, proposeCall } from '../approvals/proposal.ts';
 import type { Verdict } from '../approvals/verdict.ts';
 import type { Visibility } from '../approvals/visibility.ts';
+import { Lanes } from '../lanes.ts';
 import { ToolFailure } from '../sandbox/failure.ts';
 import type { Workspace } from '../sandbox/workspace.ts';
 import type { BridgeTool } from '../tools/catalogue.ts';
@@ -13,7 +14,6 @@ import { toErrorResult } from '../tools/executor.ts';
 import { ReadLedger } from '../tools/ledger.ts';
 import type { Journal } from './journal.ts';
 import { JournalUnwritable } from './journal-file.ts';
-import { Lanes } from './lanes.ts';
 import { refuse } from './results.ts';
 
 /** What the policy says about a call. */

@@ -3,7 +3,7 @@
  * lost, and no approval counts for more than the one question it answers.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
@@ -166,12 +166,20 @@ function lock(path: string): () => void {
   );
 }
 
+/** Never waits: a pipe in the journal's place would have no writer. */
 function readIfAny(path: string): Buffer {
+  let file: number;
   try {
-    return readFileSync(path);
+    file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return Buffer.alloc(0);
     throw error;
+  }
+  try {
+    if (fstatSync(file).isFile()) return readFileSync(file);
+    throw Object.assign(new Error('it is not a regular file'), { syscall: 'read' });
+  } finally {
+    closeSync(file);
   }
 }
 

@@ -1,5 +1,5 @@
 /** What the disk under a journal can do to it: be full, be read-only, lose it. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -114,6 +114,12 @@ test('a place where nothing can be written is an error in one sentence', () => {
   expect(() => open()).toThrow(
     /^The bridge cannot keep its journal .*: see that its disk has room/,
   );
+});
+
+test('a pipe in the place of the journal is an error in one sentence, and nobody waits', () => {
+  mkdirSync(dirname(path), { recursive: true });
+  execFileSync('mkfifo', [path]);
+  expect(() => open()).toThrow(/^The bridge cannot keep its journal .*not a regular file/);
 });
 
 describe('a journal with 100,000 calls', () => {
