@@ -181,5 +181,5 @@ const TOO_LARGE =
   'The workspace is too large to be looked through for what commands may not touch, so every command asks: open a smaller folder.';
 
 const TOO_MANY =
-  `The workspace has more than ${SANDBOX_LIMITS.maxMounts} paths that commands may not touch, more than a sandbox can close, ` +
+  `The workspace has more than ${SANDBOX_LIMITS.maxFirstMounts} paths that commands may not touch, more than a sandbox can close, ` +
   'so every command asks: open a smaller folder.';

@@ -14,6 +14,7 @@ export class KnownEntries implements Disposable {
   readonly #held: Held[] = [];
   /** Whether more was found than can be held. */
   #hasOverflowed = false;
+  #isFirst = true;
 
   constructor(workspace: BytePath) {
     this.#workspace = workspace;
@@ -29,12 +30,14 @@ export class KnownEntries implements Disposable {
    */
   remember(found: readonly ClosedEntry[]): void {
     const known = new Set(this.places().map(keyOf));
-    const isFirst = this.#held.length === 0;
+    const { maxFirstMounts, maxMounts } = SANDBOX_LIMITS;
+    const room = this.#isFirst ? maxFirstMounts : maxMounts;
     const fresh = found.filter((entry) => entry.kind !== 'link' && !known.has(keyOf(entry)));
-    for (const entry of isFirst ? byImportance(fresh, this.#workspace) : fresh) {
-      if (this.#held.length < SANDBOX_LIMITS.maxMounts) this.#hold(entry);
+    for (const entry of this.#isFirst ? byImportance(fresh, this.#workspace) : fresh) {
+      if (this.#held.length < room) this.#hold(entry);
       else this.#hasOverflowed = true;
     }
+    this.#isFirst = false;
   }
 
   /** Whether everything that was found is among these places, or would find no room. */

@@ -17,8 +17,10 @@ export const SANDBOX_LIMITS = {
   settledMs: 1_000,
   /** Bytes of a path that can be mounted on: the kernel takes 4,095, and prefixes such as `/proc/PID/root` need room. */
   maxPathBytes: 3_500,
-  /** Paths that one sandbox closes: making a base with so many takes 0.2 s, and entering it 40 ms. */
-  maxMounts: 300,
+  /** Closed paths that a workspace may have when the bridge begins: a base of so many takes 0.2 s, entering it 40 ms. */
+  maxFirstMounts: 300,
+  /** Those and what comes later: there is always room for something new. */
+  maxMounts: 400,
   /** Attempts to make a base while programs outside the sandbox change the workspace. */
   baseAttempts: 4,
   /** Until a base is ready: it takes 20 to 250 ms on an idle machine. */

@@ -4,6 +4,8 @@ import { link, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { probeConfinement } from '../../../bridge/sandbox/confine.ts';
+import { SANDBOX_LIMITS } from '../../../bridge/sandbox/limits.ts';
 import {
   git,
   NO_BUBBLEWRAP,
@@ -197,3 +199,28 @@ describe.skipIf(NO_BUBBLEWRAP).each(WAYS)('the machine is closed $way', ({ isHel
     expect(memory).toBe('4194304\n    1024M\n     256M\n');
   });
 });
+
+describe.skipIf(NO_BUBBLEWRAP)(
+  `a workspace with many protected paths ${NO_BUBBLEWRAP ?? ''}`,
+  () => {
+    const probe = async (count: number) => {
+      const place = await sandboxedWorkspace();
+      onTestFinished(place.remove);
+      for (let index = 0; index < count; index++) await place.put(`workspace/p${index}/.envrc`, '');
+      using confinement = await probeConfinement(place.surroundings);
+      return confinement;
+    };
+
+    test('is confined up to the bound', async () => {
+      // Three more are there: .git, .env and .vscode.
+      expect(await probe(SANDBOX_LIMITS.maxFirstMounts - 3)).toMatchObject({ kind: 'bubblewrap' });
+    });
+
+    test('asks about every command beyond it, and says why', async () => {
+      expect(await probe(SANDBOX_LIMITS.maxFirstMounts - 2)).toMatchObject({
+        kind: 'none',
+        detail: expect.stringContaining('more than 300 paths'),
+      });
+    });
+  },
+);
