@@ -1,5 +1,6 @@
 /** The workspace's files as an indented tree, short enough for a prompt. */
 import { CONTEXT_LIMITS } from '../shared/limits.ts';
+import { nameInLine } from '../shared/plain-sight.ts';
 
 /**
  * The tree of some paths as deep as the limits allow, so that one large folder does not hide the others: a folder
@@ -48,10 +49,13 @@ function newFolder(): Folder {
 /** Folders first. With each step down the indentation grows and `depth` shrinks. */
 function linesOf({ folders, files }: Folder, depth: number, indentation = ''): string[] {
   const inFolders = [...folders].flatMap(([name, folder]) => {
-    if (depth === 1) return [`${indentation}${name}/ (${formatCount(folder.count)})`];
-    return [`${indentation}${name}/`, ...linesOf(folder, depth - 1, `${indentation}  `)];
+    if (depth === 1) return [`${indentation}${nameInLine(name)}/ (${formatCount(folder.count)})`];
+    return [
+      `${indentation}${nameInLine(name)}/`,
+      ...linesOf(folder, depth - 1, `${indentation}  `),
+    ];
   });
-  return [...inFolders, ...files.map((name) => `${indentation}${name}`)];
+  return [...inFolders, ...files.map((name) => `${indentation}${nameInLine(name)}`)];
 }
 
 function formatCount(count: number): string {

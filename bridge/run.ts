@@ -20,6 +20,7 @@ import { readRules } from './approvals/rules.ts';
 import { createTerminalPrompt } from './approvals/terminal.ts';
 import { visibilityInAll } from './approvals/visibility.ts';
 import { ContextTeller } from './context-teller.ts';
+import { logTrouble } from './log.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
 import { probeConfinement } from './sandbox/confine.ts';
@@ -161,7 +162,7 @@ async function readAllRules(
       workspaceRules: isForeign ? [] : await readRules(join(root, '.drawbridge', 'policy.json')),
     };
   } catch (error) {
-    console.error('No call runs:', error instanceof Error ? error.message : error);
+    logTrouble('No call runs', error);
     return undefined;
   }
 }

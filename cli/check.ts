@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import { locateState } from '../local/state-folder.ts';
 import { resolveWorkspace } from '../local/workspace.ts';
+import { printable } from '../shared/plain-sight.ts';
 import { EXIT, EXIT_HELP } from './exit-codes.ts';
 import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
-import { printable } from './printable.ts';
 import { openTerminal } from './terminal.ts';
 
 interface CheckOptions extends LocationOptions {

@@ -1,6 +1,7 @@
 /** Who started `drawbridge connect`, hears how it fares and says when it ends: a person, or `drawbridge up`. */
 import type { BridgeStatus } from '../local/bridge-status.ts';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
+import { inOneLine } from '../shared/plain-sight.ts';
 import { abortOnInterrupt } from './interrupts.ts';
 
 export interface Owner {
@@ -23,9 +24,9 @@ function newTerminalOwner(): Owner {
     signal: abortOnInterrupt(),
     tell: (status) => {
       if (status.event === 'refused' || status.event === 'failed') process.exitCode = 1;
-      process.stderr.write(`${describe(status)}\n`);
+      process.stderr.write(`${inOneLine(describe(status))}\n`);
     },
-    warn: (line) => void process.stderr.write(`${line}\n`),
+    warn: (line) => void process.stderr.write(`${inOneLine(line)}\n`),
     leave: () => {},
   };
 }

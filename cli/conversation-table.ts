@@ -1,9 +1,9 @@
 /** A list of conversations as text: columns for a person, tabs for a program. */
 import type { ConversationInfo } from '../shared/conversations.ts';
 import { CLI_LIMITS, REQUEST_LIMITS } from '../shared/limits.ts';
+import { printableLine } from '../shared/plain-sight.ts';
 import { fitColumns } from './columns.ts';
 import type { Paint } from './paint.ts';
-import { printableLine } from './printable.ts';
 
 /** The line above a list. Without columns, in a pipe, there is none. */
 export function headerLine(columns: number | undefined, paint: Paint): string {

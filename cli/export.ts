@@ -4,11 +4,10 @@ import { type Command, Option } from 'commander';
 import { type Client, createClient } from '../client/client.ts';
 import { LocalError } from '../local/local-error.ts';
 import { indentedJson } from '../shared/json.ts';
+import { escapeControls, printable } from '../shared/plain-sight.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from './chat-target.ts';
 import { parseConversationId } from './conversation-id.ts';
 import { EXIT_HELP } from './exit-codes.ts';
-import { escapeControls } from './json-line.ts';
-import { printable } from './printable.ts';
 
 interface ExportOptions extends TargetOptions {
   readonly format: 'markdown' | 'json';

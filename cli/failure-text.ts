@@ -8,7 +8,8 @@ import { describeError } from './error-text.ts';
 export function describeFailure(error: unknown): string {
   if (error instanceof ClientError) return describeError(error);
   if (error instanceof LocalError || error instanceof DrawbridgeError) return error.message;
-  return describeSystemError(error) ?? String((error as Error)?.stack ?? error);
+  const bug = String((error as Error)?.stack ?? error).replaceAll(/\n\s*/g, ' ');
+  return describeSystemError(error) ?? bug;
 }
 
 /** For an error of the operating system: what it was about, what is wrong, and what to do. */

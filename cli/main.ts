@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import type { Programs } from '../local/instance.ts';
 import { LocalError } from '../local/local-error.ts';
+import { inOneLine } from '../shared/plain-sight.ts';
 import { registerChat } from './chat-command.ts';
 import { registerCheck } from './check.ts';
 import { registerConnect } from './connect.ts';
@@ -48,7 +49,15 @@ function newProgram(programs: Programs): Command {
     .version(readVersion())
     // Before the subcommands, which inherit both.
     .exitOverride()
-    .configureOutput({ outputError: (message) => complain(message.replace(/^error: /, '')) });
+    .configureOutput({
+      outputError: (message) =>
+        complain(
+          message
+            .replace(/^error: /, '')
+            .trim()
+            .replaceAll('\n', ' '),
+        ),
+    });
   registerUp(program, programs);
   registerChat(program);
   registerConversations(program);
@@ -71,7 +80,7 @@ function reportFailure(error: unknown): number {
 }
 
 function complain(message: string): void {
-  process.stderr.write(`drawbridge: ${message.trim().replaceAll('\n', ' ')}\n`);
+  process.stderr.write(`drawbridge: ${inOneLine(message.trim())}\n`);
 }
 
 function readVersion(): string {

@@ -4,10 +4,10 @@ import type { StoredRecord } from '../bridge/quarantine/store.ts';
 import { LocalError } from '../local/local-error.ts';
 import { locateState } from '../local/state-folder.ts';
 import { RENDER_LIMITS } from '../shared/limits.ts';
+import { printableLine } from '../shared/plain-sight.ts';
 import { askFirst } from './confirm.ts';
 import { EXIT, EXIT_HELP } from './exit-codes.ts';
 import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
-import { printableLine } from './printable.ts';
 import { openTerminal, type Terminal } from './terminal.ts';
 
 interface ChangeOptions extends LocationOptions {

@@ -1,6 +1,7 @@
 /** What `drawbridge up` says when everything answers. */
 import type { Programs } from '../local/instance.ts';
 import type { ModelSettings } from '../local/model-settings.ts';
+import { inOneLine, nameInLine } from '../shared/plain-sight.ts';
 import type { Confinement } from '../shared/tunnel.ts';
 
 export interface Ready {
@@ -31,10 +32,10 @@ Drawbridge is ready. Ctrl-C ends it.
 
   API        ${ready.url}
   Token      ${commandLine(ready, 'token')}
-  Model      ${modelText(ready.model)}
-  Workspace  ${ready.workspaceDir}
+  Model      ${inOneLine(modelText(ready.model))}
+  Workspace  ${nameInLine(ready.workspaceDir)}
   Bridge     ${bridgeText(ready)}
-  Commands   ${confinementText(ready.confinement)}
+  Commands   ${inOneLine(confinementText(ready.confinement))}
 
 Talk to it in another terminal:
 
@@ -84,6 +85,19 @@ function commandLine({ programs, workspaceDir, stateDir }: Ready, command: strin
   return words.map(quote).join(' ');
 }
 
+/** What cannot be seen is written as bash, zsh and most others have it: `$'…'`. */
 function quote(word: string): string {
-  return /^[\w./:@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+  if (/^[\w./:@=+-]+$/.test(word)) return word;
+  if (inOneLine(word) === word) return `'${word.replaceAll("'", `'\\''`)}'`;
+  const escaped = word
+    .replaceAll(/['\\]/g, '\\$&')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, octalOf);
+  return `$'${escaped}'`;
+}
+
+function octalOf(character: string): string {
+  return Array.from(
+    Buffer.from(character),
+    (byte) => `\\${byte.toString(8).padStart(3, '0')}`,
+  ).join('');
 }

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { Answer, Question } from '../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../shared/limits.ts';
+import { printableLine } from '../shared/plain-sight.ts';
 import type { Paint } from './paint.ts';
 import type { Pen } from './pen.ts';
-import { printableLine } from './printable.ts';
 import { type Place, writeTextEvent } from './render-text.ts';
 import type { DocumentEvent, Shown } from './shown.ts';
 

@@ -2,8 +2,8 @@
 import { structuredPatch } from 'diff';
 import type { Diff } from '../shared/documents.ts';
 import { RENDER_LIMITS } from '../shared/limits.ts';
+import { printable } from '../shared/plain-sight.ts';
 import type { Paint } from './paint.ts';
-import { printable } from './printable.ts';
 
 /** The lines of a change, with a little around them; `@ 12` says at which line of the old file a part begins. */
 export function diffLines(diff: Diff, paint: Paint): string[] {

@@ -6,9 +6,9 @@ import {
   TodoUpdateMetadata,
 } from '../shared/documents.ts';
 import { EDGE_TOOL_LIMITS, RENDER_LIMITS } from '../shared/limits.ts';
+import { printableLine } from '../shared/plain-sight.ts';
 import type { Paint, Style } from './paint.ts';
 import type { Pen } from './pen.ts';
-import { printableLine } from './printable.ts';
 import { type Place, writeTextEvent } from './render-text.ts';
 import type { DocumentEvent, Shown } from './shown.ts';
 

@@ -3,10 +3,9 @@ import { attentionSentence } from '../shared/attention.ts';
 import type { Cost } from '../shared/documents.ts';
 import type { StreamEvent } from '../shared/events.ts';
 import { MODEL_LIMITS, RENDER_LIMITS } from '../shared/limits.ts';
-import { describeProposal, inPlainSight } from '../shared/plain-sight.ts';
+import { describeProposal, inPlainSight, printable, printableLine } from '../shared/plain-sight.ts';
 import type { Paint } from './paint.ts';
 import type { Pen } from './pen.ts';
-import { printable, printableLine } from './printable.ts';
 
 type Event<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
 

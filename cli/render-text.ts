@@ -1,9 +1,9 @@
 /** Documents of text, code and thought: shown as they stream, Markdown left as it is. */
 import type { DocumentType } from '../shared/documents.ts';
 import { RENDER_LIMITS } from '../shared/limits.ts';
+import { printable, printableLine } from '../shared/plain-sight.ts';
 import type { Paint } from './paint.ts';
 import type { Pen } from './pen.ts';
-import { printable, printableLine } from './printable.ts';
 import type { DocumentEvent, Shown } from './shown.ts';
 
 /** Where on the screen a document goes on. */

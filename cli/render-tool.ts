@@ -1,9 +1,9 @@
 /** Documents of what is done: tool calls, edits, commands and errors, a line or a few each. */
 import { Diff, ToolOutcome } from '../shared/documents.ts';
 import { RENDER_LIMITS } from '../shared/limits.ts';
+import { printable, printableLine } from '../shared/plain-sight.ts';
 import type { Paint } from './paint.ts';
 import type { Pen } from './pen.ts';
-import { printable, printableLine } from './printable.ts';
 import { diffLines, newLines } from './render-diff.ts';
 import { formatSeconds, writeApproval, writeAttention, writeResolved } from './render-run.ts';
 import type { Place } from './render-text.ts';

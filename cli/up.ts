@@ -6,6 +6,7 @@ import { readModelSettings } from '../local/model-settings.ts';
 import { openState, readUserToken } from '../local/state.ts';
 import { readWorkerSettings } from '../local/worker-settings.ts';
 import { resolveWorkspace } from '../local/workspace.ts';
+import { inOneLine } from '../shared/plain-sight.ts';
 import type { Confinement } from '../shared/tunnel.ts';
 import { abortOnInterrupt } from './interrupts.ts';
 import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
@@ -53,7 +54,7 @@ async function up(options: UpOptions, programs: Programs, signal: AbortSignal): 
     const ready = { ...running, token, bridgeId, model, workspaceDir, stateDir, programs };
     process.stdout.write(options.json ? readyLine(ready) : readyText(ready));
   };
-  const onNotice = (line: string) => process.stderr.write(`${line}\n`);
+  const onNotice = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
   const { port, bridge: withBridge } = options;
   const settings = { port, model, workerSettings: readWorkerSettings(process.env), withBridge };
   const instance = {

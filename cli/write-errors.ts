@@ -1,5 +1,6 @@
 /** When stdout or stderr can no longer be written. */
 import { isSystemError } from '../local/local-error.ts';
+import { inOneLine } from '../shared/plain-sight.ts';
 import { EXIT } from './exit-codes.ts';
 
 /** Process-wide, as the streams are. */
@@ -26,6 +27,6 @@ function onWriteError(error: Error): void {
     return;
   }
   // A full disk, say. Where stderr is what fails, this is lost as well.
-  process.stderr.write(`drawbridge: The output cannot be written: ${error.message}\n`);
+  process.stderr.write(`drawbridge: The output cannot be written: ${inOneLine(error.message)}\n`);
   process.exit(EXIT.failure);
 }

@@ -1,14 +1,51 @@
-/** Text that a person decides about, shown so that two different texts never look the same on a terminal. */
+/**
+ * Text from outside, made harmless where it is printed: a model, a file or a command must not steer what a person sees,
+ * and the name of a file must not look like two lines of a listing.
+ */
 import type { Proposal } from './approvals.ts';
 
 /**
- * Every character that a terminal does not show as itself becomes `\\u{…}`, but a line feed stays. A backslash in front of
- * such an escape, or of text that looks like one, is doubled: whoever reads it can tell an escape from written text.
+ * For what streams to a terminal: without colour sequences, and with every other control character shown as its picture.
+ * A stream may be cut anywhere: a colour or a CRLF that is cut in two looks odd, but does nothing.
+ */
+export function printable(text: string): string {
+  return text
+    .replaceAll(COLOURS, '')
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll(CONTROLS, (character) => pictureOf(character.charCodeAt(0)));
+}
+
+/** The same on one line and no longer than `maxChars`. */
+export function printableLine(text: string, maxChars: number): string {
+  return shorten(printable(text).replaceAll(/\s+/g, ' ').trim(), maxChars);
+}
+
+/** At most `maxChars` of a text, with an ellipsis at its end where it was cut. */
+export function shorten(text: string, maxChars: number): string {
+  return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).toWellFormed()}…`;
+}
+
+/**
+ * For what a person decides about: two different texts never look the same. Every character that a terminal does not show
+ * as itself becomes `\\u{…}`, but a line feed stays. A backslash in front of such an escape, or of text that looks like
+ * one, is doubled: whoever reads it can tell an escape from written text.
  */
 export function inPlainSight(text: string): string {
-  return text
-    .replace(AMBIGUOUS_BACKSLASHES, '$&$&')
-    .replace(HIDDEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+  return text.replace(AMBIGUOUS_BACKSLASHES, '$&$&').replace(HIDDEN, escapeOf);
+}
+
+/** {@link inPlainSight} with line feeds escaped too: for messages that may quote names and addresses. Not for its own results. */
+export function inOneLine(text: string): string {
+  return text.replace(AMBIGUOUS_IN_LINE, '$&$&').replace(HIDDEN_IN_LINE, escapeOf);
+}
+
+/**
+ * A name of a file as one line of text can hold it: as it is, or as a JSON string where it would break the line or hide
+ * something. No two names are written the same.
+ */
+export function nameInLine(name: string): string {
+  if (!name.startsWith('"') && name.search(HIDDEN_IN_NAME) < 0) return name;
+  return JSON.stringify(name).replace(HIDDEN_IN_NAME, jsonEscapeOf);
 }
 
 /** A proposal line by line, uncut: the arguments are indented, and their further lines stand deeper. */
@@ -25,8 +62,49 @@ function nameInPlainSight(name: string): string {
   return /^\w+$/.test(name) ? name : inPlainSight(JSON.stringify(name));
 }
 
-/** Controls, formats, blanks other than the space, surrogates, and what no font shows. A line feed is none of them. */
+/** JSON's own escapes for the control characters that JSON lets through; line ends of formatted JSON stay. */
+export function escapeControls(json: string): string {
+  return json.replaceAll(CONTROLS, jsonEscapeOf);
+}
+
+const HEX = 16;
+const ESCAPE_DIGITS = 4;
+
+function escapeOf(character: string): string {
+  return `\\u{${character.codePointAt(0)?.toString(HEX)}}`;
+}
+
+/** One for each half of a surrogate pair, as JSON has them. */
+function jsonEscapeOf(character: string): string {
+  return character
+    .split('')
+    .map((unit) => `\\u${unit.charCodeAt(0).toString(HEX).padStart(ESCAPE_DIGITS, '0')}`)
+    .join('');
+}
+
+/** Controls, formats, blanks other than the space, surrogates, and what no font shows. */
 const HIDDEN_CLASS =
-  '(?!\\n)[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zl}\\p{Zp}\\u115f\\u1160\\u2800\\u3164\\uffa0]|(?! )\\p{Zs}';
-const HIDDEN = new RegExp(HIDDEN_CLASS, 'gu');
-const AMBIGUOUS_BACKSLASHES = new RegExp(`\\\\+(?=u\\{|${HIDDEN_CLASS})`, 'gu');
+  '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zl}\\p{Zp}\\u115f\\u1160\\u2800\\u3164\\uffa0]|(?! )\\p{Zs}';
+const HIDDEN_IN_LINE = new RegExp(HIDDEN_CLASS, 'gu');
+const HIDDEN = new RegExp(`(?!\\n)(?:${HIDDEN_CLASS})`, 'gu');
+/** Words of some languages and many emoji are written with joiners. */
+const HIDDEN_IN_NAME = new RegExp(`(?![\\u200c\\u200d])(?:${HIDDEN_CLASS})`, 'gu');
+const AMBIGUOUS_BACKSLASHES = new RegExp(`\\\\+(?=u\\{|(?!\\n)(?:${HIDDEN_CLASS}))`, 'gu');
+const AMBIGUOUS_IN_LINE = new RegExp(`\\\\+(?=u\\{|${HIDDEN_CLASS})`, 'gu');
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const COLOURS = /\u001b\[[0-9;:]*m/g;
+
+/** C0 without tab and line feed, DEL, C1, and the marks that turn the direction of writing around. */
+const CONTROLS =
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** Unicode's block of control pictures has one for each of C0. */
+const PICTURES = 0x2400;
+const C0_END = 0x20;
+const REPLACEMENT = '\ufffd';
+
+function pictureOf(code: number): string {
+  return code < C0_END ? String.fromCharCode(PICTURES + code) : REPLACEMENT;
+}

@@ -1,5 +1,6 @@
 /** What a search may show: of paths that the rules forbid or ask about, not even the names. */
 import { RULE_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import { globFileSearch } from '../../shared/tools/glob-file-search.ts';
@@ -93,5 +94,5 @@ function describe(rules: readonly Rule[], decision: Rule['decision'], words: str
   );
   if (patterns.size === 0) return '';
   const more = patterns.size > maxNamedPatterns ? ', ...' : '';
-  return `${words}: ${[...patterns].slice(0, maxNamedPatterns).join(', ')}${more}.`;
+  return `${words}: ${[...patterns].slice(0, maxNamedPatterns).map(nameInLine).join(', ')}${more}.`;
 }

@@ -2,6 +2,7 @@
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { CODEBASE_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure, toFileFailure } from '../sandbox/failure.ts';
 import { readImage } from '../sandbox/files.ts';
@@ -111,6 +112,6 @@ async function lookAt({ path, name }: Place): Promise<Stats> {
 function tooLarge({ name }: Place, size: number): ToolFailure {
   return new ToolFailure(
     'FILE_TOO_LARGE',
-    `${name} has ${size} bytes, more than the ${CODEBASE_LIMITS.maxFileBytes} that are looked into: search it with grep.`,
+    `${nameInLine(name)} has ${size} bytes, more than the ${CODEBASE_LIMITS.maxFileBytes} that are looked into: search it with grep.`,
   );
 }

@@ -15,7 +15,7 @@ import { assertSeen, type SourceText, type Standing, toSourceText } from './sour
 
 /** All that an edit is worked out from. It is plain data: it may be worked out in another thread. */
 export interface EditRequest {
-  /** As the file is named to the model. */
+  /** As the file is named to the model, see nameInLine. */
   readonly name: string;
   /** Null where the file does not exist yet. */
   readonly bytes: Uint8Array | null;

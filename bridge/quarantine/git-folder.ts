@@ -2,14 +2,15 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
-import { type ByteName, shownName, shownText } from './byte-names.ts';
+import { inOneLine, shorten } from '../../shared/plain-sight.ts';
+import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { configOf, findGit, judgeConfig, PLAIN_SETTINGS, type Setting } from './git-config.ts';
 import { type HeldEntry, type HeldFolder, QuarantineError } from './held-folder.ts';
 
 /** One thing that must not stay. */
 export interface Finding {
   /** The names that lead to it from the repository's folder: `hooks`, `pre-commit`. */
-  readonly way: readonly ByteName[];
+  readonly way: readonly BytePath[];
   /** What it would start, for people. */
   readonly what: readonly string[];
   /** The text of the file that takes its place. */
@@ -45,7 +46,7 @@ export async function examineRepository(
   return examination.findings;
 }
 
-type Way = readonly ByteName[];
+type Way = readonly BytePath[];
 
 /** Written by git for itself alone, and no more than data. A worktree has these too. */
 const STATE_FILES =
@@ -78,7 +79,7 @@ class Examination {
     }
   }
 
-  async #repositoryFolder(folder: HeldFolder, way: Way, name: ByteName): Promise<void> {
+  async #repositoryFolder(folder: HeldFolder, way: Way, name: BytePath): Promise<void> {
     switch (name) {
       case 'objects':
         return await this.#within(folder, way, name, (held, inner) =>
@@ -174,7 +175,7 @@ class Examination {
     }
   }
 
-  async #isSample(folder: HeldFolder, name: ByteName): Promise<boolean> {
+  async #isSample(folder: HeldFolder, name: BytePath): Promise<boolean> {
     const { samples } = this.#tools;
     if (samples === undefined || !SAMPLE.test(name)) return false;
     const own = await readFile(join(samples, name)).catch(() => undefined);
@@ -196,14 +197,14 @@ class Examination {
     this.#add({ way: [...way, 'config'], what, replacement: configOf(judged.harmless) });
   }
 
-  async #file(folder: HeldFolder, way: Way, name: ByteName, isKnown: boolean): Promise<void> {
+  async #file(folder: HeldFolder, way: Way, name: BytePath, isKnown: boolean): Promise<void> {
     if (!isKnown || (await folder.stat(name)).nlink > 1n) this.#refuse(way, name);
   }
 
   async #within(
     folder: HeldFolder,
     way: Way,
-    name: ByteName,
+    name: BytePath,
     look: (held: HeldFolder, way: Way) => Promise<void>,
   ): Promise<void> {
     if (way.length >= QUARANTINE_LIMITS.maxDepth) throw new QuarantineError('it is too deep');
@@ -220,7 +221,7 @@ class Examination {
     return entries;
   }
 
-  #refuse(way: Way, name: ByteName): void {
+  #refuse(way: Way, name: BytePath): void {
     this.#add({ way: [...way, name], what: [shownWay([...way, name])] });
   }
 
@@ -243,9 +244,9 @@ export function boundedWhat(what: readonly string[]): string[] {
 }
 
 function shownSetting({ key, value }: Setting): string {
-  return shownText(`${key} = ${value}`, QUARANTINE_LIMITS.maxWhatChars);
+  return shorten(inOneLine(`${key} = ${value}`), QUARANTINE_LIMITS.maxWhatChars);
 }
 
 function shownWay(way: Way): string {
-  return shownText(way.map(shownName).join('/'), QUARANTINE_LIMITS.maxWhatChars);
+  return shorten(way.map(shownName).join('/'), QUARANTINE_LIMITS.maxWhatChars);
 }

@@ -3,16 +3,23 @@ import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { type AttentionItem, attentionSentence } from '../../shared/attention.ts';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { logTrouble } from '../log.ts';
+import { type BytePath, fromText, shownName } from '../sandbox/byte-path.ts';
 import { isSystemError, ToolFailure } from '../sandbox/failure.ts';
 import { identityOf } from '../sandbox/scan.ts';
-import { type ByteName, shownName, toByteName } from './byte-names.ts';
 import { boundedWhat, findGitTools, type GitTools } from './git-folder.ts';
 import { HeldFolder } from './held-folder.ts';
 import { InstallScripts } from './install-scripts.ts';
 import { readKnown, writeKnown } from './known.ts';
 import type { ListProtected, ProtectedThing } from './listing.ts';
 import type { Spot } from './moving.ts';
-import { cleanRepository, type PutAway, type PuttingAway, putAwayWhole } from './put-away.ts';
+import {
+  cleanRepository,
+  type PutAway,
+  type PuttingAway,
+  putAwayWhole,
+  reasonOf,
+} from './put-away.ts';
 import { QuarantineRecord, quarantineFolder } from './store.ts';
 
 export interface GuardConfig {
@@ -41,7 +48,7 @@ export interface GuardedCommand {
  */
 export class WorkspaceGuard {
   readonly #config: GuardConfig;
-  readonly #workspace: ByteName;
+  readonly #workspace: BytePath;
   readonly #tools: GitTools;
   readonly #scripts: InstallScripts;
   /** When each began. */
@@ -72,7 +79,7 @@ export class WorkspaceGuard {
 
   private constructor(config: GuardConfig, tools: GitTools) {
     this.#config = config;
-    this.#workspace = toByteName(config.workspace);
+    this.#workspace = fromText(config.workspace);
     this.#tools = tools;
     this.#scripts = new InstallScripts(this.#workspace);
   }
@@ -161,7 +168,7 @@ export class WorkspaceGuard {
       this.#save({ open: true });
       return found;
     } catch (error) {
-      console.error('The workspace could not be looked through for new repositories:', error);
+      logTrouble('The workspace could not be looked through for new repositories', error);
       const failure = 'the bridge could not look through it, its log says why';
       return [{ name: 'The workspace', quarantined: false, what: [], failure }];
     }
@@ -305,8 +312,7 @@ async function settle(
     return { identity, outcome: await settleSpot(spot, identity, putting) };
   } catch (error) {
     if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return { identity, outcome: { state: 'gone' } };
-    const reason = error instanceof Error ? error.message : String(error);
-    return { identity, outcome: { state: 'failed', reason } };
+    return { identity, outcome: { state: 'failed', reason: reasonOf(error) } };
   }
 }
 

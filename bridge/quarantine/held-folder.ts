@@ -2,14 +2,14 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, opendir, readlink, realpath } from 'node:fs/promises';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { type BytePath, toBytes } from '../sandbox/byte-path.ts';
 import { isSystemError } from '../sandbox/failure.ts';
-import { type ByteName, toByteName, toPath } from './byte-names.ts';
 
 /** What lies under a name; nothing is followed. */
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
 export interface HeldEntry {
-  readonly name: ByteName;
+  readonly name: BytePath;
   readonly kind: EntryKind;
 }
 
@@ -21,10 +21,10 @@ export class QuarantineError extends Error {
 /** On Linux a descriptor is a path, and nothing can come between; elsewhere there is no sandbox whose commands could. */
 export class HeldFolder implements AsyncDisposable {
   /** Where it was when it was opened: absolute, with every link resolved. */
-  readonly path: ByteName;
+  readonly path: BytePath;
   readonly #handle: FileHandle;
 
-  private constructor(handle: FileHandle, path: ByteName) {
+  private constructor(handle: FileHandle, path: BytePath) {
     this.#handle = handle;
     this.path = path;
   }
@@ -32,23 +32,23 @@ export class HeldFolder implements AsyncDisposable {
   /**
    * Opens a folder by its real path. A link anywhere on the way was put there since: that is a {@link QuarantineError}.
    */
-  static async open(path: ByteName): Promise<HeldFolder> {
-    const held = await HeldFolder.#hold(toPath(path), path);
+  static async open(path: BytePath): Promise<HeldFolder> {
+    const held = await HeldFolder.#hold(toBytes(path), path);
     const real = IS_LINUX
       ? await readlink(held.#self, { encoding: 'latin1' })
-      : toByteName(await realpath(toPath(path), { encoding: 'buffer' }));
+      : await realpath(toBytes(path), { encoding: 'latin1' });
     if (real === path) return held;
     await held[Symbol.asyncDispose]();
     throw new QuarantineError('a folder on the way to it was replaced');
   }
 
   /** Opens a folder in this one. A link is not followed. */
-  async openFolder(name: ByteName): Promise<HeldFolder> {
+  async openFolder(name: BytePath): Promise<HeldFolder> {
     return await HeldFolder.#hold(this.entry(name), `${this.path}/${name}`);
   }
 
   /** As {@link openFolder}, also one that its modes close: for what a command made, never for the person's own. */
-  async openAnyway(name: ByteName): Promise<HeldFolder> {
+  async openAnyway(name: BytePath): Promise<HeldFolder> {
     try {
       return await this.openFolder(name);
     } catch (error) {
@@ -58,23 +58,23 @@ export class HeldFolder implements AsyncDisposable {
     return await this.openFolder(name);
   }
 
-  static async #hold(path: Buffer, real: ByteName): Promise<HeldFolder> {
+  static async #hold(path: Buffer, real: BytePath): Promise<HeldFolder> {
     const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
     return new HeldFolder(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), real);
   }
 
   /** A path that leads to this very folder's entry, whatever the folder is called by now. */
-  entry(name: ByteName): Buffer {
-    return toPath(`${this.#self}/${name}`);
+  entry(name: BytePath): Buffer {
+    return toBytes(`${this.#self}/${name}`);
   }
 
   /** Throws `ENOENT` where there is none. */
-  async stat(name: ByteName): Promise<BigIntStats> {
+  async stat(name: BytePath): Promise<BigIntStats> {
     return await lstat(this.entry(name), { bigint: true });
   }
 
   /** Whether there is an entry of this name, of any kind. */
-  async has(name: ByteName): Promise<boolean> {
+  async has(name: BytePath): Promise<boolean> {
     try {
       await this.stat(name);
       return true;
@@ -87,7 +87,7 @@ export class HeldFolder implements AsyncDisposable {
   /** All entries, in the order of the disk; more than the limit are a {@link QuarantineError}. */
   async list(): Promise<readonly HeldEntry[]> {
     const entries: HeldEntry[] = [];
-    for await (const entry of await opendir(toPath(this.#self), { encoding: 'latin1' })) {
+    for await (const entry of await opendir(toBytes(this.#self), { encoding: 'latin1' })) {
       if (entries.length === QUARANTINE_LIMITS.maxEntries) {
         throw new QuarantineError('it holds too many entries to look at');
       }
@@ -97,7 +97,7 @@ export class HeldFolder implements AsyncDisposable {
   }
 
   /** The bytes of a regular file; undefined for anything else and for one that is too large. Never waits. */
-  async read(name: ByteName, maxBytes: number): Promise<Buffer | undefined> {
+  async read(name: BytePath, maxBytes: number): Promise<Buffer | undefined> {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     let file: FileHandle;
     try {
@@ -119,7 +119,7 @@ export class HeldFolder implements AsyncDisposable {
    * Gives its owner all rights to an entry that they may have taken from themselves. By a descriptor: `chmod` by name
    * follows links.
    */
-  async makeOurs(name: ByteName): Promise<void> {
+  async makeOurs(name: BytePath): Promise<void> {
     if (!IS_LINUX) return;
     await using handle = await open(this.entry(name), O_PATH | constants.O_NOFOLLOW);
     const stats = await handle.stat();
@@ -135,7 +135,7 @@ export class HeldFolder implements AsyncDisposable {
     await this.#handle.close();
   }
 
-  get #self(): ByteName {
+  get #self(): BytePath {
     return IS_LINUX ? `/proc/self/fd/${this.#handle.fd}` : this.path;
   }
 }

@@ -6,8 +6,9 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { parseJson } from '../../shared/json.ts';
 import { QUARANTINE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+import { inOneLine, shorten } from '../../shared/plain-sight.ts';
+import { type BytePath, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/protected.ts';
-import { type ByteName, shownName, shownText, toPath } from './byte-names.ts';
 import { HeldFolder } from './held-folder.ts';
 
 /** One file, and what of it an install would run. */
@@ -25,25 +26,25 @@ interface KnownFile {
 
 interface KnownFolder {
   readonly stamp: string;
-  readonly folders: readonly ByteName[];
-  readonly files: readonly ByteName[];
+  readonly folders: readonly BytePath[];
+  readonly files: readonly BytePath[];
   readonly entries: number;
 }
 
 /** Of one workspace. Unchanged folders cost one `lstat` each; packages of others (`node_modules`) are left out. */
 export class InstallScripts {
-  readonly #workspace: ByteName;
-  readonly #folders = new Map<ByteName, KnownFolder>();
-  #files = new Map<ByteName, KnownFile>();
+  readonly #workspace: BytePath;
+  readonly #folders = new Map<BytePath, KnownFolder>();
+  #files = new Map<BytePath, KnownFile>();
 
-  constructor(workspace: ByteName) {
+  constructor(workspace: BytePath) {
     this.#workspace = workspace;
   }
 
   /** What is other than at the last look, and was changed after this moment. What is older the person did. */
   async news(sinceMs: number): Promise<readonly ScriptNews[]> {
     const news: ScriptNews[] = [];
-    const files = new Map<ByteName, KnownFile>();
+    const files = new Map<BytePath, KnownFile>();
     for (const path of await this.#find()) {
       const known = this.#files.get(path);
       const looked = await this.#look(path, known);
@@ -60,8 +61,8 @@ export class InstallScripts {
   }
 
   /** Level by level, nearest first. */
-  async #find(): Promise<readonly ByteName[]> {
-    const found: ByteName[] = [];
+  async #find(): Promise<readonly BytePath[]> {
+    const found: BytePath[] = [];
     let left: number = QUARANTINE_LIMITS.maxScriptScanEntries;
     let looked = 0;
     for (const queue = [this.#workspace]; queue.length > 0 && left > 0; ) {
@@ -77,7 +78,7 @@ export class InstallScripts {
     return found;
   }
 
-  async #folder(path: ByteName): Promise<KnownFolder | undefined> {
+  async #folder(path: BytePath): Promise<KnownFolder | undefined> {
     const stats = statsOf(path);
     if (!stats?.isDirectory()) return undefined;
     const known = this.#folders.get(path);
@@ -100,7 +101,7 @@ export class InstallScripts {
   }
 
   async #look(
-    path: ByteName,
+    path: BytePath,
     known: KnownFile | undefined,
   ): Promise<{ file: KnownFile; changedMs: number } | undefined> {
     const stats = statsOf(path);
@@ -129,7 +130,7 @@ const INSTALL_SCRIPTS = [
 ] as const;
 
 /** The files that an install obeys. */
-const LOOKS: Readonly<Record<ByteName, (bytes: Buffer) => Scripts>> = {
+const LOOKS: Readonly<Record<BytePath, (bytes: Buffer) => Scripts>> = {
   'package.json': (bytes) => {
     const parsed = PackageFile.safeParse(toValue(bytes.toString('utf8')));
     const scripts = parsed.data?.scripts ?? {};
@@ -156,7 +157,7 @@ function toValue(json: string): unknown {
   }
 }
 
-async function scriptsOf(path: ByteName): Promise<Scripts> {
+async function scriptsOf(path: BytePath): Promise<Scripts> {
   const name = path.slice(path.lastIndexOf('/') + 1);
   await using held = await HeldFolder.open(path.slice(0, -name.length - 1));
   const bytes = await held.read(name, TOOL_LIMITS.maxFileBytes);
@@ -167,16 +168,18 @@ async function scriptsOf(path: ByteName): Promise<Scripts> {
 function changesOf(before: Scripts, after: Scripts): string[] {
   return [...after]
     .filter(([name, script]) => before.get(name) !== script)
-    .map(([name, script]) => shownText(`${name} = ${script}`, QUARANTINE_LIMITS.maxWhatChars));
+    .map(([name, script]) =>
+      shorten(inOneLine(`${name} = ${script}`), QUARANTINE_LIMITS.maxWhatChars),
+    );
 }
 
-function isSearched({ name, kind }: { name: ByteName; kind: string }): boolean {
+function isSearched({ name, kind }: { name: BytePath; kind: string }): boolean {
   return kind === 'folder' && name !== 'node_modules' && closureOf(name) === null;
 }
 
-function statsOf(path: ByteName): BigIntStats | undefined {
+function statsOf(path: BytePath): BigIntStats | undefined {
   try {
-    return lstatSync(toPath(path), { bigint: true, throwIfNoEntry: false });
+    return lstatSync(toBytes(path), { bigint: true, throwIfNoEntry: false });
   } catch {
     return undefined; // Not ours to look at: then an install of ours does not run it.
   }

@@ -2,16 +2,15 @@
 import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
-import { fromText } from '../sandbox/byte-path.ts';
+import { type BytePath, fromText, toBytes } from '../sandbox/byte-path.ts';
 import { isSystemError } from '../sandbox/failure.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
 import { identityOf, WorkspaceScan } from '../sandbox/scan.ts';
-import { type ByteName, toPath } from './byte-names.ts';
 import { HeldFolder, QuarantineError } from './held-folder.ts';
 
 export interface ProtectedThing {
   /** Absolute and real. */
-  readonly path: ByteName;
+  readonly path: BytePath;
   /** The same as long as it is the same file or folder, wherever it is moved. */
   readonly identity: string;
 }
@@ -33,7 +32,7 @@ export function protectedIn(workspace: string): ListProtected {
 }
 
 /** Every `.git` below a folder; what cannot be looked through has none that a program could use. */
-async function repositoriesIn(path: ByteName): Promise<readonly ProtectedThing[]> {
+async function repositoriesIn(path: BytePath): Promise<readonly ProtectedThing[]> {
   const found: ProtectedThing[] = [];
   try {
     await using folder = await HeldFolder.open(path);
@@ -49,7 +48,7 @@ async function search(folder: HeldFolder, found: ProtectedThing[], depth: number
   for (const { name, kind } of await folder.list()) {
     const path = posix.join(folder.path, name);
     if (name === '.git') {
-      found.push({ path, identity: identityOf(await lstat(toPath(path), { bigint: true })) });
+      found.push({ path, identity: identityOf(await lstat(toBytes(path), { bigint: true })) });
     } else if (kind === 'folder' && depth < QUARANTINE_LIMITS.maxDepth) {
       await using inner = await folder.openFolder(name);
       await search(inner, found, depth + 1);

@@ -13,14 +13,14 @@ import {
   unlink,
 } from 'node:fs/promises';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { isSystemError } from '../sandbox/failure.ts';
-import { type ByteName, shownName } from './byte-names.ts';
 import { type HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
 
 /** A name in a held folder. */
 export interface Spot {
   readonly folder: HeldFolder;
-  readonly name: ByteName;
+  readonly name: BytePath;
 }
 
 /**

@@ -2,9 +2,10 @@
 import { realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { inOneLine, shorten } from '../../shared/plain-sight.ts';
 import { readRules } from '../approvals/rules.ts';
+import { type BytePath, fromText, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/protected.ts';
-import { type ByteName, shownName, shownText, toByteName, toPath } from './byte-names.ts';
 import { type HeldEntry, HeldFolder } from './held-folder.ts';
 import { moveAway } from './moving.ts';
 import { QuarantineRecord, quarantineFolder } from './store.ts';
@@ -22,7 +23,7 @@ export async function findObstacles(
   { mend }: { mend: boolean },
 ): Promise<readonly Obstacle[]> {
   const search = new ObstacleSearch(
-    toByteName(workspace),
+    fromText(workspace),
     mend
       ? new QuarantineRecord(quarantineFolder(stateDir), {
           workspace,
@@ -38,12 +39,12 @@ export async function findObstacles(
 
 class ObstacleSearch {
   readonly found: Obstacle[] = [];
-  readonly #workspace: ByteName;
+  readonly #workspace: BytePath;
   /** Absent where nothing is to be moved. */
   readonly #record: QuarantineRecord | undefined;
   #left: number = QUARANTINE_LIMITS.maxCheckedEntries;
 
-  constructor(workspace: ByteName, record: QuarantineRecord | undefined) {
+  constructor(workspace: BytePath, record: QuarantineRecord | undefined) {
     this.#workspace = workspace;
     this.#record = record;
   }
@@ -89,7 +90,7 @@ class ObstacleSearch {
 
   async #judge(folder: HeldFolder, { name, kind }: HeldEntry): Promise<string | undefined> {
     const path = posix.join(folder.path, name);
-    const shown = shownText(this.#nameOf(path), QUARANTINE_LIMITS.maxWhatChars);
+    const shown = shorten(this.#nameOf(path), QUARANTINE_LIMITS.maxWhatChars);
     if (path.length > MAX_PATH_BYTES) {
       return `${shown} has a path of more than ${MAX_PATH_BYTES} bytes, which no program can open.`;
     }
@@ -101,19 +102,19 @@ class ObstacleSearch {
   }
 
   /** What looks like a secret is hidden from commands, and with it what it leads to. */
-  async #judgeLink(path: ByteName, shown: string): Promise<string | undefined> {
+  async #judgeLink(path: BytePath, shown: string): Promise<string | undefined> {
     try {
-      const target = toByteName(await realpath(toPath(path), { encoding: 'buffer' }));
-      const { mode } = await stat(toPath(target));
+      const target = await realpath(toBytes(path), { encoding: 'latin1' });
+      const { mode } = await stat(toBytes(target));
       if (target.startsWith(`${this.#workspace}/`) || (mode & EXECUTABLE) === 0) return undefined;
-      const where = shownText(shownName(target), QUARANTINE_LIMITS.maxWhatChars);
+      const where = shorten(shownName(target), QUARANTINE_LIMITS.maxWhatChars);
       return `${shown} has the name of a secret and leads to the program ${where}, which commands may need.`;
     } catch {
       return undefined; // It leads nowhere.
     }
   }
 
-  async #report(folder: HeldFolder, name: ByteName, sentence: string): Promise<void> {
+  async #report(folder: HeldFolder, name: BytePath, sentence: string): Promise<void> {
     const path = posix.join(folder.path, name);
     const [stored] =
       this.#record?.plan([{ name: this.#nameOf(path), from: path, what: [sentence] }]) ?? [];
@@ -126,7 +127,7 @@ class ObstacleSearch {
     this.found.push({ sentence, isMended: true });
   }
 
-  #nameOf(path: ByteName): string {
+  #nameOf(path: BytePath): string {
     return shownName(posix.relative(this.#workspace, path));
   }
 }
@@ -135,13 +136,13 @@ class ObstacleSearch {
 const MAX_PATH_BYTES = 4_095;
 const EXECUTABLE = 0o111;
 /** Read by every search. */
-const IGNORE_FILES: ReadonlySet<ByteName> = new Set(['.gitignore', '.ignore', '.rgignore']);
+const IGNORE_FILES: ReadonlySet<BytePath> = new Set(['.gitignore', '.ignore', '.rgignore']);
 
 async function problemOf(path: string): Promise<string | undefined> {
   try {
     await readRules(path);
     return undefined;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return inOneLine(error instanceof Error ? error.message : String(error));
   }
 }

@@ -1,8 +1,8 @@
 /** Takes what a command made out of reach of the person's programs: a part of a repository, or a whole thing. */
 import { posix } from 'node:path';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { isSystemError } from '../sandbox/failure.ts';
-import { type ByteName, shownName } from './byte-names.ts';
 import { examineRepository, type Finding, type GitTools } from './git-folder.ts';
 import { HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
 import { moveAway, putFile, type Spot } from './moving.ts';
@@ -20,9 +20,9 @@ export interface PuttingAway {
   readonly record: QuarantineRecord;
   readonly tools: GitTools;
   /** Absolute and real. */
-  readonly workspace: ByteName;
+  readonly workspace: BytePath;
   /** Every `.git` that is closed to commands: the person's, and those that this look goes through as well. */
-  readonly repositories: ReadonlySet<ByteName>;
+  readonly repositories: ReadonlySet<BytePath>;
   /** Whether there is so much that nothing is looked into, and all goes as it is. */
   readonly isFlood: boolean;
 }
@@ -125,7 +125,7 @@ async function putAwayParts(
 /** Each folder on the way is opened in the one before it, and none is a link. */
 async function within(
   folder: HeldFolder,
-  way: readonly ByteName[],
+  way: readonly BytePath[],
   work: (spot: Spot) => Promise<void>,
 ): Promise<void> {
   const [name = '', ...rest] = way;
@@ -154,15 +154,16 @@ async function isLinkToRepository(
   return true;
 }
 
-function pathOf({ folder, name }: Spot): ByteName {
+function pathOf({ folder, name }: Spot): BytePath {
   return posix.join(folder.path, name);
 }
 
-function nameOf(spot: Spot, workspace: ByteName): string {
+function nameOf(spot: Spot, workspace: BytePath): string {
   return shownName(posix.relative(workspace, pathOf(spot)));
 }
 
-function reasonOf(error: unknown): string {
+/** Why a thing could not be put away: without a name that is not escaped. */
+export function reasonOf(error: unknown): string {
   if (error instanceof QuarantineError) return error.message;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   return `it could not be moved (${code})`;

@@ -2,11 +2,11 @@
 import { unlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import type { BytePath } from '../sandbox/byte-path.ts';
 import { isSystemError } from '../sandbox/failure.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { identityOf } from '../sandbox/scan.ts';
 import { takeProcessLock } from '../tunnel/process-lock.ts';
-import type { ByteName } from './byte-names.ts';
 import { findGitTools } from './git-folder.ts';
 import { HeldFolder } from './held-folder.ts';
 import { readKnown, writeKnown } from './known.ts';
@@ -107,7 +107,7 @@ async function makeKnown(stateDir: string, { items }: StoredRecord): Promise<voi
   }
 }
 
-async function identityAt(path: ByteName): Promise<string | undefined> {
+async function identityAt(path: BytePath): Promise<string | undefined> {
   try {
     await using folder = await HeldFolder.open(posix.dirname(path));
     return identityOf(await folder.stat(posix.basename(path)));

@@ -5,16 +5,16 @@ import { appendFileSync, readdirSync, readFileSync, realpathSync } from 'node:fs
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
 import { parseJson } from '../../shared/json.ts';
+import { fromText } from '../sandbox/byte-path.ts';
 import { isSystemError } from '../sandbox/failure.ts';
 import { makeStateFolder, PRIVATE_FILE, replaceStateFile } from '../state-file.ts';
-import { toByteName } from './byte-names.ts';
 import { HeldFolder } from './held-folder.ts';
 import { removeTree } from './moving.ts';
 
 const Item = z.object({
   /** For people, relative to the workspace. */
   name: z.string(),
-  /** Where it stood, absolute; a {@link ByteName}. */
+  /** Where it stood, absolute; as a BytePath. */
   from: z.string(),
   /** Its name in the folder `things`. */
   stored: z.string().regex(/^\d+$/),
@@ -111,12 +111,12 @@ export function listRecords(stateDir: string): {
 
 /** What was put away by a record. */
 export async function openThings(folder: string): Promise<HeldFolder> {
-  return await HeldFolder.open(toByteName(realpathSync(join(folder, THINGS))));
+  return await HeldFolder.open(fromText(realpathSync(join(folder, THINGS))));
 }
 
 /** Removes a record with everything in it. */
 export async function removeRecord(stateDir: string, id: string): Promise<void> {
-  await using folder = await HeldFolder.open(toByteName(realpathSync(quarantineFolder(stateDir))));
+  await using folder = await HeldFolder.open(fromText(realpathSync(quarantineFolder(stateDir))));
   await removeTree({ folder, name: id });
 }
 

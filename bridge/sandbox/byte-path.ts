@@ -1,6 +1,7 @@
 /** Paths as the kernel has them: bytes, one to a character (latin1), since a name need not be UTF-8. */
+import { inOneLine } from '../../shared/plain-sight.ts';
 
-/** Absolute. Only `/` and NUL have a meaning in it. */
+/** Absolute, or a part of such a path. Only `/` and NUL have a meaning in it. */
 export type BytePath = string;
 
 /** For Node's file functions, which would encode a string as UTF-8. */
@@ -12,10 +13,26 @@ export function fromText(path: string): BytePath {
   return Buffer.from(path, 'utf8').toString('latin1');
 }
 
-/** To be shown: bytes that are no UTF-8 come out as U+FFFD. */
+/** As text: bytes that are no UTF-8 come out as U+FFFD. */
 export function toText(path: BytePath): string {
   return toBytes(path).toString('utf8');
 }
+
+/** To be shown, on one line: with what could steer a terminal escaped, and bytes that are no UTF-8 as `\xff`. */
+export function shownName(path: BytePath): string {
+  return inOneLine(toExactText(path));
+}
+
+function toExactText(path: BytePath): string {
+  try {
+    return UTF8.decode(toBytes(path));
+  } catch {
+    return path.replaceAll(/[\u0080-\u00ff]/g, (byte) => `\\x${byte.charCodeAt(0).toString(HEX)}`);
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const HEX = 16;
 
 /** Whether a path lies inside a folder and is not the folder; both absolute and without links. */
 export function isBelow(folder: BytePath, path: BytePath): boolean {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, rename, rm, unlink } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import { type Anchor, giveToOwnerOf } from './anchor.ts';
 import { isSystemError, ToolFailure } from './failure.ts';
 import { assertRegular, type FileImage, hashOf, inFolderOf, readEntry } from './files.ts';
@@ -65,14 +66,14 @@ function assertReplaceable(stats: Stats, place: Place): void {
   if (stats.nlink > 1) {
     throw new ToolFailure(
       'HARD_LINK',
-      `${place.name} is a hard link: the same file has ${stats.nlink} names, perhaps outside the workspace. ` +
+      `${nameInLine(place.name)} is a hard link: the same file has ${stats.nlink} names, perhaps outside the workspace. ` +
         'Ask the person to change it, or to copy it first.',
     );
   }
   if ((stats.mode & constants.S_IWUSR) === 0) {
     throw new ToolFailure(
       'NOT_PERMITTED',
-      `${place.name} is marked read-only: ask the person whether that may be changed.`,
+      `${nameInLine(place.name)} is marked read-only: ask the person whether that may be changed.`,
     );
   }
 }
@@ -105,7 +106,7 @@ async function takeOver(file: FileHandle, old: Stats, place: Place): Promise<voi
     await file.chown(old.uid, old.gid).catch((cause: unknown) => {
       throw new ToolFailure(
         'NOT_PERMITTED',
-        `${place.name} belongs to another user or group, which a new version of it could not: ask the person to change it.`,
+        `${nameInLine(place.name)} belongs to another user or group, which a new version of it could not: ask the person to change it.`,
         { cause },
       );
     });
@@ -127,6 +128,6 @@ async function assertExpected(
   if ((there?.hash ?? null) === expected) return;
   throw new ToolFailure(
     'STALE',
-    `${place.name} was changed by somebody else since it was last looked at, so nothing was done: read it again, then repeat the call.`,
+    `${nameInLine(place.name)} was changed by somebody else since it was last looked at, so nothing was done: read it again, then repeat the call.`,
   );
 }

@@ -1,4 +1,5 @@
 /** The expected failure of a call: thrown where it is found, turned into a result in one place (tools/executor.ts). */
+import { nameInLine } from '../../shared/plain-sight.ts';
 
 /** `code` is for programs, UPPER_SNAKE; the message tells the model what was expected, what came and what to do. */
 export class ToolFailure extends Error {
@@ -21,7 +22,7 @@ export function toFileFailure(thrown: unknown, name: string): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   const [failure, sentence] = FILE_FAILURES[code] ?? [];
   if (failure === undefined || thrown instanceof ToolFailure) return thrown;
-  return new ToolFailure(failure, `${name} ${sentence}`, { cause: thrown });
+  return new ToolFailure(failure, `${nameInLine(name)} ${sentence}`, { cause: thrown });
 }
 
 const FILE_FAILURES: Readonly<Record<string, readonly [code: string, sentence: string]>> = {

@@ -4,6 +4,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import { type Anchor, anchorFolder } from './anchor.ts';
 import { ToolFailure, toFileFailure } from './failure.ts';
 import type { Place } from './workspace.ts';
@@ -47,7 +48,7 @@ export async function readEntries(place: Place): Promise<FolderEntry[]> {
     if (!(await lstat(place.path)).isDirectory()) {
       throw new ToolFailure(
         'NOT_A_FOLDER',
-        `${place.name} is not a folder: read a file with read_file.`,
+        `${nameInLine(place.name)} is not a folder: read a file with read_file.`,
       );
     }
     await using folder = await anchorFolder(place.path);
@@ -99,7 +100,7 @@ export async function readEntry(
   if (stats.size > TOOL_LIMITS.maxFileBytes) {
     throw new ToolFailure(
       'FILE_TOO_LARGE',
-      `${place.name} has ${stats.size} bytes, more than the ${TOOL_LIMITS.maxFileBytes} that are read: search it with grep.`,
+      `${nameInLine(place.name)} has ${stats.size} bytes, more than the ${TOOL_LIMITS.maxFileBytes} that are read: search it with grep.`,
     );
   }
   const bytes = await file.readFile({ signal });
@@ -120,7 +121,7 @@ export function assertRegular(stats: Stats, place: Place): void {
     : stats.isSymbolicLink()
       ? 'a symbolic link that leads nowhere: use the path of a real file'
       : 'a pipe, socket or device: only regular files can be used';
-  throw new ToolFailure('NOT_A_FILE', `${place.name} is ${kind}.`);
+  throw new ToolFailure('NOT_A_FILE', `${nameInLine(place.name)} is ${kind}.`);
 }
 
 function kindOf(entry: {

@@ -1,5 +1,6 @@
 /** A command that waits inside its sandbox until its mounts were looked at. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { inOneLine } from '../../shared/plain-sight.ts';
 import { isEachClosed } from './base.ts';
 import { ToolFailure } from './failure.ts';
 import { descendants } from './freeze.ts';
@@ -48,7 +49,7 @@ function isAlive(pid: number): boolean {
 
 /** That nothing was run, and why. */
 export function failed(cause: unknown): ToolFailure {
-  const said = cause instanceof Error ? cause.message.split('\n')[0] : undefined;
+  const said = cause instanceof Error ? inOneLine(cause.message.split('\n')[0] ?? '') : undefined;
   return new ToolFailure(
     'SANDBOX_FAILED',
     `The sandbox could not be made, so the command was not run (${said ?? 'the workspace keeps changing'}): repeat it, ` +

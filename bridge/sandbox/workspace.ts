@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { isWithin } from '../../shared/paths.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import { isSystemError, ToolFailure, toFileFailure } from './failure.ts';
 import { type Closure, closureOf } from './protected.ts';
 
@@ -70,7 +71,7 @@ export class Workspace {
     if (isInside(root, await resolveExisting(resolve(home)))) {
       throw new WorkspaceError(
         'TOO_WIDE',
-        `${root} is or contains the home folder: choose the folder of one project.`,
+        `${nameInLine(root)} is or contains the home folder: choose the folder of one project.`,
       );
     }
     return new Workspace(
@@ -160,7 +161,9 @@ export class Workspace {
     const realName = this.nameOf(real);
     if (!this.#isShown(realName)) throw denied(name);
     if (isWithin(realName, this.#allowedPaths)) return;
-    const what = realName === name ? `${name} is` : `${name} leads to ${realName}, which is`;
+    const shown = nameInLine(name);
+    const what =
+      realName === name ? `${shown} is` : `${shown} leads to ${nameInLine(realName)}, which is`;
     throw new ToolFailure(
       'PATH_NOT_ALLOWED',
       `${what} not within the paths that the request allows: use one in ${listed(this.#allowedPaths)}.`,
@@ -173,11 +176,18 @@ async function realFolder(given: string): Promise<string> {
     const root = await realpath(given);
     if ((await stat(root)).isDirectory()) return root;
   } catch (cause) {
-    throw new WorkspaceError('MISSING', `${given} cannot be opened: choose a folder that exists.`, {
-      cause,
-    });
+    throw new WorkspaceError(
+      'MISSING',
+      `${nameInLine(given)} cannot be opened: choose a folder that exists.`,
+      {
+        cause,
+      },
+    );
   }
-  throw new WorkspaceError('NOT_A_FOLDER', `${given} is a file: choose the folder of a project.`);
+  throw new WorkspaceError(
+    'NOT_A_FOLDER',
+    `${nameInLine(given)} is a file: choose the folder of a project.`,
+  );
 }
 
 /** The real path of what exists of `path`, with the missing rest as it is. Throws the system's error otherwise. */
@@ -213,7 +223,7 @@ function toName(way: string): string {
 function outside(path: string): ToolFailure {
   return new ToolFailure(
     'OUTSIDE_WORKSPACE',
-    `${path} leads outside the workspace: only paths inside it can be used, best relative to it.`,
+    `${nameInLine(path)} leads outside the workspace: only paths inside it can be used, best relative to it.`,
   );
 }
 
@@ -221,7 +231,7 @@ function outside(path: string): ToolFailure {
 function denied(name: string): ToolFailure {
   return new ToolFailure(
     'DENIED',
-    `The rules of this machine are about where ${name} leads by now: use another path, or ask the person.`,
+    `The rules of this machine are about where ${nameInLine(name)} leads by now: use another path, or ask the person.`,
   );
 }
 
@@ -229,16 +239,16 @@ function closedTo(name: string, closure: Closure): ToolFailure {
   return closure === 'secret'
     ? new ToolFailure(
         'SECRET_PATH',
-        `${name} may hold secrets, so tools neither read nor change it: ask the person for what is needed of it.`,
+        `${nameInLine(name)} may hold secrets, so tools neither read nor change it: ask the person for what is needed of it.`,
       )
     : new ToolFailure(
         'PROTECTED_PATH',
-        `${name} configures git, an editor, an agent or a shell, so tools do not change it: ask the person to do it.`,
+        `${nameInLine(name)} configures git, an editor, an agent or a shell, so tools do not change it: ask the person to do it.`,
       );
 }
 
 function listed(paths: readonly string[]): string {
-  const shown = paths.slice(0, TOOL_LIMITS.maxNamedPaths).join(', ');
+  const shown = paths.slice(0, TOOL_LIMITS.maxNamedPaths).map(nameInLine).join(', ');
   const others = paths.length - TOOL_LIMITS.maxNamedPaths;
   return others > 0 ? `${shown} or ${others} more` : shown;
 }

@@ -1,5 +1,6 @@
 /** Runs codebase_search: the places in the code that answer a question best, with their lines. */
 import { CODEBASE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import type { Passage } from '../codebase/passages.ts';
 import { type Answer, searchCodebase } from '../codebase/search.ts';
@@ -34,7 +35,8 @@ const SEPARATOR = '\n\n';
 
 /** `path:first-last` and the lines, as many as fit, without blank ones at the end; null when none fits. */
 function showPassage(passage: Passage, room: number): string | null {
-  const { name, start } = passage;
+  const { start } = passage;
+  const name = nameInLine(passage.name);
   const lines: string[] = [];
   let chars = name.length + ROOM_FOR_RANGE;
   for (const [index, line] of withoutBlankEnd(passage.lines).entries()) {

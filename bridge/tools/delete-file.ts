@@ -1,6 +1,7 @@
 /** Runs delete_file: one file, never a folder and never what a link leads to. */
 import type { FileEditMetadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import type { deleteFile } from '../../shared/tools/delete-file.ts';
 import { deleteImage } from '../sandbox/changes.ts';
 import { ToolFailure } from '../sandbox/failure.ts';
@@ -12,7 +13,7 @@ export const executeDeleteFile = executor<ArgumentsOf<typeof deleteFile>>(async 
   if (place.isLink) {
     throw new ToolFailure(
       'NOT_A_FILE',
-      `${place.name} is a symbolic link: delete the file it leads to by its own path, or ask the person to remove the link.`,
+      `${nameInLine(place.name)} is a symbolic link: delete the file it leads to by its own path, or ask the person to remove the link.`,
     );
   }
   await deleteImage(place, { expected: ledger.hashOf(conversationId, place.path), signal });
@@ -23,5 +24,5 @@ export const executeDeleteFile = executor<ArgumentsOf<typeof deleteFile>>(async 
     language: languageOf(place.name),
     diff: null,
   };
-  return { status: 'success', data: `Deleted ${place.name}.`, metadata };
+  return { status: 'success', data: `Deleted ${nameInLine(place.name)}.`, metadata };
 });

@@ -7,7 +7,7 @@ import { ToolFailure } from '../sandbox/failure.ts';
 import { cutLine } from './output.ts';
 
 export interface FileView {
-  /** As the file is named to the model. */
+  /** As the file is named to the model, see nameInLine. */
   readonly name: string;
   readonly bytes: Uint8Array;
   /** As read_file takes them. */

@@ -1,6 +1,7 @@
 /** Runs glob_file_search: files by the form of their path, newest first. */
 import { join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import type { globFileSearch } from '../../shared/tools/glob-file-search.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { type ArgumentsOf, executor } from './executor.ts';
@@ -21,7 +22,7 @@ export const executeGlobFileSearch = executor<ArgumentsOf<typeof globFileSearch>
     const shown = linesThatFit(
       found
         .slice(0, TOOL_LIMITS.maxEntries)
-        .map((name) => workspace.nameOf(join(place.path, name))),
+        .map((name) => nameInLine(workspace.nameOf(join(place.path, name)))),
       TOOL_LIMITS.maxEntries,
     );
     return {

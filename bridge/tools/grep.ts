@@ -3,6 +3,7 @@
 import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import type { grep } from '../../shared/tools/grep.ts';
 import { ToolFailure, toFileFailure } from '../sandbox/failure.ts';
 import type { Place } from '../sandbox/workspace.ts';
@@ -18,7 +19,7 @@ type GrepArguments = ArgumentsOf<typeof grep>;
 export const executeGrep = executor<GrepArguments>(async (args, context) => {
   const place = await context.workspace.resolve(args.path ?? '.', 'read');
   const target = await targetOf(place);
-  const nameOf = (name: string) => context.workspace.nameOf(join(target.folder, name));
+  const nameOf = (name: string) => nameInLine(context.workspace.nameOf(join(target.folder, name)));
   const mayShow = await filterFor(args, target, context);
   const limit = Math.min(args.head_limit ?? TOOL_LIMITS.maxMatches, TOOL_LIMITS.maxEntries);
   const search = { ...toRipgrep(args, target, limit), signal: context.signal };
@@ -50,7 +51,7 @@ async function targetOf({ path, name }: Place): Promise<Target> {
   if (stats.isFile()) return { folder: dirname(path), target: `./${basename(path)}` };
   throw new ToolFailure(
     'NOT_A_FILE',
-    `${name} is a pipe, socket or device: search a file or a folder.`,
+    `${nameInLine(name)} is a pipe, socket or device: search a file or a folder.`,
   );
 }
 

@@ -1,6 +1,7 @@
 /** Runs list_dir: one folder, without hidden and ignored entries. */
 import { join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import type { listDir } from '../../shared/tools/list-dir.ts';
 import { type FolderEntry, readEntries } from '../sandbox/files.ts';
 import { type ArgumentsOf, executor } from './executor.ts';
@@ -20,12 +21,14 @@ export const executeListDir = executor<ArgumentsOf<typeof listDir>>(async (args,
     .map((entry) => describe(entry, counts.get(entry.name)))
     .filter((line) => line !== null);
   const shown = linesThatFit(lines, TOOL_LIMITS.maxEntries);
-  const summary = summarize(place.name, shown.length, lines.length, present.length);
+  const summary = summarize(nameInLine(place.name), shown.length, lines.length, present.length);
   return { status: 'success', data: [...shown, summary].join('\n') };
 });
 
 /** Null leaves an entry out: a file, or a folder, of which a search shows nothing. */
-function describe({ name, kind }: FolderEntry, count: number | undefined): string | null {
+function describe(entry: FolderEntry, count: number | undefined): string | null {
+  const { kind } = entry;
+  const name = nameInLine(entry.name);
   switch (kind) {
     case 'file':
       return count === undefined ? null : name;

@@ -1,6 +1,7 @@
 /** An edit in two steps: worked out, then made if the file is still what it was worked out from. */
 import type { FileEditMetadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import type { Edit, EditRequest, Proposal } from '../edits/propose.ts';
@@ -35,7 +36,7 @@ function requestOf(
   { ledger, conversationId }: ToolContext,
 ): EditRequest {
   const standing = ledger.standingOf(conversationId, place.path, before?.hash ?? null);
-  return { name: place.name, bytes: before?.bytes ?? null, standing, edit };
+  return { name: nameInLine(place.name), bytes: before?.bytes ?? null, standing, edit };
 }
 
 /** Writes what was proposed, if the file still is what the proposal was made from; otherwise a `STALE` ToolFailure. */

@@ -1,4 +1,5 @@
 /** Runs read_file: a text file, or a part of it, with line numbers. */
+import { nameInLine } from '../../shared/plain-sight.ts';
 import type { readFile } from '../../shared/tools/read-file.ts';
 import { compute } from '../compute/compute.ts';
 import { readImage } from '../sandbox/files.ts';
@@ -9,7 +10,8 @@ export const executeReadFile = executor<ArgumentsOf<typeof readFile>>(async (arg
   const { workspace, ledger, conversationId, signal } = context;
   const place = await workspace.resolve(args.target_file, 'read');
   const image = await readImage(place, signal);
-  const view = { name: place.name, bytes: image.bytes, offset: args.offset, limit: args.limit };
+  const name = nameInLine(place.name);
+  const view = { name, bytes: image.bytes, offset: args.offset, limit: args.limit };
   const { text, range } = await compute('showFile', view, signal);
   ledger.remember(conversationId, place.path, image);
   return { status: 'success', data: text, metadata: { filePath: place.name, ...range } };

@@ -1,6 +1,7 @@
 /** Says with a search's answer which files of ignore rules it left out: the model would wonder at what it is shown. */
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { Workspace } from '../sandbox/workspace.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
@@ -26,6 +27,6 @@ async function notesOn(path: string, workspace: Workspace): Promise<string[]> {
   const { odd } = await readRulesAbove(stats.isDirectory() ? place.path : dirname(place.path));
   return odd.map(
     ({ path: at, kind }) =>
-      `(${workspace.nameOf(at)} is ${kind}, so its ignore rules were left out: ask the person, or remove it with a command.)`,
+      `(${nameInLine(workspace.nameOf(at))} is ${kind}, so its ignore rules were left out: ask the person, or remove it with a command.)`,
   );
 }

@@ -2,6 +2,7 @@
 import { stat } from 'node:fs/promises';
 import type { AttentionItem } from '../../shared/attention.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import type { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { GuardedCommand, WorkspaceGuard } from '../quarantine/guard.ts';
@@ -102,7 +103,7 @@ async function findFolder(path: string, workspace: Workspace): Promise<Place> {
   if (stats?.isDirectory()) return place;
   throw new ToolFailure(
     'NOT_A_FOLDER',
-    `${place.name} is not a folder, so no command can run there: look for one with list_dir.`,
+    `${nameInLine(place.name)} is not a folder, so no command can run there: look for one with list_dir.`,
   );
 }
 

@@ -9,6 +9,7 @@ import {
   statSync,
 } from 'node:fs';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { logLine } from '../log.ts';
 import { PRIVATE_FILE, replaceStateFile } from '../state-file.ts';
 import {
   type Entry,
@@ -153,7 +154,7 @@ export class JournalFile {
   #restore(): void {
     if (this.#file === CLOSED) return;
     this.#rewrite();
-    console.error(`${this.#path} was gone, and has been written again from memory.`);
+    logLine(`${this.#path} was gone, and has been written again from memory.`);
   }
 
   #open(): void {
@@ -181,7 +182,7 @@ export class JournalFile {
     // The system names the file, which the model must not read in a result.
     const why = (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*$/s, '');
     const isNews = this.#refusedBytes === Number.POSITIVE_INFINITY;
-    if (isNews) console.error(`${this.#path} cannot be written (${why}). ${UNTIL_THEN}`);
+    if (isNews) logLine(`${this.#path} cannot be written (${why}). ${UNTIL_THEN}`);
     this.#refusedBytes = Math.min(this.#refusedBytes, bytes);
     return new JournalUnwritable(why, { cause: error });
   }
@@ -189,7 +190,7 @@ export class JournalFile {
   /** A disk that is almost full takes short lines for a while: one of them is no news. */
   #tellSuccess(bytes: number): void {
     if (bytes < this.#refusedBytes) return;
-    console.error(`${this.#path} can be written again.`);
+    logLine(`${this.#path} can be written again.`);
     this.#refusedBytes = Number.POSITIVE_INFINITY;
   }
 }

@@ -10,6 +10,7 @@ import type {
   TunnelFrame,
 } from '../../shared/tunnel.ts';
 import type { OpenQuestion, Resolution } from '../approvals/asking.ts';
+import { logTrouble } from '../log.ts';
 import { CallRunner, type Machine } from './call-runner.ts';
 import { CANCELLED, ENDED, fitFrame, fitText, refuse, UNKNOWN_OUTCOME } from './results.ts';
 
@@ -208,6 +209,6 @@ const ENDING = new Error('the bridge is ending');
 
 /** A bug in a tool: said in the log of this machine, not to the model. */
 function failed({ tool, callId }: ToolCall, error: unknown): ToolResult {
-  console.error(`${tool} (${callId}) failed:`, error);
+  logTrouble(`${tool} (${callId}) failed`, error instanceof Error ? error.stack : error);
   return refuse('TOOL_FAILED', `${tool} failed unexpectedly on the developer's machine.`);
 }

@@ -1,5 +1,5 @@
-import { expect, it } from 'vitest';
-import { describeProposal, inPlainSight } from '../../shared/plain-sight.ts';
+import { describe, expect, it } from 'vitest';
+import { describeProposal, inOneLine, inPlainSight, nameInLine } from '../../shared/plain-sight.ts';
 
 it.each([
   ['git push\nrm x', 'git push\nrm x'],
@@ -18,13 +18,17 @@ it.each([
   expect(inPlainSight(text)).toBe(shown);
 });
 
-it('two different texts are never shown the same way', () => {
-  const pieces = ['\\', 'u{1b}', '\u001b', 'u', '{', '1b}', '\n', ' '];
+it.each([
+  ['inPlainSight', inPlainSight],
+  ['inOneLine', inOneLine],
+  ['nameInLine', nameInLine],
+])('%s never shows two different texts the same way', (_, show) => {
+  const pieces = ['\\', 'u{1b}', '\u001b', 'u', '{', '1b}', '\n', '"'];
   const shown = new Map<string, string>();
   const grow = (text: string, left: number) => {
-    const seen = shown.get(inPlainSight(text));
+    const seen = shown.get(show(text));
     expect(seen ?? text).toBe(text);
-    shown.set(inPlainSight(text), text);
+    shown.set(show(text), text);
     if (left > 0) for (const piece of pieces) grow(text + piece, left - 1);
   };
   grow('', 5);
@@ -39,4 +43,30 @@ it('an argument cannot look like another one', () => {
     '  "is: b\\nc": ["x\\u001b"]',
     '  "two words": true',
   ]);
+});
+
+/** What could end a line, hide something, or turn the direction of writing. */
+const HOSTILE = [
+  ...['\n', '\r', '\t', '\u0000', '\u001b[2K', '\u007f', '\u009b1A'],
+  ...['\u2028', '\u2029', '\u202e', '\u200b', '\u00a0', '\u3164', '\u{e0041}'],
+];
+
+describe('what cannot be seen is escaped on a line', () => {
+  it.each(HOSTILE)('%j', (hidden) => {
+    const text = `a${hidden}b`;
+    for (const shown of [inOneLine(text), nameInLine(text)]) expect(shown).toMatch(/^[!-~]+$/);
+    expect(JSON.parse(nameInLine(text))).toBe(text);
+  });
+});
+
+it.each([
+  'src/a b.ts',
+  'größe.txt',
+  '日本.md',
+  "it's",
+  'a\\nb',
+  '👩\u200d💻.txt',
+  'می\u200cخواهم.md',
+])('the usual name %s stays as it is', (name) => {
+  expect(nameInLine(name)).toBe(name);
 });

@@ -77,5 +77,5 @@ test('names are shown escaped', async () => {
     Buffer.from('/x.key'),
   ]);
   await symlink('/bin/bash', name);
-  expect(await check(false)).toEqual([expect.stringContaining('\\x0a\\x1b[2J\\xff/x.key')]);
+  expect(await check(false)).toEqual([expect.stringContaining('\\u{a}\\u{1b}[2J\\xff/x.key')]);
 });

@@ -15,7 +15,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     ['.envrc', 'echo touch ran > .envrc'],
     ['.husky', 'mkdir .husky; echo > .husky/pre-commit'],
     ['.gitmodules', 'echo > .gitmodules'],
-    ['\\x1b[31m/.envrc', `d=$(printf '\\033[31m'); mkdir "$d"; echo > "$d/.envrc"`],
+    ['\\u{1b}[31m/.envrc', `d=$(printf '\\033[31m'); mkdir "$d"; echo > "$d/.envrc"`],
   ])('is told to the person and stays: %s', async (name, command) => {
     const { run, told, quarantined } = await guardedWorkspace();
     const { attention, data } = await run(command);
