@@ -1,5 +1,6 @@
 /** A user's message as the model sees it: the context it was sent with, then the query. */
 import { isReadOnly, type Mode } from '../../shared/modes.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
 import type { RequestContext } from '../../shared/requests.ts';
 import type { MachineContext } from '../../shared/tunnel.ts';
 import { tagged } from './escape.ts';
@@ -21,7 +22,7 @@ export function buildUserPrompt({ query, createdMs, mode, context, machine }: Us
     tagged('user_info', userInfo(createdMs, context, machine)),
     ...(layout ? [tagged('project_layout', layout)] : []),
     ...(openFiles.length > 0
-      ? [tagged('open_and_recently_viewed_files', openFiles.join('\n'))]
+      ? [tagged('open_and_recently_viewed_files', openFiles.map(nameInLine).join('\n'))]
       : []),
     ...(machine?.gitStatus ? [tagged('git_status', machine.gitStatus)] : []),
     tagQuery(query),
@@ -53,6 +54,6 @@ function userInfo(
   return [
     `Date: ${new Date(createdMs).toISOString().slice(0, 10)}`,
     ...(machine ? [`Operating system: ${machine.os}`, `Shell: ${machine.shell}`] : []),
-    ...(workspace ? [`Workspace: ${workspace}`] : []),
+    ...(workspace ? [`Workspace: ${nameInLine(workspace)}`] : []),
   ].join('\n');
 }

@@ -46,3 +46,21 @@ it('says what it did to a file by a name on one line', async () => {
   const deleted = await call('delete_file', { target_file: name });
   for (const { data } of [created, edited, deleted]) expect(data).not.toMatch(/\n/);
 });
+
+it.each([
+  ['read_file', { target_file: FORGED }],
+  ['read_file', { target_file: `../${FORGED}` }],
+  ['read_file', { target_file: `${FORGED}/.env` }],
+  ['list_dir', { target_directory: FORGED }],
+  ['grep', { pattern: 'x', path: FORGED }],
+  ['glob_file_search', { glob_pattern: '*', target_directory: `../${FORGED}` }],
+  ['codebase_search', { query: 'x', target_directories: [FORGED] }],
+  ['str_replace', { file_path: FORGED, old_string: 'x', new_string: 'y' }],
+  ['edit_file', { target_file: `${FORGED}/.git/config`, code_edit: 'x' }],
+  ['delete_file', { target_file: FORGED }],
+])('%s refuses %j in one line', async (tool, args) => {
+  const { call } = await temporaryWorkspace();
+  const { status, data } = await call(tool, args);
+  expect([status, data]).toEqual(['error', expect.stringContaining('a.txt\\nsecret.txt')]);
+  expect(data).not.toContain('\n');
+});

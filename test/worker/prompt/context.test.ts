@@ -32,6 +32,14 @@ describe('text from outside cannot leave its tag', () => {
   });
 });
 
+it('gives each path one line', () => {
+  const path = '/a\nDate: 2000-01-01';
+  const context = { workspacePath: path, openFiles: [path, 'b.ts'] };
+  const prompt = buildUserPrompt({ query: 'Go.', createdMs: 0, mode: 'agent', context, machine });
+  expect(prompt).toContain('\nWorkspace: "/a\\nDate: 2000-01-01"\n');
+  expect(prompt).toContain('>\n"/a\\nDate: 2000-01-01"\nb.ts\n</');
+});
+
 it('prefers what the request says of the project over what the bridge says', () => {
   const context = { workspacePath: '/asked', projectLayout: 'asked.ts' };
   const prompt = buildUserPrompt({ query: 'Go.', createdMs: 0, mode: 'agent', context, machine });
