@@ -1,5 +1,6 @@
 /** `drawbridge check`: what in the workspace stands in the way of the bridge, each in one sentence. */
 import type { Command } from 'commander';
+import { openState } from '../local/state.ts';
 import { locateState } from '../local/state-folder.ts';
 import { resolveWorkspace } from '../local/workspace.ts';
 import { printable } from '../shared/plain-sight.ts';
@@ -24,7 +25,8 @@ async function check(options: CheckOptions): Promise<void> {
   const { findObstacles } = await import('../bridge/quarantine/obstacles.ts');
   const location = locationOf(options);
   const workspace = await resolveWorkspace(location.workspaceDir);
-  const stateDir = await locateState(location);
+  // What is put away needs a place, also where no instance has ever run.
+  const stateDir = options.mend ? (await openState(location)).dir : await locateState(location);
   const { write, writeOut } = openTerminal(process, process.env);
   const obstacles = await findObstacles({ workspace, stateDir }, options);
   for (const { sentence, isMended } of obstacles) {

@@ -36,7 +36,7 @@ export async function systemView(options: ViewOptions): Promise<BytePath[]> {
     ...(await allOf(SYSTEM_FOLDERS.map(systemFolder))),
     ...DEVICES.flatMap((path) => ['--dev-bind', path, path]),
     ...['--bind', '/proc', '/proc'],
-    ...['/tmp', '/var/tmp', '/run'].flatMap((path) => ['--dir', path]),
+    ...['/tmp', '/var/tmp', '/run', options.account.home].flatMap((path) => ['--dir', path]),
     ...(await nameResolution()),
     ...[...bound].flatMap(([name, real]) => ['--ro-bind-try', real, name]),
     ...closed,

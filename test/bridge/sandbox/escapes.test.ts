@@ -187,6 +187,14 @@ describe.skipIf(NO_BUBBLEWRAP).each(WAYS)('the machine is closed $way', ({ isHel
     expect(output).toBe('a tool\nlisted\n');
   });
 
+  test('commands have a home folder, though it is empty', async () => {
+    const place = await sandboxedWorkspace({ isHeld });
+    onTestFinished(place.remove);
+    await promisify(execFile)('rm', ['-rf', place.path('home')]);
+    const { output } = await place.attempt('cd ~ && pwd');
+    expect(output).toBe(`${place.path('home')}\n`);
+  });
+
   test('a fork bomb ends at a number of processes, and a greedy program at its memory', async () => {
     const place = await sandboxedWorkspace({ isHeld });
     onTestFinished(place.remove);
