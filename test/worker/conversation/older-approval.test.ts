@@ -20,8 +20,8 @@ it.each([
     { command: 'make "all" \ud800', permissions: ['network'], n: 1e21 },
     true,
   ],
-  ['with arguments that SQLite cannot read', { command: 'make', deep: nested(2_000) }, false],
-])('is shown %s, and its bridge asks again', async (_, args, isRead) => {
+  ['with arguments that nest deeper than is read', { command: 'make', deep: nested(2_000) }, false],
+])('%s is shown and asked again, or ends its run as unreadable', async (_, args, isRead) => {
   const model = holdModel();
   const bridge = await connectBridge();
   const streamed = await askStreamed({ bridgeId: bridge.bridgeId });
@@ -35,14 +35,19 @@ it.each([
   await evictDurableObject(stub);
 
   const { status, documents } = await readResponse(streamed.responseId);
+  if (!isRead) {
+    expect({ status, code: documents.at(-1)?.metadata['errorCode'] }).toEqual({
+      status: 'error',
+      code: 'UNREADABLE',
+    });
+    return await streamed.reader.leave();
+  }
   expect(status).toBe('waiting');
   const proposal = { kind: 'call', tool: 'run_terminal_cmd', arguments: args };
   const { bridgeId } = bridge;
 
-  if (isRead) {
-    const approval = { callId, bridgeId, nonce: 'protocol-2', proposal, reason: REASON };
-    expect(documents[0]?.metadata['approval']).toEqual(approval);
-  }
+  const approval = { callId, bridgeId, nonce: 'protocol-2', proposal, reason: REASON };
+  expect(documents[0]?.metadata['approval']).toEqual(approval);
   expect(await tapeOf()).toHaveLength(before.length);
 
   const back = await openBridge({ bridgeId });
