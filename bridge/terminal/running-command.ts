@@ -1,8 +1,9 @@
 /** One command's processes, from the start of the first until the last is gone. */
-import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { INHERITED, NOTHING } from './inherited.ts';
 import type { Launch } from './launch.ts';
 import { PacedReading } from './paced-reading.ts';
 import { endProcessGroup } from './process-group.ts';
@@ -63,7 +64,8 @@ export class RunningCommand {
 
 function spawnLaunch({ file, args, cwd, env, inputs, descriptors = [] }: Launch): ChildProcess {
   const pipes = inputs.map(() => 'pipe' as const);
-  const stdio: StdioOptions = ['ignore', 'pipe', 'pipe', ...pipes, ...descriptors];
+  const given: StdioItem[] = ['ignore', 'pipe', 'pipe', ...pipes, ...descriptors];
+  const stdio = withoutInherited(given);
   const child = spawn(file, args, { cwd, env, detached: true, stdio });
   for (const [index, bytes] of inputs.entries()) {
     const stream = child.stdio[index + 3];
@@ -72,6 +74,17 @@ function spawnLaunch({ file, args, cwd, env, inputs, descriptors = [] }: Launch)
     stream.on('error', () => {}).end(bytes);
   }
   return child;
+}
+
+type StdioItem = 'ignore' | 'pipe' | number;
+
+/** `ignore` would leave an inherited descriptor as it is. */
+function withoutInherited(given: readonly StdioItem[]): StdioItem[] {
+  const others = INHERITED.filter((descriptor) => descriptor >= given.length);
+  const length = Math.max(given.length, ...others.map((descriptor) => descriptor + 1));
+  return Array.from({ length }, (_, descriptor) =>
+    others.includes(descriptor) ? NOTHING : (given[descriptor] ?? 'ignore'),
+  );
 }
 
 function outputsOf(child: ChildProcess): Readable[] {

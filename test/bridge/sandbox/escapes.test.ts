@@ -1,7 +1,9 @@
 /** Ways out of a sandbox that need no race: each of them once led out. */
-import { execFile } from 'node:child_process';
-import { link, mkdir, rename, rm } from 'node:fs/promises';
+import { execFile, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { probeConfinement } from '../../../bridge/sandbox/confine.ts';
@@ -176,6 +178,24 @@ describe.skipIf(NO_BUBBLEWRAP).each(WAYS)('the machine is closed $way', ({ isHel
       `for pipe in ~/pipe ${pipe}; do [ -p $pipe ] && echo reached; done; echo end`,
     );
     expect(output).toBe('end\n');
+  });
+
+  test('commands get no descriptor that the bridge was started with', async () => {
+    const place = await sandboxedWorkspace({ isHeld });
+    onTestFinished(place.remove);
+    const root = openSync('/', 'r');
+    onTestFinished(() => closeSync(root));
+    // Node itself keeps the low ones from its children.
+    const none = Array.from({ length: 40 }, () => 'ignore' as const);
+    const bridge = spawn(process.execPath, [join(import.meta.dirname, 'leaky-bridge.ts')], {
+      stdio: ['pipe', 'pipe', 'inherit', ...none, root],
+    });
+    const command =
+      `for fd in /proc/self/fd/*; do cat "$fd${place.path('outside/file')}"; echo > "$fd${place.path('outside/made')}"; done 2>/dev/null; ` +
+      'echo end';
+    bridge.stdin?.end(JSON.stringify({ surroundings: place.surroundings, command, isHeld }));
+    expect(bridge.stdout && (await text(bridge.stdout))).toBe('end\n');
+    expect(await readdir(place.path('outside'))).toEqual(['file']);
   });
 
   test('commands read of the home folder the tools, and what the owner lists', async () => {
