@@ -1,6 +1,7 @@
 /** Follows a `.git` file to the folders that it stands for: those of a linked worktree or of a submodule. */
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { isBelow } from './byte-path.ts';
 import { isSystemError } from './failure.ts';
 import { readPlainFile } from './plain-file.ts';
 
@@ -19,7 +20,9 @@ export async function linkedGitFolders(gitFile: string): Promise<LinkedGitFolder
   try {
     const own = await realpath(await followLine(gitFile, /^gitdir: (.+)$/m));
     const common = await commonFolder(own);
-    const isWorktree = common !== own && dirname(dirname(own)) === common;
+    // One that holds the file itself would open all that lies around the workspace.
+    const isApart = [common, own].every((folder) => !isBelow(folder, resolve(gitFile)));
+    const isWorktree = common !== own && dirname(dirname(own)) === common && isApart;
     return {
       folders: [...new Set([common, own])],
       isMutual: isWorktree && (await namesInReturn(own, gitFile)),

@@ -131,13 +131,15 @@ async function boundPaths(options: ViewOptions): Promise<Map<string, string>> {
   const wanted = [
     ...TOOL_FOLDERS.map((name) => join(account.home, name)),
     ...programFolders(searchPath, homes),
-    ...enclosing(workspace, homes),
     ...readable,
   ];
-  const places = await Promise.all([...new Set(wanted)].map(toPlace));
+  const around = new Set(enclosing(workspace, homes));
+  const places = await Promise.all([...new Set([...wanted, ...around])].map(toPlace));
   const allowed = places
     .filter((place) => place !== undefined)
     .filter(({ name, real }) => {
+      // Where the folder around was a workspace once, a command of its may have made the link.
+      if (around.has(name) && name !== real) return false;
       if (isBelow(workspace, name) || isBelow(workspace, real)) return false;
       return readable.includes(name) || !(isTooWide(name) || isTooWide(real));
     });

@@ -9,6 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { probeConfinement } from '../../../bridge/sandbox/confine.ts';
 import { SANDBOX_LIMITS } from '../../../bridge/sandbox/limits.ts';
 import {
+  confinedTo,
   git,
   NO_BUBBLEWRAP,
   type SandboxedWorkspace,
@@ -142,6 +143,41 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command cannot end all others ${NO_BUBBLEWRAP 
     await place.attempt(command);
     const { output } = await place.attempt('mkdir -p src; echo runs > src/made && cat src/made');
     expect(output).toBe('runs\n');
+  });
+});
+
+describe.skipIf(NO_BUBBLEWRAP)('what a command left for the next bridge', () => {
+  test.each(['plain', 'git_write'] as const)(
+    'does not open the folder around the workspace as a repository (%s)',
+    async (kind) => {
+      const place = await sandboxedWorkspace();
+      onTestFinished(place.remove);
+      // `commondir` leads to the folder that holds the workspace.
+      await place.attempt(
+        'mkdir p && cd p && mkdir wt && echo "gitdir: wt" > .git && echo ../.. > wt/commondir && echo "$PWD/.git" > wt/gitdir',
+      );
+      const inside = await confinedTo(place, 'workspace/p');
+      const output = await inside(
+        `cat ../.env ; echo made > ../made; cat ../readme; echo end`,
+        kind === 'plain' ? [] : [kind],
+      );
+      expect(output).not.toMatch(/secret|hello/);
+      expect(await place.text('workspace/made')).toBeUndefined();
+    },
+  );
+
+  test('does not show what it has linked to beside a workspace in its own', async () => {
+    const place = await sandboxedWorkspace();
+    onTestFinished(place.remove);
+    await place.attempt(
+      'mkdir p; ln -s "$HOME/.ssh" node_modules; ln -s "$HOME/.npmrc" package.json',
+    );
+    const inside = await confinedTo(place, 'workspace/p');
+    const output = await inside(
+      'cat ../node_modules/id_ed25519 ../package.json ~/.ssh/id_ed25519 ~/.npmrc; echo end',
+      [],
+    );
+    expect(output).not.toContain('secret');
   });
 });
 
