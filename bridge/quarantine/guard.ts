@@ -57,6 +57,8 @@ export class WorkspaceGuard {
   #known = new Map<string, string>();
   /** Found, and not put away: they are tried again, and never become known. */
   readonly #failed = new Set<string>();
+  /** Whether the last look failed: then what is new may still be a command's. */
+  #isBehind = false;
   /** Found where no result was at hand to tell of it. */
   #untold: AttentionItem[] = [];
   #written = '';
@@ -92,8 +94,11 @@ export class WorkspaceGuard {
     const token = Symbol(command);
     await this.#inTurn(async () => {
       const isAlone = this.#running.size === 0;
-      if (isAlone) await this.#learn();
-      if (!isAlone || this.#failed.size > 0) this.#untold.push(...(await this.#look(command)));
+      const isTheirs = isAlone && !this.#isBehind;
+      if (isTheirs) await this.#learn();
+      if (!isTheirs || this.#failed.size > 0) {
+        this.#untold.push(...(await this.#lookSafely(command)));
+      }
       this.#save({ open: true });
       this.#running.set(token, Date.now());
     });
@@ -140,7 +145,8 @@ export class WorkspaceGuard {
     clearInterval(this.#watch);
     await Promise.all(this.#endings);
     await this.#inTurn(async () => {
-      if (this.#running.size === 0 && this.#failed.size === 0) this.#save({ open: false });
+      const isDone = this.#running.size === 0 && this.#failed.size === 0 && !this.#isBehind;
+      if (isDone) this.#save({ open: false });
     });
   }
 
@@ -164,7 +170,9 @@ export class WorkspaceGuard {
   /** The result of a command must not be lost over it; it will be looked again. */
   async #lookSafely(command: string | null, since?: number): Promise<readonly AttentionItem[]> {
     try {
+      this.#isBehind = true;
       const found = await this.#look(command, since);
+      this.#isBehind = false;
       this.#save({ open: true });
       return found;
     } catch (error) {

@@ -1,8 +1,7 @@
 /** The protected things of a workspace, from the one scan that the sandbox makes its mounts of. */
-import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
-import { type BytePath, fromText, toBytes } from '../sandbox/byte-path.ts';
+import { type BytePath, fromText } from '../sandbox/byte-path.ts';
 import { isSystemError } from '../sandbox/failure.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
 import { identityOf, WorkspaceScan } from '../sandbox/scan.ts';
@@ -21,7 +20,9 @@ export type ListProtected = () => Promise<readonly ProtectedThing[]>;
 export function protectedIn(workspace: string): ListProtected {
   const scan = new WorkspaceScan(fromText(workspace));
   return async () => {
-    const { entries } = await scan.look(SANDBOX_LIMITS.scanMs);
+    const { entries, isCut } = await scan.look(SANDBOX_LIMITS.firstScanMs);
+    // Half a list is none: what is missing in it would be taken for a command's, or not be found at all.
+    if (isCut) throw new QuarantineError('the workspace is too large to be looked through');
     const folders = entries.filter(
       ({ path, kind }) => kind === 'folder' && posix.basename(path) !== '.git',
     );
@@ -48,7 +49,7 @@ async function search(folder: HeldFolder, found: ProtectedThing[], depth: number
   for (const { name, kind } of await folder.list()) {
     const path = posix.join(folder.path, name);
     if (name === '.git') {
-      found.push({ path, identity: identityOf(await lstat(toBytes(path), { bigint: true })) });
+      found.push({ path, identity: identityOf(await folder.stat(name)) });
     } else if (kind === 'folder' && depth < QUARANTINE_LIMITS.maxDepth) {
       await using inner = await folder.openFolder(name);
       await search(inner, found, depth + 1);

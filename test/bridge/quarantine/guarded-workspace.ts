@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
 import { WorkspaceGuard } from '../../../bridge/quarantine/guard.ts';
-import { protectedIn } from '../../../bridge/quarantine/listing.ts';
+import { type ListProtected, protectedIn } from '../../../bridge/quarantine/listing.ts';
 import { listRecords } from '../../../bridge/quarantine/store.ts';
 import { Workspace } from '../../../bridge/sandbox/workspace.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
@@ -40,6 +40,7 @@ export async function guardedWorkspace({
   withRepository = true,
   before = async (_place: SandboxedWorkspace): Promise<void> => {},
   stateDir = undefined as string | undefined,
+  listing = (list: ListProtected): ListProtected => list,
 } = {}): Promise<GuardedWorkspace> {
   const place = await sandboxedWorkspace();
   const state = stateDir ?? place.path('instances/state');
@@ -50,7 +51,7 @@ export async function guardedWorkspace({
   const guard = await WorkspaceGuard.open({
     workspace: root,
     stateDir: state,
-    listProtected: protectedIn(root),
+    listProtected: listing(protectedIn(root)),
     tell: (line) => told.push(line),
   });
   const background = new BackgroundProcesses();
