@@ -14,6 +14,8 @@ export function seccompProgram(arch: string = process.arch): Uint8Array | undefi
     ...refuse(abi.calls.clone3, ENOSYS),
     ...refuseWhenArgumentHas(abi.calls.clone, CLONE_NEWUSER),
     ...refuseUnlessArgument(abi.calls.socket, [AF_INET, AF_INET6, AF_NETLINK]),
+    // From a pair for datagrams, any server's socket can be sent to; these two reach only each other.
+    ...refusePairUnless(abi.calls.socketpair, [SOCK_STREAM, SOCK_SEQPACKET]),
     [RETURN, 0, 0, ALLOW],
   ]);
 }
@@ -49,7 +51,7 @@ const DENIED = [
   'mount_setattr',
 ] as const;
 
-type SystemCall = (typeof DENIED)[number] | 'clone3' | 'clone' | 'socket';
+type SystemCall = (typeof DENIED)[number] | 'clone3' | 'clone' | 'socket' | 'socketpair';
 
 /** How a processor's Linux numbers its system calls. */
 interface Abi {
@@ -83,6 +85,7 @@ const ABIS: Readonly<Record<string, Abi>> = {
     calls: {
       ...COMMON_CALLS,
       socket: 41,
+      socketpair: 53,
       clone: 56,
       ptrace: 101,
       pivot_root: 155,
@@ -116,6 +119,7 @@ const ABIS: Readonly<Record<string, Abi>> = {
       init_module: 105,
       ptrace: 117,
       socket: 198,
+      socketpair: 199,
       add_key: 217,
       request_key: 218,
       keyctl: 219,
@@ -134,15 +138,17 @@ const ABIS: Readonly<Record<string, Abi>> = {
 /** Operation, jump when true, jump when false (both in instructions from the next one), operand. */
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
 
-/** Offsets in `struct seccomp_data`; the low half of the first argument, as all we look at is an `int`. */
+/** Offsets in `struct seccomp_data`; the low halves of two arguments, as all we look at is an `int`. */
 const CALL_NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST_ARGUMENT = 16;
+const SECOND_ARGUMENT = 24;
 
 const LOAD = 0x20;
 const IS_EQUAL = 0x15;
 const IS_AT_LEAST = 0x35;
 const HAS_BITS = 0x45;
+const MASK = 0x54;
 const RETURN = 0x06;
 
 const ALLOW = 0x7fff0000;
@@ -156,6 +162,10 @@ const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
 const CLONE_NEWUSER = 0x10000000;
+/** Without the flags that share the argument with it. */
+const SOCK_TYPE_MASK = 0xf;
+const SOCK_STREAM = 1;
+const SOCK_SEQPACKET = 5;
 
 /** Under another ABI the numbers mean other calls. Leaves the call's number loaded, as all that follows expects. */
 function killOtherAbis({ audit, otherAbiFrom }: Abi): Instruction[] {
@@ -192,6 +202,18 @@ function refuseUnlessArgument(call: number, values: readonly number[]): Instruct
     [IS_EQUAL, 0, count + 3, call],
     [LOAD, 0, 0, FIRST_ARGUMENT],
     ...values.map((value, index): Instruction => [IS_EQUAL, count - index, 0, value]),
+    [RETURN, 0, 0, FAIL_WITH | EPERM],
+    [LOAD, 0, 0, CALL_NUMBER],
+  ];
+}
+
+function refusePairUnless(call: number, types: readonly number[]): Instruction[] {
+  const count = types.length;
+  return [
+    [IS_EQUAL, 0, count + 4, call],
+    [LOAD, 0, 0, SECOND_ARGUMENT],
+    [MASK, 0, 0, SOCK_TYPE_MASK],
+    ...types.map((type, index): Instruction => [IS_EQUAL, count - index, 0, type]),
     [RETURN, 0, 0, FAIL_WITH | EPERM],
     [LOAD, 0, 0, CALL_NUMBER],
   ];

@@ -1,5 +1,6 @@
 /** Ways out of a sandbox that need no race: each of them once led out. */
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { link, mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -232,6 +233,29 @@ describe.skipIf(NO_BUBBLEWRAP).each(WAYS)('the machine is closed $way', ({ isHel
     bridge.stdin?.end(JSON.stringify({ surroundings: place.surroundings, command, isHeld }));
     expect(bridge.stdout && (await text(bridge.stdout))).toBe('end\n');
     expect(await readdir(place.path('outside'))).toEqual(['file']);
+  });
+
+  test('commands reach no socket outside the workspace', async () => {
+    const place = await sandboxedWorkspace({ isHeld });
+    onTestFinished(place.remove);
+    const name = `drawbridge-test-${process.pid}`;
+    const server = spawn('perl', [
+      '-MSocket',
+      '-e',
+      'socket(S, AF_UNIX, SOCK_DGRAM, 0) && bind(S, pack_sockaddr_un(chr(0) . shift)) or die; $| = 1; print "up\n"; recv(S, $_, 9, 0); print "reached\n"',
+      name,
+    ]);
+    onTestFinished(() => void server.kill('SIGKILL'));
+    await once(server.stdout, 'data');
+    let heard = '';
+    server.stdout.on('data', (data) => {
+      heard += data;
+    });
+    const { output } = await place.attempt(
+      `perl -MSocket -e 'for (SOCK_DGRAM, SOCK_DGRAM | SOCK_CLOEXEC, SOCK_RAW, SOCK_STREAM) { socketpair(A, B, AF_UNIX, $_, 0) or next; print "pair\n"; send(A, "hello", 0, pack_sockaddr_un(chr(0) . "${name}")) and print "sent\n" } print "end\n"'`,
+      'network',
+    );
+    expect({ output, heard }).toEqual({ output: 'pair\nend\n', heard: '' });
   });
 
   test('commands read of the home folder the tools, and what the owner lists', async () => {
