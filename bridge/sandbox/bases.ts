@@ -2,7 +2,7 @@
 
 import { Base } from './base.ts';
 import { type BytePath, fromText, isBelow, toText } from './byte-path.ts';
-import { descendants, freezeDescendants, type Process } from './freeze.ts';
+import { descendants, type Freeze, freezeDescendants, type Process } from './freeze.ts';
 import { failed, releaseHeld } from './held-command.ts';
 import { KnownEntries } from './known-entries.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
@@ -83,9 +83,7 @@ export class Bases implements Disposable {
     kind: BaseKind,
     start: (mounts: readonly BytePath[], notes: CurrentBase['notes']) => Result,
   ): Promise<Result> {
-    const thaw = await freezeDescendants().catch((cause: unknown) => {
-      throw failed(cause);
-    });
+    const { thaw, awake } = await freeze();
     try {
       const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
       this.#known.remember(found.entries);
@@ -97,7 +95,10 @@ export class Bases implements Disposable {
       const isOurs = ({ parent, pid }: Process) => parent === process.pid && !earlier.has(pid);
       const launched = descendants().find(isOurs)?.pid;
       if (launched === undefined) return result;
-      await releaseHeld(launched, entries);
+      await releaseHeld(launched, entries, awake).catch((error: unknown) => {
+        end(awake());
+        throw error;
+      });
       return result;
     } finally {
       thaw();
@@ -111,28 +112,31 @@ export class Bases implements Disposable {
   }
 
   async #remake(kind: BaseKind): Promise<CurrentBase> {
-    const thaw = await freezeDescendants().catch((cause: unknown) => {
-      throw failed(cause);
-    });
-    try {
-      let failure: unknown;
-      for (let attempt = 0; attempt < SANDBOX_LIMITS.baseAttempts; attempt++) {
+    let failure: unknown;
+    for (let attempt = 0; attempt < SANDBOX_LIMITS.baseAttempts; attempt++) {
+      const { thaw, awake } = await freeze();
+      try {
         const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
         this.#known.remember(found.entries);
         const places = this.#known.places();
-        const base = await this.#make(kind, places).catch((error: unknown) => {
-          failure = error;
-          return undefined;
-        });
-        if (base === undefined) continue;
-        this.#bases.get(kind)?.[Symbol.dispose]();
-        this.#bases.set(kind, base);
-        return { base, notes: this.#notes(found, places) };
+        const base = await this.#make(kind, places);
+        const woken = awake();
+        if (base !== undefined && woken.length === 0) {
+          this.#bases.get(kind)?.[Symbol.dispose]();
+          this.#bases.set(kind, base);
+          return { base, notes: this.#notes(found, places) };
+        }
+        base?.[Symbol.dispose]();
+        if (woken.length > 0) failure = new Error(AWAKE);
+        // Once can be chance, such as a machine that was asleep.
+        if (attempt > 0) end(woken);
+      } catch (error) {
+        failure = error;
+      } finally {
+        thaw();
       }
-      throw failed(failure);
-    } finally {
-      thaw();
     }
+    throw failed(failure);
   }
 
   async #make(kind: BaseKind, places: readonly ClosedEntry[]): Promise<Base | undefined> {
@@ -160,6 +164,25 @@ export class Bases implements Disposable {
     return isBelow(this.#workspace, path) ? toText(path.slice(this.#workspace.length + 1)) : '.';
   }
 }
+
+async function freeze(): Promise<Freeze> {
+  return await freezeDescendants().catch((cause: unknown) => {
+    throw failed(cause);
+  });
+}
+
+/** No command can be started safely beside a process that does not stay stopped. */
+function end(processes: readonly number[]): void {
+  for (const pid of processes) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch {
+      // It has ended.
+    }
+  }
+}
+
+const AWAKE = 'a process of an earlier command does not stay stopped';
 
 /** What a grant for git leaves open. */
 const GIT_NAMES: ReadonlySet<string> = new Set(['.git', '.gitmodules']);

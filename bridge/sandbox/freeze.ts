@@ -5,12 +5,12 @@ import { SANDBOX_LIMITS } from './limits.ts';
 
 /**
  * Stops all descendants of this process: those of sandboxes are among them, and no sandboxed process can leave its
- * family, since its PID namespace has a first process for all orphans. Returns what lets them go on again. Rejects when
- * they could not all be stopped; then none stays stopped.
+ * family, since its PID namespace has a first process for all orphans. Rejects when they could not all be stopped; then
+ * none stays stopped.
  *
  * Whatever is started afterwards runs: start nothing that is not trusted until they go on.
  */
-export async function freezeDescendants(): Promise<() => void> {
+export async function freezeDescendants(): Promise<Freeze> {
   const stopped = new Set<number>();
   const thaw = () => {
     for (const pid of stopped) signal(pid, 'SIGCONT');
@@ -28,7 +28,36 @@ export async function freezeDescendants(): Promise<() => void> {
     }
     if (running.length > 0) await sleep(0);
   }
-  return thaw;
+  const still = descendants()
+    .map(({ pid }) => ({ pid, switches: switchesOf(pid) }))
+    .filter(({ switches }) => switches !== '');
+  const hasRun = ({ pid, switches }: (typeof still)[number]) =>
+    readProcess(String(pid))?.isStopped !== true || switchesOf(pid) !== switches;
+  return { thaw, awake: () => still.filter(hasRun).map(({ pid }) => pid) };
+}
+
+export interface Freeze {
+  /** Lets them go on again. */
+  readonly thaw: () => void;
+  /**
+   * Those that have run since, or have ended. Nothing keeps a process stopped: a timer of its own, or a change in a
+   * folder that it watches, can send it SIGCONT. What was looked at meanwhile is worth nothing then.
+   */
+  readonly awake: () => readonly number[];
+}
+
+/**
+ * How often each thread was taken off a processor, by proc_pid_status(5): one that has run and rests again was once
+ * more. Nothing for a dead one, which its parent may ask for at any time.
+ */
+function switchesOf(pid: number): string {
+  return listIfAny(`/proc/${pid}/task`)
+    .flatMap((thread) => {
+      const status = readIfAny(`/proc/${pid}/task/${thread}/status`) ?? '';
+      const isDead = /^State:\s+[ZX]/m.test(status);
+      return isDead ? [] : [thread, ...(status.match(/^\w+_ctxt_switches:.*$/gm) ?? [])];
+    })
+    .join();
 }
 
 export interface Process {

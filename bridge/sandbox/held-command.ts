@@ -12,12 +12,13 @@ import type { ClosedEntry } from './scan.ts';
 export const HOLD = 'kill -STOP $$';
 
 /**
- * Lets a command go on when each entry is closed for it; else kills it and throws a ToolFailure. `launched` is the
- * process that was started for it. One that ended by itself has said why.
+ * Lets a command go on when each entry is closed for it, and all others were stopped throughout; else kills it and throws
+ * a ToolFailure. `launched` is the process that was started for it. One that ended by itself has said why.
  */
 export async function releaseHeld(
   launched: number,
   entries: readonly ClosedEntry[],
+  awake: () => readonly number[],
 ): Promise<void> {
   const deadline = performance.now() + SANDBOX_LIMITS.baseMs;
   while (performance.now() < deadline) {
@@ -26,7 +27,8 @@ export async function releaseHeld(
     if (last === undefined && !isAlive(launched)) return;
     if (last?.isStopped === true && family.length >= FAMILY_SIZE) {
       const { pid } = last;
-      if (!isEachClosed({ pid, mounts: () => readMounts(pid) }, entries)) break;
+      const isClosed = isEachClosed({ pid, mounts: () => readMounts(pid) }, entries);
+      if (!isClosed || awake().length > 0) break;
       process.kill(pid, 'SIGCONT');
       return;
     }
