@@ -54,7 +54,7 @@ export class KnownEntries implements Disposable {
       const path = placeOf(held);
       if (path === DELETED) this.#release(held);
       else if (path !== TOO_DEEP && isBelow(this.#workspace, path)) {
-        places.push({ ...held.entry, path });
+        places.push({ ...held.entry, path, ...(isLocked(held, path) && { closure: 'secret' }) });
       }
     }
     return places;
@@ -108,6 +108,11 @@ function placeOf({ descriptor, entry }: Held): BytePath | typeof DELETED | typeo
   // A file with a second name elsewhere: the one that was held is gone. No entry of ours has a name that ends so.
   if (path.endsWith(' (deleted)')) return DELETED;
   return entry.isUnreadable === true && canBeLookedInto(path, stats) ? DELETED : path;
+}
+
+/** A protected folder that its owner may not read: nothing in it can be closed by itself. */
+function isLocked({ descriptor, entry }: Held, path: BytePath): boolean {
+  return entry.kind === 'folder' && !canBeLookedInto(path, fstatSync(descriptor));
 }
 
 const DELETED = Symbol('deleted');

@@ -45,7 +45,7 @@ export class WorkspaceScan {
     const deadline = performance.now() + limitMs;
     const seen = new Map<string, Listing>();
     const entries: ClosedEntry[] = [];
-    const folders = [this.#root];
+    const folders: Folder[] = [{ path: this.#root, isProtected: false }];
     let sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
     for (const folder of folders) {
       this.#lookInto(folder, { folders, entries, seen });
@@ -59,13 +59,14 @@ export class WorkspaceScan {
   }
 
   #lookInto(
-    folder: BytePath,
-    found: { folders: BytePath[]; entries: ClosedEntry[]; seen: Map<string, Listing> },
+    { path: folder, isProtected, isClosed }: Folder,
+    found: { folders: Folder[]; entries: ClosedEntry[]; seen: Map<string, Listing> },
   ): void {
     const stats = statIfAny(folder);
     if (stats === undefined) return;
     const identity = identityOf(stats);
     if (folder !== this.#root && !canBeLookedInto(folder, stats)) {
+      if (isClosed) return;
       const whole = { closure: 'secret', kind: 'folder', isUnreadable: true } as const;
       found.entries.push({ path: folder, identity, ...whole });
       return;
@@ -75,11 +76,28 @@ export class WorkspaceScan {
     const listing = isCached ? known : read(folder, stats);
     if (stats.dev === this.#cachedDevice) found.seen.set(identity, listing);
     for (const entry of listing.closed) {
-      found.entries.push({ ...entry, path: join(folder, entry.name) });
+      const path = join(folder, entry.name);
+      const isSecret = entry.closure === 'secret';
+      if (isSecret || !isProtected) found.entries.push({ ...entry, path });
+      const isSearched = !isSecret && entry.kind === 'folder' && entry.name !== GIT;
+      if (isSearched) found.folders.push({ path, isProtected: true, isClosed: !isProtected });
     }
-    for (const name of listing.below) found.folders.push(join(folder, name));
+    for (const name of listing.below) {
+      found.folders.push({ path: join(folder, name), isProtected });
+    }
   }
 }
+
+interface Folder {
+  readonly path: BytePath;
+  /** Whether it can be read only, with all that is in it; secrets in it are closed beside that. */
+  readonly isProtected: boolean;
+  /** Whether it is an entry itself. */
+  readonly isClosed?: boolean;
+}
+
+/** Git puts no secrets there, but branches may have the names of some. */
+const GIT = '.git';
 
 /** File systems whose folders tell of every change by their times: ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. */
 const LOCAL_DISKS: ReadonlySet<number> = new Set([

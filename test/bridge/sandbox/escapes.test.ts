@@ -70,6 +70,16 @@ describe.skipIf(NO_BUBBLEWRAP).each(WAYS)('what is closed stays closed $way', ({
       'chmod 700 d; cd d/api',
     ],
     ['deeper than a path can be long', `W=$PWD; ${DEEP}; mv $W/packages/api .`, `${DEEP}; cd api`],
+    [
+      'into a folder of an editor that only a command opens',
+      'mkdir .idea; mv packages/api .idea/; chmod 000 .idea',
+      'chmod 700 .idea; cd .idea/api',
+    ],
+    [
+      'into such a folder, deeper than a path can be long',
+      `W=$PWD; mkdir .idea; cd .idea; ${DEEP}; mv $W/packages/api .`,
+      `cd .idea; ${DEEP}; cd api`,
+    ],
   ])('when its parents are moved %s', async (_, move, enter) => {
     const place = await withProject(isHeld);
     await place.attempt('true');
@@ -107,6 +117,19 @@ describe.skipIf(NO_BUBBLEWRAP).each(WAYS)('what is closed stays closed $way', ({
     await place.put('workspace/late/.env', SECRET);
     await git(place.path('workspace/late'), 'init', '--quiet');
     expect(await loot(place, 'cd late')).toEqual(SAFE);
+  });
+
+  test('where it is in a folder that can only be read', async () => {
+    const place = await withProject(isHeld);
+    await place.put('workspace/.vscode/.env', SECRET);
+    await place.put('workspace/.claude/keys/server.key', SECRET);
+    const { output } = await place.attempt('cat .vscode/.env .claude/keys/server.key; echo end');
+    expect(output).not.toContain('secret');
+    expect(output).toMatch(/end\n$/);
+    expect((await place.attempt('cat .vscode/settings.json; echo > .vscode/x')).output).toMatch(
+      /^\{\}/,
+    );
+    expect(await place.text('workspace/.vscode/x')).toBeUndefined();
   });
 
   test('with its second name in the workspace, where a person has made one', async () => {
