@@ -42,9 +42,11 @@ export class KnownEntries implements Disposable {
 
   /** Whether everything that was found is among these places, or would find no room. */
   covers(found: readonly ClosedEntry[], places: readonly ClosedEntry[]): boolean {
-    if (this.#held.length >= SANDBOX_LIMITS.maxMounts) return true;
     const known = new Set(places.map(keyOf));
-    return found.every((entry) => entry.kind === 'link' || known.has(keyOf(entry)));
+    const isEach = found.every((entry) => entry.kind === 'link' || known.has(keyOf(entry)));
+    const isFull = this.#held.length >= SANDBOX_LIMITS.maxMounts;
+    this.#hasOverflowed = !isEach && isFull;
+    return isEach || isFull;
   }
 
   /** All that still exists, where it is by now. What was deleted is forgotten. */

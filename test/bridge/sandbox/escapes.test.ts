@@ -119,6 +119,16 @@ describe.skipIf(NO_BUBBLEWRAP).each(WAYS)('what is closed stays closed $way', ({
     expect(await loot(place, 'cd late')).toEqual(SAFE);
   });
 
+  test('or it is told that it is not, where commands have made more than a sandbox can close', async () => {
+    const place = await sandboxedWorkspace({ isHeld });
+    onTestFinished(place.remove);
+    // With those that the workspace has, just as many as there is room for.
+    await place.attempt('for i in $(seq 297); do mkdir -p f/$i/.vscode; done');
+    expect((await place.attempt('true')).limits).not.toContain('not covered');
+    await place.put('workspace/late/.env', SECRET);
+    expect((await place.attempt('true')).limits).toContain('not covered');
+  });
+
   test('where it is in a folder that can only be read', async () => {
     const place = await withProject(isHeld);
     await place.put('workspace/.vscode/.env', SECRET);
