@@ -125,7 +125,8 @@ async function copyFile(from: Spot, to: Spot, copied: Copied): Promise<void> {
   await using target = await open(
     to.folder.entry(to.name),
     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-    stats.mode,
+    // Until it is given to its owner, it would be a program that runs as root.
+    stats.mode & RIGHTS,
   );
   const piece = Buffer.alloc(PIECE_BYTES);
   for (;;) {
@@ -167,5 +168,6 @@ function systemError(code: string): Error {
 }
 
 const PRIVATE_FOLDER = 0o700;
+const RIGHTS = 0o777;
 const USUAL_FILE = 0o644;
 const PIECE_BYTES = 65_536;

@@ -6,7 +6,7 @@ import { inOneLine, shorten } from '../../shared/plain-sight.ts';
 import { readRules } from '../approvals/rules.ts';
 import { type BytePath, fromText, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/protected.ts';
-import { type HeldEntry, HeldFolder } from './held-folder.ts';
+import { type HeldEntry, HeldFolder, QuarantineError } from './held-folder.ts';
 import { moveAway } from './moving.ts';
 import { QuarantineRecord, quarantineFolder } from './store.ts';
 
@@ -76,7 +76,7 @@ class ObstacleSearch {
   }
 
   async #folder(folder: HeldFolder): Promise<void> {
-    for (const entry of await folder.list()) {
+    for (const entry of await this.#entriesOf(folder)) {
       if (--this.#left <= 0) return;
       const sentence = await this.#judge(folder, entry);
       if (sentence !== undefined) await this.#report(folder, entry.name, sentence);
@@ -85,6 +85,18 @@ class ObstacleSearch {
         await using inner = await folder.openFolder(entry.name).catch(() => undefined);
         if (inner) await this.#folder(inner);
       }
+    }
+  }
+
+  async #entriesOf(folder: HeldFolder): Promise<readonly HeldEntry[]> {
+    try {
+      return await folder.list();
+    } catch (error) {
+      if (!(error instanceof QuarantineError)) throw error;
+      const shown = shorten(this.#nameOf(folder.path), QUARANTINE_LIMITS.maxWhatChars);
+      const sentence = `${shown === '' ? 'The workspace' : shown} was not looked into: ${error.message}.`;
+      this.found.push({ sentence, isMended: false });
+      return [];
     }
   }
 
