@@ -30,6 +30,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           exclude: ['test/worker/**', 'test/flow/**'],
           testTimeout: 20_000,
+          maxConcurrency: 2,
         },
       },
       {

@@ -6,5 +6,6 @@ export default defineConfig({
     include: ['test/**/*.deep.ts'],
     testTimeout: 15 * 60_000,
     fileParallelism: false,
+    maxConcurrency: 2,
   },
 });

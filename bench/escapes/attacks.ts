@@ -1,5 +1,8 @@
 /** Ways out of the sandbox, to be tried: by a program that changes names without pause, or by a command alone. */
 
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+
 /**
  * All that an attack does happens in a folder of its own inside the workspace, with the home folder beside the workspace
  * (`$HOME`), and beside that `instances` (our state) and `outside`.
@@ -60,6 +63,11 @@ sub wake { my ($ns) = @_; $SIG{CONT} = sub {};
 /** A new protected name each time: only then is a base made at all. */
 const provoke = (index: number) => `mkdir -p fresh/${index}/.vscode`;
 
+/** Removes that name, as a person would: a sandbox closes only so many, and then no base is made any more. */
+export async function makeRoom(folder: string, index: number): Promise<void> {
+  await rm(join(folder, 'fresh', String(index)), { recursive: true, force: true });
+}
+
 /** Into every repository there is. */
 const WRITE =
   `for git in */.git */*/.git */*/*/.git; do echo ${MARK} > $git/hooks/pre-commit; ` +
@@ -115,8 +123,8 @@ export const RACES: readonly Attack[] = [
     files: PROJECT,
     prepare: 'mkdir -p c/b; touch c/b/.env',
     swapper: `${EXCHANGE}
-      for my $i (1 .. 3) { if (!fork()) { while (1) { kill("CONT", -1); select(undef, undef, undef, 0.001); } } }
-      for my $i (1 .. 2) { if (!fork()) { while (1) { if (my $child = fork()) { waitpid($child, 0); } else { swap("a", "c"); exit; } } } }
+      for my $i (1 .. 2) { if (!fork()) { while (1) { kill("CONT", -1); select(undef, undef, undef, 0.001); } } }
+      for my $i (1 .. 1) { if (!fork()) { while (1) { if (my $child = fork()) { waitpid($child, 0); } else { swap("a", "c"); exit; } } } }
       while (1) { swap("a/b", "c/b"); }`,
     attempt: (index) => `cat a/b/.env c/b/.env; ${WRITE}; ${provoke(index)}`,
   },

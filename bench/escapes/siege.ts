@@ -4,7 +4,7 @@ import type { Confinement } from '../../bridge/sandbox/confinement.ts';
 import { BackgroundProcesses } from '../../bridge/terminal/background.ts';
 import { runCommand } from '../../bridge/terminal/run-command.ts';
 import type { Random } from '../fuzz/random.ts';
-import { type Attack, LOOT } from './attacks.ts';
+import { type Attack, LOOT, makeRoom } from './attacks.ts';
 
 export interface AttackResult {
   readonly name: string;
@@ -96,6 +96,7 @@ export class Siege {
       const output = await this.#command(index, attack.attempt(number));
       if (output.includes(LOOT)) result.hits++;
       if (!output.includes(END)) result.failed++;
+      await makeRoom(this.#cwd(index), number);
     } catch {
       // The sandbox could not be made: then nothing was tried.
       result.failed++;

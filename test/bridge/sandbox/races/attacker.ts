@@ -1,6 +1,6 @@
 /** Runs one attack so many times, in the sandbox, as the user of this process; prints what came of it as JSON. */
 import { text } from 'node:stream/consumers';
-import { LOOT, RACES } from '../../../../bench/escapes/attacks.ts';
+import { LOOT, makeRoom, RACES } from '../../../../bench/escapes/attacks.ts';
 import type { Surroundings } from '../../../../bridge/sandbox/confinement.ts';
 import { BackgroundProcesses } from '../../../../bridge/terminal/background.ts';
 import { runCommand } from '../../../../bridge/terminal/run-command.ts';
@@ -49,6 +49,7 @@ for (let index = 0; index < times; index++) {
     const { output } = await start(`{ ${attack.attempt(index)}; } 2>/dev/null; echo end`);
     if (output.includes(LOOT)) hits++;
     if (!output.endsWith('end\n')) throw new Error(output.slice(0, 200));
+    await makeRoom(surroundings.workspace, index);
   } catch (error) {
     failed++;
     if (reason === '') reason = error instanceof Error ? error.message : String(error);
