@@ -1,4 +1,4 @@
 import { describeRaces } from './describe-races.ts';
 
 describeRaces(2_000, { isHeld: false });
-describeRaces(200, { isHeld: true });
+describeRaces(100, { isHeld: true });
