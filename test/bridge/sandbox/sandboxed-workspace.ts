@@ -1,16 +1,7 @@
 /** A workspace with all that a sandbox must guard: a repository, secrets around and in it, our own state. */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import {
-  copyFile,
-  lchown,
-  mkdir,
-  mkdtemp,
-  readFile,
-  realpath,
-  stat,
-  writeFile,
-} from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { copyFile, lchown, mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -124,14 +115,19 @@ export async function sandboxedWorkspace(
 
 /** In the repository, where the owner gets there, else where everybody does. */
 async function reachableFolder(): Promise<string> {
+  if (!isOpenToOwner(import.meta.dirname)) return tmpdir();
   const inRepository = join(import.meta.dirname, '../../../.build');
   await mkdir(inRepository, { recursive: true });
-  const everybody = 0o001;
-  for (let folder = inRepository; dirname(folder) !== folder; folder = dirname(folder)) {
-    if (OWNER.uid !== undefined && ((await stat(folder)).mode & everybody) === 0) return tmpdir();
-  }
   return inRepository;
 }
+
+/** Whether {@link OWNER} gets to a folder. */
+export function isOpenToOwner(path: string): boolean {
+  if (OWNER.uid === undefined || dirname(path) === path) return true;
+  return (statSync(path).mode & EVERYBODY_ENTERS) !== 0 && isOpenToOwner(dirname(path));
+}
+
+const EVERYBODY_ENTERS = 0o001;
 
 /** The place itself and every folder on the way to it. */
 async function giveAway(base: string, name: string): Promise<void> {

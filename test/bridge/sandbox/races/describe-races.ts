@@ -7,17 +7,19 @@ import { json } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { describe, type TestContext, test } from 'vitest';
 import { LOOT, MARK, PERSONAL_FILES, RACES } from '../../../../bench/escapes/attacks.ts';
-import { NO_BUBBLEWRAP, OWNER, sandboxedWorkspace } from '../sandboxed-workspace.ts';
+import { isOpenToOwner, NO_BUBBLEWRAP, OWNER, sandboxedWorkspace } from '../sandboxed-workspace.ts';
 import type { Outcome } from './attacker.ts';
 
-/** The user that the bridge is: the owner of the workspace, and root where this process is root. */
-const BRIDGES: readonly (readonly [string, { uid?: number; gid?: number }])[] =
-  OWNER.uid === undefined
-    ? [['its owner', {}]]
-    : [
-        ['root', {}],
-        ['its owner', OWNER],
-      ];
+type User = readonly [string, { uid?: number; gid?: number }];
+
+/**
+ * The users that a bridge can be here: root where this process is root, and the owner of the workspace, where the owner
+ * gets to this repository.
+ */
+const BRIDGES: readonly User[] = [
+  ...(OWNER.uid === undefined ? [] : [['root', {}] satisfies User]),
+  ...(isOpenToOwner(import.meta.dirname) ? [['its owner', OWNER] satisfies User] : []),
+];
 
 /** On a machine that does other things as well; alone an attempt takes 20 to 100 ms. */
 const MAX_ATTEMPT_MS = 2_000;
