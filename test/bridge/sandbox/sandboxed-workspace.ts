@@ -2,7 +2,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, lchown, mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Account, chooseAccount } from '../../../bridge/sandbox/account.ts';
@@ -115,7 +114,8 @@ export async function sandboxedWorkspace(
 
 /** In the repository, where the owner gets there, else where everybody does. */
 async function reachableFolder(): Promise<string> {
-  if (!isOpenToOwner(import.meta.dirname)) return tmpdir();
+  // Not /tmp, where a command has a folder of its own.
+  if (!isOpenToOwner(import.meta.dirname)) return '/var/lib';
   const inRepository = join(import.meta.dirname, '../../../.build');
   await mkdir(inRepository, { recursive: true });
   return inRepository;
