@@ -36,8 +36,6 @@ export const SANDBOX_LIMITS = {
   sharedMemoryBytes: 256 * MIB,
   /** A folder that hides another holds nothing. */
   hiddenBytes: 4 * KIB,
-  /** Of the folders around all mounts, which hold mount points only. */
-  rootBytes: 4 * MIB,
   /** Of the names in a note to the model, in UTF-16 units. */
   maxNoteChars: 400,
   /** Of what a program complained of, in UTF-16 units. */

@@ -122,13 +122,14 @@ const WRITABLE = 'writable ';
 const NETWORK = 'network ';
 const LIMITS = 'limits ';
 const MOUNT = 'mount ';
+const COUNT = 'mounts ';
 const END = 'end of the attempt';
 
 /** Asked for, never written to: a test that succeeds must do no harm. */
 const KERNEL_SETTINGS = ['/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/sys/kernel'];
 
 /**
- * Starts no programs but one, for the self-test is a part of every start. Bash opens a connection by `/dev/tcp`; where
+ * Starts few programs, for the self-test is a part of every start. Mounts are read by one, since a shell reads byte by byte. Bash opens a connection by `/dev/tcp`; where
  * another shell cannot, the name of the network namespace is the proof.
  */
 function scriptOf(traps: Traps, port: number): string {
@@ -142,7 +143,8 @@ for secret in ${secrets}; do
 done
 for setting in ${KERNEL_SETTINGS.join(' ')}; do [ -w "$setting" ] && echo "${WRITABLE}$setting"; done
 echo "${LIMITS}$(ulimit -u 2>/dev/null || ulimit -p) $(ulimit -d)"
-while read -r line; do echo "${MOUNT}$line"; done </proc/self/mountinfo
+grep ' - tmpfs ' /proc/self/mountinfo | grep -v '[ ,]size=' | sed 's/^/${MOUNT}/'
+grep -c ' - tmpfs ' /proc/self/mountinfo | sed 's/^/${COUNT}/'
 echo "${NETWORK}$(readlink /proc/self/ns/net)"
 echo "${END}"`;
 }
@@ -176,7 +178,7 @@ async function observe(output: string, traps: Traps, host: LoopbackHost): Promis
     escaped: [...traps.outside.filter((_, index) => escaped[index]), ...said(WRITABLE)],
     revealed: said(REVEALED),
     reachedHost: host.connections() > 0 || !isApart,
-    unbounded: [...unboundedLimits(said(LIMITS)), ...unboundedMemory(said(MOUNT))],
+    unbounded: [...unboundedLimits(said(LIMITS)), ...unboundedMemory(said(MOUNT), said(COUNT))],
   };
 }
 
@@ -189,13 +191,15 @@ function unboundedLimits([line = '']: readonly string[]): string[] {
   ];
 }
 
-/** Folders in memory that can be written to and have no size; lines of proc_pid_mountinfo(5). */
-function unboundedMemory(mounts: readonly string[]): string[] {
-  return mounts.flatMap((line) => {
+/**
+ * Folders in memory that can be written to, out of those without a size; lines of proc_pid_mountinfo(5). The count of all
+ * such folders proves that they were looked at: a sandbox has several.
+ */
+function unboundedMemory(unsized: readonly string[], [count = '0']: readonly string[]): string[] {
+  if (!(Number(count) > 0)) return ['the memory behind folders'];
+  return unsized.flatMap((line) => {
     const [, , , , place = '', options = ''] = line.split(' ');
-    const isInMemory = / - tmpfs \S+ /.test(line);
-    const isBounded = options.split(',').includes('ro') || /[ ,]size=/.test(line);
-    return isInMemory && !isBounded ? [place] : [];
+    return options.split(',').includes('ro') ? [] : [place];
   });
 }
 
