@@ -9,6 +9,16 @@ export function toBytes(path: BytePath): Buffer {
   return Buffer.from(path, 'latin1');
 }
 
+/** As {@link toBytes}, without a copy where the encodings agree: for what is called once per folder of a workspace. */
+export function toPathLike(path: BytePath): string | Buffer {
+  return isAscii(path) ? path : toBytes(path);
+}
+
+function isAscii(path: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the range of ASCII begins with them.
+  return /^[\x00-\x7f]*$/.test(path);
+}
+
 export function fromText(path: string): BytePath {
   return Buffer.from(path, 'utf8').toString('latin1');
 }

@@ -1,7 +1,7 @@
 /** Finds the protected and secret paths of a workspace, again and again, reading only the folders that changed. */
 import { type Dirent, lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { type BytePath, toBytes, toText } from './byte-path.ts';
+import { type BytePath, toBytes, toPathLike, toText } from './byte-path.ts';
 import { isSystemError } from './failure.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { type Closure, closureOf } from './protected.ts';
@@ -31,8 +31,8 @@ export interface ClosedEntries {
 export class WorkspaceScan {
   readonly #root: BytePath;
   readonly #cachedDevice: number | undefined;
-  /** By device and inode, so that a folder that was moved need not be read again. */
-  #known = new Map<string, Listing>();
+  /** By path: what the look before found in each folder. */
+  #known = new Map<BytePath, Listing>();
 
   constructor(root: BytePath) {
     this.#root = root;
@@ -43,7 +43,7 @@ export class WorkspaceScan {
   /** One look at a time: the caller sees to that. */
   async look(limitMs: number): Promise<ClosedEntries> {
     const deadline = performance.now() + limitMs;
-    const seen = new Map<string, Listing>();
+    const seen = new Map<BytePath, Listing>();
     const entries: ClosedEntry[] = [];
     const folders: Folder[] = [{ path: this.#root, isProtected: false }];
     let sliceEnd = performance.now() + SANDBOX_LIMITS.scanSliceMs;
@@ -60,31 +60,28 @@ export class WorkspaceScan {
 
   #lookInto(
     { path: folder, isProtected, isClosed }: Folder,
-    found: { folders: Folder[]; entries: ClosedEntry[]; seen: Map<string, Listing> },
+    found: { folders: Folder[]; entries: ClosedEntry[]; seen: Map<BytePath, Listing> },
   ): void {
     const stats = statIfAny(folder);
     if (stats === undefined) return;
-    const identity = identityOf(stats);
     if (folder !== this.#root && !canBeLookedInto(folder, stats)) {
       if (isClosed) return;
       const whole = { closure: 'secret', kind: 'folder', isUnreadable: true } as const;
-      found.entries.push({ path: folder, identity, ...whole });
+      found.entries.push({ path: folder, identity: identityOf(stats), ...whole });
       return;
     }
-    const known = this.#known.get(identity);
+    const known = this.#known.get(folder);
     const isCached = known !== undefined && isStillTrue(known, stats);
     const listing = isCached ? known : read(folder, stats);
-    if (stats.dev === this.#cachedDevice) found.seen.set(identity, listing);
+    if (stats.dev === this.#cachedDevice) found.seen.set(folder, listing);
     for (const entry of listing.closed) {
-      const path = join(folder, entry.name);
       const isSecret = entry.closure === 'secret';
-      if (isSecret || !isProtected) found.entries.push({ ...entry, path });
-      const isSearched = !isSecret && entry.kind === 'folder' && entry.name !== GIT;
-      if (isSearched) found.folders.push({ path, isProtected: true, isClosed: !isProtected });
+      if (isSecret || !isProtected) found.entries.push(entry);
+      const isSearched = !isSecret && entry.kind === 'folder' && !entry.path.endsWith(GIT);
+      if (!isSearched) continue;
+      found.folders.push({ path: entry.path, isProtected: true, isClosed: !isProtected });
     }
-    for (const name of listing.below) {
-      found.folders.push({ path: join(folder, name), isProtected });
-    }
+    for (const path of listing.below) found.folders.push({ path, isProtected });
   }
 }
 
@@ -97,7 +94,7 @@ interface Folder {
 }
 
 /** Git puts no secrets there, but branches may have the names of some. */
-const GIT = '.git';
+const GIT = '/.git';
 
 /** File systems whose folders tell of every change by their times: ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. */
 const LOCAL_DISKS: ReadonlySet<number> = new Set([
@@ -115,29 +112,44 @@ export function identityOf({
   return `${Number(dev)}:${Number(ino)}:${Math.floor(Number(birthtimeMs))}`;
 }
 
-/** What a folder held when it was read. */
+/** What a folder held when it was read. Which folder that was, `dev`, `ino` and `birthtimeMs` tell. */
 interface Listing {
-  readonly closed: readonly (Omit<ClosedEntry, 'path'> & { readonly name: string })[];
-  readonly below: readonly string[];
+  readonly dev: number;
+  readonly ino: number;
+  readonly birthtimeMs: number;
+  readonly closed: readonly ClosedEntry[];
+  /** Paths of the other folders in it. */
+  readonly below: readonly BytePath[];
   readonly changedMs: number;
   readonly readMs: number;
 }
 
 /** No program can set the time of the last change, short of the clock. */
-function isStillTrue({ changedMs, readMs }: Listing, { ctimeMs, mtimeMs }: Stats): boolean {
+function isStillTrue(listing: Listing, stats: Stats): boolean {
+  const { changedMs, readMs } = listing;
   const isSettled = readMs - changedMs > SANDBOX_LIMITS.settledMs;
-  return isSettled && changedMs === Math.max(ctimeMs, mtimeMs);
+  const isUnchanged = changedMs === Math.max(stats.ctimeMs, stats.mtimeMs);
+  return isSettled && isUnchanged && isSameFolder(listing, stats);
 }
 
-function read(folder: BytePath, { ctimeMs, mtimeMs }: Stats): Listing {
+function isSameFolder(listing: Listing, { dev, ino, birthtimeMs }: Stats): boolean {
+  return listing.dev === dev && listing.ino === ino && listing.birthtimeMs === birthtimeMs;
+}
+
+function read(folder: BytePath, stats: Stats): Listing {
   const readMs = Date.now();
   const entries = readEntries(folder);
   const closed = entries.flatMap((entry) => toClosed(folder, entry));
-  const names = new Set(closed.map(({ name }) => name));
-  const below = entries.filter((entry) => entry.isDirectory() && !names.has(entry.name));
+  const closedPaths = new Set(closed.map(({ path }) => path));
+  const folders = entries.filter((entry) => entry.isDirectory());
+  const paths = folders.map(({ name }) => join(folder, name));
+  const { dev, ino, birthtimeMs, ctimeMs, mtimeMs } = stats;
   return {
+    dev,
+    ino,
+    birthtimeMs,
     closed,
-    below: below.map(({ name }) => name),
+    below: paths.filter((path) => !closedPaths.has(path)),
     changedMs: Math.max(ctimeMs, mtimeMs),
     readMs,
   };
@@ -153,13 +165,14 @@ function readEntries(folder: BytePath): Dirent[] {
   }
 }
 
-function toClosed(folder: BytePath, { name }: Dirent): Listing['closed'] {
+function toClosed(folder: BytePath, { name }: Dirent): ClosedEntry[] {
   const closure = closureOf(toText(name));
   if (closure === null) return [];
-  const stats = statIfAny(join(folder, name));
+  const path = join(folder, name);
+  const stats = statIfAny(path);
   if (stats === undefined) return [];
   const kind = stats.isSymbolicLink() ? 'link' : stats.isDirectory() ? 'folder' : 'file';
-  return [{ name, closure, kind, identity: identityOf(stats) }];
+  return [{ path, closure, kind, identity: identityOf(stats) }];
 }
 
 const READ_AND_ENTER = 0o500;
@@ -173,9 +186,11 @@ export function canBeLookedInto(path: BytePath, { mode }: Pick<Stats, 'mode'>): 
   return isReadable && path.length <= SANDBOX_LIMITS.maxPathBytes;
 }
 
+const IF_ANY = { throwIfNoEntry: false } as const;
+
 function statIfAny(path: BytePath): Stats | undefined {
   try {
-    return lstatSync(toBytes(path), { throwIfNoEntry: false });
+    return lstatSync(toPathLike(path), IF_ANY);
   } catch (error) {
     // Gone since it was listed, or behind a folder that we may not enter.
     if (isSystemError(error, 'ENOTDIR', 'EACCES', 'ENAMETOOLONG', 'ELOOP')) return undefined;
