@@ -13,21 +13,20 @@ import {
   type ToolCall,
   TUNNEL_PROTOCOL,
 } from '../shared/tunnel.ts';
-import { Asking } from './approvals/asking.ts';
-import { readDevices } from './approvals/devices.ts';
-import { judgeCall, type Policy, visibilityOf } from './approvals/policy.ts';
-import { readRules } from './approvals/rules.ts';
-import { createTerminalPrompt } from './approvals/terminal.ts';
-import { visibilityInAll } from './approvals/visibility.ts';
-import { ContextTeller } from './context-teller.ts';
+import { Asking } from './admission/asking.ts';
+import { readDevices } from './admission/devices.ts';
+import { judgeCall, type Policy, visibilityOf } from './admission/policy.ts';
+import { readRules } from './admission/rules.ts';
+import { createTerminalPrompt } from './admission/terminal.ts';
+import { visibilityInAll } from './admission/visibility.ts';
+import { ContextTeller } from './context/teller.ts';
+import { ToolFailure } from './failure.ts';
 import { logTrouble } from './log.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
 import { probeConfinement } from './sandbox/confine.ts';
 import type { Confinement } from './sandbox/confinement.ts';
-import { ToolFailure } from './sandbox/failure.ts';
 import { readReadable, stateFolders } from './sandbox/owners-choice.ts';
-import { Workspace } from './sandbox/workspace.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { type BridgeTool, bindTool, createCatalogue } from './tools/catalogue.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
@@ -36,6 +35,7 @@ import { ConnectionRefused, stayConnected } from './tunnel/connection.ts';
 import { Journal } from './tunnel/journal.ts';
 import { Session } from './tunnel/session.ts';
 import type { ConnectionEvents } from './tunnel/socket.ts';
+import { Workspace } from './workspace/workspace.ts';
 
 export type BridgeStatus =
   | { readonly event: 'connected'; readonly confinement: ConfinementReport }

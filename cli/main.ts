@@ -7,18 +7,18 @@ import { z } from 'zod';
 import type { Programs } from '../local/instance.ts';
 import { LocalError } from '../local/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
-import { registerChat } from './chat-command.ts';
-import { registerCheck } from './check.ts';
-import { registerConnect } from './connect.ts';
-import { registerConversations } from './conversations.ts';
+import { registerChat } from './chat/command.ts';
+import { registerConversations } from './conversations/conversations.ts';
+import { registerExport } from './conversations/export.ts';
 import { EXIT } from './exit-codes.ts';
-import { registerExport } from './export.ts';
 import { describeFailure } from './failure-text.ts';
-import { registerQuarantine } from './quarantine.ts';
-import { registerToken } from './token.ts';
-import { registerUp } from './up.ts';
+import { registerCheck } from './setup/check.ts';
+import { registerConnect } from './setup/connect.ts';
+import { registerQuarantine } from './setup/quarantine.ts';
+import { registerToken } from './setup/token.ts';
+import { registerUp } from './setup/up.ts';
+import { endWhenUnread } from './terminal/write-errors.ts';
 import { UsageError } from './usage-error.ts';
-import { endWhenUnread } from './write-errors.ts';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 

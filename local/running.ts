@@ -2,9 +2,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { isLocked, takeLock } from '../machine/lock.ts';
+import { readIfThere, replaceFile } from '../machine/private-files.ts';
 import { LocalError } from './local-error.ts';
-import { isLocked, takeLock } from './lock.ts';
-import { readIfThere, replaceFile } from './private-files.ts';
 import type { State } from './state.ts';
 import { locateState, type StateLocation } from './state-folder.ts';
 

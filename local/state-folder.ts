@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { chmod, readdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { makePrivateDir } from '../machine/private-files.ts';
 import { isSystemError, LocalError } from './local-error.ts';
-import { makePrivateDir } from './private-files.ts';
 import { contains, resolveWorkspace } from './workspace.ts';
 
 /** Names one instance: that of a workspace, or the one whose state lies in `stateDir`. */

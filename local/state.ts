@@ -2,10 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
+import {
+  makePrivateDir,
+  readIfThere,
+  readOrCreate,
+  replaceFile,
+} from '../machine/private-files.ts';
 import { BridgeId, newBridgeId } from '../shared/ids.ts';
 import { type Device, openDevice } from './device.ts';
 import { LocalError } from './local-error.ts';
-import { makePrivateDir, readIfThere, readOrCreate, replaceFile } from './private-files.ts';
 import { openStateFile } from './state-file.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './state-folder.ts';
 import { isTokenFresh, mintToken } from './tokens.ts';

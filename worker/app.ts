@@ -2,17 +2,17 @@
 import { Hono } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
-import { type AppContext, authenticate } from './auth/caller.ts';
-import { allowOrigins } from './auth/origins.ts';
-import { limitRate } from './auth/rate-limit.ts';
+import { bridges } from './api/bridges.ts';
+import { chat } from './api/chat.ts';
+import { conversations } from './api/conversations.ts';
+import { listings } from './api/listings.ts';
+import { openapi } from './api/openapi/route.ts';
+import { allowOrigins } from './api/origins.ts';
+import { tickets } from './api/tickets.ts';
 import { isOpenAiPath, openai, toOpenAiResponse } from './openai/routes.ts';
-import { openapi } from './openapi/route.ts';
+import { type AppContext, authenticate } from './people/caller.ts';
+import { limitRate } from './people/rate-limit.ts';
 import { unlessReset } from './reach.ts';
-import { bridges } from './routes/bridges.ts';
-import { chat } from './routes/chat.ts';
-import { conversations } from './routes/conversations.ts';
-import { listings } from './routes/listings.ts';
-import { tickets } from './routes/tickets.ts';
 
 export const app = new Hono<AppContext>();
 

@@ -1,6 +1,7 @@
 /** The Worker's bindings: objects, secrets and settings (wrangler.toml, local/runtime.ts). */
-import type { Account } from './account/object.ts';
+
 import type { Conversation } from './conversation/object.ts';
+import type { Account } from './people/account.ts';
 import type { Tunnel } from './tunnel/object.ts';
 
 export interface Env {

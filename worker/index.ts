@@ -2,8 +2,8 @@
 import { app } from './app.ts';
 import type { Env } from './env.ts';
 
-export { Account } from './account/object.ts';
 export { Conversation } from './conversation/object.ts';
+export { Account } from './people/account.ts';
 export { Tunnel } from './tunnel/object.ts';
 
 export default { fetch: app.fetch } satisfies ExportedHandler<Env>;

@@ -1,5 +1,5 @@
 /** What goes to the thread and comes back. Both ends are this program: nothing here is from outside. */
-import { ToolFailure } from '../sandbox/failure.ts';
+import { ToolFailure } from '../failure.ts';
 import type { TaskName } from './tasks.ts';
 
 export interface Question {

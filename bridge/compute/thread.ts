@@ -1,7 +1,7 @@
 /** A thread for computations that would hold the bridge up: one at a time, bounded in time and memory. */
 import { Worker } from 'node:worker_threads';
 import { COMPUTE_LIMITS } from '../../shared/limits.ts';
-import { ToolFailure } from '../sandbox/failure.ts';
+import { ToolFailure } from '../failure.ts';
 import { type Answer, outputOf, type Question } from './messages.ts';
 import type { InputOf, OutputOf, TaskName } from './tasks.ts';
 

@@ -1,7 +1,7 @@
 /** Works an edit out without changing anything: from a file's bytes and what is asked of it to the new bytes and their diff. */
 import type { Diff } from '../../shared/documents.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { ToolFailure } from '../sandbox/failure.ts';
+import { ToolFailure } from '../failure.ts';
 import { diffTexts } from './diff.ts';
 import { encode } from './encoding.ts';
 import { replaceText } from './ladder.ts';

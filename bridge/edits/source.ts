@@ -1,6 +1,6 @@
 /** What an edit is made from: a file as UTF-8 text that can be written back without changing a byte unasked. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { ToolFailure } from '../sandbox/failure.ts';
+import { ToolFailure } from '../failure.ts';
 import { diffTexts } from './diff.ts';
 import { decode } from './encoding.ts';
 import { countLines } from './lines.ts';

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { makeStateFolder, replaceStateFile } from '../../machine/state-file.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
-import { isSystemError } from '../sandbox/failure.ts';
-import { makeStateFolder, replaceStateFile } from '../state-file.ts';
+import { isSystemError } from '../failure.ts';
 import { quarantineFolder } from './store.ts';
 
 const KnownFile = z.object({

@@ -1,8 +1,8 @@
 /** The protected things of a workspace, from the one scan that the sandbox makes its mounts of. */
 import { posix } from 'node:path';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { isSystemError } from '../failure.ts';
 import { type BytePath, fromText } from '../sandbox/byte-path.ts';
-import { isSystemError } from '../sandbox/failure.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
 import { identityOf, WorkspaceScan } from '../sandbox/scan.ts';
 import { HeldFolder, QuarantineError } from './held-folder.ts';

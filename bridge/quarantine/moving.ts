@@ -13,8 +13,8 @@ import {
   unlink,
 } from 'node:fs/promises';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { isSystemError } from '../failure.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
-import { isSystemError } from '../sandbox/failure.ts';
 import { type HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
 
 /** A name in a held folder. */

@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { inOneLine, shorten } from '../../shared/plain-sight.ts';
-import { readRules } from '../approvals/rules.ts';
+import { readRules } from '../admission/rules.ts';
 import { type BytePath, fromText, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { type HeldEntry, HeldFolder, QuarantineError } from './held-folder.ts';

@@ -1,12 +1,12 @@
 /** Gives a person back what was quarantined, as far as its place is free or as we left it. */
 import { unlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
+import { takeProcessLock } from '../../machine/process-lock.ts';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { isSystemError } from '../failure.ts';
 import type { BytePath } from '../sandbox/byte-path.ts';
-import { isSystemError } from '../sandbox/failure.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { identityOf } from '../sandbox/scan.ts';
-import { takeProcessLock } from '../tunnel/process-lock.ts';
 import { findGitTools } from './git-folder.ts';
 import { HeldFolder } from './held-folder.ts';
 import { readKnown, writeKnown } from './known.ts';

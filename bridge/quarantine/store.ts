@@ -4,10 +4,10 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
+import { makeStateFolder, PRIVATE_FILE, replaceStateFile } from '../../machine/state-file.ts';
 import { parseJson } from '../../shared/json.ts';
+import { isSystemError } from '../failure.ts';
 import { fromText } from '../sandbox/byte-path.ts';
-import { isSystemError } from '../sandbox/failure.ts';
-import { makeStateFolder, PRIVATE_FILE, replaceStateFile } from '../state-file.ts';
 import { HeldFolder } from './held-folder.ts';
 import { removeTree } from './moving.ts';
 

@@ -1,9 +1,9 @@
 /** Follows a `.git` file to the folders that it stands for: those of a linked worktree or of a submodule. */
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { readPlainFile } from '../../machine/plain-file.ts';
+import { isSystemError } from '../failure.ts';
 import { isBelow } from './byte-path.ts';
-import { isSystemError } from './failure.ts';
-import { readPlainFile } from './plain-file.ts';
 
 export interface LinkedGitFolders {
   /** The worktree's own folder and the one it shares with others; real paths. */

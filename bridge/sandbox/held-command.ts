@@ -1,8 +1,8 @@
 /** A command that waits inside its sandbox until its mounts were looked at. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inOneLine } from '../../shared/plain-sight.ts';
+import { ToolFailure } from '../failure.ts';
 import { isEachClosed } from './base.ts';
-import { ToolFailure } from './failure.ts';
 import { descendants } from './freeze.ts';
 import { readMounts } from './holder.ts';
 import { SANDBOX_LIMITS } from './limits.ts';

@@ -2,9 +2,9 @@
 import { CODEBASE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
-import type { Passage } from '../codebase/passages.ts';
-import { type Answer, searchCodebase } from '../codebase/search.ts';
 import { numberLine } from '../edits/line-numbers.ts';
+import type { Passage } from '../search/codebase/passages.ts';
+import { type Answer, searchCodebase } from '../search/codebase/search.ts';
 import { type ArgumentsOf, executor } from './executor.ts';
 import { cutLine } from './output.ts';
 

@@ -3,8 +3,8 @@ import type { FileEditMetadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { deleteFile } from '../../shared/tools/delete-file.ts';
-import { deleteImage } from '../sandbox/changes.ts';
-import { ToolFailure } from '../sandbox/failure.ts';
+import { ToolFailure } from '../failure.ts';
+import { deleteImage } from '../workspace/changes.ts';
 import { type ArgumentsOf, executor } from './executor.ts';
 
 export const executeDeleteFile = executor<ArgumentsOf<typeof deleteFile>>(async (args, context) => {

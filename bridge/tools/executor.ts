@@ -2,8 +2,8 @@
 import type { z } from 'zod';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
-import { ToolFailure } from '../sandbox/failure.ts';
-import type { Workspace } from '../sandbox/workspace.ts';
+import { ToolFailure } from '../failure.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import type { ReadLedger } from './ledger.ts';
 
 /** What a call runs in. */

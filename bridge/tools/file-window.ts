@@ -3,7 +3,7 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { decode } from '../edits/encoding.ts';
 import { numberLine } from '../edits/line-numbers.ts';
 import { countLines, lineTextsFrom } from '../edits/lines.ts';
-import { ToolFailure } from '../sandbox/failure.ts';
+import { ToolFailure } from '../failure.ts';
 import { cutLine } from './output.ts';
 
 export interface FileView {

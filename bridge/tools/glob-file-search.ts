@@ -4,8 +4,8 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { globFileSearch } from '../../shared/tools/glob-file-search.ts';
 import { filterInTurns } from '../compute/turns.ts';
+import { listFiles } from '../search/file-list.ts';
 import { type ArgumentsOf, executor } from './executor.ts';
-import { listFiles } from './file-list.ts';
 import { linesThatFit } from './output.ts';
 
 export const executeGlobFileSearch = executor<ArgumentsOf<typeof globFileSearch>>(

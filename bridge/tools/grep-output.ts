@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { lineTexts } from '../edits/lines.ts';
+import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
+import type { Sighting } from '../search/sightings.ts';
 import { cutLine } from './output.ts';
-import { type Ripgrep, runRipgrep } from './ripgrep.ts';
-import type { Sighting } from './sightings.ts';
 
 export interface View {
   readonly search: Ripgrep;

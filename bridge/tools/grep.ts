@@ -5,13 +5,13 @@ import { basename, dirname, join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { grep } from '../../shared/tools/grep.ts';
-import { ToolFailure, toFileFailure } from '../sandbox/failure.ts';
-import type { Place } from '../sandbox/workspace.ts';
+import { ToolFailure, toFileFailure } from '../failure.ts';
+import { listFiles } from '../search/file-list.ts';
+import type { Ripgrep } from '../search/ripgrep.ts';
+import { Sightings } from '../search/sightings.ts';
+import type { Place } from '../workspace/workspace.ts';
 import { type ArgumentsOf, executor, type ToolContext } from './executor.ts';
-import { listFiles } from './file-list.ts';
 import { showCounts, showFiles, showMatches, type View } from './grep-output.ts';
-import type { Ripgrep } from './ripgrep.ts';
-import { Sightings } from './sightings.ts';
 
 type GrepArguments = ArgumentsOf<typeof grep>;
 

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { listDir } from '../../shared/tools/list-dir.ts';
-import { type FolderEntry, readEntries } from '../sandbox/files.ts';
+import { listFiles } from '../search/file-list.ts';
+import { type FolderEntry, readEntries } from '../workspace/files.ts';
 import { type ArgumentsOf, executor } from './executor.ts';
-import { listFiles } from './file-list.ts';
 import { linesThatFit } from './output.ts';
 
 export const executeListDir = executor<ArgumentsOf<typeof listDir>>(async (args, context) => {

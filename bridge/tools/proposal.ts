@@ -5,9 +5,9 @@ import { nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import type { Edit, EditRequest, Proposal } from '../edits/propose.ts';
-import { replaceImage } from '../sandbox/changes.ts';
-import { type FileImage, readImage, readImageIfAny } from '../sandbox/files.ts';
-import type { Place } from '../sandbox/workspace.ts';
+import { replaceImage } from '../workspace/changes.ts';
+import { type FileImage, readImage, readImageIfAny } from '../workspace/files.ts';
+import type { Place } from '../workspace/workspace.ts';
 import { executor, type ToolContext, type ToolExecutor } from './executor.ts';
 
 /** What a call asks of a file. */

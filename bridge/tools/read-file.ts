@@ -2,7 +2,7 @@
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { readFile } from '../../shared/tools/read-file.ts';
 import { compute } from '../compute/compute.ts';
-import { readImage } from '../sandbox/files.ts';
+import { readImage } from '../workspace/files.ts';
 import { type ArgumentsOf, executor } from './executor.ts';
 
 /** Reading a part counts as having read the file: its hash is that of the whole. */

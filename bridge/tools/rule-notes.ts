@@ -3,9 +3,9 @@ import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
-import type { Workspace } from '../sandbox/workspace.ts';
+import { readRulesAbove } from '../search/ignore-files.ts';
+import type { Workspace } from '../workspace/workspace.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
-import { readRulesAbove } from './ignore-files.ts';
 
 /** The executor of a search with these notes behind what it found. */
 export function withRuleNotes<Definition extends ToolDefinition>(

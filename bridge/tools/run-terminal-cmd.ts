@@ -5,12 +5,12 @@ import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
+import { ToolFailure } from '../failure.ts';
 import type { GuardedCommand, WorkspaceGuard } from '../quarantine/guard.ts';
 import type { Confinement, PreparedCommand } from '../sandbox/confinement.ts';
-import { ToolFailure } from '../sandbox/failure.ts';
-import type { Place, Workspace } from '../sandbox/workspace.ts';
 import type { BackgroundOutcome, BackgroundProcesses } from '../terminal/background.ts';
 import { runCommand } from '../terminal/run-command.ts';
+import type { Place, Workspace } from '../workspace/workspace.ts';
 import { type CommandReport, toCommandResult } from './command-result.ts';
 import { type ArgumentsOf, executor, type ToolContext, type ToolExecutor } from './executor.ts';
 

@@ -8,9 +8,9 @@ import {
   openSync,
   statSync,
 } from 'node:fs';
+import { PRIVATE_FILE, replaceStateFile } from '../../machine/state-file.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { logLine } from '../log.ts';
-import { PRIVATE_FILE, replaceStateFile } from '../state-file.ts';
 import {
   type Entry,
   entriesOf,

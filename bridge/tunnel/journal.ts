@@ -4,14 +4,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { takeProcessLock } from '../../machine/process-lock.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
-import type { Answered, QuestionBook } from '../approvals/asking.ts';
-import { isSystemError } from '../sandbox/failure.ts';
+import type { Answered, QuestionBook } from '../admission/asking.ts';
+import { isSystemError } from '../failure.ts';
 import { type Held, replay } from './journal-entries.ts';
 import { JournalFile, JournalUnwritable } from './journal-file.ts';
-import { takeProcessLock } from './process-lock.ts';
 
 /** What is known of a call. */
 export type CallState =

@@ -9,7 +9,7 @@ import type {
   ToolResult,
   TunnelFrame,
 } from '../../shared/tunnel.ts';
-import type { OpenQuestion, Resolution } from '../approvals/asking.ts';
+import type { OpenQuestion, Resolution } from '../admission/asking.ts';
 import { logTrouble } from '../log.ts';
 import { CallRunner, type Machine } from './call-runner.ts';
 import { CANCELLED, ENDED, fitFrame, fitText, refuse, UNKNOWN_OUTCOME } from './results.ts';

@@ -11,7 +11,7 @@ import { newCallId } from '../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { Mode } from '../../shared/modes.ts';
 import { CLOSE, type ToolCall, type ToolResult, TUNNEL_PROTOCOL } from '../../shared/tunnel.ts';
-import { newDevice } from './approvals/device.ts';
+import { newDevice } from './admission/device.ts';
 import { isAnyoneRunning } from './terminal/plain-launch.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';
 import { ScriptedTunnel, type TunnelConnection } from './tunnel/scripted-tunnel.ts';

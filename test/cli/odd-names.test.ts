@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readyText } from '../../cli/ready.ts';
+import { readyText } from '../../cli/setup/ready.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 import { runDrawbridge } from './drawbridge.ts';
 

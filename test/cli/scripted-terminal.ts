@@ -1,7 +1,7 @@
 /** The far end of a chat: a person whose answers are known beforehand. */
 import { Readable } from 'node:stream';
-import { plain } from '../../cli/paint.ts';
-import type { EndSignal, Terminal } from '../../cli/terminal.ts';
+import { plain } from '../../cli/terminal/paint.ts';
+import type { EndSignal, Terminal } from '../../cli/terminal/terminal.ts';
 
 export interface ScriptedTerminal extends Terminal {
   readonly screen: () => string;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { z } from 'zod';
-import { OPERATIONS } from '../../worker/openapi/operations.ts';
+import { OPERATIONS } from '../../worker/api/openapi/operations.ts';
 
 const ANSWERS = OPERATIONS.flatMap(({ id, answers }) =>
   answers

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { expect, it } from 'vitest';
-import { describeApi } from '../../worker/openapi/document.ts';
+import { describeApi } from '../../worker/api/openapi/document.ts';
 
 /** Where the recommended rules do not fit, and why. */
 const KNOWN = [

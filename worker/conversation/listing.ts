@@ -1,8 +1,8 @@
 /** A conversation as its account lists it: the truth is stored here, the account is told. */
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { Account } from '../account/object.ts';
-import type { Listed } from '../account/statements.ts';
+import type { Account } from '../people/account.ts';
+import type { Listed } from '../people/account-statements.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore } from './store/statements.ts';
 

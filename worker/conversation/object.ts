@@ -17,6 +17,9 @@ import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
 import { hasSchema } from '../storage/migrations.ts';
 import { RowMeter } from '../storage/row-meter.ts';
+import type { ApprovalAsked, ApprovalResolution } from './calls/approvals.ts';
+import { answerClarification } from './calls/clarifications.ts';
+import { TunnelHands } from './calls/hands.ts';
 import {
   extentOf,
   type ForkPage,
@@ -31,9 +34,6 @@ import { type FollowRequest, parseFollowRequest } from './reading/follow-request
 import { parseReadRequest, READ_PATH, type ReadRequest } from './reading/read-request.ts';
 import { newestSaid, saidIn } from './reading/said.ts';
 import type { Chapter } from './reading/views.ts';
-import type { ApprovalAsked, ApprovalResolution } from './run/approvals.ts';
-import { answerClarification } from './run/clarifications.ts';
-import { TunnelHands } from './run/hands.ts';
 import type { Posted } from './run/inbox.ts';
 import type { ConversationRow, Run, RunRequest } from './store/rows.ts';
 import { ConversationStore } from './store/statements.ts';

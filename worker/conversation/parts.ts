@@ -1,18 +1,18 @@
 /** What an existing conversation consists of in memory, and how its parts are put together. */
 import type { Env } from '../env.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
+import { Approvals } from './calls/approvals.ts';
+import { CallDesk } from './calls/call-desk.ts';
+import { TunnelHands } from './calls/hands.ts';
+import { Schedule } from './deadlines.ts';
 import { Listing } from './listing.ts';
 import { TapeReader } from './reading/reader.ts';
-import { Approvals } from './run/approvals.ts';
-import { CallDesk } from './run/call-desk.ts';
 import { Ending } from './run/ending.ts';
-import { TunnelHands } from './run/hands.ts';
 import { Inbox } from './run/inbox.ts';
 import type { RunDeps } from './run/run-deps.ts';
 import { RunLog } from './run/run-log.ts';
 import { RunRows } from './run/run-rows.ts';
 import { Runner } from './run/runner.ts';
-import { Schedule } from './schedule.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore } from './store/statements.ts';
 import type { Followers } from './tape/followers.ts';

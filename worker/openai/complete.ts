@@ -2,12 +2,12 @@
 import type { Context } from 'hono';
 import { parseResponseId } from '../../shared/ids.ts';
 import { FOLLOW_LIMITS } from '../../shared/limits.ts';
-import type { AppContext } from '../auth/caller.ts';
+import { conversationOf } from '../api/conversation.ts';
+import { type Submitted, submitMessage } from '../desk/submit.ts';
 import type { Env } from '../env.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { SSE_HEADERS } from '../follow/sse-writer.ts';
-import { conversationOf } from '../routes/conversation.ts';
-import { type Submitted, submitMessage } from '../routes/submit.ts';
+import type { AppContext } from '../people/caller.ts';
 import { resolveModel } from '../upstream/models.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
 import { endingOf, type Failure, failureOfRequest, LOST } from './errors.ts';

@@ -2,9 +2,9 @@
 import { Hono } from 'hono';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { chats } from '../../shared/models.ts';
-import type { AppContext } from '../auth/caller.ts';
+import { parseBody } from '../api/parse.ts';
 import type { Env } from '../env.ts';
-import { parseBody } from '../routes/parse.ts';
+import type { AppContext } from '../people/caller.ts';
 import { listModels } from '../upstream/models.ts';
 import { complete } from './complete.ts';
 import { failureOfRequest } from './errors.ts';

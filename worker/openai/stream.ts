@@ -1,11 +1,11 @@
 /** A completion as a stream. Nobody can come back to it, so it lives as long as its run and its reader. */
 import type { StreamEvent } from '../../shared/events.ts';
+import type { Submitted } from '../desk/submit.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachFirst } from '../follow/attach.ts';
 import { type Delivery, deliver } from '../follow/deliver.ts';
 import { refusalOf } from '../follow/fold-answer.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
-import type { Submitted } from '../routes/submit.ts';
 import { type CompletionHead, type FinishReason, newChunk, newUsageChunk } from './completion.ts';
 import { type Ending, type Failure, LOST } from './errors.ts';
 import { Telling } from './telling.ts';

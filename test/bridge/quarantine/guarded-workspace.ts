@@ -5,10 +5,10 @@ import { onTestFinished } from 'vitest';
 import { WorkspaceGuard } from '../../../bridge/quarantine/guard.ts';
 import { type ListProtected, protectedIn } from '../../../bridge/quarantine/listing.ts';
 import { listRecords } from '../../../bridge/quarantine/store.ts';
-import { Workspace } from '../../../bridge/sandbox/workspace.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
+import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import type { AttentionItem } from '../../../shared/attention.ts';
 import { TerminalCommandMetadata } from '../../../shared/documents.ts';
 import {

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdir, symlink, utimes } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { Workspace } from '../../../bridge/sandbox/workspace.ts';
-import { splitRecords } from '../../../bridge/tools/records.ts';
-import { runRipgrep } from '../../../bridge/tools/ripgrep.ts';
+import { splitRecords } from '../../../bridge/search/records.ts';
+import { runRipgrep } from '../../../bridge/search/ripgrep.ts';
+import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
 

@@ -3,10 +3,10 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { Workspace } from '../../../bridge/sandbox/workspace.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
+import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 
 /** The catalogue of a bridge without commands. */

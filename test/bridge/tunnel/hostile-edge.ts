@@ -4,7 +4,7 @@ import { Random } from '../../../bench/fuzz/random.ts';
 import { canonicalJson } from '../../../shared/approvals.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 import type { ApprovalAnswer, ToolCall } from '../../../shared/tunnel.ts';
-import { BRIDGE_ID, newDevice } from '../approvals/device.ts';
+import { BRIDGE_ID, newDevice } from '../admission/device.ts';
 import { Bench, newCall, scriptedTool, settle } from './session-bench.ts';
 
 const STEPS = 60;

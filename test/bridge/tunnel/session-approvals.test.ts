@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { ApprovalQuestion } from '../../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolCall } from '../../../shared/tunnel.ts';
-import { type Device, newDevice } from '../approvals/device.ts';
+import { type Device, newDevice } from '../admission/device.ts';
 import { Bench, newCall, nextQuestion, nextResult, scriptedTool } from './session-bench.ts';
 
 const REASON = 'the test says so';

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
-import { Asking } from '../../../bridge/approvals/asking.ts';
-import type { Decision } from '../../../bridge/approvals/rules.ts';
+import { Asking } from '../../../bridge/admission/asking.ts';
+import type { Decision } from '../../../bridge/admission/rules.ts';
 import { type BridgeTool, createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
@@ -19,7 +19,7 @@ import {
   TUNNEL_PROTOCOL,
   type TunnelFrame,
 } from '../../../shared/tunnel.ts';
-import { BRIDGE_ID } from '../approvals/device.ts';
+import { BRIDGE_ID } from '../admission/device.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const CONVERSATION = newConversationId(randomUUID());

@@ -1,7 +1,7 @@
 import { rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CallLimits, ToolCall } from '../../../shared/tunnel.ts';
-import { type Device, newDevice } from '../approvals/device.ts';
+import { type Device, newDevice } from '../admission/device.ts';
 import { Bench, newCall, nextQuestion, nextResult } from './session-bench.ts';
 
 const FILES = { 'src/a.txt': 'a\n', 'lib/a.txt': 'secret\n' };

@@ -1,6 +1,6 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
-import { Schedule } from '../../../worker/conversation/schedule.ts';
+import { Schedule } from '../../../worker/conversation/deadlines.ts';
 import { RowMeter } from '../../../worker/storage/row-meter.ts';
 
 const FAR = 4_000_000_000_000;

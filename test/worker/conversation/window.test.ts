@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationView } from '../../../shared/documents.ts';
 import type { StreamEvent } from '../../../shared/events.ts';
-import { Schedule } from '../../../worker/conversation/schedule.ts';
+import { Schedule } from '../../../worker/conversation/deadlines.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { call, chat, type ModelAnswer, scriptModel, streamOf } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';

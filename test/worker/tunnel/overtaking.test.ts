@@ -1,7 +1,7 @@
 /** Frames and calls that overtake each other on their way between a conversation, its tunnel and its bridge. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
-import { Schedule } from '../../../worker/conversation/schedule.ts';
+import { Schedule } from '../../../worker/conversation/deadlines.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { askStreamed, cancel } from '../conversation/conversing.ts';
 import { holdModel, runCommand } from '../conversation/held-model.ts';

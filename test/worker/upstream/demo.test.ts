@@ -5,8 +5,11 @@ import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
 import type { Mode } from '../../../shared/modes.ts';
 import { BRIDGE_TOOLS, findTool, toolsOffered } from '../../../shared/tools/catalogue.ts';
 import { createPlan } from '../../../shared/tools/create-plan.ts';
-import { runEdgeTool } from '../../../worker/tools/edge-tools.ts';
-import { answerQuestions, passOver } from '../../../worker/tools/questions.ts';
+import { runEdgeTool } from '../../../worker/conversation/calls/edge-tools/edge-tools.ts';
+import {
+  answerQuestions,
+  passOver,
+} from '../../../worker/conversation/calls/edge-tools/questions.ts';
 import type { DemoMessage } from '../../../worker/upstream/demo/history.ts';
 import { type DemoRequest, demoReply } from '../../../worker/upstream/demo/reply.ts';
 import { parseSteps, type Wish } from '../../../worker/upstream/demo/steps.ts';

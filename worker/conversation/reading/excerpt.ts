@@ -3,9 +3,9 @@ import type { ChatResponse, ConversationView, UserMessage } from '../../../share
 import { foldConversation, foldEvent, newResponse } from '../../../shared/fold.ts';
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import { errorDocument, UNREADABLE } from '../calls/tool-events.ts';
 import { shown } from '../run/inbox.ts';
 import type { RunLog } from '../run/run-log.ts';
-import { errorDocument, UNREADABLE } from '../run/tool-events.ts';
 import type { Run } from '../store/rows.ts';
 import { mended, type Placed } from '../tape/mended.ts';
 import type { Tape } from '../tape/tape.ts';

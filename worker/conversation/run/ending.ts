@@ -2,12 +2,12 @@
 import type { TapeEvent } from '../../../shared/events.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
+import { closingEvents, type ErrorReport, errorDocument } from '../calls/tool-events.ts';
 import type { NewTurn, Run } from '../store/rows.ts';
 import { NOT_RUN, reportOf } from './failures.ts';
 import type { RunDeps } from './run-deps.ts';
 import { doneEvent, type EndStatus } from './run-end.ts';
 import type { RunRows } from './run-rows.ts';
-import { closingEvents, type ErrorReport, errorDocument } from './tool-events.ts';
 
 export class Ending {
   readonly #deps: RunDeps;

@@ -4,7 +4,7 @@ import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
-import { type ErrorReport, UNREADABLE } from './tool-events.ts';
+import { type ErrorReport, UNREADABLE } from '../calls/tool-events.ts';
 
 /** The reason a reply cannot be taken as an answer; null for a good one. */
 export function failureOf(reply: UpstreamReply): ErrorReport | null {

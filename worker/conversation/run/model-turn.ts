@@ -5,9 +5,9 @@ import { type Answer, askModel } from '../../upstream/gateway.ts';
 import { resolveTarget } from '../../upstream/models.ts';
 import type { ReplyPart } from '../../upstream/reader.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
+import { requestFor } from '../memory/model-request.ts';
 import type { Run } from '../store/rows.ts';
 import type { Recorder } from '../tape/recorder.ts';
-import { requestFor } from './model-request.ts';
 import type { RunDeps } from './run-deps.ts';
 
 export interface ModelTurn {

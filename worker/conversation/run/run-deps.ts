@@ -1,9 +1,9 @@
 /** What the parts of a run stand on. */
 import type { ModelEnv } from '../../upstream/models.ts';
-import type { Schedule } from '../schedule.ts';
+import type { LoggedCall } from '../calls/calls.ts';
+import type { Schedule } from '../deadlines.ts';
 import type { Machine } from '../store/rows.ts';
 import type { Recorder } from '../tape/recorder.ts';
-import type { LoggedCall } from './calls.ts';
 import type { RunLog } from './run-log.ts';
 
 /** The conversation's bridge, as the run needs it. Every call is idempotent and may throw when the object resets. */

@@ -3,6 +3,12 @@ import { z } from 'zod';
 import { Todo } from '../../../shared/documents.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
+import { isForEdge } from '../calls/calls.ts';
+import { HeldTelling } from '../memory/held-telling.ts';
+import { readHistory, toldSince } from '../memory/history.ts';
+import type { History } from '../memory/transcript.ts';
+import type { ModelSize } from '../memory/window/size.ts';
+import type { ToldHistory } from '../memory/window/telling.ts';
 import type {
   Call,
   Machine,
@@ -16,12 +22,6 @@ import type {
   Turn,
 } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
-import { isForEdge } from './calls.ts';
-import { HeldTelling } from './held-telling.ts';
-import { readHistory, toldSince } from './history.ts';
-import type { History } from './transcript.ts';
-import type { ModelSize } from './window/size.ts';
-import type { ToldHistory } from './window/telling.ts';
 
 /** What the tools that write todos (tools/) leave beside their document's metadata. */
 const TodoList = z.object({ list: z.array(Todo) });

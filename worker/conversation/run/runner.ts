@@ -5,20 +5,20 @@ import { STOPPED_NOTE } from '../../prompt/context.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { UpstreamRequest } from '../../upstream/request.ts';
+import type { CallDesk } from '../calls/call-desk.ts';
+import { isForEdge, logCalls, loggedCall } from '../calls/calls.ts';
+import { type ErrorReport, errorDocument, takenBack } from '../calls/tool-events.ts';
+import { cutPromptReport } from '../memory/cut-prompt.ts';
+import { fitHistory } from '../memory/fitting.ts';
+import { upstreamIdsIn } from '../memory/model-request.ts';
 import type { Machine, NewTurn, Run } from '../store/rows.ts';
-import type { CallDesk } from './call-desk.ts';
-import { isForEdge, logCalls, loggedCall } from './calls.ts';
-import { cutPromptReport } from './cut-prompt.ts';
 import type { Ending } from './ending.ts';
 import { CANCELLED, DAMAGED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
-import { fitHistory } from './fitting.ts';
-import { upstreamIdsIn } from './model-request.ts';
 import { Asking, type ModelTurn, streamTurn } from './model-turn.ts';
 import { tryAgain } from './retrying.ts';
 import type { RunDeps } from './run-deps.ts';
 import { startEvent } from './run-end.ts';
 import type { Phase } from './run-log.ts';
-import { type ErrorReport, errorDocument, takenBack } from './tool-events.ts';
 
 /**
  * Owns the run at work. What is stored is the truth: this object can vanish at any await, and the next one goes on

@@ -1,8 +1,8 @@
 /** A damaged tape as events that hold together: what is missing is told, and what everything else hangs on is put in. */
 import type { TapeEvent } from '../../../shared/events.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
+import { errorDocument, UNREADABLE } from '../calls/tool-events.ts';
 import { doneEvent, type EndStatus, startEvent } from '../run/run-end.ts';
-import { errorDocument, UNREADABLE } from '../run/tool-events.ts';
 import type { Run } from '../store/rows.ts';
 import type { Entry, Positioned } from './tape.ts';
 

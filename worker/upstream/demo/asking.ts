@@ -26,7 +26,7 @@ export function questionCall(): Call {
 }
 
 /**
- * The path in a result of `ask_question` (worker/tools/questions.ts); the user's own words win over the option they
+ * The path in a result of `ask_question` (worker/conversation/calls/edge-tools/questions.ts); the user's own words win over the option they
  * chose. Null where there was no answer at all.
  */
 export function readAnswer({ text, failed }: Result): string | null {

@@ -49,7 +49,7 @@ export function readHistory(messages: readonly DemoMessage[]): History {
   };
 }
 
-/** The turn's transcript begins every failed result like this (worker/conversation/run/window/results.ts). */
+/** The turn's transcript begins every failed result like this (worker/conversation/memory/window/results.ts). */
 const FAILURE = /^Error(?: [A-Z_]+)?:/;
 
 function readResult(tool: string, text = 'Error NO_RESULT: The call has no result.'): Result {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { cutPromptReport } from '../../../../worker/conversation/run/cut-prompt.ts';
+import { cutPromptReport } from '../../../../worker/conversation/memory/cut-prompt.ts';
 
 /** With the tokens that o200k_base makes of it. */
 it.each([

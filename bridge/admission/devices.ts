@@ -1,0 +1,63 @@
+/** The devices whose approvals count here: their public keys, enrolled at this machine. */
+import { readFile } from 'node:fs/promises';
+import {
+  type ApprovalQuestion,
+  approvalText,
+  DEVICE_ALGORITHM,
+  type DeviceKey,
+  EnrolledDevices,
+} from '../../shared/approvals.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import type { ApprovalAnswer } from '../../shared/tunnel.ts';
+import { isSystemError } from '../failure.ts';
+
+/**
+ * Whether an answer counts. An approval needs the signature of an enrolled device over exactly this question; a
+ * rejection needs none, since anyone who can reach the bridge can also let the approval expire. Never throws for what
+ * an answer or a key holds.
+ */
+export async function verifyApproval(
+  answer: ApprovalAnswer,
+  question: ApprovalQuestion,
+  devices: readonly DeviceKey[],
+): Promise<boolean> {
+  if (answer.callId !== question.callId || answer.nonce !== question.nonce) return false;
+  if (answer.decision === 'reject') return true;
+  const device = devices.find(({ deviceId }) => deviceId === answer.signature?.deviceId);
+  if (device === undefined || answer.signature === undefined) return false;
+  return await isSignedBy(device, answer.signature.value, approvalText(question));
+}
+
+/** The enrolled devices; none when the file does not exist. A damaged file throws: it must not pass for an empty one. */
+export async function readDevices(path: string): Promise<readonly DeviceKey[]> {
+  const json = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT')) return JSON.stringify({ devices: [] });
+    throw error;
+  });
+  try {
+    return EnrolledDevices.parse(JSON.parse(json)).devices;
+  } catch (cause) {
+    throw new DrawbridgeError(
+      'NOT_CONFIGURED',
+      `${path} does not hold device keys: remove it and enrol your devices again.`,
+      { cause },
+    );
+  }
+}
+
+async function isSignedBy(device: DeviceKey, signature: string, text: string): Promise<boolean> {
+  try {
+    const key = await crypto.subtle.importKey('jwk', device.publicKey, DEVICE_ALGORITHM, false, [
+      'verify',
+    ]);
+    return await crypto.subtle.verify(
+      DEVICE_ALGORITHM,
+      key,
+      Buffer.from(signature, 'base64url'),
+      new TextEncoder().encode(text),
+    );
+  } catch {
+    // Not a point on the curve: such a key has signed nothing.
+    return false;
+  }
+}

@@ -1,0 +1,44 @@
+/** What the prompt is told about this machine and its workspace. */
+import { type as osType, release } from 'node:os';
+import { basename } from 'node:path';
+import { CONTEXT_LIMITS } from '../../shared/limits.ts';
+import type { MachineContext } from '../../shared/tunnel.ts';
+import { compute } from '../compute/compute.ts';
+import { filterInTurns } from '../compute/turns.ts';
+import { listFiles } from '../search/file-list.ts';
+import { readGitStatus, type StatusLook } from './git-status.ts';
+
+/** Looks at the workspace as it is now, for no longer than CONTEXT_LIMITS.lookTimeoutMs. */
+export async function readMachineContext(
+  root: string,
+  signal: AbortSignal,
+  look: StatusLook = {},
+): Promise<MachineContext> {
+  const [projectLayout, gitStatus] = await Promise.all([
+    readLayout(root, signal, look.mayName),
+    readGitStatus(root, signal, look),
+  ]);
+  return {
+    os: `${osType()} ${release()}`,
+    shell: basename(process.env['SHELL'] ?? 'sh'),
+    workspacePath: root,
+    projectLayout,
+    ...(gitStatus !== undefined && { gitStatus }),
+  };
+}
+
+async function readLayout(
+  root: string,
+  signal: AbortSignal,
+  mayName: (name: string) => boolean = () => true,
+): Promise<string> {
+  const timeUp = AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs);
+  const either = AbortSignal.any([signal, timeUp]);
+  try {
+    const files = await filterInTurns(await listFiles({ folder: root, signal: either }), mayName);
+    return await compute('formatLayout', files.join('\0'), either);
+  } catch {
+    signal.throwIfAborted();
+    return ''; // A folder that cannot be listed, or not soon: the tools will say why when they are used.
+  }
+}

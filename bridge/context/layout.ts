@@ -1,0 +1,74 @@
+/** The workspace's files as an indented tree, short enough for a prompt. */
+import { CONTEXT_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+
+/**
+ * The tree of some paths as deep as the limits allow, so that one large folder does not hide the others: a folder
+ * that is not shown inside has its number of files behind it. A first level that is too long by itself is cut. The paths
+ * have a NUL between them: one text goes to another thread much faster than many.
+ */
+export function formatLayout(files: string): string {
+  const tree = toTree(files === '' ? [] : files.split('\0'));
+  let shown = linesOf(tree, 1);
+  for (let depth = 2; ; depth++) {
+    const deeper = linesOf(tree, depth);
+    if (deeper.length === shown.length || !fits(deeper)) break;
+    shown = deeper;
+  }
+  return fits(shown) ? shown.join('\n') : cut(shown);
+}
+
+interface Folder {
+  readonly folders: Map<string, Folder>;
+  readonly files: string[];
+  /** Files in it at any depth. */
+  count: number;
+}
+
+function toTree(files: readonly string[]): Folder {
+  const root = newFolder();
+  for (const path of [...files].sort()) {
+    const names = path.split('/');
+    const name = names.pop() ?? '';
+    let folder = root;
+    for (const each of names) {
+      const inner = folder.folders.get(each) ?? newFolder();
+      folder.folders.set(each, inner);
+      inner.count++;
+      folder = inner;
+    }
+    folder.files.push(name);
+  }
+  return root;
+}
+
+function newFolder(): Folder {
+  return { folders: new Map(), files: [], count: 0 };
+}
+
+/** Folders first. With each step down the indentation grows and `depth` shrinks. */
+function linesOf({ folders, files }: Folder, depth: number, indentation = ''): string[] {
+  const inFolders = [...folders].flatMap(([name, folder]) => {
+    if (depth === 1) return [`${indentation}${nameInLine(name)}/ (${formatCount(folder.count)})`];
+    return [
+      `${indentation}${nameInLine(name)}/`,
+      ...linesOf(folder, depth - 1, `${indentation}  `),
+    ];
+  });
+  return [...inFolders, ...files.map((name) => `${indentation}${nameInLine(name)}`)];
+}
+
+function formatCount(count: number): string {
+  return count === 1 ? '1 file' : `${count} files`;
+}
+
+function fits(lines: readonly string[]): boolean {
+  const { maxLayoutEntries, maxLayoutChars } = CONTEXT_LIMITS;
+  return lines.length <= maxLayoutEntries && lines.join('\n').length <= maxLayoutChars;
+}
+
+function cut(lines: readonly string[]): string {
+  const kept = lines.slice(0, CONTEXT_LIMITS.maxLayoutEntries);
+  while (!fits(kept)) kept.pop();
+  return [...kept, '... (cut: use the tools to see the rest)'].join('\n');
+}

@@ -1,0 +1,58 @@
+/** The expected failure of a call: thrown where it is found, turned into a result in one place (tools/executor.ts). */
+import { nameInLine } from '../shared/plain-sight.ts';
+
+/** `code` is for programs, UPPER_SNAKE; the message tells the model what was expected, what came and what to do. */
+export class ToolFailure extends Error {
+  override readonly name = 'ToolFailure';
+  readonly code: string;
+
+  constructor(code: string, message: string, options: { cause?: unknown } = {}) {
+    super(message, options);
+    this.code = code;
+  }
+}
+
+/** Whether the system answered with this error code, such as `ENOENT`. */
+export function isSystemError(thrown: unknown, ...codes: readonly string[]): boolean {
+  return thrown instanceof Error && 'code' in thrown && codes.includes(String(thrown.code));
+}
+
+/** The failure that an error of the file system stands for; anything else thrown is a bug and comes back as it is. */
+export function toFileFailure(thrown: unknown, name: string): unknown {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const [failure, sentence] = FILE_FAILURES[code] ?? [];
+  if (failure === undefined || thrown instanceof ToolFailure) return thrown;
+  return new ToolFailure(failure, `${nameInLine(name)} ${sentence}`, { cause: thrown });
+}
+
+const FILE_FAILURES: Readonly<Record<string, readonly [code: string, sentence: string]>> = {
+  ENOENT: [
+    'FILE_NOT_FOUND',
+    'does not exist: look for its path with glob_file_search or list_dir.',
+  ],
+  ENOTDIR: [
+    'NOT_A_FOLDER',
+    'leads through something that is not a folder: check the path with list_dir.',
+  ],
+  EISDIR: ['NOT_A_FILE', 'is a folder, not a file: look into it with list_dir.'],
+  ENXIO: ['NOT_A_FILE', 'is a socket or a device, not a file.'],
+  ELOOP: [
+    'NOT_A_FILE',
+    'is a symbolic link that leads nowhere or in a circle: use the path of a real file.',
+  ],
+  EACCES: [
+    'NOT_PERMITTED',
+    'may not be opened by this user: ask the person to change its permissions.',
+  ],
+  EPERM: [
+    'NOT_PERMITTED',
+    'may not be changed by this user: ask the person to change its permissions.',
+  ],
+  EROFS: ['NOT_PERMITTED', 'lies on a disk that is read-only.'],
+  ENAMETOOLONG: ['INVALID_PATH', 'is longer than the file system allows: use a shorter path.'],
+  ENOSPC: ['DISK_FULL', 'could not be written, for the disk is full: ask the person to make room.'],
+  EDQUOT: [
+    'DISK_FULL',
+    'could not be written, for the quota is used up: ask the person to make room.',
+  ],
+};

@@ -1,0 +1,189 @@
+/** Finds the files that may answer a question, by what ripgrep counts in them. */
+import { join } from 'node:path';
+import { CODEBASE_LIMITS } from '../../../shared/limits.ts';
+import { Turns } from '../../compute/turns.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import { listFiles } from '../file-list.ts';
+import type { IgnoreRules } from '../ignore-files.ts';
+import { readIgnoreRules, runRipgrep } from '../ripgrep.ts';
+import { kindOfPath, weightOfKind } from './kinds.ts';
+import { addMentions, type Matcher, type Mentions } from './matcher.ts';
+import type { Concept } from './question.ts';
+import { countDocuments, type Rarity, rarityOf, scoreOf } from './rank.ts';
+
+export interface CandidateSearch {
+  /** Absolute and resolved. */
+  readonly folder: string;
+  readonly workspace: Workspace;
+  readonly question: string;
+  readonly matcher: Matcher;
+  readonly signal: AbortSignal;
+}
+
+export interface Candidates {
+  /** Absolute paths of as many as are read, the most promising first; nothing ignored, and nothing the workspace does not show. */
+  readonly paths: readonly string[];
+  /** How many there are in all. */
+  readonly count: number;
+  /** How rare each concept is among all files of the folder. */
+  readonly rarity: Rarity;
+  /** False when the time or a bound ended the search before every file was looked at. */
+  readonly isComplete: boolean;
+}
+
+/** All files that mention a concept in their text or their path, ranked. */
+export async function findCandidates(search: CandidateSearch): Promise<Candidates> {
+  const rules = await readIgnoreRules({ ...search, target: './' });
+  const [files, hits] = await Promise.all([
+    listShown({ ...search, rules }),
+    countHits({ ...search, rules }),
+  ]);
+  const none = search.matcher.concepts.map(() => 0);
+  const bodyOf = ({ name }: ShownFile) => hits.byName.get(name) ?? none;
+  const having = countDocuments(files.map(bodyOf), none.length);
+  const rarity = rarityOf(having, files.length);
+  const best = new BestPaths();
+  const turns = new Turns();
+  for (const file of files) {
+    best.add(file.path, scoreFile(file, bodyOf(file), rarity, search));
+    if (turns.isDue) await turns.take();
+  }
+  const { paths, count } = best;
+  return { paths, count, rarity, isComplete: hits.isComplete };
+}
+
+function scoreFile(
+  { shown }: ShownFile,
+  body: Mentions,
+  rarity: Rarity,
+  { matcher, question }: CandidateSearch,
+): number {
+  const path = matcher.mentionsIn(shown);
+  const fields = { body, names: body.map(() => 0), path, relativeLength: 1 };
+  return scoreOf(fields, rarity) * weightOfKind(kindOfPath(shown), question);
+}
+
+/** The best so far, and how many there were. Of many thousand only few are looked into, so that sorting all is not worth it. */
+class BestPaths {
+  readonly #best: { readonly path: string; readonly score: number }[] = [];
+  count = 0;
+
+  get paths(): string[] {
+    return this.#best.map(({ path }) => path);
+  }
+
+  /** Of equal scores the path that comes first in the alphabet is the better one. */
+  add(path: string, score: number): void {
+    if (score <= 0) return;
+    this.count++;
+    const isWorse = (other: { path: string; score: number }) =>
+      other.score < score || (other.score === score && other.path > path);
+    const at = this.#best.findIndex(isWorse);
+    this.#best.splice(at === -1 ? this.#best.length : at, 0, { path, score });
+    if (this.#best.length > CODEBASE_LIMITS.maxReadFiles) this.#best.pop();
+  }
+}
+
+interface RuledSearch extends CandidateSearch {
+  readonly rules: IgnoreRules;
+}
+
+/** A file in three ways: absolute, relative to the folder, and relative to the workspace. */
+interface ShownFile {
+  readonly path: string;
+  readonly name: string;
+  readonly shown: string;
+}
+
+async function listShown({ folder, workspace, rules, signal }: RuledSearch): Promise<ShownFile[]> {
+  const shown: ShownFile[] = [];
+  const turns = new Turns();
+  for (const name of await listFiles({ folder, hidden: true, rules, signal })) {
+    const path = join(folder, name);
+    if (workspace.mayShow(path)) shown.push({ name, path, shown: workspace.nameOf(path) });
+    if (turns.isDue) await turns.take();
+  }
+  return shown;
+}
+
+interface Hits {
+  /** By the path relative to the folder. */
+  readonly byName: ReadonlyMap<string, Mentions>;
+  readonly isComplete: boolean;
+}
+
+/** Counts in every file; what was counted when the time is up still counts. */
+async function countHits(search: RuledSearch): Promise<Hits> {
+  const byName = new Map<string, Mentions>();
+  const timeUp = AbortSignal.timeout(CODEBASE_LIMITS.findMs);
+  const signal = AbortSignal.any([search.signal, timeUp]);
+  try {
+    return { byName, isComplete: await countInto(byName, { ...search, signal }) };
+  } catch (error) {
+    search.signal.throwIfAborted();
+    if (timeUp.aborted) return { byName, isComplete: false };
+    throw error;
+  }
+}
+
+/** False when it stopped at the bound. The matcher has the last word on what is a mention. */
+async function countInto(
+  byName: Map<string, Mentions>,
+  { folder, matcher, rules, signal }: RuledSearch,
+): Promise<boolean> {
+  const flags = [...COUNTING, `--regexp=${patternOf(matcher.concepts)}`];
+  let name = '';
+  let count = 0;
+  for await (const record of runRipgrep({
+    folder,
+    flags,
+    target: './',
+    separator: '\n',
+    rules,
+    signal,
+  })) {
+    if (record === null || record === '') continue;
+    const [path, match] = splitHeading(record);
+    if (path !== null) name = path;
+    const before = byName.get(name);
+    const mentions = matcher.mentionsIn(match);
+    byName.set(name, before === undefined ? mentions : addMentions(before, mentions));
+    if (++count === CODEBASE_LIMITS.maxHits) return false;
+  }
+  return true;
+}
+
+/** With a heading ripgrep puts a file's name and a NUL before its first match only, and an empty line after the last. */
+const COUNTING = [
+  '--only-matching',
+  '--no-line-number',
+  '--heading',
+  '--null',
+  '--hidden',
+  `--max-count=${CODEBASE_LIMITS.maxHitLines}`,
+  `--max-filesize=${CODEBASE_LIMITS.maxFileBytes}`,
+];
+
+function splitHeading(record: string): [path: string | null, match: string] {
+  const at = record.indexOf('\0');
+  if (at === -1) return [null, record];
+  return [record.slice(0, at).replace(/^\.\//, ''), record.slice(at + 1)];
+}
+
+/**
+ * Matches a word or a part of an identifier that begins like one of the concepts, to its end: after a boundary or an
+ * underscore, with a capital as in the middle of camelCase, or all in capitals.
+ */
+function patternOf(concepts: readonly Concept[]): string {
+  const stems = [...new Set(concepts.flatMap((concept) => [...concept.keys()]))];
+  const small = anyOf(stems);
+  const capital = anyOf(stems.map((stem) => stem.charAt(0).toUpperCase() + stem.slice(1)));
+  const capitals = anyOf(stems.map((stem) => stem.toUpperCase()));
+  return `(?:\\b|_)${small}\\p{Ll}*|${capital}\\p{Ll}*|(?:\\b|_)${capitals}\\p{Lu}*`;
+}
+
+/** A stem that ends in `iz` also stands for the spelling with `is`; see stem in terms.ts. */
+function anyOf(stems: readonly string[]): string {
+  const spelt = stems.map((stem) => stem.replace(/iz$/, 'i[sz]').replace(/IZ$/, 'I[SZ]'));
+  return `(?:${spelt.join('|')})`;
+}

@@ -1,0 +1,69 @@
+/** Chooses which chunks to show, and joins those that touch. */
+import { CODEBASE_LIMITS } from '../../../shared/limits.ts';
+import type { ReadFile, ScoredChunk } from './score.ts';
+
+/** Lines of a file that are worth showing. */
+export interface Passage {
+  /** Of the file, relative to the workspace. */
+  readonly name: string;
+  /** The first of the lines, counted from 0. */
+  readonly start: number;
+  readonly lines: readonly string[];
+}
+
+export interface Choice {
+  /** The best first. */
+  readonly passages: readonly Passage[];
+  /** Whether every chunk is in one of them. */
+  readonly isAll: boolean;
+}
+
+/** Not too many chunks, at most `ofFile` of one file, and none that is far worse than the best. */
+export function choosePassages(
+  chunks: readonly ScoredChunk[],
+  ofFile: number = CODEBASE_LIMITS.maxChunksOfFile,
+): Choice {
+  const ranked = [...chunks].sort(byScore);
+  const least = (ranked[0]?.score ?? 0) * LEAST_SHARE;
+  const taken = new Map<ReadFile, ScoredChunk[]>();
+  let count = 0;
+  for (const scored of ranked) {
+    if (scored.score < least || count === CODEBASE_LIMITS.maxChunks) break;
+    const others = taken.get(scored.file) ?? [];
+    if (others.length === ofFile) continue;
+    taken.set(scored.file, [...others, scored]);
+    count++;
+  }
+  const joined = [...taken.values()].flatMap(joinTouching).sort((a, b) => b.score - a.score);
+  return { passages: joined.map(toPassage), isAll: count === chunks.length };
+}
+
+function toPassage({ file, chunk: { start, end } }: ScoredChunk): Passage {
+  return { name: file.name, start, lines: file.lines.slice(start, end) };
+}
+
+/** Below this share of the best score it is mostly chance. */
+const LEAST_SHARE = 0.35;
+
+/** Equal scores in the order of paths and lines, so that the same question has the same answer. */
+function byScore(a: ScoredChunk, b: ScoredChunk): number {
+  if (a.score !== b.score) return b.score - a.score;
+  if (a.file.name !== b.file.name) return a.file.name < b.file.name ? -1 : 1;
+  return a.chunk.start - b.chunk.start;
+}
+
+/** The chunks of one file; those that touch become one, with the score of the best. */
+function joinTouching(chunks: readonly ScoredChunk[]): ScoredChunk[] {
+  const joined: ScoredChunk[] = [];
+  for (const scored of [...chunks].sort((a, b) => a.chunk.start - b.chunk.start)) {
+    const before = joined.at(-1);
+    if (before?.chunk.end !== scored.chunk.start) joined.push(scored);
+    else joined.splice(-1, 1, joinedOf(before, scored));
+  }
+  return joined;
+}
+
+function joinedOf(before: ScoredChunk, after: ScoredChunk): ScoredChunk {
+  const chunk = { start: before.chunk.start, end: after.chunk.end };
+  return { file: before.file, chunk, score: Math.max(before.score, after.score) };
+}

@@ -1,0 +1,117 @@
+/** Answers a question about a code base with the places in it that speak most of what was asked. */
+import type { Stats } from 'node:fs';
+import { lstat } from 'node:fs/promises';
+import { CODEBASE_LIMITS } from '../../../shared/limits.ts';
+import { nameInLine } from '../../../shared/plain-sight.ts';
+import { compute } from '../../compute/compute.ts';
+import { ToolFailure, toFileFailure } from '../../failure.ts';
+import { readImage } from '../../workspace/files.ts';
+import type { Place, Workspace } from '../../workspace/workspace.ts';
+import { findCandidates } from './candidates.ts';
+import { Matcher } from './matcher.ts';
+import type { Choice } from './passages.ts';
+import type { FoundFile } from './pick.ts';
+import { conceptsOf } from './question.ts';
+
+export interface CodebaseSearch {
+  /** In natural language. */
+  readonly question: string;
+  /** The folder or file to search. */
+  readonly place: Place;
+  readonly workspace: Workspace;
+  readonly signal: AbortSignal;
+}
+
+export interface Answer extends Choice {
+  /** Files that mention any of what was asked, also those that no passage is of. */
+  readonly files: number;
+  /** False when not every file was looked at. */
+  readonly isComplete: boolean;
+  /** False when only the beginning of the question was looked at. */
+  readonly isWhole: boolean;
+}
+
+/**
+ * Searches what is on disk at this moment; nothing is kept between two searches. Failures are those of the place: not
+ * found, not a regular file, too large.
+ */
+export async function searchCodebase(search: CodebaseSearch): Promise<Answer> {
+  const question = search.question.slice(0, CODEBASE_LIMITS.maxQuestionChars);
+  const isWhole = question === search.question;
+  return { ...(await searchFor({ ...search, question })), isWhole };
+}
+
+type Found = Omit<Answer, 'isWhole'>;
+
+async function searchFor(search: CodebaseSearch): Promise<Found> {
+  const matcher = new Matcher(conceptsOf(search.question));
+  if (matcher.concepts.length === 0) return NOTHING;
+  const isFolder = (await lookAt(search.place)).isDirectory();
+  return isFolder ? await searchFolder(search, matcher) : await searchFile(search);
+}
+
+const NOTHING: Found = { passages: [], isAll: true, files: 0, isComplete: true };
+
+async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<Found> {
+  const { question, place, workspace, signal } = search;
+  const found = await findCandidates({ folder: place.path, workspace, question, matcher, signal });
+  const files = await readCandidates(found.paths, search);
+  const ofFile = CODEBASE_LIMITS.maxChunksOfFile;
+  const { rarity, count, isComplete } = found;
+  const choice = await compute('pickPassages', { question, rarity, files, ofFile }, signal);
+  return { ...choice, files: count, isComplete };
+}
+
+/** From the best on, as many as are looked into. */
+async function readCandidates(
+  paths: readonly string[],
+  search: CodebaseSearch,
+): Promise<FoundFile[]> {
+  const files: FoundFile[] = [];
+  let bytes = 0;
+  for (const path of paths) {
+    const file = await readCandidate(path, search);
+    bytes += file?.bytes.length ?? 0;
+    if (bytes > CODEBASE_LIMITS.maxReadBytes) break;
+    if (file !== null) files.push(file);
+  }
+  return files;
+}
+
+/** Null for a file that went away, grew or was closed since it was found. */
+async function readCandidate(path: string, search: CodebaseSearch): Promise<FoundFile | null> {
+  try {
+    return await readFound(await search.workspace.resolve(path, 'read'), search.signal);
+  } catch (error) {
+    if (error instanceof ToolFailure) return null;
+    throw error;
+  }
+}
+
+async function searchFile({ question, place, signal }: CodebaseSearch): Promise<Found> {
+  const files = [await readFound(place, signal)];
+  const ofFile = CODEBASE_LIMITS.maxChunks;
+  const choice = await compute('pickPassages', { question, rarity: null, files, ofFile }, signal);
+  return { ...choice, files: Math.min(choice.passages.length, 1), isComplete: true };
+}
+
+async function readFound(place: Place, signal: AbortSignal): Promise<FoundFile> {
+  signal.throwIfAborted();
+  const { size } = await lookAt(place);
+  if (size > CODEBASE_LIMITS.maxFileBytes) throw tooLarge(place, size);
+  const { bytes } = await readImage(place, signal);
+  return { name: place.name, bytes };
+}
+
+async function lookAt({ path, name }: Place): Promise<Stats> {
+  return await lstat(path).catch((error: unknown) => {
+    throw toFileFailure(error, name);
+  });
+}
+
+function tooLarge({ name }: Place, size: number): ToolFailure {
+  return new ToolFailure(
+    'FILE_TOO_LARGE',
+    `${nameInLine(name)} has ${size} bytes, more than the ${CODEBASE_LIMITS.maxFileBytes} that are looked into: search it with grep.`,
+  );
+}

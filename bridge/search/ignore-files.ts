@@ -1,0 +1,144 @@
+/**
+ * Reads the files of ignore rules for ripgrep, which would open by name whatever stands there and wait for a pipe for ever.
+ * Here only regular files of a sensible size are read, and never through a link, as git does it.
+ */
+import { constants } from 'node:fs';
+import { type FileHandle, lstat, open } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { isSystemError } from '../failure.ts';
+import { rulesFromAbove, rulesFromBelow } from './ignore-rules.ts';
+
+/** From the weakest on: a rule of a later kind outweighs all of an earlier one, as ripgrep has it. */
+export const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'] as const;
+
+/** Rules by their kind, each list from the weakest on. The first kind is those that hold for the person, or for the repository. */
+export type IgnoreRules = readonly [
+  general: readonly string[],
+  ...kinds: readonly (readonly string[])[],
+];
+
+/** What stands in the place of a file of rules; `kind` completes the sentence that it is. */
+export interface OddFile {
+  readonly path: string;
+  readonly kind: string;
+}
+
+/** What was found in the place of a file of rules: its text, or what it is instead. */
+type Found =
+  | { readonly state: 'text'; readonly text: string }
+  | { readonly state: 'none' }
+  | { readonly state: 'odd'; readonly kind: string };
+
+/**
+ * The rules that hold in a folder: its own and those of the folders above, up to the top of the repository, or of the disk
+ * where there is none; and what stands in the place of such files and was left out.
+ */
+export async function readRulesAbove(
+  folder: string,
+): Promise<{ rules: IgnoreRules; odd: readonly OddFile[] }> {
+  const folders = await foldersAbove(folder);
+  const top = folders[0] ?? folder;
+  const own = await readRuleFile(join(top, '.git', 'info', 'exclude'));
+  const general = [...(await readPersonalRules()), ...rebase(own, top, folder)];
+  const odd: OddFile[] = [];
+  const kinds: string[][] = [];
+  for (const name of IGNORE_FILES) {
+    const rules: string[] = [];
+    for (const each of folders) {
+      const path = join(each, name);
+      const found = await readRuleFile(path);
+      for (const rule of rebase(found, each, folder)) rules.push(rule);
+      if (found.state === 'odd') odd.push({ path, kind: found.kind });
+    }
+    kinds.push(rules);
+  }
+  return { rules: [general, ...kinds], odd };
+}
+
+/** Adds the rules of files below the folder; `names` are their paths relative to it. */
+export async function withRulesBelow(
+  [general, ...kinds]: IgnoreRules,
+  folder: string,
+  names: readonly string[],
+): Promise<IgnoreRules> {
+  const byDepth = [...names].sort((a, b) => a.split('/').length - b.split('/').length);
+  const added: string[][] = IGNORE_FILES.map(() => []);
+  let left = TOOL_LIMITS.maxIgnoreBytes;
+  for (const name of byDepth) {
+    // The folder's own are among those from above.
+    const found = dirname(name) === '.' ? NONE : await readRuleFile(join(folder, name));
+    if (found.state !== 'text' || found.text.length > left) continue;
+    left -= found.text.length;
+    const kind = IGNORE_FILES.indexOf(basename(name) as (typeof IGNORE_FILES)[number]);
+    for (const rule of rulesFromBelow(found.text, dirname(name))) added[kind]?.push(rule);
+  }
+  return [general, ...kinds.map((rules, kind) => [...rules, ...(added[kind] ?? [])])];
+}
+
+const NONE: Found = { state: 'none' };
+
+/** From the top of the repository down to the folder itself. */
+async function foldersAbove(folder: string): Promise<string[]> {
+  const folders = [folder];
+  for (let each = folder; !(await isRepository(each)) && dirname(each) !== each; ) {
+    each = dirname(each);
+    folders.unshift(each);
+  }
+  return folders;
+}
+
+async function isRepository(folder: string): Promise<boolean> {
+  return await lstat(join(folder, '.git')).then(
+    () => true,
+    () => false,
+  );
+}
+
+function rebase(found: Found, from: string, folder: string): string[] {
+  if (found.state !== 'text') return [];
+  const names = folder.slice(from.length).split('/').filter(Boolean);
+  return names.length === 0 ? rulesFromBelow(found.text, '') : rulesFromAbove(found.text, names);
+}
+
+/** What git ignores for this person everywhere. */
+async function readPersonalRules(): Promise<string[]> {
+  const config = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
+  for (const file of [join(homedir(), '.gitconfig'), join(config, 'git', 'config')]) {
+    const found = await readRuleFile(file);
+    const named = found.state === 'text' ? EXCLUDES_FILE.exec(found.text)?.[1] : undefined;
+    if (named !== undefined)
+      return textLines(await readRuleFile(named.replace(/^~(?=\/)/, homedir())));
+  }
+  return textLines(await readRuleFile(join(config, 'git', 'ignore')));
+}
+
+const EXCLUDES_FILE = /^\s*excludesfile\s*=\s*"?\s*([^\n"]*\S)\s*"?\s*$/im;
+
+function textLines(found: Found): string[] {
+  return found.state === 'text' ? rulesFromBelow(found.text, '') : [];
+}
+
+/** Never waits and never reads without end, whatever has been put there; what cannot be opened is as good as none. */
+async function readRuleFile(path: string): Promise<Found> {
+  try {
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+    await using file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    return await readRules(file);
+  } catch (error) {
+    if (isSystemError(error, 'ELOOP')) return { state: 'odd', kind: 'a symbolic link' };
+    if (isSystemError(error, 'ENXIO')) return { state: 'odd', kind: 'a socket' };
+    return NONE;
+  }
+}
+
+async function readRules(file: FileHandle): Promise<Found> {
+  const stats = await file.stat();
+  if (stats.isFIFO()) return { state: 'odd', kind: 'a pipe' };
+  if (stats.isDirectory()) return { state: 'odd', kind: 'a folder' };
+  if (!stats.isFile()) return { state: 'odd', kind: 'a device' };
+  if (stats.size > TOOL_LIMITS.maxIgnoreBytes) return { state: 'odd', kind: 'far too large' };
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(stats.size), 0, stats.size, 0);
+  return { state: 'text', text: buffer.toString('utf8', 0, bytesRead).replace(/^\uFEFF/, '') };
+}

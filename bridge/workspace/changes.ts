@@ -1,0 +1,133 @@
+/** Replaces and deletes files that the workspace let through, if they still are what the change was made from. */
+import { randomUUID } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, rename, rm, unlink } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import { isSystemError, ToolFailure } from '../failure.ts';
+import { type Anchor, giveToOwnerOf } from './anchor.ts';
+import { assertRegular, type FileImage, hashOf, inFolderOf, readEntry } from './files.ts';
+import type { Place } from './workspace.ts';
+
+/**
+ * Puts new content in the place of a file, or makes the file where `expected` is null, with its folders. Whoever looks
+ * sees the old content or the new one, never a part. Mode and owner stay. `expected` is the hash of the content that
+ * the new one was made from; anything else there is a `STALE` failure and nothing is changed.
+ */
+export async function replaceImage(
+  place: Place<'write'>,
+  bytes: Uint8Array,
+  { expected, signal }: { expected: string | null; signal: AbortSignal },
+): Promise<FileImage> {
+  return await inFolderOf(place, { create: expected === null }, async (folder) => {
+    const target = folder.entry(basename(place.path));
+    const temporary = folder.entry(`.drawbridge-${randomUUID()}.tmp`);
+    try {
+      const old = await lstatIfAny(target);
+      if (old !== null) assertReplaceable(old, place);
+      await writeTemporary(temporary, bytes, old, place);
+      await assertExpected(folder, place, expected, signal);
+      signal.throwIfAborted();
+      await rename(temporary, target);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+    await folder.sync();
+    return { bytes, hash: hashOf(bytes) };
+  });
+}
+
+/** Deletes one regular file. `expected` is its hash where somebody relies on what it held, else null. */
+export async function deleteImage(
+  place: Place<'write'>,
+  { expected, signal }: { expected: string | null; signal: AbortSignal },
+): Promise<void> {
+  await inFolderOf(place, {}, async (folder) => {
+    const target = folder.entry(basename(place.path));
+    assertRegular(await lstat(target), place);
+    if (expected !== null) await assertExpected(folder, place, expected, signal);
+    signal.throwIfAborted();
+    await unlink(target);
+    await folder.sync();
+  });
+}
+
+async function lstatIfAny(path: string): Promise<Stats | null> {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+function assertReplaceable(stats: Stats, place: Place): void {
+  assertRegular(stats, place);
+  if (stats.nlink > 1) {
+    throw new ToolFailure(
+      'HARD_LINK',
+      `${nameInLine(place.name)} is a hard link: the same file has ${stats.nlink} names, perhaps outside the workspace. ` +
+        'Ask the person to change it, or to copy it first.',
+    );
+  }
+  if ((stats.mode & constants.S_IWUSR) === 0) {
+    throw new ToolFailure(
+      'NOT_PERMITTED',
+      `${nameInLine(place.name)} is marked read-only: ask the person whether that may be changed.`,
+    );
+  }
+}
+
+async function writeTemporary(
+  path: string,
+  bytes: Uint8Array,
+  old: Stats | null,
+  place: Place,
+): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const mode = old === null ? NEW_FILE_MODE : PRIVATE_MODE;
+  await using file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+  await file.writeFile(bytes);
+  if (old === null) await giveToOwnerOf(dirname(path), file);
+  else await takeOver(file, old, place);
+  await file.sync();
+}
+
+/** What the process's umask leaves of it. */
+const NEW_FILE_MODE = 0o666;
+/** Nobody else reads the new content before it has the old one's mode. */
+const PRIVATE_MODE = 0o600;
+const MODE_BITS = 0o7777;
+
+/** The owner first: a change of owner takes mode bits away. */
+async function takeOver(file: FileHandle, old: Stats, place: Place): Promise<void> {
+  const stats = await file.stat();
+  if (stats.uid !== old.uid || stats.gid !== old.gid) {
+    await file.chown(old.uid, old.gid).catch((cause: unknown) => {
+      throw new ToolFailure(
+        'NOT_PERMITTED',
+        `${nameInLine(place.name)} belongs to another user or group, which a new version of it could not: ask the person to change it.`,
+        { cause },
+      );
+    });
+  }
+  await file.chmod(old.mode & MODE_BITS);
+}
+
+/** Asked right before the change: what is left between the two is a few microseconds. */
+async function assertExpected(
+  folder: Anchor,
+  place: Place,
+  expected: string | null,
+  signal: AbortSignal,
+): Promise<void> {
+  const there = await readEntry(folder, place, signal).catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT')) return null;
+    throw error;
+  });
+  if ((there?.hash ?? null) === expected) return;
+  throw new ToolFailure(
+    'STALE',
+    `${nameInLine(place.name)} was changed by somebody else since it was last looked at, so nothing was done: read it again, then repeat the call.`,
+  );
+}

@@ -1,0 +1,135 @@
+/** Reads files and folders at places that the workspace let through: only regular files, and never through a link. */
+import { createHash } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import { ToolFailure, toFileFailure } from '../failure.ts';
+import { type Anchor, anchorFolder } from './anchor.ts';
+import type { Place } from './workspace.ts';
+
+/** A file's content at one moment. */
+export interface FileImage {
+  readonly bytes: Uint8Array;
+  /** SHA-256 of the bytes, in hexadecimal. */
+  readonly hash: string;
+}
+
+/** The SHA-256 of a file's bytes, in hexadecimal. */
+export function hashOf(bytes: Uint8Array): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** The whole file. Failures: not found, not a regular file, too large. */
+export async function readImage(place: Place, signal: AbortSignal): Promise<FileImage> {
+  return await inFolderOf(place, {}, (folder) => readEntry(folder, place, signal));
+}
+
+/** The same, or null where there is no such file; its folder may be missing too. */
+export async function readImageIfAny(place: Place, signal: AbortSignal): Promise<FileImage | null> {
+  try {
+    return await readImage(place, signal);
+  } catch (error) {
+    if (error instanceof ToolFailure && error.code === 'FILE_NOT_FOUND') return null;
+    throw error;
+  }
+}
+
+/** A thing in a folder, as a listing shows it. */
+export interface FolderEntry {
+  readonly name: string;
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
+}
+
+/** What is in a folder, sorted by name. */
+export async function readEntries(place: Place): Promise<FolderEntry[]> {
+  try {
+    if (!(await lstat(place.path)).isDirectory()) {
+      throw new ToolFailure(
+        'NOT_A_FOLDER',
+        `${nameInLine(place.name)} is not a folder: read a file with read_file.`,
+      );
+    }
+    await using folder = await anchorFolder(place.path);
+    const entries = await readdir(folder.entry('.'), { withFileTypes: true });
+    return entries
+      .map((entry) => ({ name: entry.name, kind: kindOf(entry) }))
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch (error) {
+    throw toFileFailure(error, place.name);
+  }
+}
+
+/** Works in the folder of a place, held open; what the system refuses comes out as a ToolFailure. */
+export async function inFolderOf<Result>(
+  place: Place,
+  options: { create?: boolean },
+  work: (folder: Anchor) => Promise<Result>,
+): Promise<Result> {
+  try {
+    await using folder = await anchorFolder(dirname(place.path), options);
+    return await work(folder);
+  } catch (error) {
+    throw toFileFailure(error, place.name);
+  }
+}
+
+/** Some bytes of a file of any size; fewer where it ends. */
+export async function readPart(
+  place: Place,
+  { offset, length }: { offset: number; length: number },
+): Promise<Uint8Array> {
+  return await inFolderOf(place, {}, async (folder) => {
+    await using file = await openEntry(folder, place);
+    assertRegular(await file.stat(), place);
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(length), 0, length, offset);
+    return buffer.subarray(0, bytesRead);
+  });
+}
+
+/** The file in its held folder. */
+export async function readEntry(
+  folder: Anchor,
+  place: Place,
+  signal: AbortSignal,
+): Promise<FileImage> {
+  await using file = await openEntry(folder, place);
+  const stats = await file.stat();
+  assertRegular(stats, place);
+  if (stats.size > TOOL_LIMITS.maxFileBytes) {
+    throw new ToolFailure(
+      'FILE_TOO_LARGE',
+      `${nameInLine(place.name)} has ${stats.size} bytes, more than the ${TOOL_LIMITS.maxFileBytes} that are read: search it with grep.`,
+    );
+  }
+  const bytes = await file.readFile({ signal });
+  return { bytes, hash: hashOf(bytes) };
+}
+
+/** `O_NONBLOCK`, for a FIFO would otherwise hold the call until somebody writes to it. */
+async function openEntry(folder: Anchor, place: Place): Promise<FileHandle> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  return await open(folder.entry(basename(place.path)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+}
+
+/** Refuses whatever is no regular file, and says what it is. */
+export function assertRegular(stats: Stats, place: Place): void {
+  if (stats.isFile()) return;
+  const kind = stats.isDirectory()
+    ? 'a folder: look into it with list_dir'
+    : stats.isSymbolicLink()
+      ? 'a symbolic link that leads nowhere: use the path of a real file'
+      : 'a pipe, socket or device: only regular files can be used';
+  throw new ToolFailure('NOT_A_FILE', `${nameInLine(place.name)} is ${kind}.`);
+}
+
+function kindOf(entry: {
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}): FolderEntry['kind'] {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'folder';
+  return entry.isSymbolicLink() ? 'link' : 'other';
+}

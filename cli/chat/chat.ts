@@ -1,0 +1,81 @@
+/** A chat: one prompt and its answer, or a conversation in the terminal. */
+import type { Client } from '../../client/client.ts';
+import type { Device } from '../../client/device.ts';
+import { ClientError } from '../../client/error.ts';
+import type { Mode } from '../../shared/modes.ts';
+import type { ImagePart } from '../../shared/requests.ts';
+import { describeError } from '../error-text.ts';
+import { EXIT } from '../exit-codes.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { UsageError } from '../usage-error.ts';
+import { readMessage, toContent } from './message.ts';
+import { isOver, joinTurn, runTurn, type TurnEnd } from './turn.ts';
+
+/** Everything a chat works with. The conversation is the one that goes on, once there is one. */
+export interface Chat {
+  readonly client: Client;
+  /** This machine's key, where it is enrolled at the bridge. */
+  readonly device: Device | null;
+  readonly terminal: Terminal;
+  readonly format: 'text' | 'json';
+  readonly mode: Mode;
+  readonly model: string | undefined;
+  readonly withReasoning: boolean;
+  /** They go with the first message. */
+  readonly images: readonly ImagePart[];
+  conversationId: string | undefined;
+}
+
+/**
+ * Talks until the prompt is answered or the person leaves, and resolves to the exit code. Rejects with a ClientError
+ * when the server refuses.
+ * @throws {UsageError} when there is nothing to say, or too much.
+ */
+export async function runChat(chat: Chat, words: readonly string[]): Promise<number> {
+  const { terminal, images } = chat;
+  if (words.join('').trim() === '' && terminal.isInteractive) return await converse(chat);
+  const message = await readMessage(terminal, words);
+  if (message.trim() === '' && images.length === 0) {
+    throw new UsageError('Nothing to say: give a prompt, or pipe one in.');
+  }
+  return EXIT_CODES[await runTurn(chat, toContent(message, images))];
+}
+
+const EXIT_CODES: Readonly<Record<TurnEnd, number>> = {
+  completed: EXIT.success,
+  error: EXIT.failure,
+  waiting: EXIT.waiting,
+  cancelled: EXIT.interrupted,
+  left: EXIT.interrupted,
+  terminated: EXIT.terminated,
+  unread: EXIT.unread,
+};
+
+/** A failed turn is told and does not end the conversation. */
+async function converse(chat: Chat): Promise<number> {
+  const { terminal } = chat;
+  terminal.write(`${terminal.paint('dim', 'Ctrl-C cancels an answer, Ctrl-D leaves.')}\n`);
+  let end = await joinAnswerAtWork(chat);
+  let { images } = chat;
+  while (!end || isOver(end)) {
+    const message = await terminal.ask(terminal.paint('bold', '> '));
+    if (message === undefined) return EXIT.success;
+    if (message.trim() === '') continue;
+    try {
+      end = await runTurn(chat, toContent(message, images));
+      images = [];
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      terminal.write(`${terminal.paint('red', describeError(error))}\n`);
+    }
+  }
+  return EXIT_CODES[end];
+}
+
+/** Whoever comes back sees the answer that is being given, and the questions that wait. */
+async function joinAnswerAtWork(chat: Chat): Promise<TurnEnd | null> {
+  if (chat.conversationId === undefined) return null;
+  const { responses } = await chat.client.getConversation(chat.conversationId, { limit: 1 });
+  const last = responses.at(-1);
+  return last && !isOver(last.status) ? await joinTurn(chat, last.id) : null;
+}

@@ -1,0 +1,76 @@
+/** Questions of the agent, answered by numbers or in words. */
+import type { Answer, Question } from '../../shared/documents.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import type { ClarificationEvent } from '../render/catch-up.ts';
+import { sayUnlessCounted } from './answers.ts';
+import type { Chat } from './chat.ts';
+
+/** Asks one question after the other and sends the answers together. */
+export async function askClarification(
+  chat: Chat,
+  { documentId, questions }: ClarificationEvent,
+  signal: AbortSignal,
+): Promise<void> {
+  const answers: Answer[] = [];
+  for (const [index, question] of questions.entries()) {
+    const place = questions.length > 1 ? ` ${index + 1} of ${questions.length}` : '';
+    const choice = await askUntilClear(chat, question, place, signal);
+    if (!choice) return signal.aborted ? undefined : sayWhereToAnswer(chat);
+    if (choice.type === 'answer') answers.push({ questionId: question.id, ...choice.answer });
+  }
+  const { client, conversationId = '' } = chat;
+  await sayUnlessCounted(chat, () =>
+    client.answerClarification(conversationId, documentId, { answers }),
+  );
+}
+
+/** For when nobody can be asked here. */
+export function sayWhereToAnswer({ terminal, conversationId = '' }: Chat): void {
+  const words =
+    'The run waits for an answer. Answer it on another device, or here in a terminal: ' +
+    `drawbridge chat --conversation ${conversationId}`;
+  terminal.write(`${terminal.paint('yellow', words)}\n`);
+}
+
+async function askUntilClear(
+  { terminal }: Chat,
+  question: Question,
+  place: string,
+  signal: AbortSignal,
+): Promise<Exclude<Choice, { type: 'unclear' }> | undefined> {
+  const how = question.allowMultiple ? 'numbers' : 'a number';
+  const words = `Answer${place} (${how}, or your own words; empty passes over): `;
+  while (true) {
+    const text = await terminal.ask(words, signal);
+    if (text === undefined) return undefined;
+    const choice = parseChoice(text, question);
+    if (choice.type !== 'unclear') return choice;
+    terminal.write(`${choice.why}\n`);
+  }
+}
+
+/** What was typed. */
+export type Choice =
+  | { readonly type: 'answer'; readonly answer: Pick<Answer, 'optionIds' | 'text'> }
+  | { readonly type: 'passed' }
+  /** `why` is for the person, who is asked again. */
+  | { readonly type: 'unclear'; readonly why: string };
+
+/** Numbers alone are always options, so that a mistyped one is not taken for words. */
+export function parseChoice(typed: string, { options, allowMultiple }: Question): Choice {
+  const text = typed.trim();
+  if (text === '') return { type: 'passed' };
+  if (text.length > REQUEST_LIMITS.maxReasonChars) {
+    return unclear(`An answer may hold ${REQUEST_LIMITS.maxReasonChars} characters.`);
+  }
+  if (!/^\d+(?:[\s,]+\d+)*$/.test(text)) return { type: 'answer', answer: { optionIds: [], text } };
+  const numbers = new Set(text.match(/\d+/g)?.map(Number));
+  const optionIds = [...numbers].flatMap((number) => options[number - 1]?.id ?? []);
+  if (optionIds.length < numbers.size) return unclear(`The options are 1 to ${options.length}.`);
+  if (optionIds.length > 1 && !allowMultiple) return unclear('Only one can be chosen.');
+  return { type: 'answer', answer: { optionIds } };
+}
+
+function unclear(why: string): Choice {
+  return { type: 'unclear', why };
+}

@@ -1,0 +1,57 @@
+/** Images from files, as a message carries them along. */
+import { createReadStream } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
+import { isSystemError } from '../../local/local-error.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import type { ImagePart } from '../../shared/requests.ts';
+import { UsageError } from '../usage-error.ts';
+
+/** Base64 writes three bytes as four characters; the rest of the request gets what is left. */
+const MAX_IMAGE_BYTES = Math.floor((REQUEST_LIMITS.maxBodyBytes * 3) / 4);
+
+/**
+ * Reads an image into a data URL. What it is tell its first bytes, not its name.
+ * @throws {UsageError} for a file that is missing, too large or no image.
+ */
+export async function readImage(path: string): Promise<ImagePart> {
+  const bytes = await readBounded(path);
+  if (bytes.length > MAX_IMAGE_BYTES) {
+    throw new UsageError(
+      `The image ${path} is too large: a message holds images of ${formatBytes(MAX_IMAGE_BYTES)}.`,
+    );
+  }
+  const type = imageTypeOf(bytes);
+  if (!type) throw new UsageError(`${path} is no image: it takes a PNG, JPEG, WebP or GIF file.`);
+  return {
+    type: 'image_url',
+    image_url: { url: `data:image/${type};base64,${bytes.toString('base64')}` },
+  };
+}
+
+/** One byte more than allowed tells that a file is too large, whatever its size, and a pipe has none. */
+async function readBounded(path: string): Promise<Buffer> {
+  try {
+    return await buffer(createReadStream(path, { end: MAX_IMAGE_BYTES }));
+  } catch (cause) {
+    const why = isSystemError(cause, 'ENOENT') ? 'there is no such file' : String(cause);
+    throw new UsageError(`The image ${path} cannot be read: ${why}.`, { cause });
+  }
+}
+
+type ImageType = 'png' | 'jpeg' | 'webp' | 'gif';
+
+function imageTypeOf(bytes: Buffer): ImageType | undefined {
+  const start = bytes.toString('latin1', 0, SIGNATURE_BYTES);
+  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'png';
+  if (start.startsWith('\xff\xd8\xff')) return 'jpeg';
+  if (/^GIF8[79]a/.test(start)) return 'gif';
+  return /^RIFF.{4}WEBP/s.test(start) ? 'webp' : undefined;
+}
+
+const SIGNATURE_BYTES = 12;
+
+function formatBytes(bytes: number): string {
+  return `at most ${(bytes / BYTES_PER_MB).toFixed(1)} MB`;
+}
+
+const BYTES_PER_MB = 1_000_000;

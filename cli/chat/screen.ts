@@ -1,0 +1,43 @@
+/** Where the events of a response go: to a person, to a person and a pipe, or to a program. */
+import type { Positioned } from '../../client/follow.ts';
+import { nothingShown, type RenderState, renderEvent } from '../render/render.ts';
+import type { View } from '../render/text.ts';
+import { jsonLine } from '../terminal/json-line.ts';
+import { type Paint, plain } from '../terminal/paint.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+
+export interface Screen {
+  show(positioned: Positioned): void;
+}
+
+/**
+ * On a terminal everything is shown together. Into a pipe goes the answer alone, without colours, and what is told
+ * beside it goes to stderr. As JSON every event is one line; heartbeats are the connection's own and are left out.
+ */
+export function openScreen(terminal: Terminal, format: 'text' | 'json'): Screen {
+  const { paint, write, writeOut } = terminal;
+  if (format === 'json') return { show: (positioned) => showJson(positioned, writeOut) };
+  if (!terminal.isPiped) return newView('all', paint, write);
+  const views = [newView('answer', plain, writeOut), newView('progress', paint, write)];
+  return {
+    show: (positioned) => {
+      for (const view of views) view.show(positioned);
+    },
+  };
+}
+
+function newView(view: View, paint: Paint, write: (text: string) => void): Screen {
+  let screen: RenderState = nothingShown(view);
+  return {
+    show({ event }) {
+      const { state, text } = renderEvent(screen, event, paint);
+      screen = state;
+      write(text);
+    },
+  };
+}
+
+function showJson({ event, position }: Positioned, write: (text: string) => void): void {
+  if (event.type === 'heartbeat') return;
+  write(jsonLine({ ...event, position }));
+}

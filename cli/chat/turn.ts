@@ -1,0 +1,98 @@
+/** One message and its answer on the screen, with the questions that come up. */
+import { hostname } from 'node:os';
+import type { EventStream } from '../../client/client.ts';
+import type { ResponseStatus } from '../../shared/documents.ts';
+import type { StreamEvent } from '../../shared/events.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import type { MessageContent } from '../../shared/requests.ts';
+import type { Chat } from './chat.ts';
+import { sayWhereToAnswer } from './clarifications.ts';
+import { Interrupts, type Leaving } from './interrupts.ts';
+import { asksForAnswers, Questions } from './questions.ts';
+import { openScreen } from './screen.ts';
+
+/**
+ * How a turn ended: as its run did, or before it. `waiting` is a run that needs an answer which nobody here can give;
+ * like the runs of the other three that were left it goes on.
+ */
+export type TurnEnd = Over | 'waiting' | Leaving;
+
+type Over = Extract<ResponseStatus, 'completed' | 'error' | 'cancelled'>;
+
+/** Sends the message and shows the answer to its end. Rejects with a ClientError when the server refuses. */
+export async function runTurn(chat: Chat, content: MessageContent): Promise<TurnEnd> {
+  const { client, mode, model, conversationId, withReasoning } = chat;
+  const request = {
+    messages: [{ role: 'user' as const, content }],
+    mode,
+    device: hostname().slice(0, REQUEST_LIMITS.maxNameChars),
+    ...(model !== undefined && { model }),
+    ...(conversationId !== undefined && { conversationId }),
+    ...(withReasoning && { include: ['reasoning' as const] }),
+  };
+  return await showTurn(chat, (signal) => client.streamChat(request, { signal }));
+}
+
+/** Shows an answer that is at work already, from its start. */
+export async function joinTurn(chat: Chat, responseId: string): Promise<TurnEnd> {
+  return await showTurn(chat, (signal) => chat.client.followResponse(responseId, { signal }));
+}
+
+async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream): Promise<TurnEnd> {
+  const screen = openScreen(chat.terminal, chat.format);
+  const questions = new Questions(chat);
+  const interrupts = new Interrupts(chat, () => questions.withdrawAll());
+  const { signal } = interrupts;
+  let end: TurnEnd = 'error';
+  try {
+    for await (const positioned of open(signal)) {
+      const { event } = positioned;
+      learn(chat, interrupts, event);
+      questions.withdrawAnswered(event);
+      screen.show(positioned);
+      if (!chat.terminal.isInteractive && asksForAnswers(event)) {
+        sayWhereToAnswer(chat);
+        return 'waiting';
+      }
+      questions.askFor(event);
+      end = endOf(event) ?? end;
+    }
+    return interrupts.leaving ?? end;
+  } catch (error) {
+    if (signal.aborted && interrupts.leaving) return interrupts.leaving;
+    throw error;
+  } finally {
+    interrupts.end();
+    await questions.end();
+  }
+}
+
+/** The first events name what there is to cancel, and the conversation that goes on. */
+function learn(chat: Chat, interrupts: Interrupts, event: StreamEvent): void {
+  if (event.type === 'message') interrupts.learn(event.message.responseId);
+  const response = responseOf(event);
+  if (!response) return;
+  interrupts.learn(response.id);
+  chat.conversationId = response.conversationId;
+}
+
+function responseOf(event: StreamEvent): { id: string; conversationId: string } | undefined {
+  if (event.type === 'response_start') return event.response;
+  if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return undefined;
+  return event.snapshot.response;
+}
+
+function endOf(event: StreamEvent): TurnEnd | undefined {
+  if (event.type === 'done') return toTurnEnd(event.status);
+  if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return undefined;
+  return toTurnEnd(event.snapshot.response.status);
+}
+
+function toTurnEnd(status: ResponseStatus): TurnEnd | undefined {
+  return isOver(status) ? status : undefined;
+}
+
+/** Whether a response has ended, or a turn with it. */
+export function isOver(status: ResponseStatus | TurnEnd): status is Over {
+  return status === 'completed' || status === 'error' || status === 'cancelled';
+}

@@ -1,0 +1,42 @@
+/** What can be done to a conversation and undone again: its title, the archive, a fork. */
+import type { Command } from 'commander';
+import { createClient } from '../../client/client.ts';
+import { ConversationPatch } from '../../shared/conversations.ts';
+import { addTargetOptions, findTarget, type TargetOptions } from '../target.ts';
+import { UsageError } from '../usage-error.ts';
+import { parseConversationId, parseResponseId } from './id.ts';
+
+/** Adds the subcommands. Only `fork` has something to say: the id of the new conversation. */
+export function registerChanges(group: Command): void {
+  const rename = group.command('rename <id> <title...>').description('Give one another title');
+  addTargetOptions(rename).action(
+    async (id: string, words: readonly string[], options: TargetOptions) => {
+      await update(id, { title: words.join(' ') }, options);
+    },
+  );
+  const archive = group.command('archive <id>').description('Take one out of the list');
+  addTargetOptions(archive).action(async (id: string, options: TargetOptions) => {
+    await update(id, { archived: true }, options);
+  });
+  const unarchive = group.command('unarchive <id>').description('Put one back into the list');
+  addTargetOptions(unarchive).action(async (id: string, options: TargetOptions) => {
+    await update(id, { archived: false }, options);
+  });
+  const fork = group
+    .command('fork <id> <response-id>')
+    .description('Begin a new one with everything up to the end of this response');
+  addTargetOptions(fork).action(async (id: string, responseId: string, options: TargetOptions) => {
+    const from = [parseConversationId(id), parseResponseId(responseId)] as const;
+    const client = createClient(await findTarget(options));
+    const { conversationId } = await client.forkConversation(...from);
+    process.stdout.write(`${conversationId}\n`);
+  });
+}
+
+async function update(id: string, patch: ConversationPatch, options: TargetOptions): Promise<void> {
+  const conversationId = parseConversationId(id);
+  const { data, error } = ConversationPatch.safeParse(patch);
+  if (!data) throw new UsageError(`This cannot be a title: ${error.issues[0]?.message}`);
+  const client = createClient(await findTarget(options));
+  await client.updateConversation(conversationId, data);
+}

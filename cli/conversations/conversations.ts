@@ -1,0 +1,85 @@
+/** `drawbridge conversations`: the list of them, beside what can be done to one. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Client, createClient } from '../../client/client.ts';
+import type { ConversationInfo } from '../../shared/conversations.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { EXIT_HELP } from '../exit-codes.ts';
+import { addTargetOptions, findTarget, type TargetOptions } from '../target.ts';
+import { jsonLine } from '../terminal/json-line.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { registerChanges } from './changes.ts';
+import { registerDelete } from './delete.ts';
+import { conversationLine, headerLine } from './table.ts';
+
+/** As commander gives them. */
+interface ListOptions extends TargetOptions {
+  readonly search?: string;
+  readonly archived: boolean;
+  readonly limit: number;
+  readonly all?: boolean;
+  readonly json: boolean;
+}
+
+/** Without a subcommand it lists. */
+export function registerConversations(program: Command): void {
+  const group = program
+    .command('conversations')
+    .description('List the conversations of your account, or change one')
+    .addHelpText(
+      'after',
+      `\nWithout a command it lists; "list --help" has the options.\n${EXIT_HELP}`,
+    );
+  const list = group
+    .command('list', { isDefault: true })
+    .description('List conversations, the one that was answered last first')
+    .option('--search <text>', 'those with all of these words in their title or text')
+    .option('--archived', 'those that are archived instead of those that are not', false)
+    .option('--limit <number>', 'how many at most', parseCount, REQUEST_LIMITS.pageSize)
+    .addOption(new Option('--all', 'all of them').conflicts('limit'))
+    .option('--json', 'one line of JSON for each', false);
+  addTargetOptions(list).action(async (options: ListOptions) => {
+    const client = createClient(await findTarget(options));
+    const terminal = openTerminal(process, process.env, { machine: options.json });
+    await listConversations(client, terminal, options);
+  });
+  registerChanges(group);
+  registerDelete(group);
+}
+
+/** Page by page, so that the first ones are there before the last are asked for. */
+async function listConversations(
+  client: Client,
+  terminal: Terminal,
+  options: ListOptions,
+): Promise<void> {
+  const { columns } = terminal;
+  let isEmpty = true;
+  for await (const info of conversations(client, options)) {
+    if (isEmpty && !options.json) terminal.writeOut(headerLine(columns, terminal.paint));
+    isEmpty = false;
+    terminal.writeOut(options.json ? jsonLine(info) : conversationLine(info, columns));
+  }
+  if (isEmpty && columns !== undefined) terminal.write('There are no such conversations.\n');
+}
+
+async function* conversations(
+  client: Client,
+  { search, archived, all, limit }: ListOptions,
+): AsyncGenerator<ConversationInfo, void, undefined> {
+  const { maxPageSize } = REQUEST_LIMITS;
+  let left = all ? Number.POSITIVE_INFINITY : limit;
+  let cursor: string | undefined;
+  while (left > 0) {
+    const query = { search, archived, limit: Math.min(left, maxPageSize), cursor };
+    const { items, nextCursor } = await client.listConversations(query);
+    yield* items.slice(0, left);
+    left -= items.length;
+    if (nextCursor === null) return;
+    cursor = nextCursor;
+  }
+}
+
+function parseCount(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It takes a number from 1 on.');
+}

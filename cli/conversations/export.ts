@@ -1,0 +1,56 @@
+/** `drawbridge export`: a conversation as one document. */
+import { writeFile } from 'node:fs/promises';
+import { type Command, Option } from 'commander';
+import { type Client, createClient } from '../../client/client.ts';
+import { LocalError } from '../../local/local-error.ts';
+import { indentedJson } from '../../shared/json.ts';
+import { escapeControls, printable } from '../../shared/plain-sight.ts';
+import { EXIT_HELP } from '../exit-codes.ts';
+import { addTargetOptions, findTarget, type TargetOptions } from '../target.ts';
+import { parseConversationId } from './id.ts';
+
+interface ExportOptions extends TargetOptions {
+  readonly format: 'markdown' | 'json';
+  readonly output?: string;
+}
+
+export function registerExport(program: Command): void {
+  const command = program
+    .command('export <id>')
+    .description('Write a whole conversation to stdout or into a file')
+    .addOption(
+      new Option('--format <format>', 'for people, or for programs')
+        .choices(['markdown', 'json'])
+        .default('markdown'),
+    )
+    .option('-o, --output <file>', 'where it goes; what is there is replaced');
+  addTargetOptions(command)
+    .addHelpText('after', EXIT_HELP)
+    .action(async (id: string, options: ExportOptions) => {
+      const conversationId = parseConversationId(id);
+      const client = createClient(await findTarget(options));
+      const text = await readExport(client, conversationId, options.format);
+      await writeExport(text, options);
+    });
+}
+
+async function readExport(client: Client, id: string, format: ExportOptions['format']) {
+  if (format === 'markdown') return await client.exportMarkdown(id);
+  return `${indentedJson(await client.exportConversation(id))}\n`;
+}
+
+/** Exact in a file and in a pipe; on a terminal it must not steer what a person sees. */
+async function writeExport(text: string, { format, output }: ExportOptions): Promise<void> {
+  if (output !== undefined && output !== '-') return await writeOutput(output, text);
+  const harmless = format === 'json' ? escapeControls(text) : printable(text);
+  process.stdout.write(process.stdout.isTTY ? harmless : text);
+}
+
+async function writeOutput(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text);
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new LocalError('failed', `The file cannot be written: ${why}`, { cause });
+  }
+}

@@ -1,0 +1,40 @@
+/** A list of conversations as text: columns for a person, tabs for a program. */
+import type { ConversationInfo } from '../../shared/conversations.ts';
+import { CLI_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
+import { printableLine } from '../../shared/plain-sight.ts';
+import { fitColumns } from '../terminal/columns.ts';
+import type { Paint } from '../terminal/paint.ts';
+
+/** The line above a list. Without columns, in a pipe, there is none. */
+export function headerLine(columns: number | undefined, paint: Paint): string {
+  if (columns === undefined) return '';
+  return `${paint('dim', row('ID'.padEnd(ID_COLUMNS), 'ANSWERED', 'TITLE', columns))}\n`;
+}
+
+/** One conversation: never wider than the terminal, and complete for a program, with the time in UTC. */
+export function conversationLine(
+  { id, updated, title }: ConversationInfo,
+  columns: number | undefined,
+): string {
+  const text = printableLine(title, REQUEST_LIMITS.maxNameChars);
+  if (columns === undefined) return `${[id, updated, text].join('\t')}\n`;
+  return `${row(id, formatTime(new Date(updated)), text, columns)}\n`;
+}
+
+/** A narrow terminal has no room for times. */
+function row(id: string, time: string, title: string, columns: number): string {
+  const rest = columns - (ID_COLUMNS + GAP.length) - (TIME_COLUMNS + GAP.length);
+  const times = rest < CLI_LIMITS.minTitleColumns ? [] : [time.padEnd(TIME_COLUMNS)];
+  return fitColumns([id, ...times, title].join(GAP), columns).trimEnd();
+}
+
+const GAP = '  ';
+const ID_COLUMNS = 'conv_00000000-0000-4000-8000-000000000000'.length;
+const TIME_COLUMNS = '2026-01-01 00:00'.length;
+
+/** The machine's own time, to the minute. */
+function formatTime(time: Date): string {
+  const two = (number: number) => String(number).padStart(2, '0');
+  const day = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-');
+  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+}

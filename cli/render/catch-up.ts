@@ -1,0 +1,117 @@
+/** From what the screen has to what a snapshot has: the events that lead from one to the other. */
+import type { ChatResponse, Document } from '../../shared/documents.ts';
+import { ToolOutcome } from '../../shared/documents.ts';
+import { type StreamEvent, TapeEvent } from '../../shared/events.ts';
+import { isUnanswered } from '../../shared/fold.ts';
+import type { Shown } from './shown.ts';
+
+/** Undefined where the screen shows what the snapshot has not: then no event leads there. */
+export function catchUp(
+  documents: ReadonlyMap<string, Shown>,
+  response: ChatResponse,
+): StreamEvent[] | undefined {
+  const byId = new Map(response.documents.map((document) => [document.id, document]));
+  for (const shown of documents.values()) {
+    if (!isPartOf(shown, byId.get(shown.id))) return undefined;
+  }
+  const isOver = ENDED.has(response.status);
+  const events = response.documents.flatMap((document, index) => {
+    const isLast = index === response.documents.length - 1;
+    return documentEvents(documents.get(document.id), document, isOver || !isLast);
+  });
+  return isOver ? [...events, doneEvent(response)] : events;
+}
+
+const ENDED: ReadonlySet<string> = new Set(['completed', 'error', 'cancelled']);
+
+function isPartOf(shown: Shown, document: Document | undefined): boolean {
+  return document?.type === shown.type && (document.content ?? '').startsWith(shown.content);
+}
+
+/** `isPast` says that a document of text is complete; the others show by their metadata whether they are. */
+function documentEvents(
+  shown: Shown | undefined,
+  document: Document,
+  isPast: boolean,
+): StreamEvent[] {
+  const attention = shown?.attended ? false : attentionEvent(document);
+  if (shown?.ended) return attention ? [attention] : [];
+  const { id: documentId, metadata } = document;
+  const ends = isComplete(document, isPast);
+  const content = (document.content ?? '').slice(shown?.content.length ?? 0);
+  const output = ends && !shown?.liveOutput ? '' : unseenOutput(shown, metadata);
+  const result = shown?.metadata['result'] ? undefined : ToolOutcome.safeParse(metadata['result']);
+  const approval = approvalEvent(document);
+  const isNewlyAsked = approval !== undefined && shown?.asks !== approval.nonce;
+  const clarification = clarificationEvent(document);
+  const events: (StreamEvent | false)[] = [
+    !shown && { type: 'document_start', document: withoutContent(document) },
+    content !== '' && { type: 'content_delta', documentId, delta: content },
+    output !== '' && { type: 'tool_output', documentId, delta: output },
+    result?.success === true && { type: 'tool_result', documentId, result: result.data },
+    isNewlyAsked && approval,
+    clarification !== undefined && shown?.asks !== documentId && clarification,
+    ends && { type: 'document_end', documentId, metadata },
+    ends && attention,
+  ];
+  return events.filter((event) => event !== false);
+}
+
+function withoutContent({ id, type, sequence, metadata }: Document) {
+  return { id, type, sequence, metadata };
+}
+
+/** Live output is bounded, and at the end replaced by head and tail: then the screen has enough of it. */
+function unseenOutput(shown: Shown | undefined, metadata: Document['metadata']): string {
+  const output = String(metadata['output'] ?? '');
+  const seen = shown?.liveOutput ?? '';
+  return output.startsWith(seen) ? output.slice(seen.length) : '';
+}
+
+/** Calls that run in parallel end in any order. */
+function isComplete({ type, metadata }: Document, isPast: boolean): boolean {
+  if (metadata['result'] !== undefined || metadata['interrupted'] === true) return true;
+  switch (type) {
+    case 'tool_call':
+      return false;
+    case 'file_edit':
+      return metadata['diff'] !== undefined;
+    case 'terminal_command':
+      return metadata['exitCode'] !== undefined;
+    case 'plan':
+    case 'todo_update':
+      return metadata['todos'] !== undefined;
+    case 'clarification':
+      return metadata['answers'] !== undefined || (isPast && !isUnanswered(metadata));
+    default:
+      return isPast;
+  }
+}
+
+export type ApprovalEvent = Extract<StreamEvent, { type: 'approval_request' }>;
+export type ClarificationEvent = Extract<StreamEvent, { type: 'clarification_request' }>;
+
+/** The question that a document waits with, as the fold keeps it. */
+export function approvalEvent({ id, metadata }: Document): ApprovalEvent | undefined {
+  const event = { type: 'approval_request', documentId: id, ...Object(metadata['approval']) };
+  const parsed = TapeEvent.safeParse(event).data;
+  return parsed?.type === 'approval_request' ? parsed : undefined;
+}
+
+/** What a command left behind. */
+function attentionEvent({ id, metadata }: Document): StreamEvent | false {
+  const event = { type: 'attention', documentId: id, items: metadata['newlyProtected'] };
+  return TapeEvent.safeParse(event).data ?? false;
+}
+
+/** The questions that a document waits with. */
+export function clarificationEvent({ id, metadata }: Document): ClarificationEvent | undefined {
+  if (!isUnanswered(metadata)) return undefined;
+  const event = { type: 'clarification_request', documentId: id, questions: metadata['questions'] };
+  const parsed = TapeEvent.safeParse(event).data;
+  return parsed?.type === 'clarification_request' ? parsed : undefined;
+}
+
+function doneEvent({ id, status, usage, metadata }: ChatResponse): StreamEvent {
+  return { type: 'done', responseId: id, status, usage, metadata };
+}

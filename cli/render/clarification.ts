@@ -1,0 +1,60 @@
+/** Questions to the person, with their options numbered, and what was answered. */
+import { z } from 'zod';
+import { Answer, Question } from '../../shared/documents.ts';
+import { EDGE_TOOL_LIMITS } from '../../shared/limits.ts';
+import { printableLine } from '../../shared/plain-sight.ts';
+import type { Paint } from '../terminal/paint.ts';
+import type { Pen } from './pen.ts';
+import type { DocumentEvent, Shown } from './shown.ts';
+import { type Place, writeTextEvent } from './text.ts';
+
+export function writeClarificationEvent(
+  pen: Pen,
+  shown: Shown,
+  event: DocumentEvent,
+  place: Place,
+  paint: Paint,
+): void {
+  writeTextEvent(pen, shown, event, place, paint);
+  const wasAsked = place.before?.asks !== null;
+  if (event.type === 'clarification_request') writeQuestions(pen, shown, paint);
+  if (event.type !== 'document_end') return;
+  if (!wasAsked) writeQuestions(pen, shown, paint);
+  writeAnswers(pen, shown, paint);
+}
+
+function writeQuestions(pen: Pen, shown: Shown, paint: Paint): void {
+  for (const { text, options, allowMultiple } of questionsOf(shown)) {
+    pen.gap();
+    const several = allowMultiple ? paint('dim', ' (several may be chosen)') : '';
+    pen.write(`${paint('yellow', `? ${inLine(text)}`)}${several}\n`);
+    for (const [index, { label }] of options.entries()) {
+      pen.write(`  ${index + 1}  ${inLine(label)}\n`);
+    }
+  }
+}
+
+/** A line for each question, in their order. Nothing where the run ended without an answer. */
+function writeAnswers(pen: Pen, shown: Shown, paint: Paint): void {
+  const answers = z.array(Answer).safeParse(shown.metadata['answers']).data;
+  if (!answers) return;
+  pen.line();
+  for (const question of questionsOf(shown)) {
+    const answer = answers.find(({ questionId }) => questionId === question.id);
+    const words = answer ? wordsOf(question, answer) : 'passed over';
+    pen.write(`${paint('dim', `→ ${inLine(words)}`)}\n`);
+  }
+}
+
+function wordsOf({ options }: Question, { optionIds, text }: Answer): string {
+  const labels = options.filter(({ id }) => optionIds.includes(id)).map(({ label }) => label);
+  return [...labels, ...(text ? [text] : [])].join('; ');
+}
+
+function questionsOf({ metadata }: Shown): Question[] {
+  return z.array(Question).safeParse(metadata['questions']).data ?? [];
+}
+
+function inLine(text: string): string {
+  return printableLine(text, EDGE_TOOL_LIMITS.maxTodoChars);
+}

@@ -1,0 +1,43 @@
+/** A file edit as a few coloured lines. */
+import { structuredPatch } from 'diff';
+import type { Diff } from '../../shared/documents.ts';
+import { RENDER_LIMITS } from '../../shared/limits.ts';
+import { printable } from '../../shared/plain-sight.ts';
+import type { Paint } from '../terminal/paint.ts';
+
+/** The lines of a change, with a little around them; `@ 12` says at which line of the old file a part begins. */
+export function diffLines(diff: Diff, paint: Paint): string[] {
+  const patch = structuredPatch('', '', diff.oldString, diff.newString, '', '', {
+    context: RENDER_LIMITS.diffContextLines,
+    maxEditLength: RENDER_LIMITS.maxDiffSteps,
+  });
+  if (!patch) return [paint('dim', 'too much has changed to show it')];
+  const lines = patch.hunks.flatMap((hunk) => [
+    paint('dim', `@ ${diff.startLine + hunk.oldStart - 1}`),
+    ...hunk.lines.filter((line) => !line.startsWith('\\')).map((line) => diffLine(line, paint)),
+  ]);
+  return bounded(lines, paint);
+}
+
+/** The lines of a new file. */
+export function newLines(content: string, paint: Paint): string[] {
+  const lines = content.replace(/\n$/, '').split('\n');
+  return bounded(
+    lines.map((line) => diffLine(`+${line}`, paint)),
+    paint,
+  );
+}
+
+/** Stays one line: a CR at its end belongs to the line end, one inside is shown as its picture. */
+function diffLine(line: string, paint: Paint): string {
+  const content = line.slice(1).replace(/\r$/, '').replaceAll('\r', '\u240d');
+  const text = `${line.slice(0, 1)} ${printable(content)}`;
+  if (line.startsWith('+')) return paint('green', text);
+  return line.startsWith('-') ? paint('red', text) : text;
+}
+
+function bounded(lines: readonly string[], paint: Paint): string[] {
+  const more = lines.length - RENDER_LIMITS.maxDiffLines;
+  if (more <= 0) return [...lines];
+  return [...lines.slice(0, RENDER_LIMITS.maxDiffLines), paint('dim', `… ${more} more lines`)];
+}

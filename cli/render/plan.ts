@@ -1,0 +1,82 @@
+/** Plans, and what becomes of the todos in them. */
+import {
+  PlanMetadata,
+  type Todo,
+  type TodoStatus,
+  TodoUpdateMetadata,
+} from '../../shared/documents.ts';
+import { EDGE_TOOL_LIMITS, RENDER_LIMITS } from '../../shared/limits.ts';
+import { printableLine } from '../../shared/plain-sight.ts';
+import type { Paint, Style } from '../terminal/paint.ts';
+import type { Pen } from './pen.ts';
+import type { DocumentEvent, Shown } from './shown.ts';
+import { type Place, writeTextEvent } from './text.ts';
+
+/** The plan as it streams; its title, its overview and its todos are known only at the end. */
+export function writePlanEvent(
+  pen: Pen,
+  shown: Shown,
+  event: DocumentEvent,
+  place: Place,
+  paint: Paint,
+): void {
+  writeTextEvent(pen, shown, event, place, paint);
+  if (event.type !== 'document_end') return;
+  const plan = PlanMetadata.safeParse(shown.metadata).data;
+  if (plan) writeSummary(pen, plan, paint);
+}
+
+function writeSummary(pen: Pen, { title, overview, todos }: PlanMetadata, paint: Paint): void {
+  pen.gap();
+  pen.write(`${paint('bold', `Plan: ${inLine(title)}`)}\n`);
+  if (overview !== '') pen.write(`${inLine(overview)}\n`);
+  if (todos.length > 0) pen.gap();
+  for (const todo of todos) pen.write(`- ${todoLine(todo)}\n`);
+}
+
+/** In Markdown's form of a task, with the id that other todos name it by. */
+function todoLine({ id, content, status, dependencies }: Todo): string {
+  const after = dependencies.length > 0 ? ` (after ${inLine(dependencies.join(', '))})` : '';
+  return `${BOXES[status]} ${inLine(id)}: ${inLine(content)}${after}`;
+}
+
+/** The todos that changed, a line each. What one is about may stand in an earlier document. */
+export function writeTodosEvent(
+  pen: Pen,
+  { metadata }: Shown,
+  event: DocumentEvent,
+  { documents }: Place,
+  paint: Paint,
+): void {
+  const update = TodoUpdateMetadata.safeParse(metadata).data;
+  if (event.type !== 'document_end' || !update) return;
+  const contents = new Map([...documents.values()].flatMap(contentsOf));
+  pen.gap();
+  for (const { id, status, content } of update.todos) {
+    const text = printableLine(content ?? contents.get(id) ?? id, RENDER_LIMITS.maxSummaryChars);
+    const style = STYLES[status];
+    pen.write(`${style ? paint(style, `${BOXES[status]} ${text}`) : `${BOXES[status]} ${text}`}\n`);
+  }
+}
+
+function contentsOf({ metadata }: Shown): [string, string][] {
+  const { todos = [] } = TodoUpdateMetadata.safeParse(metadata).data ?? {};
+  return todos.flatMap(({ id, content }) => (content === undefined ? [] : [[id, content]]));
+}
+
+const BOXES: Readonly<Record<TodoStatus, string>> = {
+  pending: '[ ]',
+  in_progress: '[~]',
+  completed: '[x]',
+  cancelled: '[-]',
+};
+
+const STYLES: Readonly<Partial<Record<TodoStatus, Style>>> = {
+  in_progress: 'bold',
+  completed: 'dim',
+  cancelled: 'dim',
+};
+
+function inLine(text: string): string {
+  return printableLine(text, EDGE_TOOL_LIMITS.maxTodoChars);
+}

@@ -1,0 +1,149 @@
+/** Events of a response as text for a screen: pure, one event at a time. */
+import type { StreamEvent } from '../../shared/events.ts';
+import type { Paint } from '../terminal/paint.ts';
+import { catchUp } from './catch-up.ts';
+import { writeClarificationEvent } from './clarification.ts';
+import { type LineEnds, Pen } from './pen.ts';
+import { writePlanEvent, writeTodosEvent } from './plan.ts';
+import { writeDone, writeNews, writeRestart } from './run.ts';
+import { type DocumentEvent, learn, type Shown } from './shown.ts';
+import { type Place, type View, writeLoss, writeTextEvent } from './text.ts';
+import { writeToolEvent } from './tool.ts';
+
+/** What stands on the screen. */
+export interface RenderState {
+  readonly view: View;
+  readonly documents: ReadonlyMap<string, Shown>;
+  /** The document that was written last: only that one can go on in the middle of its line. */
+  readonly last: string | null;
+  readonly lineEnds: LineEnds;
+}
+
+export interface Rendered {
+  readonly state: RenderState;
+  /** What is to be written now; often nothing. */
+  readonly text: string;
+}
+
+/** A screen before the first event. */
+export function nothingShown(view: View): RenderState {
+  return { view, documents: new Map(), last: null, lineEnds: 2 };
+}
+
+/** The text that an event adds. Nothing that came from outside can steer the terminal. */
+export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint): Rendered {
+  switch (event.type) {
+    case 'response_start':
+      return { state: { ...state, documents: new Map(), last: null }, text: '' };
+    case 'snapshot':
+      return renderSnapshot(state, event.snapshot, paint);
+    case 'done':
+      return draw(state, null, (pen) => {
+        if (state.view === 'answer') pen.line();
+        else writeDone(pen, event, paint);
+      });
+    case 'response_model':
+    case 'context_summary':
+      return draw(state, null, (pen) => {
+        if (state.view !== 'answer') writeNews(pen, event, paint);
+      });
+    case 'message':
+    case 'message_update':
+    case 'steered':
+    case 'conversation_update':
+    case 'heartbeat':
+      return { state, text: '' };
+    default:
+      return renderDocumentEvent(state, event, paint);
+  }
+}
+
+function renderDocumentEvent(state: RenderState, event: DocumentEvent, paint: Paint): Rendered {
+  const id = event.type === 'document_start' ? event.document.id : event.documentId;
+  const before = state.documents.get(id);
+  const shown = learn(before, event);
+  if (!shown) return { state, text: '' };
+  const place = {
+    before,
+    isLast: state.last === id,
+    lastType: state.documents.get(state.last ?? '')?.type ?? null,
+    view: state.view,
+    documents: state.documents,
+  };
+  const rendered = draw(state, id, (pen) => {
+    if (isInView(state.view, shown)) writeEvent(pen, shown, event, place, paint);
+    else if (isAnswer(shown)) writeLoss(pen, event, paint);
+  });
+  const documents = new Map(state.documents).set(id, shown);
+  return { ...rendered, state: { ...rendered.state, documents } };
+}
+
+function isInView(view: View, shown: Shown): boolean {
+  return view === 'all' || (view === 'answer') === isAnswer(shown);
+}
+
+/** What the agent has to say, beside how it came to it. */
+function isAnswer({ type }: Shown): boolean {
+  return type === 'text' || type === 'code_block' || type === 'code_reference' || type === 'plan';
+}
+
+/** Text is shown as it streams; the rest is shown when there is something to say of it. */
+function writeEvent(
+  pen: Pen,
+  shown: Shown,
+  event: DocumentEvent,
+  place: Place,
+  paint: Paint,
+): void {
+  switch (shown.type) {
+    case 'text':
+    case 'code_block':
+    case 'code_reference':
+    case 'reasoning':
+      return writeTextEvent(pen, shown, event, place, paint);
+    case 'plan':
+      return writePlanEvent(pen, shown, event, place, paint);
+    case 'clarification':
+      return writeClarificationEvent(pen, shown, event, place, paint);
+    case 'todo_update':
+      return writeTodosEvent(pen, shown, event, place, paint);
+    case 'tool_call':
+    case 'file_edit':
+    case 'terminal_command':
+    case 'error':
+      return writeToolEvent(pen, shown, event, place, paint);
+  }
+}
+
+type Snapshot = Extract<StreamEvent, { type: 'snapshot' }>['snapshot'];
+
+/** What the snapshot has and the screen has not; from the start again where they contradict each other. */
+function renderSnapshot(state: RenderState, snapshot: Snapshot, paint: Paint): Rendered {
+  if (snapshot.scope !== 'response') return { state, text: '' };
+  const news = catchUp(state.documents, snapshot.response);
+  if (news) return renderAll(state, news, paint);
+  const restart = draw(state, null, (pen) => {
+    if (state.view === 'answer') pen.gap();
+    else writeRestart(pen, paint);
+  });
+  const blank = { ...restart.state, documents: new Map() };
+  const all = renderAll(blank, catchUp(blank.documents, snapshot.response) ?? [], paint);
+  return { state: all.state, text: restart.text + all.text };
+}
+
+function renderAll(state: RenderState, events: readonly StreamEvent[], paint: Paint): Rendered {
+  let rendered: Rendered = { state, text: '' };
+  for (const event of events) {
+    const next = renderEvent(rendered.state, event, paint);
+    rendered = { state: next.state, text: rendered.text + next.text };
+  }
+  return rendered;
+}
+
+/** Writes from where the screen stands. Who writes nothing does not become the last. */
+function draw(state: RenderState, id: string | null, write: (pen: Pen) => void): Rendered {
+  const pen = new Pen(state.lineEnds);
+  write(pen);
+  const last = pen.text === '' ? state.last : id;
+  return { state: { ...state, last, lineEnds: pen.lineEnds }, text: pen.text };
+}

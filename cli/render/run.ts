@@ -1,0 +1,120 @@
+/** What concerns the run and not one document: approvals, the end, the connection. */
+import { attentionSentence } from '../../shared/attention.ts';
+import type { Cost } from '../../shared/documents.ts';
+import type { StreamEvent } from '../../shared/events.ts';
+import { MODEL_LIMITS, RENDER_LIMITS } from '../../shared/limits.ts';
+import {
+  describeProposal,
+  inPlainSight,
+  printable,
+  printableLine,
+} from '../../shared/plain-sight.ts';
+import type { Paint } from '../terminal/paint.ts';
+import type { Pen } from './pen.ts';
+
+type Event<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
+
+/** Everything that is to be allowed, uncut: it is what a device signs. */
+export function writeApproval(pen: Pen, event: Event<'approval_request'>, paint: Paint): void {
+  pen.gap();
+  const { proposal, reason } = event;
+  const asks = `${inPlainSight(proposal.tool).replaceAll('\n', ' ')} needs your approval:`;
+  pen.write(`${paint('yellow', `? ${asks}`)} ${printable(reason).replaceAll('\n', ' ')}\n`);
+  for (const line of describeProposal(proposal)) pen.write(`${line}\n`);
+}
+
+export function writeResolved(pen: Pen, event: Event<'approval_resolved'>, paint: Paint): void {
+  pen.line();
+  const message = event.message === undefined ? '' : `: ${printable(event.message)}`;
+  const words = `${DECISIONS[event.decision]}${PLACES.get(event.by) ?? ''}${message.replaceAll('\n', ' ')}`;
+  pen.write(`${paint('dim', words)}\n`);
+}
+
+const DECISIONS = {
+  once: 'Allowed once',
+  reject: 'Rejected',
+  expired: 'Not answered',
+  superseded: 'This question is void, another one takes its place',
+} as const;
+const PLACES = new Map([
+  ['device', ' on a device'],
+  ['terminal', ' at the machine'],
+]);
+
+/** What a command left behind: the person must see it even where the model says nothing of it. */
+export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: Paint): void {
+  pen.line();
+  for (const item of items) {
+    const words = printable(attentionSentence(item)).replaceAll('\n', ' ');
+    pen.write(`  ${paint(item.failure === undefined ? 'yellow' : 'red', `! ${words}`)}\n`);
+  }
+}
+
+/** What happens behind an answer that lets it wait, or come from somebody else. */
+export function writeNews(
+  pen: Pen,
+  event: Event<'response_model'> | Event<'context_summary'>,
+  paint: Paint,
+): void {
+  const words = newsOf(event);
+  if (words === null) return;
+  pen.line();
+  pen.write(`${paint('dim', words)}\n`);
+}
+
+function newsOf(event: Event<'response_model'> | Event<'context_summary'>): string | null {
+  if (event.type === 'response_model') return `${nameOf(event.model)} answers from here on.`;
+  return event.status === 'running' ? 'Older turns are being summarised.' : null;
+}
+
+/** How it ended, and what it took. */
+export function writeDone(pen: Pen, event: Event<'done'>, paint: Paint): void {
+  pen.gap();
+  if (event.status === 'cancelled') pen.write(`${paint('yellow', 'Cancelled.')}\n`);
+  if (event.status === 'error') pen.write(`${paint('red', 'Ended in an error.')}\n`);
+  pen.write(`${paint('dim', effortOf(event))}\n`);
+}
+
+function effortOf({ usage, metadata }: Event<'done'>): string {
+  const { totalTokens, promptTokens, completionTokens } = usage ?? {};
+  const tokens = usage
+    ? [`${totalTokens} tokens (${promptTokens} in, ${completionTokens} out)`]
+    : [];
+  const { turnCount, toolCallCount, duration_ms: durationMs } = metadata;
+  return [
+    ...tokens,
+    ...(usage?.cost ? [formatCost(usage.cost)] : []),
+    count(turnCount, 'turn'),
+    ...(toolCallCount > 0 ? [count(toolCallCount, 'tool call')] : []),
+    formatSeconds(durationMs),
+  ].join(' · ');
+}
+
+/** `0.0042 USD`: two decimals, or two digits where that says more. */
+function formatCost({ amount, currency }: Cost): string {
+  const decimals = amount > 0 ? 1 - Math.floor(Math.log10(amount)) : 0;
+  const shown = Math.min(Math.max(decimals, 2), MODEL_LIMITS.costDecimals);
+  return `${amount.toFixed(shown)} ${nameOf(currency)}`;
+}
+
+function nameOf(text: string): string {
+  return printableLine(text, RENDER_LIMITS.maxSummaryChars);
+}
+
+/** Before an answer is shown again from its start. */
+export function writeRestart(pen: Pen, paint: Paint): void {
+  pen.gap();
+  const words = 'Part of the answer was taken back. This is all of it:';
+  pen.write(`${paint('yellow', words)}\n\n`);
+}
+
+/** `1.2 s` */
+export function formatSeconds(durationMs: number): string {
+  return `${(durationMs / MS_PER_SECOND).toFixed(1)} s`;
+}
+
+const MS_PER_SECOND = 1000;
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}

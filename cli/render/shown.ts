@@ -1,0 +1,93 @@
+/** A document as far as the screen has it. */
+import type { Document } from '../../shared/documents.ts';
+import type { StreamEvent } from '../../shared/events.ts';
+import { findTool } from '../../shared/tools/catalogue.ts';
+
+export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
+  readonly content: string;
+  /** Nothing but white space has come of the content. */
+  readonly isBlank: boolean;
+  /** What a command wrote while it ran. */
+  readonly liveOutput: string;
+  /** What a person is waited for: the nonce of an approval, or the document itself where it asks questions. */
+  readonly asks: string | null;
+  readonly ended: boolean;
+  /** Whether it was shown what its command left behind. */
+  readonly attended: boolean;
+}
+
+/** An event of one document; its start is the one that has no `documentId`. */
+export type DocumentEvent = Extract<
+  StreamEvent,
+  { documentId: string } | { type: 'document_start' }
+>;
+
+/** The document after the event; undefined for an event of a document that never started. */
+export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | undefined {
+  if (event.type === 'document_start') return newShown(event.document);
+  if (!shown) return undefined;
+  const { metadata } = shown;
+  switch (event.type) {
+    case 'content_delta':
+      return {
+        ...shown,
+        content: shown.content + event.delta,
+        isBlank: shown.isBlank && event.delta.trim() === '',
+      };
+    case 'tool_output':
+      return { ...shown, liveOutput: shown.liveOutput + event.delta };
+    case 'tool_call_start':
+      return { ...shown, metadata: { ...metadata, toolName: event.toolName } };
+    case 'tool_call_arguments':
+      return { ...shown, metadata: { ...metadata, ...fromArguments(metadata, event.arguments) } };
+    case 'tool_result':
+      return { ...shown, metadata: { ...metadata, result: event.result } };
+    case 'approval_request':
+      return { ...shown, asks: event.nonce };
+    case 'approval_resolved':
+      return { ...shown, asks: null };
+    case 'clarification_request': {
+      const asked = { ...metadata, questions: event.questions };
+      return { ...shown, asks: event.documentId, metadata: asked };
+    }
+    case 'attention':
+      return { ...shown, attended: true };
+    case 'document_end': {
+      const content = event.finalContent ?? shown.content;
+      return {
+        ...shown,
+        ended: true,
+        asks: null,
+        content,
+        metadata: { ...metadata, ...event.metadata },
+      };
+    }
+  }
+}
+
+function newShown({ id, type, metadata = {} }: DocumentStart['document']): Shown {
+  const nothing = {
+    content: '',
+    isBlank: true,
+    liveOutput: '',
+    asks: null,
+    ended: false,
+    attended: false,
+  };
+  return { id, type, metadata, ...nothing };
+}
+
+type DocumentStart = Extract<StreamEvent, { type: 'document_start' }>;
+
+/** The arguments, and the path or the command that they name before the document's end does. */
+function fromArguments(metadata: Shown['metadata'], args: Shown['metadata']): Shown['metadata'] {
+  const document = findTool(String(metadata['toolName']))?.document;
+  switch (document?.type) {
+    case 'file_edit':
+      return { arguments: args, operation: document.operation, filePath: args[document.path] };
+    case 'terminal_command':
+      return { arguments: args, command: args[document.command] };
+    default:
+      return { arguments: args };
+  }
+}

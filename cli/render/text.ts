@@ -1,0 +1,91 @@
+/** Documents of text, code and thought: shown as they stream, Markdown left as it is. */
+import type { DocumentType } from '../../shared/documents.ts';
+import { RENDER_LIMITS } from '../../shared/limits.ts';
+import { printable, printableLine } from '../../shared/plain-sight.ts';
+import type { Paint } from '../terminal/paint.ts';
+import type { Pen } from './pen.ts';
+import type { DocumentEvent, Shown } from './shown.ts';
+
+/** Where on the screen a document goes on. */
+export interface Place {
+  /** The document before the event. */
+  readonly before: Shown | undefined;
+  /** Whether it was written last, so that its line can be gone on with. */
+  readonly isLast: boolean;
+  /** The type of the document that was written last. */
+  readonly lastType: DocumentType | null;
+  readonly view: View;
+  /** All documents of the response, as they were before the event. */
+  readonly documents: ReadonlyMap<string, Shown>;
+}
+
+/** What a screen has of a response: all of it, the answer alone, or what is told beside the answer. */
+export type View = 'all' | 'answer' | 'progress';
+
+export function writeTextEvent(
+  pen: Pen,
+  shown: Shown,
+  event: DocumentEvent,
+  { before, isLast, view }: Place,
+  paint: Paint,
+): void {
+  if (event.type === 'document_start') {
+    pen.gap();
+    writeHeading(pen, shown, paint);
+  } else if (event.type === 'content_delta' || event.type === 'document_end') {
+    if (!isLast) pen.line();
+    writeNews(pen, newsOf(before, shown, event), before?.isBlank ?? true, shown, paint);
+    if (event.type === 'document_end') writeEnd(pen, shown, view, paint);
+  }
+}
+
+/** What the answer's own screen does not say: that a document of it was cut off. */
+export function writeLoss(pen: Pen, event: DocumentEvent, paint: Paint): void {
+  if (event.type !== 'document_end' || event.metadata?.['interrupted'] !== true) return;
+  pen.line();
+  writeInterrupted(pen, paint);
+}
+
+const FENCE = '```';
+
+function writeHeading(pen: Pen, { type, metadata }: Shown, paint: Paint): void {
+  if (type === 'code_block') {
+    pen.write(`${paint('dim', FENCE + textOf(metadata['language']))}\n`);
+  } else if (type === 'code_reference') {
+    const { filePath, startLine, endLine } = metadata;
+    const where = `${textOf(filePath)}:${textOf(startLine)}-${textOf(endLine)}`;
+    pen.write(`${paint('cyan', where)}\n${paint('dim', FENCE)}\n`);
+  } else if (type === 'reasoning') {
+    pen.write(`${paint('dim', 'Thinking:')}\n`);
+  }
+}
+
+/** The part that the screen lacks. Looking at all of a content with each delta of it would cost the square. */
+function newsOf(before: Shown | undefined, { content }: Shown, event: DocumentEvent): string {
+  if (event.type === 'content_delta') return event.delta;
+  const seen = before?.content ?? '';
+  return content.startsWith(seen) ? content.slice(seen.length) : '';
+}
+
+/** Empty lines in front of a text are the parser's, the gap is ours. */
+function writeNews(pen: Pen, news: string, wasBlank: boolean, shown: Shown, paint: Paint): void {
+  const isThought = shown.type === 'reasoning';
+  const isFirst = wasBlank && (isThought || pen.lineEnds === 2);
+  const text = isFirst ? printable(news).replace(/^\n+/, '') : printable(news);
+  if (isThought) pen.indented(text, (line) => paint('dim', line));
+  else pen.write(text);
+}
+
+function writeEnd(pen: Pen, { type, metadata }: Shown, view: View, paint: Paint): void {
+  pen.line();
+  if (type === 'code_block' || type === 'code_reference') pen.write(`${paint('dim', FENCE)}\n`);
+  if (metadata['interrupted'] === true && view !== 'answer') writeInterrupted(pen, paint);
+}
+
+function writeInterrupted(pen: Pen, paint: Paint): void {
+  pen.write(`${paint('dim', '(interrupted)')}\n`);
+}
+
+function textOf(value: unknown): string {
+  return printableLine(String(value ?? ''), RENDER_LIMITS.maxSummaryChars);
+}

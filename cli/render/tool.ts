@@ -1,0 +1,158 @@
+/** Documents of what is done: tool calls, edits, commands and errors, a line or a few each. */
+import { Diff, ToolOutcome } from '../../shared/documents.ts';
+import { RENDER_LIMITS } from '../../shared/limits.ts';
+import { printable, printableLine } from '../../shared/plain-sight.ts';
+import type { Paint } from '../terminal/paint.ts';
+import { diffLines, newLines } from './diff.ts';
+import type { Pen } from './pen.ts';
+import { formatSeconds, writeApproval, writeAttention, writeResolved } from './run.ts';
+import type { DocumentEvent, Shown } from './shown.ts';
+import type { Place } from './text.ts';
+
+export function writeToolEvent(
+  pen: Pen,
+  shown: Shown,
+  event: DocumentEvent,
+  place: Place,
+  paint: Paint,
+): void {
+  const title = titleOf(shown, paint);
+  const isNew = title !== null && (!place.before || titleOf(place.before, paint) === null);
+  if (isNew) writeTitle(pen, title, shown, place);
+  const goesOn = { ...place, isLast: place.isLast || isNew };
+  switch (event.type) {
+    case 'tool_output':
+      writeOutput(pen, shown, event.delta, goesOn, paint);
+      break;
+    case 'tool_result':
+      if (shown.type === 'tool_call') writeOutcome(pen, shown, goesOn, paint);
+      break;
+    case 'approval_request':
+      writeApproval(pen, event, paint);
+      break;
+    case 'approval_resolved':
+      writeResolved(pen, event, paint);
+      break;
+    case 'attention':
+      // A snapshot may have brought it before.
+      if (place.before?.attended !== true) writeAttention(pen, event, paint);
+      break;
+    case 'document_end':
+      writeEnd(pen, shown, goesOn, paint);
+      break;
+    default:
+    // The others only teach the title.
+  }
+}
+
+/** The first line of a document, or null as long as it is not known what it is about. */
+function titleOf({ type, metadata }: Shown, paint: Paint): string | null {
+  const { toolName, arguments: args, filePath, operation, command } = metadata;
+  switch (type) {
+    case 'tool_call':
+      if (toolName === undefined || args === undefined) return null;
+      return `• ${paint('bold', inLine(toolName))} ${summaryOfArguments(Object(args))}`.trimEnd();
+    case 'file_edit':
+      if (filePath === undefined) return null;
+      return `• ${paint('bold', inLine(operation ?? 'edit'))} ${paint('cyan', inLine(filePath))}`;
+    case 'terminal_command':
+      return command === undefined ? null : paint('bold', `$ ${printable(String(command))}`);
+    default:
+      return null;
+  }
+}
+
+/** Tool calls stand line below line, everything else has room above it. */
+function writeTitle(pen: Pen, title: string, shown: Shown, { lastType }: Place): void {
+  if (shown.type === 'tool_call' && lastType === 'tool_call') pen.line();
+  else pen.gap();
+  pen.write(title);
+}
+
+/** The document's line, once more when others were written in between. */
+function goOn(pen: Pen, shown: Shown, { isLast }: Place, paint: Paint): void {
+  if (isLast && pen.lineEnds === 0) return;
+  pen.line();
+  pen.write(titleOf(shown, paint) ?? `• ${inLine(shown.metadata['toolName'] ?? shown.type)}`);
+}
+
+function writeOutput(pen: Pen, shown: Shown, delta: string, place: Place, paint: Paint): void {
+  const isFirst = shown.liveOutput === delta;
+  if (!place.isLast) goOn(pen, shown, place, paint);
+  if (isFirst || !place.isLast) pen.line();
+  pen.indented(printable(delta));
+}
+
+/** `ok` with what came back, or `failed`: the error that follows says why. */
+function writeOutcome(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+  goOn(pen, shown, place, paint);
+  const result = ToolOutcome.safeParse(shown.metadata['result']).data;
+  if (result?.status === 'success') {
+    pen.write(` ${paint('green', 'ok')} ${paint('dim', summaryOfResult(result.data))}\n`);
+  } else {
+    pen.write(` ${paint('red', 'failed')}\n`);
+  }
+}
+
+function writeEnd(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+  const { type, metadata } = shown;
+  const failed = ToolOutcome.safeParse(metadata['result']).data?.status === 'error';
+  if (type === 'error') writeError(pen, shown, paint);
+  else if (metadata['interrupted'] === true) pen.write(` ${paint('dim', '(interrupted)')}\n`);
+  else if (type === 'tool_call') pen.line();
+  else if (failed) writeOutcome(pen, shown, place, paint);
+  else if (type === 'file_edit') writeEdit(pen, shown, place, paint);
+  else writeExit(pen, shown, place, paint);
+}
+
+function writeEdit(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+  goOn(pen, shown, place, paint);
+  pen.write('\n');
+  const diff = Diff.safeParse(shown.metadata['diff']).data;
+  const isNew = shown.metadata['operation'] === 'create' && shown.content !== '';
+  const lines = diff ? diffLines(diff, paint) : isNew ? newLines(shown.content, paint) : [];
+  for (const line of lines) pen.write(`  ${line}\n`);
+}
+
+function writeExit(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+  if (!place.isLast) goOn(pen, shown, place, paint);
+  pen.line();
+  const { output, exitCode, duration_ms: durationMs } = shown.metadata;
+  if (shown.liveOutput === '') pen.indented(lastLines(printable(String(output ?? ''))));
+  pen.line();
+  const seconds = typeof durationMs === 'number' ? ` after ${formatSeconds(durationMs)}` : '';
+  const style = exitCode === 0 ? 'dim' : 'red';
+  pen.write(`  ${paint(style, `exit code ${inLine(exitCode)}${seconds}`)}\n`);
+}
+
+function writeError(pen: Pen, { content, metadata }: Shown, paint: Paint): void {
+  pen.gap();
+  const [first = '', ...rest] = printable(content).trimEnd().split('\n');
+  pen.write(`${paint('red', `error ${inLine(metadata['errorCode'])}: ${first}`)}\n`);
+  for (const line of rest) pen.write(`${paint('red', `  ${line}`)}\n`);
+}
+
+/** Every argument's value in its order: short, and the same for every tool. */
+function summaryOfArguments(args: Readonly<Record<string, unknown>>): string {
+  const values = Object.values(args).map((value) =>
+    typeof value === 'string' ? value : JSON.stringify(value),
+  );
+  return printableLine(values.join(' '), RENDER_LIMITS.maxSummaryChars);
+}
+
+function summaryOfResult(data: unknown): string {
+  const text = typeof data === 'string' ? data : JSON.stringify(data);
+  const lines = text.trimEnd().split('\n').length;
+  return lines > 1 ? `${lines} lines` : printableLine(text, RENDER_LIMITS.maxSummaryChars);
+}
+
+function lastLines(text: string): string {
+  const lines = text.trimEnd().split('\n');
+  const hidden = lines.length - RENDER_LIMITS.maxOutputLines;
+  if (hidden <= 0) return lines.join('\n');
+  return [`… ${hidden} more lines`, ...lines.slice(hidden)].join('\n');
+}
+
+function inLine(value: unknown): string {
+  return printableLine(String(value ?? '?'), RENDER_LIMITS.maxSummaryChars);
+}

@@ -1,0 +1,118 @@
+/** `drawbridge connect`: joins this machine to a Drawbridge somewhere. `up` starts it for the local one. */
+import { readFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { decodeJwt } from 'jose';
+import { beside } from '../../local/beside.ts';
+import { limitOwnEnvironment } from '../../local/bridge-environment.ts';
+import type { BridgeStatus } from '../../local/bridge-status.ts';
+import { openState } from '../../local/state.ts';
+import { watchState } from '../../local/state-watch.ts';
+import { resolveWorkspace } from '../../local/workspace.ts';
+import { BridgeId } from '../../shared/ids.ts';
+import { describeFailure } from '../failure-text.ts';
+import { UsageError } from '../usage-error.ts';
+import { findOwner, type Owner } from './connect-owner.ts';
+import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
+
+/** The bridge itself: bridge/run.ts. Ends when `signal` aborts, or after it was refused. */
+export type RunBridge = (config: BridgeConfig, signal: AbortSignal) => Promise<void>;
+
+export interface BridgeConfig {
+  readonly url: string;
+  readonly token: string;
+  readonly bridgeId: string;
+  readonly workspaceDir: string;
+  readonly stateDir: string;
+  onStatus(status: BridgeStatus): void;
+}
+
+interface ConnectOptions extends LocationOptions {
+  readonly tokenFile?: string;
+  readonly bridgeId?: string;
+}
+
+/** `runBridge` is a parameter for tests, which bring a bridge of their own. */
+export function registerConnect(program: Command, runBridge: RunBridge = runOwnBridge): void {
+  const command = program
+    .command('connect')
+    .description('Join a folder of this machine to a Drawbridge at URL, until Ctrl-C')
+    .argument('<url>', 'where its API answers')
+    .option('--token-file <file>', 'a bridge token (default: the variable DRAWBRIDGE_TOKEN)')
+    .option('--bridge-id <id>', 'which bridge to be (default: the one the token is for)');
+  addLocationOptions(command).action(async (url: string, options: ConnectOptions) => {
+    const config = await configOf(url, options);
+    limitOwnEnvironment();
+    await connect(config, findOwner(), runBridge);
+  });
+}
+
+async function connect(
+  config: Omit<BridgeConfig, 'onStatus'>,
+  owner: Owner,
+  runBridge: RunBridge,
+): Promise<void> {
+  try {
+    await beside(
+      (ending) => watchState(config.stateDir, owner.warn, ending),
+      (running) => runBridge({ ...config, onStatus: owner.tell }, running),
+      owner.signal,
+    );
+  } catch (error) {
+    owner.tell({ event: 'failed', message: describeFailure(error) });
+  } finally {
+    owner.leave();
+  }
+}
+
+/** Loaded when it is needed: the other commands start without the tools. */
+async function runOwnBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
+  const { runBridge } = await import('../../bridge/run.ts');
+  await runBridge(config, signal);
+}
+
+async function configOf(
+  url: string,
+  options: ConnectOptions,
+): Promise<Omit<BridgeConfig, 'onStatus'>> {
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+    throw new UsageError(
+      `The URL must be an http(s) one such as http://127.0.0.1:8787, not ${url}`,
+    );
+  }
+  const location = locationOf(options);
+  const workspaceDir = await resolveWorkspace(location.workspaceDir);
+  const token = await readToken(options);
+  const bridgeId = bridgeIdOf(token, options);
+  const { dir: stateDir } = await openState(location);
+  return { url, token, bridgeId, workspaceDir, stateDir };
+}
+
+async function readToken({ tokenFile }: ConnectOptions): Promise<string> {
+  const { DRAWBRIDGE_TOKEN } = process.env;
+  const text = tokenFile === undefined ? DRAWBRIDGE_TOKEN : await readTokenFile(tokenFile);
+  if (text?.trim()) return text.trim();
+  throw new UsageError('A bridge token is needed: set DRAWBRIDGE_TOKEN, or give --token-file.');
+}
+
+async function readTokenFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new UsageError(`The token file ${path} cannot be read.`, { cause });
+  }
+}
+
+/** Read without checking the signature, which only the edge can; a wrong id is refused there. */
+function bridgeIdOf(token: string, options: ConnectOptions): string {
+  const { success, data } = BridgeId.safeParse(options.bridgeId ?? bridgeClaimOf(token));
+  if (success) return data;
+  throw new UsageError('The token names no bridge: give one of scope bridge, or --bridge-id.');
+}
+
+function bridgeClaimOf(token: string): unknown {
+  try {
+    return decodeJwt<{ bridge?: unknown }>(token).bridge;
+  } catch (cause) {
+    throw new UsageError('The bridge token is not a JWT.', { cause });
+  }
+}

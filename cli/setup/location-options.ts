@@ -1,0 +1,33 @@
+/** `--workspace` and `--state`: which instance a command is about. The same for every command. */
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Command } from 'commander';
+import type { StateLocation } from '../../local/state-folder.ts';
+
+/** As commander gives them. */
+export interface LocationOptions {
+  readonly workspace?: string;
+  readonly state?: string;
+}
+
+/** Adds both options to a command. */
+export function addLocationOptions(command: Command): Command {
+  return command
+    .option('--workspace <folder>', 'the folder to work in (default: the current one)')
+    .option(
+      '--state <folder>',
+      'where keys and conversations are kept (default: one per workspace)',
+    );
+}
+
+/** The instance that the options name. */
+export function locationOf({ workspace, state }: LocationOptions): StateLocation {
+  return { workspaceDir: workspace ?? currentFolder(), stateDir: state };
+}
+
+/** npm runs a script in the package's own folder and tells where its user is; elsewhere that would be out of date. */
+function currentFolder(): string {
+  const ownRoot = dirname(dirname(fileURLToPath(import.meta.url)));
+  const { npm_lifecycle_event: npmScript, INIT_CWD: folder } = process.env;
+  return npmScript && folder && process.cwd() === ownRoot ? folder : process.cwd();
+}

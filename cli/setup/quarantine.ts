@@ -1,0 +1,114 @@
+/** `drawbridge quarantine`: what commands made and the bridge put away, to be looked at, put back or removed. */
+import type { Command } from 'commander';
+import type { StoredRecord } from '../../bridge/quarantine/store.ts';
+import { LocalError } from '../../local/local-error.ts';
+import { locateState } from '../../local/state-folder.ts';
+import { RENDER_LIMITS } from '../../shared/limits.ts';
+import { printableLine } from '../../shared/plain-sight.ts';
+import { EXIT, EXIT_HELP } from '../exit-codes.ts';
+import { askFirst } from '../terminal/confirm.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
+
+interface ChangeOptions extends LocationOptions {
+  readonly yes: boolean;
+}
+
+/** Without a subcommand it lists. */
+export function registerQuarantine(program: Command): void {
+  const group = program
+    .command('quarantine')
+    .description('What commands made that could start programs, and was put away')
+    .addHelpText('after', `\nWithout a command it lists.\n${EXIT_HELP}`);
+  const list = group.command('list', { isDefault: true }).description('List it, the newest first');
+  addLocationOptions(list).action(listAll);
+  const show = group.command('show <id>').description('What is in it, and what that would start');
+  addLocationOptions(show).action(showOne);
+  const restore = group
+    .command('restore <id>')
+    .description('Put it back where it was, if nothing else is there now')
+    .option('-y, --yes', 'without asking', false);
+  addLocationOptions(restore).action(restoreOne);
+  const discard = group
+    .command('discard <id>')
+    .description('Remove it for good')
+    .option('-y, --yes', 'without asking', false);
+  addLocationOptions(discard).action(discardOne);
+}
+
+async function listAll(options: LocationOptions): Promise<void> {
+  const { listRecords } = await import('../../bridge/quarantine/store.ts');
+  const { records, unreadable } = listRecords(await locateState(locationOf(options)));
+  const terminal = openTerminal(process, process.env);
+  for (const record of records) terminal.writeOut(`${lineOf(record)}\n`);
+  for (const id of unreadable) terminal.write(`${id} cannot be read: look into it by hand.\n`);
+  if (records.length + unreadable.length === 0) terminal.write('Nothing is in quarantine.\n');
+}
+
+async function showOne(id: string, options: LocationOptions): Promise<void> {
+  const { record } = await find(id, options);
+  await describe(openTerminal(process, process.env), record);
+}
+
+async function restoreOne(id: string, options: ChangeOptions): Promise<void> {
+  const { record, stateDir } = await find(id, options);
+  const terminal = openTerminal(process, process.env);
+  await describe(terminal, record);
+  if (!options.yes) {
+    const unasked = '--yes puts it back without asking.';
+    await askFirst(terminal, 'Put it back?', { unasked, otherwise: 'Nothing was put back.' });
+  }
+  const { restoreRecord } = await import('../../bridge/quarantine/restoring.ts');
+  const results = await restoreRecord(stateDir, record);
+  for (const result of results) {
+    const end = result.state === 'restored' ? 'is back' : `stays in quarantine: ${result.reason}`;
+    terminal.write(`${inLine(result.name)} ${inLine(end)}\n`);
+  }
+  if (results.some(({ state }) => state === 'stays')) process.exitCode = EXIT.failure;
+}
+
+async function discardOne(id: string, options: ChangeOptions): Promise<void> {
+  const { record, stateDir } = await find(id, options);
+  if (!options.yes) {
+    const terminal = openTerminal(process, process.env);
+    await describe(terminal, record);
+    const unasked = '--yes removes it without asking.';
+    const otherwise = 'Nothing was removed.';
+    await askFirst(terminal, 'Remove it for good?', { unasked, otherwise });
+  }
+  const { removeRecord } = await import('../../bridge/quarantine/store.ts');
+  await removeRecord(stateDir, record.id);
+}
+
+async function find(
+  id: string,
+  options: LocationOptions,
+): Promise<{ record: StoredRecord; stateDir: string }> {
+  const { listRecords } = await import('../../bridge/quarantine/store.ts');
+  const stateDir = await locateState(locationOf(options));
+  const record = listRecords(stateDir).records.find((other) => other.id === id);
+  if (record) return { record, stateDir };
+  throw new LocalError('refused', `There is no ${inLine(id)} in quarantine: the list has the ids.`);
+}
+
+async function describe(terminal: Terminal, record: StoredRecord): Promise<void> {
+  const { keptThings } = await import('../../bridge/quarantine/restoring.ts');
+  terminal.writeOut(`${lineOf(record)}\n`);
+  for (const { item, what } of await keptThings(record)) {
+    terminal.writeOut(`  ${printableLine(item.name, NAME_CHARS)}\n`);
+    for (const starts of what) terminal.writeOut(`    ${printableLine(starts, NAME_CHARS)}\n`);
+  }
+}
+
+function lineOf({ id, created, items, command }: StoredRecord): string {
+  const things = items.length === 1 ? '1 thing' : `${items.length} things`;
+  const after = command === null ? 'found later' : `after: ${inLine(command)}`;
+  return [id, created, things, after].join('  ');
+}
+
+function inLine(text: string): string {
+  return printableLine(text, RENDER_LIMITS.maxSummaryChars);
+}
+
+/** Paths are shown whole, as far as there are such. */
+const NAME_CHARS = 4_096;

@@ -1,0 +1,31 @@
+/** `drawbridge token`: a bearer token for a local instance. */
+import { type Command, Option } from 'commander';
+import { openState, readUserToken } from '../../local/state.ts';
+import { mintToken } from '../../local/tokens.ts';
+import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
+
+interface TokenOptions extends LocationOptions {
+  readonly scope: 'user' | 'bridge';
+}
+
+export function registerToken(program: Command): void {
+  const command = program
+    .command('token')
+    .description('Print a bearer token for the API of a local instance')
+    .addOption(
+      new Option('--scope <scope>', 'what it allows: all that you may do, or to be the bridge')
+        .choices(['user', 'bridge'])
+        .default('user'),
+    );
+  addLocationOptions(command).action(async (options: TokenOptions) => {
+    process.stdout.write(`${await tokenOf(options)}\n`);
+  });
+}
+
+async function tokenOf(options: TokenOptions): Promise<string> {
+  const state = await openState(locationOf(options));
+  const { authSecret, bridgeId } = state;
+  const now = new Date();
+  if (options.scope === 'user') return await readUserToken(state, now);
+  return await mintToken(authSecret, { scope: 'bridge', bridgeId }, now);
+}

@@ -1,0 +1,76 @@
+/** `drawbridge up`: everything on this machine, until Ctrl-C. This is what `npm start` runs. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { bridgeEnvironment } from '../../local/bridge-environment.ts';
+import { type Programs, runInstance } from '../../local/instance.ts';
+import { readModelSettings } from '../../local/model-settings.ts';
+import { openState, readUserToken } from '../../local/state.ts';
+import { readWorkerSettings } from '../../local/worker-settings.ts';
+import { resolveWorkspace } from '../../local/workspace.ts';
+import { inOneLine } from '../../shared/plain-sight.ts';
+import type { Confinement } from '../../shared/tunnel.ts';
+import { abortOnInterrupt } from '../terminal/interrupts.ts';
+import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
+import { readyLine, readyText } from './ready.ts';
+
+interface UpOptions extends LocationOptions {
+  readonly port: number;
+  readonly json: boolean;
+  readonly bridge: boolean;
+}
+
+const DEFAULT_PORT = 8787;
+const MAX_PORT = 65_535;
+const INTERRUPTED = 130;
+
+export function registerUp(program: Command, programs: Programs): void {
+  const command = program
+    .command('up')
+    .description('Run the API and the bridge on this machine, until Ctrl-C')
+    .option(
+      '--port <number>',
+      'where the API listens; 0 is any free port',
+      parsePort,
+      DEFAULT_PORT,
+    );
+  addLocationOptions(command)
+    .option('--json', 'one line of JSON on stdout when ready, everything else on stderr', false)
+    .option('--no-bridge', 'the API alone: the agent has no hands')
+    .action((options: UpOptions) => up(options, programs, abortOnInterrupt()));
+}
+
+/** Runs until `signal` aborts; what cannot be or goes wrong is thrown. */
+async function up(options: UpOptions, programs: Programs, signal: AbortSignal): Promise<void> {
+  const location = locationOf(options);
+  const workspaceDir = await resolveWorkspace(location.workspaceDir);
+  const model = readModelSettings(process.env);
+  const environment = bridgeEnvironment(process.env);
+  const state = await openState(location);
+  let isReady = false;
+  const onReady = async (running: { url: string; confinement: Confinement | null }) => {
+    isReady = true;
+    const token = await readUserToken(state, new Date());
+    const bridgeId = options.bridge ? state.bridgeId : null;
+    const stateDir = location.stateDir && state.dir;
+    const ready = { ...running, token, bridgeId, model, workspaceDir, stateDir, programs };
+    process.stdout.write(options.json ? readyLine(ready) : readyText(ready));
+  };
+  const onNotice = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
+  const { port, bridge: withBridge } = options;
+  const settings = { port, model, workerSettings: readWorkerSettings(process.env), withBridge };
+  const instance = {
+    ...{ programs, state, workspaceDir, bridgeEnvironment: environment },
+    ...{ ...settings, onReady, onNotice },
+  };
+  try {
+    await runInstance(instance, signal);
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) throw error;
+    if (!isReady) process.exitCode = INTERRUPTED;
+  }
+}
+
+function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port <= MAX_PORT) return port;
+  throw new InvalidArgumentError(`A port is a number from 0 to ${MAX_PORT}.`);
+}

@@ -1,0 +1,241 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  Asking,
+  type QuestionBook,
+  type Resolution,
+  type TerminalAnswer,
+} from '../../../bridge/admission/asking.ts';
+import type { ApprovalSubject } from '../../../bridge/admission/proposal.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { BRIDGE_ID, type Device, newDevice, newSubject } from './device.ts';
+
+const NONCE = 'the-only-one';
+const asked = (subject: ApprovalSubject) => ({ ...subject, bridgeId: BRIDGE_ID, nonce: NONCE });
+
+/** Keeps what was answered, in order. */
+function newBook(): QuestionBook & { answers: Resolution[] } {
+  const answers: Resolution[] = [];
+  return {
+    answers,
+    ask: () => ({ nonce: NONCE }),
+    answer: (_, nonce, answer) => {
+      expect(nonce).toBe(NONCE);
+      answers.push(answer);
+    },
+  };
+}
+
+/** Someone at the terminal who answers when the test says so. */
+class ScriptedTerminal {
+  readonly asked: string[] = [];
+  readonly withdrawn: string[] = [];
+  answer: (answer: TerminalAnswer | undefined) => void = () => {};
+
+  ask({ callId }: { callId: string }, _: string, signal: AbortSignal) {
+    this.asked.push(callId);
+    signal.addEventListener('abort', () => {
+      this.withdrawn.push(callId);
+      this.answer(undefined);
+    });
+    return new Promise<TerminalAnswer | undefined>((resolve) => {
+      this.answer = resolve;
+    });
+  }
+}
+
+describe('a question', () => {
+  let device: Device;
+  let terminal: ScriptedTerminal;
+  let events: unknown[];
+  let asking: Asking;
+  let book: ReturnType<typeof newBook>;
+  const live = new AbortController().signal;
+
+  beforeEach(async () => {
+    device = await newDevice();
+    terminal = new ScriptedTerminal();
+    events = [];
+    book = newBook();
+    asking = new Asking({
+      bridgeId: BRIDGE_ID,
+      book,
+      terminal,
+      devices: async () => [device.key],
+      onRequested: ({ question: { callId }, reason }) => void events.push({ callId, reason }),
+      onRefused: ({ callId }, why) => void events.push({ callId, why }),
+      onResolved: ({ callId }, resolution) => void events.push({ callId, ...resolution }),
+    });
+  });
+  afterEach(() => vi.useRealTimers());
+
+  test('answered at the terminal is over on the devices', async () => {
+    const subject = newSubject();
+    const { callId } = subject;
+    const resolution = asking.ask(subject, 'why', live);
+    expect(asking.pending).toMatchObject([{ question: asked(subject), reason: 'why' }]);
+    terminal.answer({ decision: 'reject', message: 'not now' });
+    expect(await resolution).toEqual({ decision: 'reject', by: 'terminal', message: 'not now' });
+    expect(await asking.answer(await device.approve(asked(subject)))).toBe('not_pending');
+    expect(asking.pending).toEqual([]);
+    expect(events).toEqual([
+      { callId, reason: 'why' },
+      { callId, decision: 'reject', by: 'terminal', message: 'not now' },
+    ]);
+  });
+
+  test('answered on a device is taken back at the terminal', async () => {
+    const subject = newSubject();
+    const resolution = asking.ask(subject, 'why', live);
+    expect(await asking.answer(await device.approve(asked(subject)))).toBe('counted');
+    expect(await resolution).toEqual({ decision: 'once', by: 'device' });
+    expect(terminal.withdrawn).toEqual([subject.callId]);
+  });
+
+  test('stays open after an approval that is not signed', async () => {
+    const subject = newSubject();
+    const { callId } = subject;
+    const resolution = asking.ask(subject, 'why', live);
+    expect(await asking.answer({ callId, nonce: NONCE, decision: 'once' })).toBe('refused');
+    expect(asking.pending).toMatchObject([{ question: asked(subject), reason: 'why' }]);
+    terminal.answer({ decision: 'once' });
+    expect(await resolution).toEqual({ decision: 'once', by: 'terminal' });
+  });
+
+  test('stays open when the device keys cannot be read', async () => {
+    const closed = new Asking({
+      bridgeId: BRIDGE_ID,
+      book,
+      terminal: undefined,
+      devices: () => Promise.reject(new Error('damaged')),
+      onRequested: () => {},
+      onRefused: () => {},
+      onResolved: () => {},
+    });
+    const subject = newSubject();
+    void closed.ask(subject, 'why', live);
+    expect(await closed.answer(await device.approve(asked(subject)))).toBe('refused');
+    expect(closed.pending).toHaveLength(1);
+    await closed.answer({ callId: subject.callId, nonce: NONCE, decision: 'reject' });
+  });
+
+  test('is rejected by any device, with its reason', async () => {
+    const subject = newSubject();
+    const { callId } = subject;
+    const resolution = asking.ask(subject, 'why', live);
+    expect(await asking.answer({ callId, nonce: NONCE, decision: 'reject', message: 'no' })).toBe(
+      'counted',
+    );
+    expect(await resolution).toEqual({ decision: 'reject', by: 'device', message: 'no' });
+  });
+
+  test('takes an answer that came before it was asked', async () => {
+    const subject = newSubject();
+    expect(await asking.answer(await device.approve(asked(subject)))).toBe('not_pending');
+    expect(await asking.ask(subject, 'why', live)).toEqual({ decision: 'once', by: 'device' });
+    expect(terminal.asked).toEqual([]);
+  });
+
+  test('does not take an answer that came before and is not signed', async () => {
+    const subject = newSubject();
+    await asking.answer({ callId: subject.callId, nonce: NONCE, decision: 'once' });
+    void asking.ask(subject, 'why', live);
+    await vi.waitFor(() => expect(terminal.asked).toEqual([subject.callId]));
+    terminal.answer({ decision: 'reject' });
+  });
+
+  test('is on disk before it is asked, and its answer before anything follows from it', async () => {
+    const subject = newSubject();
+    const seen: unknown[] = [];
+    book.ask = () => {
+      seen.push('asked', ...events);
+      return { nonce: NONCE };
+    };
+    book.answer = () => seen.push('answered', ...events.slice(1));
+    const resolution = asking.ask(subject, 'why', live);
+    await asking.answer(await device.approve(asked(subject)));
+    await resolution;
+    expect([seen, events.length]).toEqual([['asked', 'answered'], 2]);
+  });
+
+  test('is not put to anybody where it cannot be kept', async () => {
+    book.ask = () => {
+      throw new Error('the disk is full');
+    };
+    await expect(asking.ask(newSubject(), 'why', live)).rejects.toThrow('the disk is full');
+    expect([terminal.asked, asking.pending, events]).toEqual([[], [], []]);
+  });
+
+  test('does not let its call run where the answer cannot be kept, and is over everywhere', async () => {
+    book.answer = () => {
+      throw new Error('the disk is full');
+    };
+    const subject = newSubject();
+    const { callId } = subject;
+    const resolution = asking.ask(subject, 'why', live);
+    const outcome = asking.answer(await device.approve(asked(subject)));
+    await expect(resolution).rejects.toThrow('the disk is full');
+    expect([await outcome, terminal.withdrawn]).toEqual(['counted', [callId]]);
+    expect(events.at(-1)).toMatchObject({ callId, decision: 'expired', by: 'drawbridge' });
+  });
+
+  test('that was answered to an earlier process is put to nobody', async () => {
+    const answer = { decision: 'once', by: 'terminal' } as const;
+    book.ask = () => ({ nonce: NONCE, answer });
+    const subject = newSubject();
+    expect(await asking.ask(subject, 'why', live)).toEqual(answer);
+    expect([terminal.asked, events]).toEqual([[], [{ callId: subject.callId, ...answer }]]);
+  });
+
+  test('that nobody answered is not kept as answered', async () => {
+    const cancel = new AbortController();
+    const resolution = asking.ask(newSubject(), 'why', cancel.signal);
+    cancel.abort();
+    await resolution;
+    expect(book.answers).toEqual([]);
+  });
+
+  test('answered by two devices at once is resolved once', async () => {
+    const subject = newSubject();
+    const { callId } = subject;
+    void asking.ask(subject, 'why', live);
+    const outcomes = await Promise.all([
+      asking.answer(await device.approve(asked(subject))),
+      asking.answer({ callId, nonce: NONCE, decision: 'reject' }),
+    ]);
+    expect(outcomes.sort()).toEqual(['counted', 'not_pending']);
+    expect(events).toHaveLength(2);
+  });
+
+  test('expires when nobody answers', async () => {
+    vi.useFakeTimers();
+    const resolution = asking.ask(newSubject(), 'why', live);
+    vi.advanceTimersByTime(RUN_LIMITS.approvalMs);
+    expect(await resolution).toEqual({
+      decision: 'expired',
+      by: 'drawbridge',
+      message: 'Nobody answered in time.',
+    });
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('ends with its call', async () => {
+    const cancel = new AbortController();
+    const resolution = asking.ask(newSubject(), 'why', cancel.signal);
+    cancel.abort();
+    expect(await resolution).toMatchObject({ decision: 'expired', by: 'drawbridge' });
+    expect(terminal.withdrawn).toHaveLength(1);
+  });
+
+  test('of a call that is cancelled already is not put to anyone at the terminal', async () => {
+    const resolution = await asking.ask(newSubject(), 'why', AbortSignal.abort());
+    expect([resolution.decision, terminal.asked]).toEqual(['expired', []]);
+  });
+
+  test('is left to the devices when the terminal closes', async () => {
+    const subject = newSubject();
+    const resolution = asking.ask(subject, 'why', live);
+    terminal.answer(undefined);
+    await asking.answer(await device.approve(asked(subject)));
+    expect(await resolution).toEqual({ decision: 'once', by: 'device' });
+  });
+});

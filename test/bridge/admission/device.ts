@@ -1,0 +1,59 @@
+/** A device as a browser is one: a key pair that never leaves it, and signatures. */
+import { randomUUID } from 'node:crypto';
+import type { ApprovalSubject } from '../../../bridge/admission/proposal.ts';
+import {
+  ALLOW_ONCE,
+  type ApprovalQuestion,
+  approvalText,
+  DEVICE_ALGORITHM,
+  DeviceKey,
+  type Grant,
+} from '../../../shared/approvals.ts';
+import { newBridgeId, newCallId, newConversationId, newDeviceId } from '../../../shared/ids.ts';
+import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
+
+export interface Device {
+  readonly key: DeviceKey;
+  readonly approve: (question: ApprovalQuestion, grant?: Grant) => Promise<ApprovalAnswer>;
+}
+
+export async function newDevice(): Promise<Device> {
+  const { privateKey, publicKey } = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, [
+    'sign',
+    'verify',
+  ]);
+  const key = DeviceKey.parse({
+    deviceId: newDeviceId(randomUUID()),
+    label: 'phone',
+    publicKey: await crypto.subtle.exportKey('jwk', publicKey),
+  });
+  return {
+    key,
+    approve: async (question, grant = ALLOW_ONCE) => {
+      const text = new TextEncoder().encode(approvalText(question, grant));
+      const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, privateKey, text);
+      const value = Buffer.from(signature).toString('base64url');
+      const { deviceId } = key;
+      const { callId, nonce } = question;
+      return { callId, nonce, decision: 'once', signature: { deviceId, value } };
+    },
+  };
+}
+
+export function newQuestion(): ApprovalQuestion {
+  return { ...newSubject(), bridgeId: BRIDGE_ID, nonce: randomUUID() };
+}
+
+export const BRIDGE_ID = newBridgeId(randomUUID());
+
+export function newSubject(): ApprovalSubject {
+  return {
+    callId: newCallId(randomUUID()),
+    conversationId: newConversationId(randomUUID()),
+    proposal: {
+      kind: 'call',
+      tool: 'run_terminal_cmd',
+      arguments: { command: 'git push', permissions: ['network', 'git_write'] },
+    },
+  };
+}

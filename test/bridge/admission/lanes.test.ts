@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { Lanes } from '../../../bridge/admission/lanes.ts';
+
+/** Work that notes when it begins, and ends when the test says so. */
+function newWork(name: string, log: string[]) {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const work = () => {
+    log.push(name);
+    return promise;
+  };
+  return { work, end: () => resolve(name), fail: () => reject(new Error(name)) };
+}
+
+/** When everything that can go on by itself has done so. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+test.each<[string, string | null, string | null, string[]]>([
+  ['one lane runs one after the other', '/a', '/a', ['first']],
+  ['two lanes runs side by side', '/a', '/b', ['first', 'second']],
+  ['no lane runs side by side', null, null, ['first', 'second']],
+])('work in %s', async (_, laneOfFirst, laneOfSecond, atOnce) => {
+  const lanes = new Lanes();
+  const log: string[] = [];
+  const [first, second] = [newWork('first', log), newWork('second', log)];
+  const runs = [lanes.run(laneOfFirst, first.work), lanes.run(laneOfSecond, second.work)];
+  await settle();
+  expect(log).toEqual(atOnce);
+  first.end();
+  second.end();
+  expect(await Promise.all(runs)).toEqual(['first', 'second']);
+  expect(log).toEqual(['first', 'second']);
+});
+
+test('work that fails rejects by itself, and frees its lane', async () => {
+  const lanes = new Lanes();
+  const log: string[] = [];
+  const [first, second] = [newWork('first', log), newWork('second', log)];
+  const runs = [lanes.run('/a', first.work), lanes.run('/a', second.work)];
+  first.fail();
+  second.end();
+  expect(await Promise.allSettled(runs)).toEqual([
+    { status: 'rejected', reason: new Error('first') },
+    { status: 'fulfilled', value: 'second' },
+  ]);
+});
+
+test('a lane keeps the order of arrival, also for who comes while it is at work', async () => {
+  const lanes = new Lanes();
+  const log: string[] = [];
+  const works = ['1', '2', '3', '4'].map((name) => newWork(name, log));
+  const runs = works.slice(0, 3).map(({ work }) => lanes.run('/a', work));
+  works[0]?.end();
+  await runs[0];
+  runs.push(...works.slice(3).map(({ work }) => lanes.run('/a', work)));
+  for (const { end } of works.toReversed()) end();
+  await Promise.all(runs);
+  expect(log).toEqual(['1', '2', '3', '4']);
+});

@@ -1,0 +1,112 @@
+import { PassThrough } from 'node:stream';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { TerminalPrompt } from '../../../bridge/admission/asking.ts';
+import { createTerminalPrompt, describeQuestion } from '../../../bridge/admission/terminal.ts';
+import { newQuestion } from './device.ts';
+
+/** A stream that says it is a terminal. */
+function terminalStream(): PassThrough & { isTTY: boolean } {
+  return Object.assign(new PassThrough({ encoding: 'utf8' }), { isTTY: true });
+}
+
+describe('the terminal', () => {
+  const live = new AbortController().signal;
+  let input: PassThrough & { isTTY: boolean };
+  let shown: string;
+  let prompt: TerminalPrompt;
+
+  beforeEach(() => {
+    input = terminalStream();
+    const output = terminalStream();
+    shown = '';
+    output.on('data', (text: string) => {
+      shown += text;
+    });
+    const created = createTerminalPrompt(input, output);
+    if (created === undefined) throw new Error('no prompt');
+    prompt = created;
+  });
+
+  /** Types a line once the terminal has asked for it. */
+  async function type(line: string, question: string): Promise<void> {
+    await vi.waitFor(() => expect(shown).toContain(question));
+    shown = '';
+    input.write(`${line}\n`);
+  }
+
+  test('shows the call and takes yes', async () => {
+    const answer = prompt.ask(newQuestion(), 'It asks for network.', live);
+    await vi.waitFor(() => expect(shown).toContain('Run it? [y/n]'));
+    expect(shown).toContain('run_terminal_cmd');
+    expect(shown).toContain('  command: git push\n  permissions: ["network","git_write"]\n');
+    await type('y', 'Run it?');
+    expect(await answer).toEqual({ decision: 'once' });
+  });
+
+  test('takes no with a reason', async () => {
+    const answer = prompt.ask(newQuestion(), 'why', live);
+    await type('n', 'Run it?');
+    await type('use a branch', 'Why not');
+    expect(await answer).toEqual({ decision: 'reject', message: 'use a branch' });
+  });
+
+  test('asks again when the answer is neither', async () => {
+    const answer = prompt.ask(newQuestion(), 'why', live);
+    await type('', 'Run it?');
+    await type('perhaps', 'Run it?');
+    await type('YES', 'Run it?');
+    expect(await answer).toEqual({ decision: 'once' });
+  });
+
+  test('asks one question after another', async () => {
+    const first = prompt.ask(newQuestion(), 'the first', live);
+    const second = prompt.ask(newQuestion(), 'the second', live);
+    await vi.waitFor(() => expect(shown).toContain('the first'));
+    expect(shown).not.toContain('the second');
+    await type('y', 'Run it?');
+    await type('n', 'the second');
+    await type('', 'Why not');
+    expect([await first, await second]).toEqual([
+      { decision: 'once' },
+      { decision: 'reject', message: '' },
+    ]);
+  });
+
+  test('takes a question back that was answered elsewhere, and goes on', async () => {
+    const elsewhere = new AbortController();
+    const first = prompt.ask(newQuestion(), 'the first', elsewhere.signal);
+    const waiting = prompt.ask(newQuestion(), 'the second', elsewhere.signal);
+    const third = prompt.ask(newQuestion(), 'the third', live);
+    await vi.waitFor(() => expect(shown).toContain('the first'));
+    elsewhere.abort();
+    await type('y', 'the third');
+    expect([await first, await waiting, await third]).toEqual([
+      undefined,
+      undefined,
+      { decision: 'once' },
+    ]);
+  });
+
+  test('gives no answer when it is closed', async () => {
+    const answer = prompt.ask(newQuestion(), 'why', live);
+    await vi.waitFor(() => expect(shown).toContain('Run it?'));
+    input.end();
+    expect(await answer).toBeUndefined();
+  });
+
+  test('is nobody where there is none', () => {
+    const pipe = new PassThrough();
+    expect(createTerminalPrompt(pipe, terminalStream())).toBeUndefined();
+    expect(createTerminalPrompt(terminalStream(), pipe)).toBeUndefined();
+  });
+});
+
+test('a question shows what would move the cursor, hide text or turn it around', () => {
+  const args = { command: 'rm -rf ~ #\x1b[2K\r\u202Els\u200B\u2028\nsecond' };
+  const question = newQuestion();
+  const proposal = { ...question.proposal, arguments: args };
+  const text = describeQuestion({ ...question, proposal }, 'why\nnot');
+  expect(text).toContain(
+    '  command: rm -rf ~ #\\u{1b}[2K\\u{d}\\u{202e}ls\\u{200b}\\u{2028}\n    second\n  (why not)\n',
+  );
+});

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { readMachineContext } from '../../../bridge/context/context.ts';
+import { listFiles } from '../../../bridge/search/file-list.ts';
+import { runRipgrep } from '../../../bridge/search/ripgrep.ts';
+import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
+import { listedByRipgrep, randomProject } from './random-project.ts';
+
+const FILES = {
+  'needle.txt': 'needle\n',
+  'sub/needle.md': 'needle\n',
+  'sub/deep/needle.c': 'needle\n',
+};
+
+/** What a command can put in the place of a file of ignore rules. */
+const TRAPS: readonly [what: string, lay: (path: string) => unknown][] = [
+  ['a pipe', (path) => execFileSync('mkfifo', [path])],
+  ['a link to an endless device', (path) => symlink('/dev/zero', path)],
+  [
+    'a link to a pipe',
+    async (path) => {
+      execFileSync('mkfifo', [`${path}.pipe`]);
+      await symlink(`${path}.pipe`, path);
+    },
+  ],
+  ['a folder', (path) => mkdir(path)],
+  ['a link that leads nowhere', (path) => symlink('nowhere', path)],
+  [
+    'a file without end',
+    async (path) => {
+      await writeFile(path, '');
+      await truncate(path, 2 ** 40);
+    },
+  ],
+  [
+    'a socket',
+    async (path) => {
+      const server = createServer();
+      await new Promise<void>((resolve) => server.listen(path, resolve));
+      onTestFinished(() => void server.close());
+    },
+  ],
+];
+
+const CASES = ['.gitignore', '.ignore', '.rgignore'].flatMap((name) =>
+  ['', 'sub/'].flatMap((folder) =>
+    TRAPS.map(([what, lay]) => [`${folder}${name}`, what, lay] as const),
+  ),
+);
+
+describe('a trap in the place of ignore rules', () => {
+  it.each(CASES)('%s as %s holds no search up', async (name, _, lay) => {
+    const project = await temporaryWorkspace(FILES);
+    await lay(project.path(name));
+    await expectAllFound(project);
+  });
+
+  it('is named where it stands above what is searched', async () => {
+    const { call, path } = await temporaryWorkspace(FILES);
+    execFileSync('mkfifo', [path('.gitignore')]);
+    for (const [tool, args] of Object.entries(calls('sub'))) {
+      const { data } = await call(tool, args);
+      expect(data).toContain('.gitignore is a pipe, so its ignore rules were left out');
+    }
+  });
+
+  it.each(['.gitignore', '.gitattributes', 'sub/.gitignore'])(
+    'leaves the look at a repository within its bounds: %s',
+    async (name) => {
+      const { root, path } = await temporaryWorkspace(FILES);
+      const git = (...args: string[]) => execFileSync('git', args, { cwd: root });
+      git('init', '-q', '-b', 'main');
+      git('add', '.');
+      execFileSync('mkfifo', [path(name)]);
+      const context = await readMachineContext(root, new AbortController().signal);
+      expect(context.projectLayout).toContain('needle.txt');
+      expect(context.gitStatus).toContain(name === '.gitattributes' ? 'did not answer' : 'main');
+    },
+  );
+});
+
+describe('a search that nothing ends', () => {
+  const drain = async (project: TemporaryWorkspace, signal = project.context.signal) => {
+    execFileSync('mkfifo', [project.path('pipe')]);
+    const search = { folder: project.root, flags: ['--regexp=x'], target: './pipe' };
+    for await (const _ of runRipgrep({ ...search, separator: '\n', signal }));
+  };
+
+  it('ends when its time is up', async () => {
+    const { timeout } = AbortSignal;
+    const spy = vi.spyOn(AbortSignal, 'timeout');
+    spy.mockImplementation(() => timeout.call(AbortSignal, 300));
+    onTestFinished(() => spy.mockRestore());
+    const search = drain(await temporaryWorkspace());
+    await expect(search).rejects.toMatchObject({ code: 'SEARCH_TIMED_OUT' });
+  });
+
+  it('ends when the call is cancelled', async () => {
+    const cancelled = new AbortController();
+    const search = drain(await temporaryWorkspace(), cancelled.signal);
+    setTimeout(() => cancelled.abort(new Error('cancelled')), 300);
+    await expect(search).rejects.toThrow('cancelled');
+  });
+});
+
+describe('ignore rules', () => {
+  it.each(['.', 'a', 'a/b', 'c d'])('hold in %s as ripgrep itself reads them', async (folder) => {
+    for (let seed = 1; seed <= 8; seed++) {
+      const project = await temporaryWorkspace(randomProject(seed));
+      const found = await listFiles({
+        folder: project.path(folder),
+        hidden: seed % 2 === 0,
+        signal: project.context.signal,
+      });
+      const flags = seed % 2 === 0 ? ['--hidden'] : [];
+      expect([seed, found.sort()]).toEqual([seed, listedByRipgrep(project.path(folder), flags)]);
+    }
+  });
+
+  it('hold up to the top of the repository, and those of its own list too', async () => {
+    const { path, context, put } = await temporaryWorkspace({
+      '.gitignore': '*.txt\n',
+      'repo/.git/info/exclude': '/pkg/excluded.md\n',
+      'repo/.gitignore': '/pkg/out/\n*.log\n',
+      'repo/pkg/a.txt': '',
+      'repo/pkg/a.log': '',
+      'repo/pkg/out/b.md': '',
+      'repo/pkg/excluded.md': '',
+    });
+    await put('repo/pkg/kept.md', '');
+    const { signal } = context;
+    const found = await listFiles({ folder: path('repo/pkg'), signal });
+    expect(found.sort()).toEqual(['a.txt', 'kept.md']);
+  });
+});
+
+const calls = (folder: string): Record<string, Record<string, unknown>> => ({
+  list_dir: { target_directory: folder },
+  glob_file_search: { target_directory: folder, glob_pattern: '*needle*' },
+  grep: { path: folder, pattern: 'needle' },
+  codebase_search: { target_directories: [folder], query: 'Where is the needle?' },
+});
+
+async function expectAllFound({ call, root }: TemporaryWorkspace): Promise<void> {
+  for (const [tool, args] of Object.entries(calls('.'))) {
+    const { status, data } = await call(tool, args);
+    expect([tool, status]).toEqual([tool, 'success']);
+    expect(data).toContain(tool === 'list_dir' ? 'sub/ (2 files)' : 'sub/deep/needle.c');
+  }
+  const { projectLayout } = await readMachineContext(root, new AbortController().signal);
+  expect(projectLayout).toContain('needle.txt');
+}

@@ -1,0 +1,364 @@
+import { describe, expect, it } from 'vitest';
+import { parseAnswer } from '../../../cli/chat/approvals.ts';
+import { type Chat, runChat } from '../../../cli/chat/chat.ts';
+import type { EndSignal } from '../../../cli/terminal/terminal.ts';
+import { UsageError } from '../../../cli/usage-error.ts';
+import type { Device } from '../../../client/device.ts';
+import {
+  type ApprovalQuestion,
+  approvalText,
+  DEVICE_ALGORITHM,
+} from '../../../shared/approvals.ts';
+import type { TapeEvent } from '../../../shared/events.ts';
+import { ApprovalRequest } from '../../../shared/requests.ts';
+import {
+  BRIDGE_ID,
+  CALL_ID,
+  CONVERSATION_ID,
+  RESPONSE_ID,
+  SAMPLE_TAPE,
+} from '../../client/sample-tape.ts';
+import {
+  eventsAfter,
+  NEVER,
+  type ScriptedApi,
+  startScriptedApi,
+  streamText,
+} from '../../client/scripted-api.ts';
+import { type ScriptedTerminal, scriptTerminal } from '../scripted-terminal.ts';
+import { newChat, requested } from './scripted-chat.ts';
+
+const APPROVE = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
+const DEVICE_ID = 'device_00000000-0000-4000-8000-000000000001';
+const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
+const ASKED: Extract<TapeEvent, { type: 'approval_request' }> = {
+  type: 'approval_request',
+  documentId: 'doc_002',
+  ...{ callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1' },
+  proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
+  reason: 'Commands ask.',
+};
+const RESOLVED: Extract<TapeEvent, { type: 'approval_resolved' }> = {
+  type: 'approval_resolved',
+  documentId: 'doc_002',
+  callId: CALL_ID,
+  decision: 'once',
+  by: 'device',
+};
+/** The sample, with a question before the command's output. */
+const ASKING_TAPE = SAMPLE_TAPE.toSpliced(8, 0, ASKED, RESOLVED);
+
+describe('a prompt', () => {
+  it('is answered on the screen, with exit code 0', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    expect(await runChat(newChat(api, terminal), ['Hé 👋'])).toBe(0);
+    expect(terminal.screen()).toBe(
+      'Grüße 👋\n\ndata: id: 7\n\n$ npm test\n  ok\n  1 passed\n  exit code 0\n\n' +
+        '15 tokens (10 in, 5 out) · 2 turns · 1 tool call · 0.0 s\n',
+    );
+    expect(api.requests).toMatchObject([
+      { body: { messages: [{ role: 'user', content: 'Hé 👋' }], mode: 'ask', model: 'demo' } },
+    ]);
+  });
+
+  it('is what is piped in, when none is given', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    await runChat(newChat(api, scriptTerminal({ piped: 'From a pipe\n' })), []);
+    expect(api.requests).toMatchObject([{ body: { messages: [{ content: 'From a pipe\n' }] } }]);
+  });
+
+  it('that is empty is a usage error', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const empty = runChat(newChat(api, scriptTerminal({ piped: ' \n' })), []);
+    await expect(empty).rejects.toBeInstanceOf(UsageError);
+  });
+
+  it.each([
+    { status: 'error', exitCode: 1 },
+    { status: 'cancelled', exitCode: 130 },
+  ] as const)(
+    'whose answer ends as $status gives exit code $exitCode',
+    async ({ status, exitCode }) => {
+      const tape = SAMPLE_TAPE.map((event) =>
+        event.type === 'done' ? { ...event, status } : event,
+      );
+      await using api = await startScriptedApi(tape);
+      expect(await runChat(newChat(api, scriptTerminal()), ['Hi'])).toBe(exitCode);
+    },
+  );
+
+  it('that is refused fails with the code of the refusal', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const body = { error: { code: 'CONVERSATION_BUSY', message: 'It is busy.' } };
+    api.fates.push({ type: 'refuse', status: 409, body });
+    const refused = runChat(newChat(api, scriptTerminal()), ['Hi']);
+    await expect(refused).rejects.toMatchObject({
+      name: 'ClientError',
+      code: 'CONVERSATION_BUSY',
+    });
+  });
+});
+
+describe('a conversation in the terminal', () => {
+  it('keeps to one conversation over several messages, until the input ends', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal({ answers: ['One', '  ', 'Two', undefined] });
+    expect(await runChat(newChat(api, terminal), [])).toBe(0);
+    expect(api.requests.map(({ body }) => body)).toEqual([
+      expect.not.objectContaining({ conversationId: expect.anything() }),
+      expect.objectContaining({ conversationId: CONVERSATION_ID }),
+    ]);
+  });
+
+  it('goes on after a message that was refused', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const body = { error: { code: 'INVALID_REQUEST', message: 'Too long.' } };
+    api.fates.push({ type: 'refuse', status: 400, body });
+    const terminal = scriptTerminal({ answers: ['One', 'Two', undefined] });
+    expect(await runChat(newChat(api, terminal), [])).toBe(0);
+    expect(terminal.screen()).toMatch(/error INVALID_REQUEST: Too long\.\n[\s\S]*15 tokens/);
+  });
+});
+
+describe('an approval', () => {
+  it.each([
+    { typed: 'y', body: { nonce: 'n-1', decision: 'once', signature: { deviceId: DEVICE_ID } } },
+    { typed: 'n not now', body: { nonce: 'n-1', decision: 'reject', message: 'not now' } },
+  ])('is answered by $typed', async ({ typed, body }) => {
+    await using api = await startScriptedApi(ASKING_TAPE);
+    await answeredBy(api, APPROVE);
+    const terminal = scriptTerminal({ answers: ['what?', typed] });
+    const device = await newDevice();
+    expect(await runChat(newChat(api, terminal, device), ['Hi'])).toBe(0);
+    const [asked] = api.requests.filter(({ line }) => line === APPROVE);
+    expect(asked?.body).toMatchObject(body);
+    expect(terminal.questions).toHaveLength(2);
+    expect(terminal.screen()).toContain('? run_terminal_cmd needs your approval: Commands ask.');
+  });
+
+  it('is withdrawn when somebody else answers it', async () => {
+    await using api = await startScriptedApi(ASKING_TAPE);
+    const terminal = scriptTerminal();
+    const device = await newDevice();
+    expect(await runChat(newChat(api, terminal, device), ['Hi'])).toBe(0);
+    expect(api.requests.map(({ line }) => line)).not.toContain(APPROVE);
+    expect(terminal.screen()).toContain('Allowed once on a device');
+  });
+
+  it('signs the question that it showed, although another one has come meanwhile', async () => {
+    const second = { ...ASKED, nonce: 'n-2' };
+    const void1: TapeEvent = { ...RESOLVED, decision: 'superseded', by: 'drawbridge' };
+    const tape = SAMPLE_TAPE.toSpliced(8, 0, ASKED, void1, second, RESOLVED);
+    await using api = await startScriptedApi(tape);
+    const { promise: rest, resolve } = Promise.withResolvers<string>();
+    api.fates.push({ type: 'text', text: streamText(eventsAfter(tape, 0).slice(0, 9)), rest });
+    const { device, publicKey } = await newKeys();
+    const terminal = scriptTerminal({ answers: ['y'] });
+    api.onRequest = (line) => {
+      if (line === APPROVE) resolve('');
+    };
+    expect(await runChat(newChat(api, terminal, device), ['Hi'])).toBe(0);
+    const { body } = api.requests.find(({ line }) => line === APPROVE) ?? {};
+    const { nonce, signature } = ApprovalRequest.parse(body);
+    expect(nonce).toBe('n-1');
+    const shown: ApprovalQuestion = { ...ASKED, conversationId: CONVERSATION_ID };
+    const bytes = Buffer.from(signature?.value ?? '', 'base64url');
+    const text = new TextEncoder().encode(approvalText(shown));
+    expect(await crypto.subtle.verify(DEVICE_ALGORITHM, publicKey, bytes, text)).toBe(true);
+  });
+
+  it.each([
+    { name: 'without a terminal', piped: 'Hi', hasKey: true, words: 'here that takes a terminal' },
+    { name: 'without a key', piped: undefined, hasKey: false, words: 'has no key' },
+  ])('$name is left to others, and the screen says to whom', async ({ piped, hasKey, words }) => {
+    await using api = await startScriptedApi(ASKING_TAPE);
+    const text = streamText(eventsAfter(ASKING_TAPE, 0).slice(0, 9));
+    const terminal = scriptTerminal(piped === undefined ? {} : { piped });
+    const { promise: rest, resolve } = Promise.withResolvers<string>();
+    api.fates.push({ type: 'text', text, rest });
+    const chat = newChat(api, terminal, hasKey ? await newDevice() : null);
+    const write = terminal.write;
+    const watched = {
+      ...terminal,
+      write: (written: string) => {
+        write(written);
+        if (written.includes(words)) resolve('');
+      },
+    };
+    expect(await runChat({ ...chat, terminal: watched }, ['Hi'])).toBe(0);
+    expect(terminal.questions).toEqual([]);
+  });
+
+  it.each([
+    ['y', { decision: 'once' }],
+    [' YES ', { decision: 'once' }],
+    ['n', { decision: 'reject' }],
+    ['no', { decision: 'reject' }],
+    ['n, use pnpm', { decision: 'reject', message: 'use pnpm' }],
+    ['no: too wide', { decision: 'reject', message: 'too wide' }],
+    ['', null],
+    ['yes please', null],
+    ['nothing', null],
+    ['always', null],
+  ])('answered with %j is %j', (text, answer) => {
+    expect(parseAnswer(text)).toEqual(answer);
+  });
+});
+
+describe('what the request says', () => {
+  it('is what the options ask for', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } } as const;
+    const options = { withReasoning: true, images: [image], mode: 'debug' as const };
+    await runChat({ ...newChat(api, scriptTerminal()), ...options }, ['What', 'is it?']);
+    const content = [{ type: 'text', text: 'What is it?' }, image];
+    expect(api.requests).toMatchObject([
+      { body: { messages: [{ content }], mode: 'debug', include: ['reasoning'] } },
+    ]);
+  });
+
+  it('may be an image alone', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const image = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } } as const;
+    const chat = { ...newChat(api, scriptTerminal({ piped: '' })), images: [image] };
+    expect(await runChat(chat, [])).toBe(0);
+    expect(api.requests).toMatchObject([{ body: { messages: [{ content: [image] }] } }]);
+  });
+});
+
+/** The stream up to the answer's first words. */
+const HALF = streamText(eventsAfter(SAMPLE_TAPE, 0).slice(0, 4));
+
+describe('Ctrl-C', () => {
+  it('cancels the run, and the answer ends as it really ended', async () => {
+    const tape = SAMPLE_TAPE.map((event) =>
+      event.type === 'done' ? { ...event, status: 'cancelled' as const } : event,
+    );
+    await using api = await startScriptedApi(tape);
+    const terminal = scriptTerminal();
+    api.answers.set(CANCEL, { id: RESPONSE_ID, status: 'cancelled' });
+    api.fates.push({ type: 'text', text: HALF, rest: requested(api, CANCEL) });
+    const chat = pressing(newChat(api, terminal), terminal, 'SIGINT', 'Grüße');
+    expect(await runChat(chat, ['Hi'])).toBe(130);
+    expect(terminal.screen()).toContain('Cancelling; Ctrl-C again leaves at once.');
+    expect(terminal.screen()).toContain('Cancelled.');
+  });
+
+  it('a second time leaves at once', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'text', text: HALF, rest: NEVER }, { type: 'unanswered' });
+    const chat = pressing(newChat(api, terminal), terminal, 'SIGINT', 'Grüße', 'Cancelling');
+    expect(await runChat(chat, ['Hi'])).toBe(130);
+  });
+
+  it('says why the run could not be cancelled, in a line that cannot steer the terminal', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    const body = { error: { code: 'INTERNAL', message: '\u001b]0;x\u0007\nNo.' } };
+    const rest = requested(api, CANCEL);
+    api.fates.push({ type: 'text', text: HALF, rest }, { type: 'refuse', status: 500, body });
+    await runChat(pressing(newChat(api, terminal), terminal, 'SIGINT', 'Grüße'), ['Hi']);
+    expect(terminal.screen()).toContain('It could not be cancelled: error INTERNAL: ␛]0;x␇ No.\n');
+  });
+
+  it('before the server has answered leaves', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'unanswered' });
+    api.onRequest = () => terminal.interrupt();
+    expect(await runChat(newChat(api, terminal), ['Hi'])).toBe(130);
+  });
+});
+
+describe('SIGTERM', () => {
+  it('cancels the run, and leaves once that is known', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.answers.set(CANCEL, { id: RESPONSE_ID, status: 'cancelled' });
+    api.fates.push({ type: 'text', text: HALF, rest: NEVER });
+    const chat = pressing(newChat(api, terminal), terminal, 'SIGTERM', 'Grüße');
+    expect(await runChat(chat, ['Hi'])).toBe(143);
+    expect(api.requests.map(({ line }) => line)).toContain(CANCEL);
+  });
+
+  it('is told apart from Ctrl-C where the run ends first', async () => {
+    const tape = SAMPLE_TAPE.map((event) =>
+      event.type === 'done' ? { ...event, status: 'cancelled' as const } : event,
+    );
+    await using api = await startScriptedApi(tape);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'text', text: HALF, rest: requested(api, CANCEL) });
+    api.fates.push({ type: 'unanswered' });
+    const chat = pressing(newChat(api, terminal), terminal, 'SIGTERM', 'Grüße');
+    expect(await runChat(chat, ['Hi'])).toBe(143);
+    expect(terminal.screen()).toContain('Cancelled.');
+  });
+
+  it('leaves without knowing where the server does not answer', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'text', text: HALF, rest: NEVER }, { type: 'unanswered' });
+    const chat = pressing(newChat(api, terminal), terminal, 'SIGTERM', 'Grüße');
+    expect(await runChat(chat, ['Hi'])).toBe(143);
+  });
+});
+
+describe('a reader of the output who leaves', () => {
+  it('ends the command and not the run', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'text', text: HALF, rest: NEVER });
+    const chat = pressing(newChat(api, terminal), terminal, 'unread', 'Grüße');
+    expect(await runChat(chat, ['Hi'])).toBe(141);
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('does not keep a run from being cancelled that Ctrl-C has ended', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = scriptTerminal();
+    api.fates.push({ type: 'text', text: HALF, rest: NEVER });
+    api.answers.set(CANCEL, { id: RESPONSE_ID, status: 'cancelled' });
+    const pipeline = pressing(newChat(api, terminal), terminal, 'SIGINT', 'Grüße');
+    const chat = pressing(pipeline, terminal, 'unread', 'Cancelling');
+    expect(await runChat(chat, ['Hi'])).toBe(141);
+    expect(api.requests.map(({ line }) => line)).toContain(CANCEL);
+  });
+});
+
+/** The chat, with a signal sent as soon as each of the words stands on the screen. */
+function pressing(
+  chat: Chat,
+  terminal: ScriptedTerminal,
+  signal: EndSignal,
+  ...words: string[]
+): Chat {
+  const write = (text: string) => {
+    chat.terminal.write(text);
+    if (words[0] !== undefined && text.includes(words[0])) {
+      words.shift();
+      setImmediate(() => terminal.interrupt(signal));
+    }
+  };
+  return { ...chat, terminal: { ...chat.terminal, write } };
+}
+
+/** The stream stops at the question until it is answered. */
+async function answeredBy(api: ScriptedApi, line: string): Promise<void> {
+  const text = streamText(eventsAfter(ASKING_TAPE, 0).slice(0, 9));
+  api.answers.set(line, { callId: CALL_ID });
+  api.fates.push({ type: 'text', text, rest: requested(api, line) });
+}
+
+async function newDevice(): Promise<Device> {
+  return (await newKeys()).device;
+}
+
+async function newKeys() {
+  const pair = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, ['sign', 'verify']);
+  const { x = '', y = '', d = '' } = await crypto.subtle.exportKey('jwk', pair.privateKey);
+  const privateJwk = { kty: 'EC', crv: 'P-256', x, y, d } as const;
+  const device: Device = { deviceId: DEVICE_ID, privateJwk };
+  return { device, publicKey: pair.publicKey };
+}

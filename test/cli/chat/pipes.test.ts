@@ -1,0 +1,247 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { StreamEvent, TapeEvent } from '../../../shared/events.ts';
+import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
+import {
+  eventsAfter,
+  NEVER,
+  type ScriptedApi,
+  startScriptedApi,
+  streamText,
+} from '../../client/scripted-api.ts';
+import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { runDrawbridge, startDrawbridge } from '../drawbridge.ts';
+
+const POSITIONED = eventsAfter(SAMPLE_TAPE, 0);
+/** The stream up to the first line of the answer, and on to its last delta. */
+const FIRST_LINE = streamText(POSITIONED.slice(0, 5));
+const GOES_ON = streamText(POSITIONED.slice(5, 10));
+const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
+
+describe('where stdout is a pipe', () => {
+  it('it has the answer alone, and stderr the rest, without colours', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    expect(await runDrawbridge(chat(api, 'Hi'))).toEqual({
+      code: 0,
+      stdout: 'Grüße 👋\n\ndata: id: 7\n',
+      stderr:
+        '$ npm test\n  ok\n  1 passed\n  exit code 0\n\n' +
+        '15 tokens (10 in, 5 out) · 2 turns · 1 tool call · 0.0 s\n',
+    });
+  });
+
+  it.each(['stdout', 'stderr'] as const)(
+    'a reader of %s who leaves ends it quietly, as SIGPIPE would',
+    async (name) => {
+      await using api = await startScriptedApi(SAMPLE_TAPE);
+      const { promise: rest, resolve } = Promise.withResolvers<string>();
+      api.fates.push({ type: 'text', text: FIRST_LINE, rest }, { type: 'unanswered' });
+      const { process, firstLine, finished } = startDrawbridge(chat(api, 'Hi'));
+      expect(await firstLine).toBe('Grüße 👋');
+      process[name]?.destroy();
+      resolve(GOES_ON);
+      expect(await finished).toMatchObject({
+        code: 141,
+        stderr: expect.not.stringMatching(/error|EPIPE/i),
+      });
+      expect(api.requests.map(({ line }) => line)).not.toContain(CANCEL);
+    },
+  );
+
+  it('SIGTERM cancels the run', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    api.answers.set(CANCEL, { id: RESPONSE_ID, status: 'cancelled' });
+    api.fates.push({ type: 'text', text: FIRST_LINE, rest: NEVER });
+    const { process, firstLine, finished } = startDrawbridge(chat(api, 'Hi'));
+    await firstLine;
+    process.kill('SIGTERM');
+    expect((await finished).code).toBe(143);
+    expect(api.requests.map(({ line }) => line)).toContain(CANCEL);
+  });
+
+  it('a question is shown on stderr, and the run left waiting', async () => {
+    const tape: TapeEvent[] = [...SAMPLE_TAPE.slice(0, 2), ...QUESTION];
+    await using api = await startScriptedApi(tape);
+    api.fates.push({ type: 'text', text: streamText(eventsAfter(tape, 0)), rest: NEVER });
+    expect(await runDrawbridge(chat(api, 'Hi'))).toEqual({
+      code: 3,
+      stdout: '',
+      stderr:
+        '? Which?\n  1  This\nThe run waits for an answer. Answer it on another device, ' +
+        `or here in a terminal: drawbridge chat --conversation ${CONVERSATION_ID}\n`,
+    });
+  });
+});
+
+describe('what is piped in', () => {
+  it('stands below the prompt', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    await runDrawbridge(chat(api, 'explain', 'this'), { input: 'line 1\nGrüße\n' });
+    expect(sent(api)).toEqual(['explain this\n\nline 1\nGrüße\n']);
+  });
+
+  it('is all there is to say without a prompt', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    await runDrawbridge(chat(api), { input: 'Hi\n' });
+    expect(sent(api)).toEqual(['Hi\n']);
+  });
+
+  it.each([{ input: '' }, { input: undefined }])('may be nothing: $input', async ({ input }) => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const options = input === undefined ? {} : { input };
+    expect(await runDrawbridge(chat(api, 'Hi'), options)).toMatchObject({ code: 0 });
+    expect(sent(api)).toEqual(['Hi']);
+  });
+
+  it('is not waited for where a parent leaves a silent pipe', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const { code, stderr } = await runDrawbridge(chat(api, 'Hi'), { input: null });
+    expect([code, stderr]).toEqual([0, expect.stringContaining('nothing came on stdin')]);
+    expect(sent(api)).toEqual(['Hi']);
+  });
+
+  it('is refused where a message cannot hold it', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const input = 'x'.repeat(REQUEST_LIMITS.maxMessageChars + 1);
+    expect(await runDrawbridge(chat(api, 'Hi'), { input })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr:
+        'drawbridge: What is piped in is longer than the 500000 characters that a message may hold.\n',
+    });
+    expect(api.requests).toEqual([]);
+  });
+});
+
+describe('chat --json', () => {
+  it('prints every event with its position, a line each, and nothing else', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const { code, stdout, stderr } = await runDrawbridge(chat(api, '--json', 'Hi'));
+    expect([code, stderr]).toEqual([0, '']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line): StreamEvent => JSON.parse(line))).toEqual(
+      POSITIONED.map(({ event, position }) => ({ ...event, position })),
+    );
+  });
+
+  it('asks nothing: a question ends it with exit code 3', async () => {
+    const tape: TapeEvent[] = [...SAMPLE_TAPE.slice(0, 2), ...QUESTION];
+    await using api = await startScriptedApi(tape);
+    api.fates.push({ type: 'text', text: streamText(eventsAfter(tape, 0)), rest: NEVER });
+    const { code, stdout, stderr } = await runDrawbridge(chat(api, '--json', 'Hi'));
+    expect([code, stdout.trimEnd().split('\n').length]).toEqual([3, tape.length]);
+    expect(stderr).toContain('The run waits for an answer.');
+  });
+});
+
+describe('chat --continue', () => {
+  const LIST = 'GET conversations?limit=1';
+
+  it('goes on with the conversation that was answered last', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const created = '2026-11-20T12:00:00Z';
+    const last = { title: 'Hi', archived: false, created, updated: created };
+    api.answers.set(LIST, { items: [{ id: CONVERSATION_ID, ...last }], nextCursor: 'more' });
+    expect(await runDrawbridge(chat(api, '--continue', 'Hi'))).toMatchObject({ code: 0 });
+    expect(api.requests).toMatchObject([
+      { line: LIST },
+      { body: { conversationId: CONVERSATION_ID } },
+    ]);
+  });
+
+  it('says so where there is none', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    api.answers.set(LIST, { items: [], nextCursor: null });
+    expect(await runDrawbridge(chat(api, '--continue', 'Hi'))).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'drawbridge: There is no conversation to go on with.\n',
+    });
+  });
+});
+
+describe('chat --image', () => {
+  it('sends the files as what they are, whatever their names', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const png = newFile('a.txt', Buffer.from('\x89PNG\r\n\x1a\nxx', 'latin1'));
+    const webp = newFile('b', Buffer.from('RIFF\n\0\0\0WEBPVP8 ', 'latin1'));
+    await runDrawbridge(chat(api, '--image', png, '--image', webp, 'Look'));
+    expect(sent(api)).toEqual([
+      [
+        { type: 'text', text: 'Look' },
+        { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgp4eA==' } },
+        {
+          type: 'image_url',
+          image_url: { url: 'data:image/webp;base64,UklGRgoAAABXRUJQVlA4IA==' },
+        },
+      ],
+    ]);
+  });
+
+  it.each([
+    { name: 'missing', file: () => '/no/such.png', says: 'there is no such file' },
+    { name: 'a folder', file: temporaryFolder, says: 'EISDIR' },
+    { name: 'no image', file: () => newFile('a.png', Buffer.from('Hi')), says: 'is no image' },
+    {
+      name: 'too large',
+      file: () => newFile('a.png', Buffer.alloc(REQUEST_LIMITS.maxBodyBytes)),
+      says: 'is too large: a message holds images of at most 1.2 MB',
+    },
+  ])('refuses a file that is $name', async ({ file, says }) => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const { code, stderr } = await runDrawbridge(chat(api, '--image', file(), 'Look'));
+    expect([code, stderr]).toEqual([2, expect.stringMatching(`^drawbridge: .*${says}.*\n$`)]);
+    expect(api.requests).toEqual([]);
+  });
+});
+
+describe('a command line that cannot be', () => {
+  it.each([
+    { args: ['--continue', '--conversation', CONVERSATION_ID, 'Hi'], says: 'cannot be used with' },
+    { args: ['--conversation', 'conv_1', 'Hi'], says: 'A conversation has an id like conv_…' },
+    { args: ['--mode', 'fast', 'Hi'], says: 'Allowed choices are agent, plan, ask, debug' },
+    { args: [], says: 'Nothing to say' },
+  ])('is refused with exit code 2: $args', async ({ args, says }) => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const { code, stderr } = await runDrawbridge(chat(api, ...args));
+    expect([code, stderr]).toEqual([2, expect.stringMatching(`^drawbridge: .*${says}.*\n$`)]);
+    expect(api.requests).toEqual([]);
+  });
+});
+
+it('an error of the API is one line, and exit code 1', async () => {
+  await using api = await startScriptedApi(SAMPLE_TAPE);
+  const body = { error: { code: 'UNKNOWN_MODEL', message: 'No\nmodel \u001b[2J' } };
+  api.fates.push({ type: 'refuse', status: 400, body });
+  expect(await runDrawbridge(chat(api, 'Hi'))).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'drawbridge: error UNKNOWN_MODEL: No model ␛[2J\n',
+  });
+});
+
+const QUESTION: readonly TapeEvent[] = [
+  { type: 'document_start', document: { id: 'doc_001', type: 'clarification', sequence: 1 } },
+  {
+    type: 'clarification_request',
+    documentId: 'doc_001',
+    questions: [{ id: 'q', text: 'Which?', options: [{ id: 'a', label: 'This' }] }],
+  },
+];
+
+function chat(api: ScriptedApi, ...args: string[]): string[] {
+  return ['chat', '--url', api.url, '--token', 'token', ...args];
+}
+
+/** The content of each message that was sent. */
+function sent(api: ScriptedApi): unknown[] {
+  return api.requests.map(({ body }) => Object(body).messages[0].content);
+}
+
+function newFile(name: string, bytes: Buffer): string {
+  const path = join(temporaryFolder(), name);
+  writeFileSync(path, bytes);
+  return path;
+}

@@ -1,0 +1,117 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openState } from '../../../local/state.ts';
+import { mintToken } from '../../../local/tokens.ts';
+import { newPlace, type Place, runDrawbridge, startDrawbridge } from '../drawbridge.ts';
+
+const BRIDGE: [string, string] = [
+  process.execPath,
+  join(import.meta.dirname, 'fixtures', 'bridge.ts'),
+];
+const URL = 'http://127.0.0.1:1';
+
+const argumentsFor = ({ workspaceDir, stateDir }: Place): string[] => [
+  'connect',
+  URL,
+  '--workspace',
+  workspaceDir,
+  '--state',
+  stateDir,
+];
+
+describe('connect at a terminal', () => {
+  test('is the bridge that its token is for, until it is interrupted', async () => {
+    const place = newPlace();
+    const { authSecret, bridgeId } = await openState(place);
+    const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, new Date());
+    const env = { DRAWBRIDGE_TOKEN: token, GROQ_API_KEY: 'a', AWS_SECRET_ACCESS_KEY: 'b' };
+    const { process: bridge, finished } = startDrawbridge(argumentsFor(place), {
+      env,
+      program: BRIDGE,
+    });
+    const seen = () => JSON.parse(readFileSync(join(place.stateDir, 'bridge-saw.json'), 'utf8'));
+    await expect
+      .poll(seen, { timeout: 10_000 })
+      .toEqual({ url: URL, token, bridgeId, ...folders(place), environment: [] });
+    bridge.kill('SIGINT');
+    const stderr = 'Connected. Commands: none. It is a test.\n';
+    expect(await finished).toEqual({ code: 0, stdout: '', stderr });
+  });
+
+  test('says in one line why it was refused', async () => {
+    const place = newPlace();
+    const tokenFile = await writeToken(place);
+    const args = [...argumentsFor(place), '--token-file', tokenFile];
+    const env = { FAKE_BRIDGE: 'refused' };
+    expect(await runDrawbridge(args, { env, program: BRIDGE })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'drawbridge: The versions do not match.\n',
+    });
+  });
+});
+
+test('a bridge ends when the up that started it is gone before it listens', async () => {
+  const place = newPlace();
+  const { authSecret, bridgeId } = await openState(place);
+  const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, new Date());
+  const [program, ...first] = BRIDGE;
+  const bridge = spawn(program, [...first, ...argumentsFor(place)], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    env: { ...process.env, DRAWBRIDGE_TOKEN: token },
+  });
+  onTestFinished(() => void bridge.kill('SIGKILL'));
+  bridge.disconnect();
+  expect(await once(bridge, 'exit')).toEqual([0, null]);
+});
+
+test('a bridge says in one line that its journal is damaged', async () => {
+  const place = newPlace();
+  const tokenFile = await writeToken(place);
+  writeFileSync(join(place.stateDir, 'journal.jsonl'), 'nonsense\n');
+  const args = [...argumentsFor(place), '--token-file', tokenFile];
+  const { code, stderr } = await runDrawbridge(args);
+  expect([code, stderr]).toEqual([
+    1,
+    expect.stringMatching(/^drawbridge: The journal is damaged: .*harm\.\n$/),
+  ]);
+});
+
+describe('connect refuses', () => {
+  test.each([
+    ['no token', undefined, /A bridge token is needed/],
+    ['a token that is none', 'nonsense', /not a JWT/],
+    ['a user token', userToken(), /names no bridge/],
+  ])('%s', async (_, token, reason) => {
+    const env = { DRAWBRIDGE_TOKEN: await token };
+    const { code, stderr } = await runDrawbridge(argumentsFor(newPlace()), { env });
+    expect([code, stderr]).toEqual([2, expect.stringMatching(reason)]);
+  });
+
+  test('a token file that is missing', async () => {
+    const args = [...argumentsFor(newPlace()), '--token-file', '/no/such/file'];
+    const { code, stderr } = await runDrawbridge(args);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/\/no\/such\/file cannot be read/)]);
+  });
+});
+
+function folders({ workspaceDir, stateDir }: Place) {
+  return { workspaceDir, stateDir };
+}
+
+function userToken(): Promise<string> {
+  return mintToken(Buffer.alloc(32).toString('base64url'), { scope: 'user' }, new Date());
+}
+
+async function writeToken(place: Place): Promise<string> {
+  const { dir, authSecret, bridgeId } = await openState(place);
+  const path = join(dir, 'bridge-token');
+  writeFileSync(
+    path,
+    `${await mintToken(authSecret, { scope: 'bridge', bridgeId }, new Date())}\n`,
+  );
+  return path;
+}

@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { findInstance } from '../../../local/running.ts';
+import { openState } from '../../../local/state.ts';
+import { isAlive, treeOf } from '../../local/processes.ts';
+import { temporaryFolder } from '../../local/temporary-folder.ts';
+import {
+  newPlace,
+  type Place,
+  runDrawbridge,
+  startDrawbridge,
+  startReady,
+  upArguments,
+} from '../drawbridge.ts';
+
+/** Keys of models and others, one of which the table of models names. */
+const SECRETS = {
+  MODELS: '[{"id": "fast", "baseUrl": "https://fast.test/v1", "keyName": "FAST_KEY"}]',
+  ...{ FAST_KEY: 'a', OPENAI_API_KEY: 'b', GROQ_API_KEY: 'c', AWS_SECRET_ACCESS_KEY: 'd' },
+  ...{ npm_config_KEY: 'e', SOME_TOKEN: 'f' },
+};
+
+const readJson = (path: string) => JSON.parse(readFileSync(path, 'utf8'));
+const oneLine = expect.stringMatching(/^drawbridge: [^\n]+\n$/);
+
+describe('up', () => {
+  test('says on one line of stdout where it is, and that is true', async () => {
+    const place = newPlace();
+    const { ready, process, finished } = await startReady(place);
+    const state = await openState(place);
+    expect(ready).toEqual({
+      event: 'ready',
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      token: readFileSync(join(place.stateDir, 'token'), 'utf8'),
+      bridgeId: state.bridgeId,
+      model: 'demo',
+    });
+    expect((await fetch(`${ready.url}/health`)).status).toBe(200);
+    process.kill('SIGTERM');
+    expect(await finished).toEqual({ code: 0, stdout: `${JSON.stringify(ready)}\n`, stderr: '' });
+  });
+
+  test('names the model that answers', async () => {
+    const env = {
+      OPENAI_BASE_URL: 'http://127.0.0.1:1/v1',
+      OPENAI_API_KEY: 'key',
+      OPENAI_MODEL: 'qwen',
+    };
+    const { ready } = await startReady(newPlace(), [], env);
+    expect(ready.model).toBe('qwen');
+    expect(await (await fetch(`${ready.url}/variables`)).json()).toMatchObject(env);
+  });
+
+  test('starts a bridge that has its token and no other secret in its environment', async () => {
+    const place = newPlace();
+    const { ready } = await startReady(place, [], SECRETS);
+    expect(readJson(join(place.stateDir, 'bridge-saw.json'))).toEqual({
+      url: ready.url,
+      token: expect.stringMatching(/^ey/),
+      bridgeId: ready.bridgeId,
+      workspaceDir: place.workspaceDir,
+      stateDir: place.stateDir,
+      environment: [],
+    });
+  });
+
+  test('runs without a bridge when asked to', async () => {
+    const place = newPlace();
+    const { ready } = await startReady(place, ['--no-bridge']);
+    expect(ready.bridgeId).toBeNull();
+    expect(place.processes().filter(({ command }) => command.includes('connect'))).toEqual([]);
+  });
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('%s ends everything', async (signal) => {
+    const place = newPlace();
+    const { process: up, finished } = await startReady(place);
+    const tree = treeOf(up.pid ?? 0);
+    // up, workerd, its lifeline, the bridge
+    expect(tree).toHaveLength(4);
+    up.kill(signal);
+    expect((await finished).code).toBe(0);
+    expect(tree.filter(({ pid }) => isAlive(pid))).toEqual([]);
+  });
+
+  test('a kill of its own process ends everything too', async () => {
+    const place = newPlace();
+    const { process: up } = await startReady(place);
+    const tree = treeOf(up.pid ?? 0);
+    up.kill('SIGKILL');
+    const alive = () => tree.filter(({ pid }) => isAlive(pid));
+    await expect.poll(alive, { timeout: 10_000 }).toEqual([]);
+  });
+
+  test('a Worker and a bridge that are killed come back', async () => {
+    const place = newPlace();
+    const { ready } = await startReady(place);
+    const before = place.processes();
+    const [worker, bridge] = ['serve', 'connect'].map((word) => pidOf(place, word));
+    rmSync(join(place.stateDir, 'bridge-saw.json'));
+    for (const pid of [worker, bridge]) process.kill(pid ?? 0, 'SIGKILL');
+    const health = () =>
+      fetch(`${ready.url}/health`).then(
+        ({ status }) => status,
+        () => 'down',
+      );
+    await expect.poll(health, { timeout: 10_000 }).toBe(200);
+    const seen = () => readJson(join(place.stateDir, 'bridge-saw.json')).url;
+    await expect.poll(seen, { timeout: 10_000 }).toBe(ready.url);
+    expect(place.processes()).toHaveLength(before.length);
+    expect([worker, bridge]).not.toContain(pidOf(place, 'serve'));
+    expect([worker, bridge]).not.toContain(pidOf(place, 'connect'));
+  });
+
+  test('tells people what to do next, and keeps the token to itself', async () => {
+    const { workspaceDir, stateDir } = newPlace();
+    const args = ['up', '--port', '0', '--workspace', workspaceDir, '--state', stateDir];
+    const { process: up, finished, firstLine } = startDrawbridge(args);
+    await firstLine;
+    up.kill('SIGINT');
+    const { stdout, stderr } = await finished;
+    expect(stdout).toMatch(/API +http:\/\/127\.0\.0\.1:\d+\n/);
+    expect(stdout).toContain(`chat --workspace ${workspaceDir} --state ${stateDir}`);
+    expect(stdout).toContain('demo model (no LLM): set OPENAI_BASE_URL / OPENAI_API_KEY');
+    expect(stdout).toContain('not confined, so each one asks. It is a test.');
+    expect(stdout).not.toContain(readFileSync(join(stateDir, 'token'), 'utf8'));
+    expect(stderr).toBe('');
+  });
+});
+
+describe('a second up on the same state', () => {
+  test('is refused with the address of the first', async () => {
+    const place = newPlace();
+    const { ready } = await startReady(place);
+    const second = await runDrawbridge(upArguments(place));
+    expect(second).toEqual({ code: 2, stdout: '', stderr: oneLine });
+    expect(second.stderr).toContain(`already runs for this workspace at ${ready.url}`);
+  });
+
+  test('is let in once the first was killed', async () => {
+    const place = newPlace();
+    const first = await startReady(place);
+    first.process.kill('SIGKILL');
+    await first.finished;
+    const second = await startReady(place);
+    expect(second.ready.bridgeId).toBe(first.ready.bridgeId);
+  });
+});
+
+describe('findInstance', () => {
+  test('finds the instance that runs, and none that has ended or was killed', async () => {
+    const place = newPlace();
+    expect(await findInstance(place)).toBeUndefined();
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      const { process: up, ready, finished } = await startReady(place);
+      expect(await findInstance(place)).toEqual({ url: ready.url, pid: up.pid });
+      up.kill(signal);
+      await finished;
+      expect(await findInstance(place)).toBeUndefined();
+    }
+  });
+});
+
+describe('what cannot be is one sentence and exit code 2', () => {
+  const CASES: [string, string[]][] = [
+    ['an unknown command', ['nonsense']],
+    ['an unknown option', ['up', '--nonsense']],
+    ['a port that is no number', ['up', '--port', 'http']],
+    ['a port that is too high', ['up', '--port', '65536']],
+    ['a workspace that is missing', ['up', '--workspace', '/no/such/folder']],
+    ['the root as workspace', ['up', '--workspace', '/']],
+    ['the home folder as workspace', ['up', '--workspace', homedir()]],
+    ['connect without a URL', ['connect']],
+    ['connect to what is no URL', ['connect', 'localhost:8787']],
+    ['an unknown scope', ['token', '--scope', 'all']],
+  ];
+  test.each(CASES)('%s', async (_, args) => {
+    const cwd = temporaryFolder();
+    expect(await runDrawbridge(args, { cwd })).toEqual({ code: 2, stdout: '', stderr: oneLine });
+  });
+
+  test('a busy port', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const place = newPlace();
+    const { code, stderr } = await runDrawbridge([...upArguments(place), '--port', `${port}`]);
+    expect([code, stderr]).toEqual([2, oneLine]);
+    expect(stderr).toContain(`Port ${port} is in use`);
+    expect(place.processes()).toEqual([]);
+  });
+
+  test('a base URL that is none', async () => {
+    const env = { OPENAI_BASE_URL: 'localhost:11434' };
+    const { code, stderr } = await runDrawbridge(upArguments(newPlace()), { env });
+    expect([code, stderr]).toEqual([2, oneLine]);
+  });
+});
+
+describe('what goes wrong is exit code 1, and nothing stays behind', () => {
+  test.each([
+    ['a Worker that cannot be built', 'import nothing from nowhere', /could not be built/],
+    [
+      'a Worker that keeps dying',
+      'export const nothing = 1;',
+      /workerd: .*Conversation[\s\S]*The Worker keeps dying/,
+    ],
+  ])('%s', async (_, source, reason) => {
+    const entry = join(temporaryFolder(), 'worker.js');
+    writeFileSync(entry, source);
+    await expectFailure({ FAKE_WORKER: entry }, reason);
+  });
+
+  test.each([
+    ['a bridge that is refused', 'refused', /The versions do not match/],
+    ['a bridge that keeps dying', 'crashing', /The bridge keeps dying \(exit code 3\)/],
+  ])('%s', async (_, behaviour, reason) => {
+    await expectFailure({ FAKE_BRIDGE: behaviour }, reason);
+  });
+
+  async function expectFailure(env: NodeJS.ProcessEnv, reason: RegExp): Promise<void> {
+    const place = newPlace();
+    const { code, stdout, stderr } = await runDrawbridge(upArguments(place), { env });
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(reason)]);
+    expect(place.processes()).toEqual([]);
+  }
+});
+
+test('an interrupt before everything is ready is exit code 130', async () => {
+  const place = newPlace();
+  const { process: up, finished } = startDrawbridge(upArguments(place), {
+    env: { FAKE_BRIDGE: 'stuck' },
+  });
+  await expect.poll(() => place.processes().length, { timeout: 10_000 }).toBe(3);
+  up.kill('SIGINT');
+  expect((await finished).code).toBe(130);
+  expect(place.processes()).toEqual([]);
+});
+
+/** The process of the instance whose command line has the word. */
+function pidOf(place: Place, word: string): number | undefined {
+  return place.processes().find(({ command }) => command.includes(` ${word} `))?.pid;
+}

@@ -1,0 +1,240 @@
+import { afterEach, beforeAll, expect, it, vi } from 'vitest';
+import {
+  newBridgeId,
+  newConversationId,
+  newDeviceId,
+  responseIdOf,
+} from '../../../../shared/ids.ts';
+import { call, scriptModel, tokenFor } from '../../api.ts';
+import { connectBridge, NONCE, type ScriptedBridge } from '../../tunnel/scripted-bridge.ts';
+import { type DocumentedApi, openDocumentedApi } from './documented-api.ts';
+
+const ACCOUNT = `ada-${crypto.randomUUID()}`;
+const messages = [{ role: 'user', content: 'go' }];
+
+let api: DocumentedApi;
+
+beforeAll(async () => {
+  api = await openDocumentedApi(ACCOUNT);
+});
+afterEach(() => vi.restoreAllMocks());
+
+it('a response with every kind of document', async () => {
+  const bridge = await connectBridge({ account: ACCOUNT });
+  const serving = serve(bridge, 4);
+  scriptModel((_, turn) => TURNS[turn] ?? { text: 'Done.' });
+  const body = { messages, bridgeId: bridge.bridgeId, device: 'laptop' };
+  const { json } = await api.call('createResponse', { body });
+  await serving;
+  const { id, conversationId, documents } = Object(json);
+  const types = new Set(documents.map(({ type }: { type: string }) => type));
+  expect([...types].sort()).toEqual([
+    'code_block',
+    'code_reference',
+    'error',
+    'file_edit',
+    'plan',
+    'terminal_command',
+    'text',
+    'todo_update',
+    'tool_call',
+  ]);
+  expect((await api.call('getResponse', { params: { id } })).json).toEqual(json);
+  for (const framing of ['named', 'data']) {
+    const { events } = await api.call('followResponse', { params: { id }, query: { framing } });
+    expect(events.at(-1)).toMatchObject({ type: 'done', responseId: id });
+  }
+  const params = { id: conversationId };
+  await api.call('getConversation', { params });
+  await api.call('getConversation', { params, query: { limit: '1', before: id } });
+  await api.call('followConversation', { params });
+  await api.call('exportConversation', { params });
+  await api.call('exportConversation', { params, query: { format: 'markdown' } });
+  await api.call('listConversations', { query: { search: 'go', limit: '1' } });
+  await api.call('listBridges');
+});
+
+it('streams', async () => {
+  scriptModel(() => ({ text: 'Hello.' }));
+  for (const framing of ['named', 'data']) {
+    const body = { messages, stream: true, stream_options: { framing } };
+    for (const operation of ['createResponse', 'createPlan']) {
+      const { events, headers } = await api.call(operation, { body });
+      expect(events.at(-1)).toMatchObject({ type: 'done', status: 'completed' });
+      const id = headers.get('drawbridge-response-id') ?? '';
+      const cursor = await lastPosition(id);
+      await api.call('followResponse', { params: { id }, query: { after: cursor } });
+    }
+  }
+});
+
+it('follows over a WebSocket', async () => {
+  scriptModel(() => ({ text: 'Hello.' }));
+  const { json } = await api.call('createResponse', { body: { messages } });
+  const { id, conversationId } = Object(json);
+  const headers = { upgrade: 'websocket' };
+  for (const [operation, followed] of [
+    ['followResponse', id],
+    ['followConversation', conversationId],
+  ]) {
+    const { response } = await api.call(operation, { params: { id: followed }, headers });
+    response.webSocket?.accept();
+    response.webSocket?.close();
+  }
+});
+
+it('a plan', async () => {
+  scriptModel((_, turn) => (turn === 0 ? { calls: [PLAN] } : { text: 'Done.' }));
+  const { json } = await api.call('createPlan', { body: { messages } });
+  expect(Object(json).documents[0]).toMatchObject({ type: 'plan', metadata: { title: 'P' } });
+});
+
+it('what is done to a conversation', async () => {
+  scriptModel(() => ({ text: 'Hello.' }));
+  const { id, conversationId } = Object(
+    (await api.call('createResponse', { body: { messages } })).json,
+  );
+  const params = { id: conversationId };
+  await api.call('updateConversation', { params, body: { title: 'Other', archived: true } });
+  await api.call('forkConversation', { params, body: { responseId: id } });
+  await api.call('cancelResponse', { params: { id } });
+  const { json } = await api.call('createTicket', { body: { conversationId } });
+  const query = { ticket: Object(json).ticket };
+  await api.call('followConversation', { params, query, token: null });
+  await api.call('deleteConversation', { params });
+});
+
+it('what a person decides', async () => {
+  const bridge = await connectBridge({ account: ACCOUNT });
+  scriptModel((_, turn) => ({ calls: [[RUN, ASK][turn] ?? RUN] }));
+  const body = { messages, bridgeId: bridge.bridgeId };
+  const asking = api.call('createResponse', { body });
+  const { callId, conversationId } = await bridge.nextCall();
+  bridge.ask(callId);
+  const params = { id: conversationId };
+  await vi.waitFor(async () => {
+    const { json } = await api.call('getConversation', { params });
+    expect(Object(json).responses[0].status).toBe('waiting');
+  });
+  const more = { messages, conversationId, stream: true };
+  const waiting = await call('chat/completions', { body: more, account: ACCOUNT });
+  const id = waiting.headers.get('drawbridge-response-id') ?? '';
+  await api.call('editMessage', { params: { id }, body: { content: 'Something else.' } });
+  await api.call('cancelResponse', { params: { id } });
+  await waiting.body?.cancel();
+  const signature = { deviceId: newDeviceId(crypto.randomUUID()), value: 'c2ln' };
+  const approval = { nonce: NONCE, decision: 'once', signature };
+  await api.call('answerApproval', { params: { ...params, callId }, body: approval });
+  bridge.resolve(callId);
+  bridge.succeed(callId, 'ran');
+  const { documents } = Object((await asking).json);
+  const documentId = documents.at(-1).id;
+  const answers = [{ questionId: 'q1', optionIds: ['jwt'] }];
+  await api.call('answerClarification', { params: { ...params, documentId }, body: { answers } });
+  await api.call('cancelResponse', { params: { id: responseIdOf(conversationId, 1) } });
+});
+
+it('what there is', async () => {
+  for (const operation of ['getMe', 'listModels', 'listTools', 'getHealth', 'getOpenApi']) {
+    expect((await api.call(operation)).status).toBe(200);
+  }
+  const id = newBridgeId(crypto.randomUUID());
+  const token = await tokenFor({ account: ACCOUNT, claims: { scope: 'bridge', bridge: id } });
+  const headers = { upgrade: 'websocket' };
+  const { response } = await api.call('connectBridge', { params: { id }, token, headers });
+  response.webSocket?.accept();
+  response.webSocket?.close();
+});
+
+it('in OpenAI’s shape', async () => {
+  scriptModel(() => ({ text: 'Hello.' }));
+  await api.call('createChatCompletion', { body: { messages } });
+  const stream_options = { include_usage: true };
+  const body = { messages, stream: true, stream_options };
+  const { events } = await api.call('createChatCompletion', { body });
+  expect(events.at(-1)).toMatchObject({ choices: [], usage: { total_tokens: 18 } });
+  await api.call('listOpenAiModels');
+  await api.call('getOpenAiModel', { params: { id: 'scripted' } });
+});
+
+it('without a token, with one of another scope, and for what does not exist', async () => {
+  const unknown = newConversationId(crypto.randomUUID());
+  const bridge = newBridgeId(crypto.randomUUID());
+  const token = await tokenFor({ account: ACCOUNT, claims: { scope: 'bridge', bridge } });
+  const ids = { conversations: unknown, completions: responseIdOf(unknown, 1), bridges: bridge };
+  for (const { operationId, path, isOpen, requestBody } of api.operations) {
+    if (isOpen) continue;
+    const [, room = ''] = /(\w+)\/\{id\}/.exec(path) ?? [];
+    const id = Object(ids)[room] ?? 'none';
+    const params = { id, callId: `call_${crypto.randomUUID()}`, documentId: 'doc_001' };
+    const body = requestBody?.content['application/json']?.example;
+    const refusal = async (more: object) =>
+      (await api.call(operationId, { params, body, ...more })).status;
+    expect([operationId, await refusal({ token: null })]).toEqual([operationId, 401]);
+    if (room === 'bridges') continue;
+    expect([operationId, await refusal({ token })]).toEqual([operationId, 403]);
+    if (room !== '') expect([operationId, await refusal({})]).toEqual([operationId, 404]);
+    if (body) expect([operationId, await refusal({ body: 7 })]).toEqual([operationId, 400]);
+  }
+});
+
+it('every success in the document was seen', () => {
+  expect(api.successes().filter((success) => !api.seen.has(success))).toEqual([]);
+});
+
+const ASK = {
+  name: 'ask_question',
+  arguments: {
+    questions: [{ id: 'q1', prompt: 'JWT?', options: [{ id: 'jwt', label: 'JWT' }] }],
+  },
+};
+
+const RUN = { name: 'run_terminal_cmd', arguments: { command: 'make' } };
+
+const PLAN = {
+  name: 'create_plan',
+  arguments: { name: 'P', overview: 'O', plan: '# P', todos: [{ id: 'a', content: 'A' }] },
+};
+
+/** What the model answers, turn by turn. */
+const TURNS = [
+  {
+    text: 'See:\n\n```1:2:a.ts\nlet a\n```\n\n```ts\nlet b\n```\n',
+    calls: [
+      { name: 'todo_write', arguments: { todos: [{ id: 'a', content: 'A', status: 'pending' }] } },
+      // Refused outside the mode plan.
+      PLAN,
+    ],
+  },
+  {
+    calls: [
+      { name: 'read_file', arguments: { target_file: 'a.ts' } },
+      { name: 'write', arguments: { path: 'b.ts', contents: 'let b' } },
+      RUN,
+      { name: 'read_file', arguments: { target_file: 'none.ts' } },
+    ],
+  },
+];
+
+/** Answers calls as the real bridge does; the file `none.ts` does not exist. */
+async function serve(bridge: ScriptedBridge, count: number): Promise<void> {
+  for (let done = 0; done < count; done++) {
+    const { callId, tool, arguments: args } = await bridge.nextCall();
+    if (args['target_file'] === 'none.ts') {
+      const data = 'There is no such file.';
+      bridge.finish(callId, { status: 'error', code: 'FILE_NOT_FOUND', data });
+    } else if (tool === 'run_terminal_cmd') {
+      bridge.send({ type: 'output', callId, delta: 'ok' });
+      const newlyProtected = [{ name: '.envrc', quarantined: false, what: ['a shell reads it'] }];
+      const ran = { exitCode: 0, output: 'ok', duration_ms: 3, permissions: [], newlyProtected };
+      bridge.succeed(callId, 'ok', { ...ran, workingDirectory: '/work' });
+    } else bridge.succeed(callId, 'done');
+  }
+}
+
+/** The id of the last event of a response that has ended. */
+async function lastPosition(id: string): Promise<string> {
+  const response = await call(`chat/completions/${id}/events`, { account: ACCOUNT });
+  const positions = [...(await response.text()).matchAll(/^id: (\d+)$/gm)];
+  return positions.at(-1)?.[1] ?? '';
+}

@@ -1,0 +1,152 @@
+/** The API called by the ids of its operations; every answer is held against what the document says of it. */
+import { SELF } from 'cloudflare:test';
+import { createParser } from 'eventsource-parser';
+import { expect } from 'vitest';
+import {
+  Checker,
+  type DescribedOperation,
+  type Description,
+  type Media,
+  operationsOf,
+} from '../../../../bench/fuzz/description.ts';
+import type { StreamEvent } from '../../../../shared/events.ts';
+import { parseNamedEvent } from '../../../../shared/sse.ts';
+import { tokenFor } from '../../api.ts';
+
+export interface Call {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Null sends no token. */
+  readonly token?: string | null;
+}
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The body of a JSON answer. */
+  readonly json: unknown;
+  /** The events of a stream, up to `done` or its end. */
+  readonly events: readonly unknown[];
+  readonly response: Response;
+}
+
+export class DocumentedApi {
+  readonly operations: readonly DescribedOperation[];
+  /** `operationId status type` of every answer so far. */
+  readonly seen = new Set<string>();
+  readonly #checker: Checker;
+  readonly #token: string;
+
+  constructor(description: Description, token: string) {
+    this.operations = operationsOf(description);
+    this.#checker = new Checker(description, { closed: true });
+    this.#token = token;
+  }
+
+  /** Fails the test for an answer that the document does not know, or that is not of its schema. */
+  async call(operationId: string, call: Call = {}): Promise<Answered> {
+    const operation = this.operations.find((candidate) => candidate.operationId === operationId);
+    if (!operation) throw new Error(`The document has no operation ${operationId}.`);
+    const response = await SELF.fetch(addressOf(operation, call), {
+      method: operation.method,
+      headers: { ...authorization(call.token, this.#token), ...call.headers },
+      ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
+    });
+    return await this.#check(operation, response);
+  }
+
+  /** What the document promises for good requests, as {@link seen} has it. */
+  successes(): string[] {
+    return this.operations.flatMap(({ operationId, responses }) =>
+      Object.entries(responses)
+        .filter(([status]) => Number(status) < 300)
+        .flatMap(([status, { content = { '': {} } }]) =>
+          Object.keys(content).map((type) => `${operationId} ${status} ${type}`),
+        ),
+    );
+  }
+
+  async #check(operation: DescribedOperation, response: Response): Promise<Answered> {
+    const { status, headers } = response;
+    const type = (headers.get('content-type') ?? '').replace(/;.*/, '');
+    const what = `${operation.operationId} ${status} ${type}`;
+    const described = operation.responses[status];
+    expect(described, `${what} is not in the document`).toBeDefined();
+    const media = described?.content?.[type];
+    if (described?.content || type !== '') {
+      expect(media, `${what} is not in the document`).toBeDefined();
+    }
+    this.seen.add(what);
+    const json = type === 'application/json' ? await response.json() : undefined;
+    if (json !== undefined) this.#expectFits(what, media, json);
+    const events = type === 'text/event-stream' ? await readEvents(response) : [];
+    for (const event of events) this.#expectFits(what, eventOf(media), event);
+    return { status, headers, json, events, response };
+  }
+
+  #expectFits(what: string, media: Pick<Media, 'schema'> | undefined, value: unknown): void {
+    const problem = this.#checker.problemOf(media?.schema ?? {}, value);
+    expect(problem, `${what}: ${JSON.stringify(value)}`).toBeNull();
+  }
+}
+
+function authorization(token: string | null | undefined, ours: string): Record<string, string> {
+  return token === null ? {} : { authorization: `Bearer ${token ?? ours}` };
+}
+
+function addressOf({ path, method }: DescribedOperation, { params = {}, query }: Call): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const value = params[name];
+    if (value === undefined) throw new Error(`${method} ${path} needs ${name}.`);
+    return encodeURIComponent(value);
+  });
+  return `https://drawbridge.test${filled}${query ? `?${new URLSearchParams(query)}` : ''}`;
+}
+
+function eventOf(media: Media | undefined): Pick<Media, 'schema'> {
+  return { schema: media?.schema.contentSchema?.items ?? {} };
+}
+
+/** Named events as the one event model that they are; unnamed ones as they stand, without the closing `[DONE]`. */
+async function readEvents(response: Response): Promise<unknown[]> {
+  const events: unknown[] = [];
+  let isDone = false;
+  const parser = createParser({
+    onEvent: ({ event, data }) => {
+      const parsed = event === undefined ? parseUnnamed(data) : parseNamedEvent(event, data);
+      if (parsed !== null) events.push(parsed);
+      isDone ||= event === 'done' || data === '[DONE]';
+    },
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  while (!isDone) {
+    const { value, done } = (await reader?.read()) ?? { done: true };
+    if (done) break;
+    parser.feed(value ?? '');
+  }
+  await reader?.cancel();
+  return events;
+}
+
+/** Two events have another form in the data framing (shared/sse.ts); they are given back the one of the document. */
+function parseUnnamed(data: string): unknown {
+  if (data === '[DONE]') return null;
+  const event = JSON.parse(data);
+  if (event.type === 'document_start') {
+    const { id, type, sequence, ...metadata } = event.document;
+    return { type: event.type, document: { id, type, sequence, metadata } } satisfies StreamEvent;
+  }
+  if (event.type === 'tool_result') {
+    const { type, documentId, status, result } = event;
+    return { type, documentId, result: { status, data: result } };
+  }
+  return event;
+}
+
+/** The document as it is served, and the API of an account. */
+export async function openDocumentedApi(account: string): Promise<DocumentedApi> {
+  const response = await SELF.fetch('https://drawbridge.test/openapi.json');
+  return new DocumentedApi(await response.json<Description>(), await tokenFor({ account }));
+}

@@ -1,0 +1,147 @@
+/** Histories made by hand, as the store would give them. */
+import type { Todo } from '../../../../../shared/documents.ts';
+import type { MessageContent } from '../../../../../shared/requests.ts';
+import type { ToolResult } from '../../../../../shared/tunnel.ts';
+import type {
+  AnsweredTurn,
+  History,
+  Told,
+} from '../../../../../worker/conversation/memory/transcript.ts';
+import type { ModelSize } from '../../../../../worker/conversation/memory/window/size.ts';
+import type {
+  Call,
+  NewWindow,
+  Run,
+  Steer,
+  Turn,
+} from '../../../../../worker/conversation/store/rows.ts';
+
+/** One call with its result: what it read, or what went wrong. */
+export interface MadeCall {
+  readonly name?: string;
+  readonly arguments?: Record<string, unknown>;
+  /** Undefined for a call that has none. */
+  readonly result?: string | undefined;
+  readonly error?: string;
+  readonly todos?: readonly Todo[];
+}
+
+export interface MadeTurn {
+  readonly text?: string;
+  readonly calls?: readonly MadeCall[];
+  readonly promptTokens?: number;
+  /** What the user said after it. */
+  readonly steer?: string;
+}
+
+export interface MadeRun {
+  readonly asked: MessageContent;
+  /** Said in the request before it, by the roles in turn: user, assistant. */
+  readonly earlier?: readonly string[];
+  readonly turns?: readonly MadeTurn[];
+  /** How it ended, where that matters. */
+  readonly status?: Run['status'];
+}
+
+/** Turns are numbered through all runs, and every call has an id of its own. */
+export function historyOf(runs: readonly MadeRun[], window: NewWindow | null = null): History {
+  let number = 0;
+  const told = runs.map((made, index): Told => {
+    const ordinal = index + 1;
+    const firstTurn = number + 1;
+    const turns = (made.turns ?? []).map((turn) => answered(turn, ++number, ordinal));
+    const steers = steersOf(made, ordinal);
+    return { run: runOf(made, ordinal, firstTurn), before: 0, turns, steers };
+  });
+  return under({ window: null, told }, window);
+}
+
+/** The same under another window, as the store would read it then. */
+export function under(history: History, window: NewWindow | null): History {
+  if (!window) return history;
+  const { from } = window;
+  const told = history.told
+    .filter(({ run }) => run.ordinal >= from.run)
+    .map((one) => (one.run.ordinal === from.run ? behind(one, from.turns) : one));
+  return { window: { ...window, number: 1, run: told.at(-1)?.run.ordinal ?? 1 }, told };
+}
+
+function behind({ before, turns, ...told }: Told, count: number): Told {
+  return { ...told, before: count, turns: turns.slice(count - before) };
+}
+
+export function sizeOf(changes: Partial<ModelSize> = {}): ModelSize {
+  return {
+    model: 'm',
+    takesImages: true,
+    contextWindow: 10_000,
+    maxOutputTokens: undefined,
+    fixedChars: 1_000,
+    ...changes,
+  };
+}
+
+function runOf(
+  { asked, earlier = [], status = 'running' }: MadeRun,
+  ordinal: number,
+  firstTurn: number,
+): Run {
+  const before = earlier.map((content, index) => {
+    const role = index % 2 === 0 ? ('user' as const) : ('assistant' as const);
+    return { role, content };
+  });
+  return {
+    ordinal,
+    status,
+    first: 0,
+    started: 1,
+    last: null,
+    request: {
+      model: 'm',
+      mode: 'agent',
+      messages: [...before, { role: 'user', content: asked }],
+      createdMs: 0,
+    },
+    machine: null,
+    takeovers: 0,
+    deadline: null,
+    failures: 0,
+    notBefore: 0,
+    firstTurn,
+  };
+}
+
+function answered(
+  { text = '', calls = [], promptTokens = 0 }: MadeTurn,
+  number: number,
+  run: number,
+): AnsweredTurn {
+  const turn: Turn = {
+    number,
+    run,
+    text,
+    reasoning: null,
+    calls: calls.map((call, index) => callOf(call, `call_${number}_${index}`)),
+    usage: { promptTokens, completionTokens: 0, totalTokens: promptTokens },
+    lastSequence: number,
+    atMs: 0,
+  };
+  return { turn, results: calls.map(resultOf) };
+}
+
+function callOf({ name = 'read_file', arguments: args = {} }: MadeCall, id: string): Call {
+  const rawArguments = JSON.stringify(args);
+  return { callId: id, upstreamId: id, documentId: id, name, rawArguments, arguments: args };
+}
+
+function resultOf({ result, error, todos }: MadeCall): ToolResult | undefined {
+  if (error !== undefined) return { status: 'error', code: error, data: result ?? '' };
+  if (result === undefined) return undefined;
+  return { status: 'success', data: result, ...(todos && { metadata: { list: todos } }) };
+}
+
+function steersOf({ turns = [] }: MadeRun, run: number): Steer[] {
+  return turns.flatMap(({ steer }, index) =>
+    steer === undefined ? [] : [{ number: index + 1, run, turns: index + 1, content: steer }],
+  );
+}

@@ -1,0 +1,77 @@
+/** `chat/completions`: a message in, a response out, as JSON or as a stream that can be taken up again. */
+import type { Context } from 'hono';
+import { Hono } from 'hono';
+import { parseResponseId, ResponseId } from '../../shared/ids.ts';
+import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
+import type { Caller } from '../conversation/object.ts';
+import { readWhole } from '../conversation/reading/read-request.ts';
+import { submitMessage } from '../desk/submit.ts';
+import { foldAnswer } from '../follow/fold-answer.ts';
+import { follow } from '../follow/follow.ts';
+import { followAsSse } from '../follow/sse-adapter.ts';
+import { unwrap } from '../outcome.ts';
+import type { AppContext } from '../people/caller.ts';
+import { reach } from '../reach.ts';
+import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
+import { parse, parseBody, parseId } from './parse.ts';
+
+export const chat = new Hono<AppContext>()
+  .post('/completions', async (c) => await answer(c, await parseBody(c, ChatRequest)))
+  .post('/plan', async (c) => await answer(c, await parseBody(c, PlanRequest)))
+  .get('/completions/:id', async (c) => {
+    const { caller, ordinal } = addressed(c);
+    return await readWhole(c.env, { caller, ordinal });
+  })
+  .patch('/completions/:id', async (c) => {
+    const { caller, ordinal } = addressed(c);
+    const { content } = await parseBody(c, MessagePatch);
+    return c.json(unwrap(await conversationOf(c.env, caller).edit(caller, ordinal, content)));
+  })
+  .get('/completions/:id/events', async (c) => {
+    const { caller, responseId } = addressed(c);
+    const { framing, after } = eventsQuery(c);
+    return await follow(c.req.raw, c.env, {
+      caller,
+      responseId,
+      framing,
+      cursor: cursorOf(c, after),
+    });
+  })
+  .post('/completions/:id/cancel', async (c) => {
+    const { caller, ordinal } = addressed(c);
+    const cancel = () => conversationOf(c.env, caller).cancel(caller, ordinal);
+    return c.json(unwrap(await reach(cancel)));
+  });
+
+/** Which response the path names, and for whom. */
+function addressed(c: Context<AppContext>): {
+  caller: Caller;
+  responseId: string;
+  ordinal: number;
+} {
+  const responseId = parseId(ResponseId, c.req.param('id') ?? '', 'response');
+  const { conversationId, ordinal } = parseResponseId(responseId);
+  return { caller: { account: c.var.caller.sub, conversationId }, responseId, ordinal };
+}
+
+async function answer(c: Context<AppContext>, request: ChatRequest): Promise<Response> {
+  const key = c.req.header('idempotency-key');
+  const submitted = await submitMessage(c.env, {
+    account: c.var.caller.sub,
+    request,
+    idempotencyKey: key === undefined ? undefined : parse(IdempotencyKey, key),
+  });
+  const headers = {
+    'Drawbridge-Conversation-Id': submitted.caller.conversationId,
+    'Drawbridge-Response-Id': submitted.responseId,
+  };
+  if (!wantsStream(c, request)) {
+    return c.json(await foldAnswer(c.req.raw, c.env, submitted), 200, headers);
+  }
+  const framing = request.stream_options?.framing ?? 'named';
+  return await followAsSse(c.req.raw, c.env, { ...submitted, framing, cursor: 0 }, headers);
+}
+
+function wantsStream(c: Context<AppContext>, request: ChatRequest): boolean {
+  return request.stream || (c.req.header('accept') ?? '').includes('text/event-stream');
+}

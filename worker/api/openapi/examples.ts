@@ -1,0 +1,86 @@
+/** Examples of the document. Those of streams are written by the code that writes streams. */
+import type { StreamEvent } from '../../../shared/events.ts';
+import { widthOf } from '../../../shared/events.ts';
+import type { Framing } from '../../../shared/requests.ts';
+import { formatEvent } from '../../../shared/sse.ts';
+
+export const CONVERSATION_ID = 'conv_4f6c1b9e-6a0d-4c1e-9d6b-3c2f5a7e0000';
+export const RESPONSE_ID = 'chat_4f6c1b9e-6a0d-4c1e-9d6b-3c2f5a7e0001';
+
+const CREATED = '2026-11-01T09:30:00.000Z';
+
+export const CHAT_REQUEST = {
+  messages: [{ role: 'user', content: 'What does main.py print?' }],
+  mode: 'ask',
+  stream: true,
+};
+
+export const PLAN_REQUEST = {
+  messages: [{ role: 'user', content: 'Plan how main.py could greet in two languages.' }],
+};
+
+/** One short response from its message to its end, in both framings. */
+export const STREAMS = {
+  named: { summary: 'Named events, the default', value: streamIn('named') },
+  data: { summary: 'Unnamed events, framing=data', value: streamIn('data') },
+} as const;
+
+function streamIn(framing: Framing): string {
+  let position = 0;
+  let text = 'retry: 100\n\n';
+  for (const event of sampleEvents()) {
+    if (event.type === 'heartbeat' || event.type === 'snapshot') continue;
+    position += widthOf(event);
+    text += formatEvent(event, position, framing);
+  }
+  return text;
+}
+
+function sampleEvents(): readonly StreamEvent[] {
+  const documentId = 'doc_001';
+  return [
+    {
+      type: 'message',
+      message: { responseId: RESPONSE_ID, content: 'What does main.py print?', created: CREATED },
+    },
+    {
+      type: 'response_start',
+      response: {
+        id: RESPONSE_ID,
+        conversationId: CONVERSATION_ID,
+        model: 'gpt-5.2',
+        mode: 'ask',
+        created: CREATED,
+      },
+    },
+    {
+      type: 'document_start',
+      document: { id: documentId, type: 'text', sequence: 1, metadata: { format: 'markdown' } },
+    },
+    { type: 'content_delta', documentId, delta: 'It prints ' },
+    { type: 'content_delta', documentId, delta: '`Hello`.' },
+    { type: 'document_end', documentId, finalContent: 'It prints `Hello`.' },
+    {
+      type: 'done',
+      responseId: RESPONSE_ID,
+      status: 'completed',
+      usage: { promptTokens: 1830, completionTokens: 12, totalTokens: 1842 },
+      metadata: { duration_ms: 940, toolCallCount: 0, turnCount: 1 },
+    },
+  ];
+}
+
+/** The last chunks of a completion in OpenAI's shape. */
+export const COMPLETION_STREAM = [
+  chunk({ role: 'assistant', content: '' }, null),
+  chunk({ content: 'It prints `Hello`.' }, null),
+  chunk({}, 'stop'),
+  'data: [DONE]\n\n',
+].join('');
+
+function chunk(delta: object, finishReason: string | null): string {
+  const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
+  const head = { id: `chatcmpl-${RESPONSE_ID.slice('chat_'.length)}`, created: 1_793_525_400 };
+  const data = { ...head, model: 'gpt-5.2', object: 'chat.completion.chunk', choices: [choice] };
+  return `data: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,58 @@
+/** How an operation can be refused: the errors that every operation of its kind has, and its own. */
+import { DrawbridgeError, type ErrorCode, statusOf, WireError } from '../../../shared/errors.ts';
+import { failureOfRequest } from '../../openai/errors.ts';
+import { OpenAiFailure } from './openai.ts';
+import type { Operation, Refusal } from './operation.ts';
+import type { SchemaBook } from './schemas.ts';
+
+/** Answers by status, each with the codes that travel under it. */
+export function describeRefusals(
+  operation: Operation,
+  schemas: SchemaBook,
+): Record<string, object> {
+  const isOpenAi = operation.tag === 'OpenAI';
+  const schema = schemas.refTo(isOpenAi ? OpenAiFailure : WireError);
+  const own = [...codesOf(operation)].map(isOpenAi ? toOpenAiRefusal : toRefusal);
+  const refusals = Map.groupBy([...own, ...(operation.refusals ?? [])], ({ status }) => status);
+  const responses: Record<string, object> = {};
+  for (const [status, group] of refusals) {
+    const headers = HEADERS[status];
+    responses[status] = {
+      description: group.map(({ code }) => `\`${code}\``).join(', '),
+      ...(headers && { headers }),
+      content: { 'application/json': { schema } },
+    };
+  }
+  return responses;
+}
+
+function toRefusal(code: ErrorCode): Refusal {
+  return { status: statusOf(code), code };
+}
+
+function toOpenAiRefusal(code: ErrorCode): Refusal {
+  const { status, error } = failureOfRequest(new DrawbridgeError(code, ''));
+  return { status, code: error.code };
+}
+
+function codesOf({ access, body, query, headers, errors = [] }: Operation): Set<ErrorCode> {
+  const codes = new Set<ErrorCode>(['INTERNAL', ...errors]);
+  const add = (...more: readonly ErrorCode[]) => more.forEach((code) => void codes.add(code));
+  if (access !== 'open') add('UNAUTHENTICATED', 'FORBIDDEN', 'NOT_CONFIGURED', 'UNAVAILABLE');
+  if (access === 'user' || access === 'stream') add('RATE_LIMITED');
+  if (query || headers || body) add('INVALID_REQUEST');
+  if (body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT');
+  return codes;
+}
+
+const HEADERS: Readonly<Record<number, object>> = {
+  401: {
+    'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string', const: 'Bearer' } },
+  },
+  429: retryAfter('Whole seconds until there is room again.'),
+  503: retryAfter('Whole seconds until it may be there again.'),
+};
+
+function retryAfter(description: string): object {
+  return { 'Retry-After': { description, schema: { type: 'integer', minimum: 1 } } };
+}

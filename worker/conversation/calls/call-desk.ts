@@ -1,0 +1,95 @@
+/** The calls of the run at work: begun, shown while they run, settled once. */
+import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import { DEADLINE_PASSED, NOT_ANSWERED } from '../run/failures.ts';
+import type { RunDeps } from '../run/run-deps.ts';
+import type { Call, Run } from '../store/rows.ts';
+import { admitCall, isForEdge, toolNameOf } from './calls.ts';
+import { openQuestions } from './clarifications.ts';
+import { runEdgeTool } from './edge-tools/edge-tools.ts';
+import { passOver } from './edge-tools/questions.ts';
+import { boundResult, resultEvents, withdrawnQuestion } from './tool-events.ts';
+
+export class CallDesk {
+  readonly #deps: RunDeps;
+
+  constructor(deps: RunDeps) {
+    this.#deps = deps;
+  }
+
+  /** A call that is refused, or that the edge itself can answer, is settled at once; the others wait. */
+  begin(call: Call, run: Run): void {
+    const { log, recorder, now } = this.#deps;
+    const refused = admitCall(call, run);
+    if (refused) return this.settle(call.callId, refused);
+    if (!isForEdge(call)) return;
+    const outcome = runEdgeTool(toolNameOf(call), call.arguments, log.todos);
+    if (outcome?.type === 'result') this.settle(call.callId, outcome.result);
+    if (outcome?.type !== 'questions') return;
+    log.setDeadline(now() + RUN_LIMITS.approvalMs);
+    const { documentId } = call;
+    const { questions } = outcome;
+    recorder.record([{ type: 'clarification_request', documentId, questions }]);
+  }
+
+  /** Stores a call's result, once; later ones and those of unknown calls change nothing. */
+  settle(callId: string, result: ToolResult): void {
+    const { log, recorder, now, advance } = this.#deps;
+    const pending = log.pending.find(({ call }) => call.callId === callId);
+    if (!pending) return;
+    const bounded = boundResult(result);
+    const wasWaiting = recorder.response?.status === 'waiting';
+    log.addResult(pending, bounded);
+    const { call } = pending;
+    const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
+    recorder.record([
+      ...(document ? withdrawnQuestion(document) : []),
+      ...resultEvents(call, bounded, recorder.nextSequence),
+    ]);
+    // The time that a person was given is over: what still runs, and what comes later, has no more than usual.
+    if (wasWaiting && recorder.response?.status !== 'waiting') {
+      log.setDeadline(now() + RUN_LIMITS.callDeadlineMs);
+    }
+    advance();
+  }
+
+  /** Live output of a call, shown while it runs. */
+  output(callId: string, delta: string): void {
+    const { log, recorder } = this.#deps;
+    const pending = log.pending.find(({ call }) => call.callId === callId);
+    if (!pending) return;
+    const { documentId } = pending.call;
+    const document = recorder.response?.documents.find(({ id }) => id === documentId);
+    const shown = String(document?.metadata['output'] ?? '').length;
+    if (shown + delta.length > MAX_SHOWN_CHARS) return;
+    recorder.stream([{ type: 'tool_output', documentId, delta }]);
+  }
+
+  /** Their time is over. */
+  giveUp(calls: readonly Call[]): void {
+    for (const call of calls) {
+      this.settle(call.callId, isForEdge(call) ? NOT_ANSWERED : DEADLINE_PASSED);
+    }
+    this.recall(calls);
+  }
+
+  /** Tells the bridge that nobody waits for them any more. */
+  recall(calls: readonly Call[]): void {
+    const callIds = calls.filter((call) => !isForEdge(call)).map(({ callId }) => callId);
+    if (callIds.length === 0) return;
+    // The tunnel keeps the cancel for a bridge that is away; only its own reset can lose it, and then the call runs out.
+    void this.#deps.hands.cancel(callIds).catch(() => undefined);
+  }
+
+  /** Who writes a message instead of an answer wants to go on without it. */
+  passOverQuestions(): void {
+    const { log, recorder } = this.#deps;
+    for (const { call } of log.pending) {
+      const questions = openQuestions(recorder.response, call.documentId);
+      if (questions) this.settle(call.callId, passOver(questions));
+    }
+  }
+}
+
+/** Of one call's live output: all that a bridge of ours sends, with its note at the end. Every instance holds it in memory. */
+const MAX_SHOWN_CHARS = OUTPUT_LIMITS.maxLiveChars + OUTPUT_LIMITS.coalesceChars;

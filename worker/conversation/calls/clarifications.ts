@@ -1,0 +1,48 @@
+/** Questions that the model asks the user: answered once, from any device. */
+import { z } from 'zod';
+import { type ChatResponse, Question } from '../../../shared/documents.ts';
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import { isUnanswered } from '../../../shared/fold.ts';
+import type { ClarificationAnswer } from '../../../shared/requests.ts';
+import type { Parts } from '../parts.ts';
+import type { TapeReader } from '../reading/reader.ts';
+import type { RunLog } from '../run/run-log.ts';
+import { answerQuestions } from './edge-tools/questions.ts';
+
+/** What the document asks; null when it does not wait for an answer. */
+export function openQuestions(
+  response: ChatResponse | null,
+  documentId: string,
+): readonly Question[] | null {
+  const document = response?.documents.find(({ id }) => id === documentId);
+  if (!document || !isUnanswered(document.metadata)) return null;
+  return z.array(Question).safeParse(document.metadata['questions']).data ?? null;
+}
+
+/** Takes the first answer; the run goes on with it. */
+export function answerClarification(
+  { log, recorder, reader, calls }: Pick<Parts, 'log' | 'recorder' | 'reader' | 'calls'>,
+  documentId: string,
+  { responseId, answers }: ClarificationAnswer,
+): void {
+  const response = recorder.response ?? lastAnswered(log, reader);
+  if (responseId !== undefined && responseId !== response?.id) throw alreadyAnswered();
+  const questions = openQuestions(response, documentId);
+  const asked = log.pending.find(({ call }) => call.documentId === documentId);
+  if (questions && asked) {
+    return calls.settle(asked.call.callId, answerQuestions(questions, answers));
+  }
+  const document = response?.documents.find(({ id }) => id === documentId);
+  if (document?.type === 'clarification') throw alreadyAnswered();
+  throw new DrawbridgeError('NOT_FOUND', 'There is no such clarification at work');
+}
+
+/** For an instance that has answered nothing yet. */
+function lastAnswered(log: RunLog, reader: TapeReader): ChatResponse | null {
+  for (const run of log.back()) if (run.started !== null) return reader.response(run);
+  return null;
+}
+
+function alreadyAnswered(): DrawbridgeError {
+  return new DrawbridgeError('ALREADY_ANSWERED', 'These questions do not wait for an answer');
+}

@@ -1,0 +1,41 @@
+/** The tools that need no machine, run where the conversation is: at once, or by asking the user. */
+import type { Question, Todo } from '../../../../shared/documents.ts';
+import { askQuestion } from '../../../../shared/tools/ask-question.ts';
+import { createPlan } from '../../../../shared/tools/create-plan.ts';
+import { todoWrite } from '../../../../shared/tools/todo-write.ts';
+import type { ToolResult } from '../../../../shared/tunnel.ts';
+import { layPlan } from './plan.ts';
+import { problemWith, questionsOf } from './questions.ts';
+import { writeTodos } from './todos.ts';
+
+/** What a call leads to: a result, or questions that a person has to answer first. */
+export type EdgeOutcome =
+  | { readonly type: 'result'; readonly result: ToolResult }
+  | { readonly type: 'questions'; readonly questions: Question[] };
+
+/** Null for a tool that does not run here. The arguments are those that the tool's schema has parsed. */
+export function runEdgeTool(
+  tool: string,
+  args: unknown,
+  todos: readonly Todo[],
+): EdgeOutcome | null {
+  switch (tool) {
+    case todoWrite.name:
+      return toOutcome(writeTodos(todoWrite.arguments.parse(args), todos));
+    case createPlan.name:
+      return toOutcome(layPlan(createPlan.arguments.parse(args)));
+    case askQuestion.name:
+      return ask(askQuestion.arguments.parse(args));
+    default:
+      return null;
+  }
+}
+
+function ask(args: Parameters<typeof questionsOf>[0]): EdgeOutcome {
+  const problem = problemWith(args);
+  return problem ? toOutcome(problem) : { type: 'questions', questions: questionsOf(args) };
+}
+
+function toOutcome(result: ToolResult): EdgeOutcome {
+  return { type: 'result', result };
+}

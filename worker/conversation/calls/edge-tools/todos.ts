@@ -1,0 +1,51 @@
+/** `todo_write`: what it makes of the conversation's list. Pure. */
+import type { z } from 'zod';
+import type { Todo, TodoUpdateMetadata } from '../../../../shared/documents.ts';
+import { EDGE_TOOL_LIMITS } from '../../../../shared/limits.ts';
+import type { todoWrite } from '../../../../shared/tools/todo-write.ts';
+import type { ToolResult } from '../../../../shared/tunnel.ts';
+
+type Arguments = z.output<typeof todoWrite.arguments>;
+type Written = Arguments['todos'][number];
+
+/** Metadata `todos` is what changed, `list` the whole list after it. */
+export function writeTodos({ merge, todos }: Arguments, before: readonly Todo[]): ToolResult {
+  const kept = merge ? before : [];
+  const known = new Map(kept.map((todo) => [todo.id, todo]));
+  const nameless = todos.find(({ id, content }) => content === undefined && !known.has(id));
+  if (nameless) {
+    return refuse(`There is no todo ${nameless.id} yet: give its content, or use an id of the list.
+${formatTodos(before)}`);
+  }
+  for (const todo of todos) known.set(todo.id, written(todo, known.get(todo.id)));
+  const list = [...known.values()];
+  if (list.length > EDGE_TOOL_LIMITS.maxTodos) {
+    return refuse(`The list may hold ${EDGE_TOOL_LIMITS.maxTodos} todos.`);
+  }
+  const changed = todos.map(({ id, content }) => ({
+    id,
+    status: known.get(id)?.status ?? 'pending',
+    ...(content !== undefined && { content }),
+  }));
+  const metadata = { todos: changed, list } satisfies TodoUpdateMetadata & { list: Todo[] };
+  return { status: 'success', data: formatTodos(list), metadata };
+}
+
+function written({ id, content, status }: Written, before: Todo | undefined): Todo {
+  return {
+    id,
+    content: content ?? before?.content ?? '',
+    status: status ?? before?.status ?? 'pending',
+    dependencies: before?.dependencies ?? [],
+  };
+}
+
+/** The list as the model reads it. */
+export function formatTodos(todos: readonly Todo[]): string {
+  if (todos.length === 0) return 'The list of todos is empty.';
+  return todos.map(({ id, content, status }) => `- [${status}] ${id}: ${content}`).join('\n');
+}
+
+function refuse(data: string): ToolResult {
+  return { status: 'error', code: 'INVALID_ARGUMENTS', data };
+}

@@ -1,0 +1,66 @@
+/** The conversation's side of its bridge: every call goes through a fresh stub, a held one throws after a reset. */
+import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
+import { type Outcome, unwrap } from '../../outcome.ts';
+import type { RowMeter } from '../../storage/row-meter.ts';
+import type { Tunnel } from '../../tunnel/object.ts';
+import type { Hands } from '../run/run-deps.ts';
+import type { Machine } from '../store/rows.ts';
+import type { LoggedCall } from './calls.ts';
+
+export interface HandsOf {
+  readonly account: string;
+  readonly conversationId: string;
+  /** Null for a conversation without a bridge. */
+  readonly bridgeId: string | null;
+}
+
+export class TunnelHands implements Hands {
+  readonly #tunnels: DurableObjectNamespace<Tunnel>;
+  readonly #meter: RowMeter;
+  readonly #of: HandsOf;
+
+  /** `meter` counts what the tunnel writes as well. */
+  constructor(tunnels: DurableObjectNamespace<Tunnel>, meter: RowMeter, of: HandsOf) {
+    this.#tunnels = tunnels;
+    this.#meter = meter;
+    this.#of = of;
+  }
+
+  async describe(): Promise<Machine | null> {
+    return (await this.#tunnel()?.describe(this.#of.account)) ?? null;
+  }
+
+  async dispatch(calls: readonly LoggedCall[]): Promise<void> {
+    const { account, conversationId } = this.#of;
+    const rows = await this.#tunnel()?.dispatch(
+      account,
+      calls.map(({ call, mode, tool, limits }) => ({
+        callId: call.callId,
+        conversationId,
+        tool,
+        arguments: { ...call.arguments },
+        mode,
+        ...(limits && { limits }),
+      })),
+    );
+    this.#meter.count(rows ?? 0);
+  }
+
+  async cancel(callIds: readonly string[]): Promise<void> {
+    await this.#tunnel()?.cancel(this.#of.account, callIds);
+  }
+
+  /** Passes a person's answer on; the tunnel keeps it for a bridge that is away. */
+  async answer(answer: ApprovalAnswer): Promise<void> {
+    const outcome: Outcome<number> | undefined = await this.#tunnel()?.answer(
+      this.#of.account,
+      answer,
+    );
+    if (outcome) this.#meter.count(unwrap(outcome));
+  }
+
+  #tunnel(): DurableObjectStub<Tunnel> | null {
+    const { bridgeId } = this.#of;
+    return bridgeId === null ? null : this.#tunnels.get(this.#tunnels.idFromName(bridgeId));
+  }
+}

@@ -1,0 +1,55 @@
+/**
+ * Servers that leave out what their window does not hold and say nothing of it: Ollama, Z.ai (upstream facts, section 2).
+ * Their own count gives them away. Pure.
+ */
+import type { Usage } from '../../../shared/documents.ts';
+import { WINDOW_LIMITS } from '../../../shared/limits.ts';
+import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
+import type { UpstreamMessage } from '../../upstream/request.ts';
+import type { ErrorReport } from '../calls/tool-events.ts';
+import { isWhole } from './window/size.ts';
+
+/** What the person is told of a prompt that its server cannot have read whole; null where nothing shows that. */
+export function cutPromptReport(
+  messages: readonly UpstreamMessage[],
+  usage: Usage | null,
+): ErrorReport | null {
+  if (!usage) return null;
+  // Some count what they have cached apart.
+  const tokens = usage.promptTokens + (usage.cachedPromptTokens ?? 0);
+  const { minCutTokens, tokensPerChar } = WINDOW_LIMITS;
+  if (tokens < minCutTokens || isWhole(tokens, textChars(messages, lengthOf))) return null;
+  const chars = textChars(messages, charsWithoutRuns);
+  if (isWhole(tokens, chars)) return null;
+  const sent = Math.round(chars * tokensPerChar);
+  return {
+    code: CONTEXT_LENGTH_EXCEEDED,
+    source: 'upstream',
+    message:
+      `The model's server read ${tokens} tokens of about ${sent} and left the rest out without a word. ` +
+      "Raise the server's context length (Ollama: OLLAMA_CONTEXT_LENGTH), or set contextWindow for this model.",
+  };
+}
+
+/** Images are left out: what one takes of a window differs more than tenfold. */
+function textChars(
+  messages: readonly UpstreamMessage[],
+  charsOf: (text: string) => number,
+): number {
+  return messages.reduce((sum, { content }) => {
+    if (typeof content === 'string') return sum + charsOf(content);
+    return (content ?? []).reduce(
+      (chars, part) => chars + ('text' in part ? charsOf(part.text) : 0),
+      sum,
+    );
+  }, 0);
+}
+
+function lengthOf({ length }: string): number {
+  return length;
+}
+
+/** Indentation, padded tables and rulers: a token takes dozens of the same character. */
+function charsWithoutRuns(text: string): number {
+  return text.replace(/(.)\1{2,}/gs, '$1').length;
+}

@@ -1,0 +1,45 @@
+/** What stands for everything before a window, as the model is told it. Pure. */
+import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+import { buildDigestPrompt } from '../../../prompt/summary.ts';
+import type { UpstreamMessage } from '../../../upstream/request.ts';
+import { formatTodos } from '../../calls/edge-tools/todos.ts';
+import type { Digest, NewWindow } from '../../store/rows.ts';
+import type { ToldRun } from '../transcript.ts';
+import { cutTagged } from './text.ts';
+
+/** None while there is no digest; `run` is the one that asks. */
+export function digestMessages(
+  window: Pick<NewWindow, 'digest' | 'from'> | null,
+  run: ToldRun | undefined,
+  room: number,
+): UpstreamMessage[] {
+  if (!window?.digest) return [];
+  const { summary, words, plan, todos } = window.digest;
+  const isUnderWay = window.from.turns > 0 && window.from.run === run?.ordinal;
+  const content = buildDigestPrompt({
+    summary,
+    words,
+    plan,
+    todos: listOf(todos, room),
+    underWay: isUnderWay ? sentWith(run) : null,
+  });
+  return [{ role: 'user', content }];
+}
+
+function listOf(todos: Digest['todos'], room: number): string | null {
+  return todos.length === 0 ? null : cutTagged(formatTodos(todos), room * WINDOW_LIMITS.todos);
+}
+
+/** What is short of it: the tree of files and the like can be looked up. */
+function sentWith({
+  request,
+  machine,
+}: ToldRun): Parameters<typeof buildDigestPrompt>[0]['underWay'] {
+  const { createdMs, mode, context } = request;
+  return {
+    createdMs,
+    mode,
+    context: context && { workspacePath: context.workspacePath },
+    machine: machine && { ...machine.context, projectLayout: '', gitStatus: '' },
+  };
+}

@@ -1,0 +1,86 @@
+/** What stands for everything before a new window. Pure. */
+import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+import { findTool } from '../../../../shared/tools/catalogue.ts';
+import type { ToolResult } from '../../../../shared/tunnel.ts';
+import { toolNameOf } from '../../calls/calls.ts';
+import type { Call, Digest, NewWindow } from '../../store/rows.ts';
+import type { History, Piece } from '../transcript.ts';
+import { piecesBefore, planIn, todosIn, wordsIn } from './range.ts';
+import { cutTagged, firstLine, newestWithin } from './text.ts';
+import { boundWords } from './words.ts';
+
+/** A plan to summarise: where the new window begins, and what the model has room for. */
+export interface Cut {
+  readonly window: Pick<NewWindow, 'from'>;
+  /** UTF-16 units. */
+  readonly room: number;
+}
+
+/**
+ * `summary` is the model's, or null where it gave none: then a list of what was done stands in for it. What was not seen
+ * again in this part is carried over from the digest before.
+ */
+export function digestOf(
+  history: History,
+  { window: { from }, room }: Cut,
+  summary: string | null,
+): Digest {
+  const before = history.window?.digest ?? null;
+  const pieces = piecesBefore(history, from);
+  const plan = planIn(pieces) ?? before?.plan ?? null;
+  return {
+    summary: boundSummary(summary?.trim() || listOf(pieces, before, room), room),
+    words: boundWords([...(before?.words ?? []), ...wordsIn(pieces)], room),
+    plan: plan === null ? null : cutTagged(plan, maxPlanChars(room)),
+    todos: todosIn(pieces) ?? before?.todos ?? [],
+  };
+}
+
+/** UTF-16 units that a summary may take in a request. */
+export function maxSummaryChars(room: number): number {
+  return Math.floor(Math.min(room * WINDOW_LIMITS.summary, WINDOW_LIMITS.maxSummaryChars));
+}
+
+function maxPlanChars(room: number): number {
+  return Math.floor(Math.min(room * WINDOW_LIMITS.plan, WINDOW_LIMITS.maxPlanChars));
+}
+
+function boundSummary(summary: string, room: number): string {
+  return cutTagged(summary, maxSummaryChars(room));
+}
+
+const LIST_HEAD = 'No summary could be made of this part. What was done in it, oldest first:';
+const LIST_CUT = '- [older entries are left out]';
+
+/** The summary before it keeps half of the place, so that a row of failures does not wear it away at once. */
+function listOf(pieces: readonly Piece[], before: Digest | null, room: number): string {
+  const maxChars = maxSummaryChars(room);
+  const earlier = before ? `${cutTagged(before.summary, Math.floor(maxChars / 2))}\n\n` : '';
+  const entries = pieces.flatMap(entriesOf);
+  const left = maxChars - earlier.length - LIST_HEAD.length - LIST_CUT.length - 2;
+  const shown = newestWithin(entries, left, 1);
+  const cut = shown.length < entries.length ? [LIST_CUT] : [];
+  return `${earlier}${[LIST_HEAD, ...cut, ...shown].join('\n')}`;
+}
+
+function entriesOf({ answered }: Piece): string[] {
+  if (!answered) return [];
+  const { turn, results } = answered;
+  const said = firstLine(turn.text, WINDOW_LIMITS.maxListedChars);
+  return [
+    ...(said === '' ? [] : [`- ${said}`]),
+    ...turn.calls.map((call, index) => `- ${describeCall(call)}: ${outcomeOf(results[index])}`),
+  ];
+}
+
+/** Its tool, and the path or the command that it is about. */
+export function describeCall(call: Call): string {
+  const args = findTool(call.name)?.arguments.safeParse(call.arguments).data;
+  const subject = args ? (findTool(call.name)?.subject(args) ?? '') : '';
+  return `${toolNameOf(call)} ${firstLine(subject, WINDOW_LIMITS.maxListedChars)}`.trimEnd();
+}
+
+function outcomeOf(result: ToolResult | undefined): string {
+  if (!result) return 'cancelled';
+  return result.status === 'success' ? 'ok' : `failed (${result.code})`;
+}

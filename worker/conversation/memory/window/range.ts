@@ -1,0 +1,68 @@
+/** What a new window leaves behind it, looked at for what must outlive it. Pure. */
+import { z } from 'zod';
+import { Todo } from '../../../../shared/documents.ts';
+import { imagesOf, textOf } from '../../../../shared/requests.ts';
+import { createPlan } from '../../../../shared/tools/create-plan.ts';
+import type { ToolResult } from '../../../../shared/tunnel.ts';
+import { isForEdge, toolNameOf } from '../../calls/calls.ts';
+import type { Call, Window } from '../../store/rows.ts';
+import { type History, type Piece, piecesOf, type Utterance } from '../transcript.ts';
+
+/** From where the present window begins to where the new one does. */
+export function piecesBefore(history: History, from: Window['from']): Piece[] {
+  return piecesOf(history).filter(
+    ({ run, turns }) => run.ordinal < from.run || (run.ordinal === from.run && turns < from.turns),
+  );
+}
+
+/** The user's own words, oldest first. */
+export function wordsIn(pieces: readonly Piece[]): string[] {
+  return pieces
+    .flatMap(({ utterances }) => utterances)
+    .filter(({ message }) => message.role === 'user')
+    .map(textIn);
+}
+
+/** An utterance as text; an image is a note. */
+export function textIn({ message }: Utterance): string {
+  const text = textOf(message.content);
+  const count = imagesOf(message.content).length;
+  return count === 0 ? text : `${text}\n[${count} image(s), not shown any more]`.trimStart();
+}
+
+/** The newest plan that was laid, as Markdown. */
+export function planIn(pieces: readonly Piece[]): string | null {
+  for (const { call, result } of callsBack(pieces)) {
+    if (toolNameOf(call) !== createPlan.name || result?.status !== 'success') continue;
+    const plan = createPlan.arguments.safeParse(call.arguments).data;
+    if (plan) return `# ${plan.name}\n\n${plan.overview}\n\n${plan.plan}`;
+  }
+  return null;
+}
+
+/** What the tools that write todos (tools/) leave beside their document's metadata. */
+const TodoList = z.object({ list: z.array(Todo) });
+
+/** The newest list of todos that was written. */
+export function todosIn(pieces: readonly Piece[]): readonly Todo[] | null {
+  for (const { call, result } of callsBack(pieces)) {
+    const written = isForEdge(call) && TodoList.safeParse(result?.metadata).data;
+    if (written) return written.list;
+  }
+  return null;
+}
+
+interface AnsweredCall {
+  readonly call: Call;
+  readonly result: ToolResult | undefined;
+}
+
+/** The newest one first. */
+function* callsBack(pieces: readonly Piece[]): Generator<AnsweredCall, void> {
+  for (const { answered } of pieces.toReversed()) {
+    if (!answered) continue;
+    for (const [index, call] of [...answered.turn.calls.entries()].reverse()) {
+      yield { call, result: answered.results[index] };
+    }
+  }
+}

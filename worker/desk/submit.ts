@@ -1,0 +1,138 @@
+/** A message on its way into its conversation: with which model, on which bridge, and whether it was sent before. */
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
+import { type ChatRequest, imagesOf } from '../../shared/requests.ts';
+import { conversationOf } from '../api/conversation.ts';
+import { forkConversation } from '../conversation/fork/fork.ts';
+import type { Caller, Submission } from '../conversation/object.ts';
+import type { RunRequest } from '../conversation/store/rows.ts';
+import { titleOf } from '../conversation/title.ts';
+import type { Env } from '../env.ts';
+import { type Outcome, unwrap } from '../outcome.ts';
+import { reach, UNKNOWN } from '../reach.ts';
+import { resolveModel, resolveTarget } from '../upstream/models.ts';
+
+export interface Sending {
+  readonly account: string;
+  readonly request: ChatRequest;
+  /** Carried out once: the same key again leads to the same response. */
+  readonly idempotencyKey?: string | undefined;
+  /** For one answer only: a new conversation that is not listed, and deletes itself. */
+  readonly ephemeral?: boolean;
+}
+
+export interface Submitted {
+  readonly caller: Caller;
+  readonly responseId: string;
+}
+
+/** Stores the message and the run that answers it. */
+export async function submitMessage(env: Env, sending: Sending): Promise<Submitted> {
+  const { account, request, idempotencyKey: key } = sending;
+  const model = modelOf(env, request);
+  const idempotency = key === undefined ? undefined : { key, digest: await digest(request) };
+  const conversationId = request.conversationId ?? (await newIdFor(account, key));
+  const caller = { account, conversationId };
+  const create = await prepareConversation(env, caller, sending);
+  const { responseId } = unwrap(
+    await submitOnce(env, caller, {
+      request: { ...runRequestOf(request), model, idempotency },
+      device: request.device,
+      delivery: request.delivery,
+      create,
+    }),
+  );
+  return { caller, responseId };
+}
+
+/**
+ * Sent again to an object that was reset under it where that cannot store it twice: with a key, or into a conversation
+ * whose id nobody else knows yet, so that only we ourselves can have taken it.
+ */
+async function submitOnce(
+  env: Env,
+  caller: Caller,
+  submission: Submission,
+): Promise<Outcome<{ responseId: string }>> {
+  const submit = () => conversationOf(env, caller).submit(caller, submission);
+  const { request, create } = submission;
+  if (request.idempotency) return await reach(submit);
+  if (!create) return await submit();
+  // Whoever asks again comes with another id, so one that was given up with may be answered beside it.
+  const outcome = await reach<Outcome<{ responseId: string }>>(submit, UNKNOWN);
+  if (outcome.ok || outcome.code !== 'IDEMPOTENCY_CONFLICT') return outcome;
+  return { ok: true, value: { responseId: responseIdOf(caller.conversationId, 1) } };
+}
+
+/** Sees to it that the conversation is there; returns what is needed to make it, where the message itself begins it. */
+async function prepareConversation(
+  env: Env,
+  caller: Caller,
+  sending: Sending,
+): Promise<Submission['create']> {
+  const { conversationId, editOf, messages } = sending.request;
+  if (conversationId !== undefined) return null;
+  if (editOf === undefined) return await openConversation(env, caller, sending);
+  const { conversationId: from, ordinal } = parseResponseId(editOf);
+  const title = ordinal === 1 ? titleOf(messages.at(-1)?.content ?? '') : undefined;
+  await reach(() => forkConversation(env, caller, { from, ordinal, through: false, title }));
+  return null;
+}
+
+/** Lists the new conversation, unless it is to be forgotten, and chooses its bridge. */
+async function openConversation(
+  env: Env,
+  { account, conversationId }: Caller,
+  { request, ephemeral = false }: Sending,
+): Promise<NonNullable<Submission['create']>> {
+  const { bridgeId: asked, messages } = request;
+  const title = titleOf(messages.at(-1)?.content ?? '');
+  if (asked !== undefined) await requireBridge(env, account, asked);
+  const { ACCOUNTS } = env;
+  const conversation = { id: conversationId, title, createdMs: Date.now() };
+  const latest = await reach(async () => {
+    const stub = ACCOUNTS.get(ACCOUNTS.idFromName(account));
+    return ephemeral ? await stub.defaultBridge() : await stub.begin(conversation);
+  });
+  return { bridgeId: asked ?? latest, title, ephemeral };
+}
+
+async function requireBridge({ TUNNELS }: Env, account: string, bridgeId: string): Promise<void> {
+  const describe = () => TUNNELS.get(TUNNELS.idFromName(bridgeId)).describe(account);
+  if (await reach<object | null>(describe)) return;
+  throw new DrawbridgeError('NOT_FOUND', 'bridgeId: there is no such bridge');
+}
+
+function runRequestOf(request: ChatRequest): Omit<RunRequest, 'model'> {
+  const { mode, messages, tools, context, include } = request;
+  const withReasoning = include?.includes('reasoning') ?? false;
+  return { mode, messages, tools, context, withReasoning, createdMs: Date.now() };
+}
+
+function modelOf(env: Env, { model: requested, messages }: ChatRequest): string {
+  const model = resolveModel(requested, env);
+  const holdsImages = messages.some(({ content }) => imagesOf(content).length > 0);
+  if (!holdsImages || resolveTarget(model, env).takesImages) return model;
+  throw new DrawbridgeError(
+    'IMAGES_NOT_SUPPORTED',
+    `messages: the model ${model} takes no images: leave them out, or name another model`,
+  );
+}
+
+/** A repeated request must find the conversation that the first one made. */
+async function newIdFor(account: string, key: string | undefined): Promise<string> {
+  if (key === undefined) return newConversationId(crypto.randomUUID());
+  const hex = await sha256(`${account}\n${key}`);
+  const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
+  return newConversationId([...parts, hex.slice(20, 32)].join('-'));
+}
+
+/** Of what is asked for; how it is answered, whole or as a stream, may differ. */
+function digest({ stream: _, stream_options: __, ...asked }: ChatRequest): Promise<string> {
+  return sha256(JSON.stringify(asked));
+}
+
+async function sha256(text: string): Promise<string> {
+  const bytes = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
