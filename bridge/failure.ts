@@ -1,4 +1,4 @@
-/** The expected failure of a call: thrown where it is found, turned into a result in one place (tools/executor.ts). */
+/** The expected failure of a call: thrown where it is found, turned into a result in one place (bridge/tools/executor.ts). */
 import { nameInLine } from '../shared/plain-sight.ts';
 
 /** `code` is for programs, UPPER_SNAKE; the message tells the model what was expected, what came and what to do. */

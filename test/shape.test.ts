@@ -8,9 +8,21 @@ const ROOT = join(import.meta.dirname, '..');
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   shared: ['zod'],
   client: ['shared', 'eventsource-parser', 'zod'],
-  bridge: ['shared', 'node:', 'zod', 'ws', 'diff', '@vscode/ripgrep'],
-  local: ['shared', 'node:', 'zod', 'jose', 'esbuild'],
-  cli: ['shared', 'client', 'bridge', 'local', 'node:', 'commander', 'diff', 'jose', 'zod'],
+  machine: ['shared', 'bridge', 'local', 'node:', 'zod'],
+  bridge: ['shared', 'machine', 'node:', 'zod', 'ws', 'diff', '@vscode/ripgrep'],
+  local: ['shared', 'machine', 'node:', 'zod', 'jose', 'esbuild'],
+  cli: [
+    'shared',
+    'client',
+    'bridge',
+    'local',
+    'machine',
+    'node:',
+    'commander',
+    'diff',
+    'jose',
+    'zod',
+  ],
   bench: [
     'shared',
     'client',
@@ -26,13 +38,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   worker: ['shared', 'worker/*', 'hono'],
   'worker/storage': [],
   'worker/prompt': ['shared'],
-  'worker/conversation/calls/edge-tools': ['shared', 'zod'],
   'worker/upstream': ['shared', 'worker', 'openai', 'zod'],
   'worker/reply': ['shared', 'worker/upstream'],
-  'worker/people': ['shared', 'worker', 'hono', 'jose', 'zod'],
-  'worker/people': ['shared', 'worker', 'worker/storage', 'cloudflare:', 'zod'],
+  'worker/people': ['shared', 'worker', 'worker/storage', 'cloudflare:', 'hono', 'jose', 'zod'],
   'worker/export': ['shared'],
-  'worker/api/openapi': ['shared', 'worker/people', 'worker/openai', 'hono', 'zod'],
+  'worker/desk': ['shared', 'worker', 'worker/api', 'worker/conversation', 'worker/upstream'],
   'worker/tunnel': [
     'shared',
     'worker',
@@ -49,7 +59,6 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'worker/prompt',
     'worker/upstream',
     'worker/reply',
-    'worker/conversation/calls/edge-tools',
     'worker/tunnel',
     'cloudflare:',
     'zod',
@@ -63,6 +72,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'worker/follow',
     'worker/prompt',
     'worker/api',
+    'worker/desk',
     'worker/upstream',
     'hono',
     'openai',
@@ -72,9 +82,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'shared',
     'worker',
     'worker/people',
-    'worker/people',
     'worker/conversation',
+    'worker/desk',
     'worker/export',
+    'worker/openai',
     'worker/tunnel',
     'worker/follow',
     'worker/upstream',
@@ -105,10 +116,11 @@ function isAllowed(from: string, to: string): boolean {
 }
 
 function sourceFiles(): string[] {
-  return ['shared', 'worker', 'bridge', 'local', 'client', 'cli', 'bench'].flatMap((folder) =>
-    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
-      .map((name) => join(folder, name)),
+  return ['shared', 'worker', 'bridge', 'machine', 'local', 'client', 'cli', 'bench'].flatMap(
+    (folder) =>
+      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+        .filter((name) => name.endsWith('.ts'))
+        .map((name) => join(folder, name)),
   );
 }
 

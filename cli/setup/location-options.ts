@@ -27,7 +27,7 @@ export function locationOf({ workspace, state }: LocationOptions): StateLocation
 
 /** npm runs a script in the package's own folder and tells where its user is; elsewhere that would be out of date. */
 function currentFolder(): string {
-  const ownRoot = dirname(dirname(fileURLToPath(import.meta.url)));
+  const ownRoot = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
   const { npm_lifecycle_event: npmScript, INIT_CWD: folder } = process.env;
   return npmScript && folder && process.cwd() === ownRoot ? folder : process.cwd();
 }

@@ -9,7 +9,7 @@ import { newPlace, type Place, runDrawbridge, startDrawbridge } from '../drawbri
 
 const BRIDGE: [string, string] = [
   process.execPath,
-  join(import.meta.dirname, 'fixtures', 'bridge.ts'),
+  join(import.meta.dirname, '..', 'fixtures', 'bridge.ts'),
 ];
 const URL = 'http://127.0.0.1:1';
 
