@@ -12,11 +12,6 @@ export class ToolFailure extends Error {
   }
 }
 
-/** Whether the system answered with this error code, such as `ENOENT`. */
-export function isSystemError(thrown: unknown, ...codes: readonly string[]): boolean {
-  return thrown instanceof Error && 'code' in thrown && codes.includes(String(thrown.code));
-}
-
 /** The failure that an error of the file system stands for; anything else thrown is a bug and comes back as it is. */
 export function toFileFailure(thrown: unknown, name: string): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';

@@ -1,6 +1,6 @@
 /** What became of a command, in one line for a person: a failure that was to be expected has no stack. */
 import { ClientError } from '../client/error.ts';
-import { LocalError } from '../local/local-error.ts';
+import { LocalError } from '../machine/local-error.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
 import { describeError } from './error-text.ts';
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import type { Programs } from '../local/instance.ts';
-import { LocalError } from '../local/local-error.ts';
+import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
 import { registerChat } from './chat/command.ts';
 import { registerConversations } from './conversations/conversations.ts';

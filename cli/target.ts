@@ -1,9 +1,9 @@
 /** Whom a command talks to: the Drawbridge at a URL, or the one that runs for a workspace. */
 import type { Command } from 'commander';
 import type { Device } from '../client/device.ts';
-import { LocalError } from '../local/local-error.ts';
 import { findInstance } from '../local/running.ts';
 import { openState, readUserToken } from '../local/state.ts';
+import { LocalError } from '../machine/local-error.ts';
 import { addLocationOptions, type LocationOptions, locationOf } from './setup/location-options.ts';
 import { UsageError } from './usage-error.ts';
 

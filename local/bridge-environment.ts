@@ -1,5 +1,5 @@
 /** The environment of a bridge: what node, its terminal and the programs of its commands need, and no secret by chance. */
-import { LocalError } from './local-error.ts';
+import { LocalError } from '../machine/local-error.ts';
 import { modelKeyNames } from './model-settings.ts';
 
 /** Names more of them, separated by commas: for the commands that the owner lets have the permission `all`. */

@@ -1,8 +1,8 @@
 /** The bridge of a local instance: a process of its own, so that neither side's end is the other's. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { LocalError } from '../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
 import { BridgeStatus } from './bridge-status.ts';
-import { LocalError } from './local-error.ts';
 import type { State } from './state.ts';
 import { supervise } from './supervise.ts';
 import { mintToken } from './tokens.ts';

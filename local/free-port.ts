@@ -1,7 +1,8 @@
 /** Whether a port can be had, asked before anything is started on it. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { isSystemError, LocalError } from './local-error.ts';
+import { LocalError } from '../machine/local-error.ts';
+import { isSystemError } from '../machine/system-error.ts';
 
 /** @throws {LocalError} if the port is taken or not ours to open. 0, any free port, always can be had. */
 export async function requireFreePort(port: number): Promise<void> {

@@ -1,7 +1,7 @@
 /** Waiting until the Worker answers. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LocalError } from '../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
-import { LocalError } from './local-error.ts';
 
 /** Asks `GET /health` until it answers 200. @throws {LocalError} if it never does. */
 export async function waitUntilHealthy(url: string, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 /** A whole instance on this machine: the Worker, and beside it the bridge. */
 import { join } from 'node:path';
+import { LocalError } from '../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
 import type { Confinement } from '../shared/tunnel.ts';
 import { beside, whenAborted } from './beside.ts';
@@ -8,7 +9,6 @@ import type { BridgeStatus } from './bridge-status.ts';
 import { bundleWorker } from './bundle.ts';
 import { requireFreePort } from './free-port.ts';
 import { waitUntilHealthy } from './health.ts';
-import { LocalError } from './local-error.ts';
 import { type LogFile, openLogFile } from './log-file.ts';
 import { type ModelSettings, modelVariables } from './model-settings.ts';
 import { type Claim, claimState } from './running.ts';

@@ -1,7 +1,8 @@
 /** Which model answers, as the environment says. */
+
+import { LocalError } from '../machine/local-error.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
 import { chats, type ModelTable, parseModelTable } from '../shared/models.ts';
-import { LocalError } from './local-error.ts';
 
 /** Without a table, a base URL and a key there is no model, and the built-in demo answers. */
 export type ModelSettings =

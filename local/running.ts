@@ -2,9 +2,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { LocalError } from '../machine/local-error.ts';
 import { isLocked, takeLock } from '../machine/lock.ts';
 import { readIfThere, replaceFile } from '../machine/private-files.ts';
-import { LocalError } from './local-error.ts';
 import type { State } from './state.ts';
 import { locateState, type StateLocation } from './state-folder.ts';
 
@@ -22,12 +22,12 @@ export interface Claim {
 /** Claims the state for this process. @throws {LocalError} if an instance runs on it, with its URL. */
 export async function claimState(state: State): Promise<Claim> {
   const lock = takeLock(lockPath(state.dir));
-  if (!lock) throw await alreadyRunning(state.dir);
+  if (!lock.isTaken) throw await alreadyRunning(state.dir);
   const path = instancePath(state.dir);
   // One that was killed has left its address, where anything may answer by now.
   await rm(path, { force: true, recursive: true });
   return {
-    announce: (url) => replaceFile(path, JSON.stringify({ url, pid: process.pid })),
+    announce: async (url) => replaceFile(path, JSON.stringify({ url, pid: process.pid })),
     release: async () => {
       await rm(path, { force: true });
       lock[Symbol.dispose]();

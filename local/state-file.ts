@@ -1,7 +1,7 @@
 /** A JSON file of the state folder: made on first use, checked whenever it is read. */
 import type { z } from 'zod';
+import { LocalError } from '../machine/local-error.ts';
 import { readOrCreate } from '../machine/private-files.ts';
-import { LocalError } from './local-error.ts';
 
 /** The checked value of the file; without one, `make` gives it. @throws {LocalError} that names a damaged file. */
 export async function openStateFile<Schema extends z.ZodType>(

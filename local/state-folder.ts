@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { chmod, readdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { makePrivateDir } from '../machine/private-files.ts';
-import { isSystemError, LocalError } from './local-error.ts';
+import { LocalError } from '../machine/local-error.ts';
+import { makePrivateFolders } from '../machine/private-files.ts';
+import { isSystemError } from '../machine/system-error.ts';
 import { contains, resolveWorkspace } from './workspace.ts';
 
 /** Names one instance: that of a workspace, or the one whose state lies in `stateDir`. */
@@ -53,7 +54,7 @@ export async function openStateFolder(dir: string): Promise<void> {
       `The folder ${dir} holds other files: give --state a new or an empty folder.`,
     );
   }
-  await makePrivateDir(dir);
+  makePrivateFolders(dir);
   // On a disk that is read-only by now, what is stored can still be used.
   if (((await stat(dir)).mode & ALL_MODES) !== OWNER_ONLY) await chmod(dir, OWNER_ONLY);
 }

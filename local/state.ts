@@ -2,15 +2,15 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { LocalError } from '../machine/local-error.ts';
 import {
-  makePrivateDir,
+  makePrivateFolders,
   readIfThere,
   readOrCreate,
   replaceFile,
 } from '../machine/private-files.ts';
 import { BridgeId, newBridgeId } from '../shared/ids.ts';
 import { type Device, openDevice } from './device.ts';
-import { LocalError } from './local-error.ts';
 import { openStateFile } from './state-file.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './state-folder.ts';
 import { isTokenFresh, mintToken } from './tokens.ts';
@@ -45,7 +45,7 @@ export async function openState(location: StateLocation): Promise<State> {
     logsDir: join(dir, 'logs'),
     buildDir: join(dir, 'build'),
   };
-  await Promise.all(Object.values(folders).map(makePrivateDir));
+  for (const folder of Object.values(folders)) makePrivateFolders(folder);
   const [bridgeId, device] = await Promise.all([openBridgeId(dir), openDevice(dir)]);
   return { dir, authSecret, bridgeId, device, ...folders };
 }
@@ -56,8 +56,11 @@ export async function readUserToken(state: State, now: Date): Promise<string> {
   const kept = await readIfThere(path);
   if (kept !== undefined && (await isTokenFresh(state.authSecret, kept, now))) return kept;
   const token = await mintToken(state.authSecret, { scope: 'user' }, now);
-  // It is as good where it cannot be kept, on a full disk, say.
-  await replaceFile(path, token).catch(() => {});
+  try {
+    replaceFile(path, token);
+  } catch {
+    // A full disk, say. The token is as good where it cannot be kept.
+  }
   return token;
 }
 

@@ -1,8 +1,8 @@
 /** Keeps a child process alive until it is told to end. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LocalError } from '../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
-import { LocalError } from './local-error.ts';
 
 export interface Supervision {
   /** From SIGTERM to SIGKILL. */

@@ -46,7 +46,7 @@ function readAlarms(storageDir: string): string[] {
   const path = join(storageDir, uniqueKeyOf('Conversation'), 'metadata.sqlite');
   if (!existsSync(path)) return [];
   // workerd's own table; it has it open, and two processes may.
-  using database = new DatabaseSync(path, { readOnly: true, timeout: LOCAL_LIMITS.lockWaitMs });
+  using database = new DatabaseSync(path, { readOnly: true, timeout: LOCAL_LIMITS.alarmsWaitMs });
   return database
     .prepare('select actor_name as id from _cf_ALARM order by scheduled_time limit ?')
     .all(LOCAL_LIMITS.maxWoken)

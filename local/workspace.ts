@@ -2,7 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { relative, resolve, sep } from 'node:path';
-import { LocalError } from './local-error.ts';
+import { LocalError } from '../machine/local-error.ts';
 
 /**
  * The real path of a folder that can be a workspace.

@@ -1,81 +1,154 @@
-/**
- * The lock of a state folder, held by the one `up` that runs on it. The system holds it for a process and lets go of
- * it when the process ends, however it ends; so there is no stale lock, and no pid that another program may have now.
- */
-import { statSync, truncateSync, writeFileSync } from 'node:fs';
-import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
-import { LocalError } from '../local/local-error.ts';
-import { LOCAL_LIMITS } from '../shared/limits.ts';
+/** Lets one process at a time use something, and takes over from one that died. */
+import { execFileSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { z } from 'zod';
+import { LocalError } from './local-error.ts';
+import { PRIVATE_FILE } from './private-files.ts';
+import { isSystemError } from './system-error.ts';
 
-/** Of SQLite's result codes: somebody else has the lock, and what is in the file is none of SQLite's. */
-const BUSY = 5;
-const NOT_A_DATABASE = 26;
+/** Bytes of a lock's file. Each time it is taken and given back adds some 250. */
+const MAX_LOCK_BYTES = 16 * 1024 * 1024;
+
+/** The outcome of an attempt: the lock, which ends with its disposal or with this process, or who has it. */
+export type LockAttempt =
+  | ({ readonly isTaken: true } & Disposable)
+  | { readonly isTaken: false; readonly holder: number };
 
 /**
- * Takes the lock until it is disposed of. Undefined if another process holds it.
- * @throws {LocalError} if there is something in its place that is no file of ours.
+ * Takes the lock, or names the process that holds it. The folder around the file must be there.
+ *
+ * A process that wants the lock appends a claim to the file. The first claim of a living process that did not give it
+ * back holds. Nothing is ever removed, so two processes that take over from a dead one at the same moment cannot both
+ * succeed: the system puts their claims in one order for both.
+ *
+ * @throws {LocalError} when something in its place is no file of ours, and what the system says when it cannot be
+ * written.
  */
-export function takeLock(path: string): Disposable | undefined {
-  if (!isThere(path)) writeFileSync(path, '', { mode: 0o600 });
-  const database = openLock(path, { timeout: LOCAL_LIMITS.lockWaitMs });
-  try {
-    // Garbage is found only where nobody has the lock. Nothing is kept in the file, so it is emptied and asked again.
-    let answer = tryExec(database, 'BEGIN EXCLUSIVE');
-    if (answer === NOT_A_DATABASE) {
-      truncateSync(path);
-      answer = tryExec(database, 'BEGIN EXCLUSIVE');
-    }
-    if (answer === 0) return { [Symbol.dispose]: () => database.close() };
-    database.close();
-    return undefined;
-  } catch (error) {
-    database.close();
-    throw unusable(path, error);
+export function takeLock(path: string): LockAttempt {
+  const id = randomUUID();
+  append(path, { id, pid: process.pid, started: startOf(process.pid) });
+  const holder = findHolder(read(path));
+  if (holder === undefined || holder.id === id) {
+    return { isTaken: true, [Symbol.dispose]: () => giveBack(path, id) };
   }
+  giveBack(path, id);
+  return { isTaken: false, holder: holder.pid };
 }
 
-/** Whether some process holds the lock. @throws {LocalError} as {@link takeLock}. */
+/** Whether a living process holds the lock. Changes nothing. @throws {LocalError} as {@link takeLock}. */
 export function isLocked(path: string): boolean {
-  if (!isThere(path)) return false;
-  const database = openLock(path, { readOnly: true });
+  return findHolder(read(path)) !== undefined;
+}
+
+function giveBack(path: string, id: string): void {
   try {
-    return tryExec(database, 'SELECT * FROM sqlite_schema') === BUSY;
-  } catch (error) {
-    throw unusable(path, error);
+    append(path, { released: id });
+  } catch {
+    // The disk is full, say, or the folder is gone. The claim ends with this process all the same.
+  }
+}
+
+const Claim = z.object({
+  id: z.string(),
+  pid: z.int().positive(),
+  /** Tells the process from a later one with the same number; empty where the system does not say. */
+  started: z.string(),
+});
+type Claim = z.infer<typeof Claim>;
+
+const Release = z.object({ released: z.string() });
+
+/** On a line of its own, even after one that was torn by a crash. */
+function append(path: string, entry: Claim | z.infer<typeof Release>): void {
+  const { O_RDWR, O_APPEND, O_CREAT } = constants;
+  const file = openPlain(path, O_RDWR | O_APPEND | O_CREAT);
+  try {
+    writeSync(file, `\n${JSON.stringify(entry)}\n`);
   } finally {
-    database.close();
+    closeSync(file);
   }
 }
 
-/** Looked at first: SQLite would wait for ever at a FIFO. */
-function isThere(path: string): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats && !stats.isFile()) throw unusable(path);
-  return stats !== undefined;
-}
-
-function openLock(path: string, options: DatabaseSyncOptions): DatabaseSync {
+function read(path: string): string {
+  let file: number;
   try {
-    return new DatabaseSync(path, options);
+    file = openPlain(path, constants.O_RDONLY);
   } catch (error) {
-    throw unusable(path, error);
-  }
-}
-
-/** SQLite's result code: 0, or one of the two that are expected. */
-function tryExec(database: DatabaseSync, sql: string): number {
-  try {
-    database.exec(sql);
-    return 0;
-  } catch (error) {
-    if (!(error instanceof Error && 'errcode' in error)) throw error;
-    if (error.errcode === BUSY || error.errcode === NOT_A_DATABASE) return error.errcode;
+    if (isSystemError(error, 'ENOENT')) return '';
     throw error;
   }
+  try {
+    return readFileSync(file, 'utf8');
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** Never waits, as a FIFO would have it. */
+function openPlain(path: string, flags: number): number {
+  let file: number;
+  try {
+    file = openSync(path, flags | constants.O_NONBLOCK, PRIVATE_FILE);
+  } catch (error) {
+    if (isSystemError(error, 'EISDIR', 'ENXIO')) throw unusable(path, error);
+    throw error;
+  }
+  const stats = fstatSync(file);
+  if (stats.isFile() && stats.size <= MAX_LOCK_BYTES) return file;
+  closeSync(file);
+  throw unusable(path);
 }
 
 function unusable(path: string, cause?: unknown): LocalError {
-  const reason = cause instanceof Error ? cause.message : 'it is not a file';
-  const text = `The lock ${path} cannot be used (${reason}): make sure that the disk has room and that you may write there, or move it away.`;
+  const text = `${path} is not a file that Drawbridge has written: end what uses it, and move it away.`;
   return new LocalError('failed', text, { cause });
 }
+
+function findHolder(text: string): Claim | undefined {
+  const entries = text.split('\n').map(toEntry);
+  const released = new Set(entries.map((entry) => Release.safeParse(entry).data?.released));
+  return entries
+    .map((entry) => Claim.safeParse(entry).data)
+    .find((claim) => claim !== undefined && !released.has(claim.id) && isAlive(claim));
+}
+
+function toEntry(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    // Empty, or torn by the death of its writer: no claim.
+    return undefined;
+  }
+}
+
+function isAlive({ pid, started }: Claim): boolean {
+  try {
+    process.kill(pid, 0);
+  } catch (error) {
+    // EPERM: it lives, and belongs to somebody else.
+    if (!isSystemError(error, 'EPERM')) return false;
+  }
+  return startOf(pid) === started;
+}
+
+/** When a process started, in whatever words the system has for it; empty where it does not say. */
+function startOf(pid: number): string {
+  try {
+    if (process.platform === 'win32') return '';
+    if (process.platform !== 'linux') return startBy(pid);
+    // In the kernel's ticks (proc_pid_stat(5), field 22); the name before may hold spaces.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return afterName[START_AFTER_NAME] ?? '';
+  } catch {
+    // The process is gone.
+    return '';
+  }
+}
+
+function startBy(pid: number): string {
+  return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+}
+
+const START_AFTER_NAME = 19;

@@ -1,70 +1,132 @@
-/** Files that only their owner may read, written so that no reader ever meets half of one. */
-import { constants } from 'node:fs';
-import { link, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
-import { isSystemError, LocalError } from '../local/local-error.ts';
-import { LOCAL_LIMITS } from '../shared/limits.ts';
+/** Files that only their owner may read: private, and either the old text or the new one, whatever happens. */
+import { randomUUID } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { LocalError } from './local-error.ts';
+import { isSystemError } from './system-error.ts';
 
-const OWNER_ONLY_FILE = 0o600;
-const OWNER_ONLY_DIR = 0o700;
+/** Modes of what we keep: nobody but its owner reads it. */
+export const PRIVATE_FILE = 0o600;
+export const PRIVATE_FOLDER = 0o700;
 
-/** Makes a folder and its missing parents, all for their owner only. One that exists stays as it is. */
-export async function makePrivateDir(path: string): Promise<void> {
-  await mkdir(path, { recursive: true, mode: OWNER_ONLY_DIR });
+/**
+ * Bytes of a file that is read whole. Keys, tokens and rules have some hundreds; a command could make a file that fills
+ * the memory.
+ */
+const MAX_FILE_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Makes a folder of ours, if it is not there. The one around it must be there: one that was deleted took our keys
+ * along, and does not come back without them.
+ */
+export function makePrivateFolder(path: string): void {
+  try {
+    mkdirSync(path, { mode: PRIVATE_FOLDER });
+  } catch (error) {
+    if (!isSystemError(error, 'EEXIST')) throw error;
+  }
+}
+
+/** Makes a folder and its missing parents, for the start of everything. One that exists stays as it is. */
+export function makePrivateFolders(path: string): void {
+  mkdirSync(path, { recursive: true, mode: PRIVATE_FOLDER });
 }
 
 /**
- * The file's text, or undefined if there is none.
- * @throws {LocalError} for what is no file of ours: a folder, something that would be waited for, or far too much.
+ * Writes the file whole, in place of whatever was there. When it returns, the new text survives a loss of power.
+ * Synchronous, so that nothing else of this process comes between. The folder must be there.
  */
-export async function readIfThere(path: string): Promise<string | undefined> {
+export function replaceFile(path: string, text: string): void {
+  const temporary = writeBeside(path, text);
   try {
-    // Without waiting: a FIFO would keep us until somebody writes to it.
-    await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    const stats = await file.stat();
-    if (stats.isFile() && stats.size <= LOCAL_LIMITS.maxStateFileBytes) {
-      return await file.readFile('utf8');
-    }
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT')) return undefined;
-    throw error;
+    renameSync(temporary, path);
+  } finally {
+    rmSync(temporary, { force: true });
   }
-  const text = `${path} is not a file that Drawbridge has written: move it away, and a new one is made.`;
-  throw new LocalError('refused', text);
+  flushFolder(dirname(path));
 }
 
-/** The file's text; without one, `make` gives it. When two processes make it at once, both get the same text. */
+/** The file's text; without one, `make` gives it. Two processes that make it at once get the same text. */
 export async function readOrCreate(
   path: string,
   make: () => string | Promise<string>,
 ): Promise<string> {
   const text = await readIfThere(path);
   if (text !== undefined) return text;
-  const temporary = await writeBeside(path, await make());
+  const temporary = writeBeside(path, await make());
   try {
     // A link fails where a rename would replace what another process has just made.
-    await link(temporary, path);
+    linkSync(temporary, path);
   } catch (error) {
     if (!isSystemError(error, 'EEXIST')) throw error;
   } finally {
-    await rm(temporary);
+    rmSync(temporary, { force: true });
   }
   return (await readIfThere(path)) ?? (await readOrCreate(path, make));
 }
 
-/** Writes the file whole, in place of whatever was there. */
-export async function replaceFile(path: string, text: string): Promise<void> {
-  await rename(await writeBeside(path, text), path);
+/**
+ * The text of a file of ours, or undefined if there is none.
+ * @throws {LocalError} for what is no file of ours: a folder, something to be waited for, or far too much.
+ */
+export async function readIfThere(path: string): Promise<string | undefined> {
+  try {
+    return await readPlainFile(path);
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT')) return undefined;
+    if (!isSystemError(error, 'EINVAL', 'EFBIG', 'EISDIR')) throw error;
+    const text = `${path} is not a file that Drawbridge has written: move it away, and a new one is made.`;
+    throw new LocalError('refused', text);
+  }
 }
 
-async function writeBeside(path: string, text: string): Promise<string> {
-  const temporary = `${path}.${crypto.randomUUID()}.tmp`;
+/**
+ * The text of a regular file of which only the name is known, and which a command may have made: never waits, and never
+ * fills the memory. Links are followed. Anything else there is an error (`EINVAL`), as is a file that is too large
+ * (`EFBIG`).
+ */
+export async function readPlainFile(path: string): Promise<string> {
+  // Reading a pipe would hold one of Node's few threads until somebody writes to it.
+  await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const stats = await file.stat();
+  if (!stats.isFile()) throw systemError('EINVAL', `${path} is not a regular file`);
+  if (stats.size > MAX_FILE_BYTES) throw systemError('EFBIG', `${path} is too large`);
+  return await file.readFile('utf8');
+}
+
+function systemError(code: string, message: string): Error {
+  return Object.assign(new Error(message), { code });
+}
+
+/** A new file in the same folder, and its path. What a full disk took of it is removed again. */
+function writeBeside(path: string, text: string): string {
+  const temporary = `${path}.${randomUUID()}.tmp`;
   try {
-    // Flushed: else a loss of power soon after can leave the name with nothing in it.
-    await writeFile(temporary, text, { flag: 'wx', mode: OWNER_ONLY_FILE, flush: true });
+    writeFileSync(temporary, text, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
   } catch (error) {
-    // The disk is full, say: what there is of it would take up room.
-    await rm(temporary, { force: true });
+    rmSync(temporary, { force: true });
     throw error;
   }
   return temporary;
+}
+
+/** A rename is on disk when its folder is. */
+function flushFolder(path: string): void {
+  const folder = openSync(path, 'r');
+  try {
+    fsyncSync(folder);
+  } finally {
+    closeSync(folder);
+  }
 }

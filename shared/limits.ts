@@ -523,8 +523,6 @@ export const COMMAND_LIMITS = {
   maxCompactedBytes: MIB,
   /** Beyond it only what is acked is noted: more than any server leaves unacked, and read at a start within seconds. */
   maxJournalBytes: 256 * MIB,
-  /** Bytes of the journal's lock: each start of a bridge adds some 200. */
-  maxLockBytes: 16 * MIB,
 } as const;
 
 /** What a command made and is put away before a person's programs meet it. */
@@ -612,14 +610,14 @@ export const LOCAL_LIMITS = {
   renewTokenMs: 24 * 60 * MINUTE,
   /** A bridge gets a new token with every start of its process. */
   bridgeTokenMs: 30 * 24 * 60 * MINUTE,
-  /** `findInstance` holds the lock of an idle state for a moment; a starting `up` waits that long for it. */
-  lockWaitMs: SECOND,
   /** From the start of the Worker to its first healthy answer, and between two looks; usual is a tenth of a second. */
   healthyMs: 15 * SECOND,
   healthPollMs: 25,
   /** Conversations that are woken after a start of the Worker, a few at a time: more than are ever at work at once. */
   maxWoken: 100,
   wokenAtOnce: 8,
+  /** A writing Worker has its table of alarms for a moment. */
+  alarmsWaitMs: SECOND,
   /** From the start of the bridge to its welcome; it tests the sandbox before. */
   bridgeReadyMs: 30 * SECOND,
   /** This many deaths within the window are a crash loop, which restarting does not mend. */
@@ -631,8 +629,6 @@ export const LOCAL_LIMITS = {
   workerGraceMs: 500,
   /** The bridge ends the commands it runs, see COMMAND_LIMITS.killGraceMs. */
   bridgeGraceMs: 5 * SECOND,
-  /** Bytes of a file of the state folder that is read whole: keys, tokens and lists of devices have some hundreds. */
-  maxStateFileBytes: MIB,
   /** How often the state folder is looked at, and the free room of its disk below which its owner is told. */
   stateWatchMs: SECOND,
   minFreeBytes: 2 * MIB,

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '..');
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   shared: ['zod'],
   client: ['shared', 'eventsource-parser', 'zod'],
-  machine: ['shared', 'bridge', 'local', 'node:', 'zod'],
+  machine: ['node:', 'zod'],
   bridge: ['shared', 'machine', 'node:', 'zod', 'ws', 'diff', '@vscode/ripgrep'],
   local: ['shared', 'machine', 'node:', 'zod', 'jose', 'esbuild'],
   cli: [

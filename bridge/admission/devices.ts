@@ -1,5 +1,6 @@
 /** The devices whose approvals count here: their public keys, enrolled at this machine. */
 import { readFile } from 'node:fs/promises';
+import { isSystemError } from '../../machine/system-error.ts';
 import {
   type ApprovalQuestion,
   approvalText,
@@ -9,7 +10,6 @@ import {
 } from '../../shared/approvals.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ApprovalAnswer } from '../../shared/tunnel.ts';
-import { isSystemError } from '../failure.ts';
 
 /**
  * Whether an answer counts. An approval needs the signature of an enrolled device over exactly this question; a

@@ -1,8 +1,8 @@
 /** The rules of a machine's owner and of a workspace, as their files hold them. */
 import { z } from 'zod';
-import { readPlainFile } from '../../machine/plain-file.ts';
+import { readPlainFile } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
-import { isSystemError } from '../failure.ts';
 
 /** From the mildest to the strictest. */
 export const Decision = z.enum(['allow', 'ask', 'deny']);

@@ -1,8 +1,8 @@
 /** A folder that a command may be changing: held by its descriptor, so that nothing done in it happens elsewhere. */
 import { type BigIntStats, constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, opendir, readlink, realpath } from 'node:fs/promises';
+import { isSystemError } from '../../machine/system-error.ts';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
-import { isSystemError } from '../failure.ts';
 import { type BytePath, toBytes } from '../sandbox/byte-path.ts';
 
 /** What lies under a name; nothing is followed. */

@@ -3,10 +3,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { makeStateFolder, replaceStateFile } from '../../machine/state-file.ts';
+import { makePrivateFolder, replaceFile } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
-import { isSystemError } from '../failure.ts';
 import { quarantineFolder } from './store.ts';
 
 const KnownFile = z.object({
@@ -36,8 +36,8 @@ export function readKnown(stateDir: string): KnownFile | undefined {
 
 /** Survives a loss of power when it returns. */
 export function writeKnown(stateDir: string, known: KnownFile): void {
-  makeStateFolder(quarantineFolder(stateDir));
-  replaceStateFile(pathIn(stateDir), JSON.stringify(known));
+  makePrivateFolder(quarantineFolder(stateDir));
+  replaceFile(pathIn(stateDir), JSON.stringify(known));
 }
 
 function pathIn(stateDir: string): string {

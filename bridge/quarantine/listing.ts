@@ -1,7 +1,7 @@
 /** The protected things of a workspace, from the one scan that the sandbox makes its mounts of. */
 import { posix } from 'node:path';
+import { isSystemError } from '../../machine/system-error.ts';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
-import { isSystemError } from '../failure.ts';
 import { type BytePath, fromText } from '../sandbox/byte-path.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
 import { identityOf, WorkspaceScan } from '../sandbox/scan.ts';

@@ -12,8 +12,8 @@ import {
   symlink,
   unlink,
 } from 'node:fs/promises';
+import { isSystemError } from '../../machine/system-error.ts';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
-import { isSystemError } from '../failure.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { type HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
 

@@ -1,9 +1,9 @@
 /** Gives a person back what was quarantined, as far as its place is free or as we left it. */
 import { unlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { takeProcessLock } from '../../machine/process-lock.ts';
+import { takeLock } from '../../machine/lock.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
-import { isSystemError } from '../failure.ts';
 import type { BytePath } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { identityOf } from '../sandbox/scan.ts';
@@ -91,8 +91,8 @@ async function clearReplacement({ folder, name }: Spot, replacement: string): Pr
  * its next command.
  */
 async function makeKnown(stateDir: string, { items }: StoredRecord): Promise<void> {
-  const lock = takeProcessLock(join(stateDir, 'journal.jsonl.lock'));
-  if (!lock.ok) return;
+  const lock = takeLock(join(stateDir, 'journal.jsonl.lock'));
+  if (!lock.isTaken) return;
   try {
     const known = readKnown(stateDir);
     if (known?.open !== true) return;
@@ -103,7 +103,7 @@ async function makeKnown(stateDir: string, { items }: StoredRecord): Promise<voi
     }
     writeKnown(stateDir, { ...known, entries });
   } finally {
-    lock.release();
+    lock[Symbol.dispose]();
   }
 }
 

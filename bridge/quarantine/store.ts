@@ -4,9 +4,9 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { z } from 'zod';
-import { makeStateFolder, PRIVATE_FILE, replaceStateFile } from '../../machine/state-file.ts';
+import { makePrivateFolder, PRIVATE_FILE, replaceFile } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { parseJson } from '../../shared/json.ts';
-import { isSystemError } from '../failure.ts';
 import { fromText } from '../sandbox/byte-path.ts';
 import { HeldFolder } from './held-folder.ts';
 import { removeTree } from './moving.ts';
@@ -64,10 +64,10 @@ export class QuarantineRecord {
     { isDurable = true }: { isDurable?: boolean } = {},
   ): readonly string[] {
     if (this.#planned === 0) {
-      makeStateFolder(dirname(this.#folder));
-      makeStateFolder(this.#folder);
-      makeStateFolder(join(this.#folder, THINGS));
-      replaceStateFile(join(this.#folder, MANIFEST), JSON.stringify(this.#manifest));
+      makePrivateFolder(dirname(this.#folder));
+      makePrivateFolder(this.#folder);
+      makePrivateFolder(join(this.#folder, THINGS));
+      replaceFile(join(this.#folder, MANIFEST), JSON.stringify(this.#manifest));
     }
     const planned = items.map((item) => ({ ...item, stored: String(this.#planned++) }));
     const lines = planned.map((item) => `${JSON.stringify(item)}\n`).join('');

@@ -1,8 +1,8 @@
 /** Follows a `.git` file to the folders that it stands for: those of a linked worktree or of a submodule. */
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { readPlainFile } from '../../machine/plain-file.ts';
-import { isSystemError } from '../failure.ts';
+import { readPlainFile } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { isBelow } from './byte-path.ts';
 
 export interface LinkedGitFolders {

@@ -1,6 +1,6 @@
 /** Holds what is closed in a workspace by descriptor, so that no move or flood of names makes a sandbox forget it. */
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
-import { isSystemError } from '../failure.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { type BytePath, isBelow, toBytes } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { type ClosedEntry, canBeLookedInto, identityOf } from './scan.ts';

@@ -4,10 +4,10 @@ import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { z } from 'zod';
-import { readPlainFile } from '../../machine/plain-file.ts';
+import { readPlainFile } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';
-import { isSystemError } from '../failure.ts';
 
 const SandboxFile = z.strictObject({
   /** Files and folders that commands may read, absolute or with `~/` in front. */

@@ -1,7 +1,7 @@
 /** Finds the protected and secret paths of a workspace, again and again, reading only the folders that changed. */
 import { type Dirent, lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
-import { isSystemError } from '../failure.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { type BytePath, toBytes, toPathLike, toText } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { type Closure, closureOf } from './protected.ts';

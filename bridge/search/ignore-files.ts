@@ -6,8 +6,8 @@ import { constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { isSystemError } from '../../machine/system-error.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
-import { isSystemError } from '../failure.ts';
 import { rulesFromAbove, rulesFromBelow } from './ignore-rules.ts';
 
 /** From the weakest on: a rule of a later kind outweighs all of an earlier one, as ripgrep has it. */

@@ -8,7 +8,7 @@ import {
   openSync,
   statSync,
 } from 'node:fs';
-import { PRIVATE_FILE, replaceStateFile } from '../../machine/state-file.ts';
+import { PRIVATE_FILE, replaceFile } from '../../machine/private-files.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { logLine } from '../log.ts';
 import {
@@ -173,7 +173,7 @@ export class JournalFile {
       this.calls.set(callId, { ...held, bytes: Buffer.byteLength(text) });
       return text;
     });
-    replaceStateFile(this.#path, texts.join(''));
+    replaceFile(this.#path, texts.join(''));
     this.#open();
     this.#liveBytes = this.#bytes;
   }

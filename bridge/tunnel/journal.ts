@@ -4,12 +4,14 @@
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { takeProcessLock } from '../../machine/process-lock.ts';
+import { dirname } from 'node:path';
+import { takeLock } from '../../machine/lock.ts';
+import { makePrivateFolders } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { Answered, QuestionBook } from '../admission/asking.ts';
-import { isSystemError } from '../failure.ts';
 import { type Held, replay } from './journal-entries.ts';
 import { JournalFile, JournalUnwritable } from './journal-file.ts';
 
@@ -33,7 +35,7 @@ export type CallState =
  */
 export class Journal implements QuestionBook, Disposable {
   readonly #bootId: string;
-  readonly #release: () => void;
+  readonly #lock: Disposable;
   readonly #file: JournalFile;
 
   /**
@@ -42,11 +44,11 @@ export class Journal implements QuestionBook, Disposable {
    */
   static open(path: string, bootId: string): Journal {
     try {
-      const release = lock(path);
+      const held = lock(path);
       try {
-        return new Journal(bootId, JournalFile.open(path, replay(readIfAny(path), path)), release);
+        return new Journal(bootId, JournalFile.open(path, replay(readIfAny(path), path)), held);
       } catch (error) {
-        release();
+        held[Symbol.dispose]();
         throw error;
       }
     } catch (error) {
@@ -54,10 +56,10 @@ export class Journal implements QuestionBook, Disposable {
     }
   }
 
-  private constructor(bootId: string, file: JournalFile, release: () => void) {
+  private constructor(bootId: string, file: JournalFile, held: Disposable) {
     this.#bootId = bootId;
     this.#file = file;
-    this.#release = release;
+    this.#lock = held;
   }
 
   /** The ids of all calls it holds: those that were not acked. */
@@ -136,12 +138,7 @@ export class Journal implements QuestionBook, Disposable {
 
   /** Lets another process open it. May be called twice. */
   [Symbol.dispose](): void {
-    if (!this.#file.close()) return;
-    try {
-      this.#release();
-    } catch {
-      // Its disk takes nothing, or the folder is gone. A claim of a process that has ended keeps nobody out.
-    }
+    if (this.#file.close()) this.#lock[Symbol.dispose]();
   }
 
   #held(callId: string): Partial<Held> {
@@ -157,9 +154,10 @@ function toAnswer({ decision, by, message }: NonNullable<Held['answered']>): Ans
 }
 
 /** Locks it before it is read: what the last holder wrote until it let go must be read too. */
-function lock(path: string): () => void {
-  const taken = takeProcessLock(`${path}.lock`);
-  if (taken.ok) return taken.release;
+function lock(path: string): Disposable {
+  makePrivateFolders(dirname(path));
+  const taken = takeLock(`${path}.lock`);
+  if (taken.isTaken) return taken;
   throw new DrawbridgeError(
     'NOT_CONFIGURED',
     `Another bridge, process ${taken.holder}, has ${path} open: end it, or give this one a state folder of its own.`,

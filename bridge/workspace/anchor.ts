@@ -2,7 +2,8 @@
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { isSystemError, ToolFailure } from '../failure.ts';
+import { isSystemError } from '../../machine/system-error.ts';
+import { ToolFailure } from '../failure.ts';
 
 /** A folder held open. Paths from `entry` lead into this very folder, whatever its name leads to by then. */
 export interface Anchor extends AsyncDisposable {

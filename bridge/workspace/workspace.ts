@@ -2,10 +2,11 @@
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { isSystemError } from '../../machine/system-error.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { isWithin } from '../../shared/paths.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
-import { isSystemError, ToolFailure, toFileFailure } from '../failure.ts';
+import { ToolFailure, toFileFailure } from '../failure.ts';
 import { type Closure, closureOf } from '../sandbox/protected.ts';
 
 /** Why a folder cannot be a workspace. */

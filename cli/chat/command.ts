@@ -1,7 +1,7 @@
 /** `drawbridge chat`: its options, and the chat they ask for. */
 import { type Command, Option } from 'commander';
 import { createClient } from '../../client/client.ts';
-import { LocalError } from '../../local/local-error.ts';
+import { LocalError } from '../../machine/local-error.ts';
 import { Mode } from '../../shared/modes.ts';
 import { parseConversationId } from '../conversations/id.ts';
 import { CHAT_EXIT_HELP } from '../exit-codes.ts';

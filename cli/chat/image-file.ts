@@ -1,7 +1,7 @@
 /** Images from files, as a message carries them along. */
 import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
-import { isSystemError } from '../../local/local-error.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ImagePart } from '../../shared/requests.ts';
 import { UsageError } from '../usage-error.ts';

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { type Client, createClient } from '../../client/client.ts';
-import { LocalError } from '../../local/local-error.ts';
+import { LocalError } from '../../machine/local-error.ts';
 import { indentedJson } from '../../shared/json.ts';
 import { escapeControls, printable } from '../../shared/plain-sight.ts';
 import { EXIT_HELP } from '../exit-codes.ts';

@@ -1,8 +1,8 @@
 /** `drawbridge quarantine`: what commands made and the bridge put away, to be looked at, put back or removed. */
 import type { Command } from 'commander';
 import type { StoredRecord } from '../../bridge/quarantine/store.ts';
-import { LocalError } from '../../local/local-error.ts';
 import { locateState } from '../../local/state-folder.ts';
+import { LocalError } from '../../machine/local-error.ts';
 import { RENDER_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
 import { EXIT, EXIT_HELP } from '../exit-codes.ts';

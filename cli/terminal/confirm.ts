@@ -1,5 +1,5 @@
 /** A question before something that matters. */
-import { LocalError } from '../../local/local-error.ts';
+import { LocalError } from '../../machine/local-error.ts';
 import { UsageError } from '../usage-error.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,5 +1,5 @@
 /** When stdout or stderr can no longer be written. */
-import { isSystemError } from '../../local/local-error.ts';
+import { isSystemError } from '../../machine/system-error.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { EXIT } from '../exit-codes.ts';
 

@@ -48,7 +48,7 @@ describe('what stands in the place of a file of the state is told in one line, a
 });
 
 describe('what stands in the place of the lock', () => {
-  test.each(['garbage', 'random bytes', 'a huge file'])('does no harm: %s', async (damage) => {
+  test.each(['garbage', 'random bytes'])('does no harm: %s', async (damage) => {
     const place = await newState();
     replace(place, 'lock', damage);
     const { code, stderr } = await runDrawbridge(argumentsOf('conversations', place));
@@ -61,7 +61,7 @@ describe('what stands in the place of the lock', () => {
     expect((await finished).stderr).toBe('');
   });
 
-  test.each(['a folder', 'a FIFO'])('is told in one line: %s', async (damage) => {
+  test.each(['a folder', 'a FIFO', 'a huge file'])('is told in one line: %s', async (damage) => {
     const place = await newState();
     replace(place, 'lock', damage);
     for (const args of [argumentsOf('conversations', place), upArguments(place)]) {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { isLocked, takeLock } from '../../machine/lock.ts';
@@ -7,12 +8,24 @@ import { temporaryFolder } from '../local/temporary-folder.ts';
 
 test('a lock has one holder at a time', () => {
   const path = join(temporaryFolder(), 'lock');
-  const lock = takeLock(path);
+  using _ = taken(path);
   expect(isLocked(path)).toBe(true);
-  expect(takeLock(path)).toBeUndefined();
-  lock?.[Symbol.dispose]();
+  expect(takeLock(path)).toEqual({ isTaken: false, holder: process.pid });
+});
+
+test('a lock that was given back is free', () => {
+  const path = join(temporaryFolder(), 'lock');
+  taken(path)[Symbol.dispose]();
   expect(isLocked(path)).toBe(false);
-  takeLock(path)?.[Symbol.dispose]();
+  taken(path)[Symbol.dispose]();
+});
+
+test('a claim of a dead process whose number another has now holds nothing', () => {
+  const path = join(temporaryFolder(), 'lock');
+  const claim = { id: 'a', pid: process.pid, started: 'in another life' };
+  writeFileSync(path, `${JSON.stringify(claim)}\n`);
+  expect(isLocked(path)).toBe(false);
+  taken(path)[Symbol.dispose]();
 });
 
 test('a lock that was never taken is free', () => {
@@ -23,14 +36,18 @@ test('a lock is free as soon as its holder was killed', async () => {
   const path = join(temporaryFolder(), 'lock');
   const holder = await startHolder(path);
   expect(isLocked(path)).toBe(true);
-  expect(takeLock(path)).toBeUndefined();
+  expect(takeLock(path)).toEqual({ isTaken: false, holder: holder.pid });
   holder.kill('SIGKILL');
   await once(holder, 'exit');
   expect(isLocked(path)).toBe(false);
-  const lock = takeLock(path);
-  expect(lock).toBeDefined();
-  lock?.[Symbol.dispose]();
+  taken(path)[Symbol.dispose]();
 });
+
+function taken(path: string): Disposable {
+  const lock = takeLock(path);
+  if (!lock.isTaken) throw new Error(`Process ${lock.holder} holds the lock.`);
+  return lock;
+}
 
 async function startHolder(path: string): Promise<ChildProcess> {
   const script = join(import.meta.dirname, 'fixtures', 'hold-lock.ts');

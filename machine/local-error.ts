@@ -13,8 +13,3 @@ export class LocalError extends Error {
     this.kind = kind;
   }
 }
-
-/** Whether a system call failed with this code, such as `ENOENT`. */
-export function isSystemError(thrown: unknown, code: string): boolean {
-  return thrown instanceof Error && 'code' in thrown && thrown.code === code;
-}
