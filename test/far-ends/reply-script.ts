@@ -84,3 +84,19 @@ function slices(text: string, size: number): string[] {
     text.slice(index * size, (index + 1) * size),
   );
 }
+
+/** An event stream of these frames; `after` decides how it goes on. */
+export function streamOf(
+  frames: readonly string[],
+  ending: 'close' | 'hang' | 'fail' = 'close',
+): Response {
+  const encoder = new TextEncoder();
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const frame of frames) controller.enqueue(encoder.encode(frame));
+      if (ending === 'close') controller.close();
+      if (ending === 'fail') controller.error(new Error('connection reset'));
+    },
+  });
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+}

@@ -6,7 +6,12 @@ import { vi } from 'vitest';
 import type { ChatResponse } from '../../shared/documents.ts';
 import type { WireError } from '../../shared/errors.ts';
 import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
-import { framesOf, type ScriptedReply, type ScriptedRequest } from '../far-ends/reply-script.ts';
+import {
+  framesOf,
+  type ScriptedReply,
+  type ScriptedRequest,
+  streamOf,
+} from '../far-ends/reply-script.ts';
 
 const MODEL_URL = 'http://model.test/v1/chat/completions';
 
@@ -90,20 +95,4 @@ export function scriptModel(
     return answer instanceof Response ? answer : streamOf(framesOf(answer));
   });
   return requests;
-}
-
-/** An event stream of these frames; `after` decides how it goes on. */
-export function streamOf(
-  frames: readonly string[],
-  ending: 'close' | 'hang' | 'fail' = 'close',
-): Response {
-  const encoder = new TextEncoder();
-  const body = new ReadableStream<Uint8Array>({
-    start(controller) {
-      for (const frame of frames) controller.enqueue(encoder.encode(frame));
-      if (ending === 'close') controller.close();
-      if (ending === 'fail') controller.error(new Error('connection reset'));
-    },
-  });
-  return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
 }

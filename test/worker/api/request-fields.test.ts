@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ChatResponse } from '../../../shared/documents.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
-import { ask, call, chat, errorOf, scriptModel, streamOf } from '../api.ts';
+import { streamOf } from '../../far-ends/reply-script.ts';
+import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 

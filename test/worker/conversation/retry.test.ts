@@ -1,7 +1,8 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
-import { call, type ModelAnswer, scriptModel, streamOf } from '../api.ts';
+import { streamOf } from '../../far-ends/reply-script.ts';
+import { call, type ModelAnswer, scriptModel } from '../api.ts';
 import { askStreamed, cancel, conversationObject, readResponse } from './conversing.ts';
 import { endFrames, holdModel, textFrame } from './held-model.ts';
 import { type ShiftedClock, shiftClock } from './shifted-clock.ts';

@@ -1,7 +1,8 @@
 import { runInDurableObject, SELF } from 'cloudflare:test';
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { call, scriptModel, streamOf, tokenFor } from '../api.ts';
+import { streamOf } from '../../far-ends/reply-script.ts';
+import { call, scriptModel, tokenFor } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 import { endFrames, holdModel, readFile, textFrame } from '../conversation/held-model.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';

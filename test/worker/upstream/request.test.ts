@@ -6,7 +6,7 @@ import {
   type UpstreamMessage,
   type UpstreamRequest,
 } from '../../../worker/upstream/request.ts';
-import { streamOf } from '../api.ts';
+import { streamOf } from '../../far-ends/reply-script.ts';
 import { targetOf } from './target.ts';
 
 afterEach(() => vi.restoreAllMocks());

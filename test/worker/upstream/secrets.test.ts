@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { askModel } from '../../../worker/upstream/gateway.ts';
 import { resolveTarget } from '../../../worker/upstream/models.ts';
 import { withoutSecrets } from '../../../worker/upstream/secrets.ts';
-import { streamOf } from '../api.ts';
+import { streamOf } from '../../far-ends/reply-script.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -15,7 +15,6 @@ const BODIES: readonly (readonly [string, string, readonly UpstreamEvent[]])[] =
   ['line ends can be mixed', 'data: a\r\n\ndata: b\n\r\ndata: c\r\r\n', data('a', 'b', 'c')],
   ['several data lines are one event', 'data: {\ndata: "a":1}\n\n', data('{\n"a":1}')],
   ['one byte order mark is no part of the first field', '\ufeffdata: a\n\n', data('a')],
-  ['a second byte order mark is', '\ufeff\ufeffdata: a\n\ndata: b\n\n', data('b')],
   ['leading blank lines are skipped', '\n\n\ndata: a\n\n', data('a')],
   ['comments are skipped', ': PROCESSING\n\n: keep-alive\ndata: a\n:\n\n', data('a')],
   ['ids, retries and unknown fields are skipped', 'id: 7\nretry: 3\nx: y\ndata: a\n\n', data('a')],
