@@ -60,7 +60,7 @@ async function besiege(
     `${confinement.detail}\n${attacks.length} attacks, ${minutes} minutes, seed ${seed}\n`,
   );
   if (confinement.kind === 'none') throw new Error('There is no sandbox here to get out of.');
-  const siege = new Siege(confinement, join(base, 'workspace'), new Random(seed));
+  const siege = new Siege(confinement, base, new Random(seed));
   return await siege.run(attacks, minutes * 60_000);
 }
 

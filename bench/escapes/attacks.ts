@@ -136,7 +136,8 @@ const HOME_FILES = PERSONAL_FILES.map((name) => `"$HOME/../${name}"`).join(' ');
 export const PLAIN: readonly Attack[] = [
   {
     name: 'to read the home folder and our state by their names',
-    attempt: () => `cat ${HOME_FILES}; grep -r ${LOOT} "$HOME" "$HOME/.."`,
+    // Not through the workspace: it grows with every attempt of the others.
+    attempt: () => `cat ${HOME_FILES}; grep -r --exclude-dir=workspace ${LOOT} "$HOME" "$HOME/.."`,
   },
   {
     name: 'to read them by way of another process',

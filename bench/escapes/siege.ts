@@ -26,13 +26,17 @@ const END = 'end of the attempt';
 
 export class Siege {
   readonly #confinement: Confinement;
+  /** The person's home folder. */
+  readonly #home: string;
   readonly #workspace: string;
   readonly #random: Random;
   readonly #signal = new AbortController().signal;
 
-  constructor(confinement: Confinement, workspace: string, random: Random) {
+  /** `base` holds the folders `home` and `workspace`. */
+  constructor(confinement: Confinement, base: string, random: Random) {
     this.#confinement = confinement;
-    this.#workspace = workspace;
+    this.#home = join(base, 'home');
+    this.#workspace = join(base, 'workspace');
     this.#random = random;
   }
 
@@ -104,7 +108,8 @@ export class Siege {
   }
 
   async #command(index: number, script: string): Promise<string> {
-    const command = `{ ${script}; } 2>/dev/null; echo "${END}"`;
+    // A command's own HOME may lie elsewhere; the attacks are after the person's.
+    const command = `HOME='${this.#home}'; { ${script}; } 2>/dev/null; echo "${END}"`;
     const options = { timeoutMs: ATTEMPT_MS, onOutput: () => {}, signal: this.#signal };
     const { output } = await this.#confinement.start(
       { command, cwd: this.#cwd(index), permissions: [] },
