@@ -153,13 +153,18 @@ async function readAllRules(
   root: string,
   stateDir: string,
   guard: WorkspaceGuard,
-): Promise<Pick<Policy, 'userRules' | 'workspaceRules'> | undefined> {
+): Promise<Pick<Policy, 'userRules' | 'workspaceRules' | 'trustsNetwork'> | undefined> {
   try {
     // Rules that a command at work made are about to be quarantined, and must not stop other calls until then.
     const isForeign = await guard.isForeign('.drawbridge');
+    const owners = await readRules(join(stateDir, 'policy.json'));
+    const workspaces = isForeign
+      ? undefined
+      : await readRules(join(root, '.drawbridge', 'policy.json'));
     return {
-      userRules: await readRules(join(stateDir, 'policy.json')),
-      workspaceRules: isForeign ? [] : await readRules(join(root, '.drawbridge', 'policy.json')),
+      userRules: owners.rules,
+      trustsNetwork: owners.trustsNetwork,
+      workspaceRules: workspaces?.rules ?? [],
     };
   } catch (error) {
     logTrouble('No call runs', error);
@@ -179,7 +184,7 @@ async function mayNameUnder(
 
 /** For the model, too: where our state is, and what is in it, only the log says. */
 const UNREADABLE_RULES =
-  'a file of rules cannot be read, the owner’s policy.json or .drawbridge/policy.json of the workspace, so nothing ' +
+  'a file of rules is broken, the owner’s policy.json or .drawbridge/policy.json of the workspace, so nothing ' +
   'runs until the person mends it: `drawbridge check` in a terminal says what is wrong, and `drawbridge check --mend` ' +
   'puts a broken .drawbridge of the workspace into quarantine.';
 

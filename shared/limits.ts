@@ -482,6 +482,8 @@ export const RULE_LIMITS = {
   maxWordsBefore: 64,
   /** UTF-16 units of all that one command may be called by: each is matched with each rule. */
   maxReadingChars: 256 * KIB,
+  /** UTF-16 units of a tool's name in a rule that are shown, and compared with the names that there are. */
+  maxNameChars: 64,
   /** Patterns that a search names when it leaves their files out. */
   maxNamedPatterns: 5,
 } as const;

@@ -17,6 +17,13 @@ export interface JudgedCommand {
   readonly permissions?: readonly Permission[] | undefined;
 }
 
+/** What holds commands, and what they may have inside of that. */
+export interface Surroundings {
+  readonly isConfined: boolean;
+  /** Without a sandbox this allows nothing. */
+  readonly trustsNetwork?: boolean;
+}
+
 /**
  * Each command of a line is judged by itself, and the strictest verdict counts. Rules that forbid or ask hold for
  * whatever a command comes down to. The owner's `allow` holds for a plain line as it is written (who allowed
@@ -26,14 +33,14 @@ export interface JudgedCommand {
 export function judgeCommand(
   { command: text, permissions = [] }: JudgedCommand,
   book: Rulebook,
-  isConfined: boolean,
+  surroundings: Surroundings,
 ): Verdict {
   const line = parseCommandLine(text);
   const isRead = strictRulesFor(book, runTerminalCmd).length > 0;
   const subjects = line.commands.map((command) =>
     subjectOf(command, line.isPlain, isRead ? readingsOf(command) : []),
   );
-  const builtIn = builtInVerdict(permissions, isConfined);
+  const builtIn = builtInVerdict(permissions, surroundings);
   return strictestOf([
     ...subjects.flatMap((subject) => verdictsOn(subject, book, builtIn, permissions)),
     ...verdictsOnLine(text, line, book),
@@ -65,10 +72,15 @@ function verdictsOn(
   return verdictsOf({ owners: canDecide ? owners : undefined, workspaces }, builtIn);
 }
 
-function builtInVerdict(permissions: readonly Permission[], isConfined: boolean): Verdict {
+function builtInVerdict(
+  permissions: readonly Permission[],
+  { isConfined, trustsNetwork = false }: Surroundings,
+): Verdict {
   const wanted = permissions.length === 0 ? '' : ` It asks for ${permissions.join(', ')}.`;
   if (!isConfined) return ask(`No sandbox holds commands on this machine.${wanted}`);
-  return wanted === '' ? allow('Commands are allowed in the sandbox.') : ask(wanted.trim());
+  if (wanted === '') return allow('Commands are allowed in the sandbox.');
+  const isTrusted = trustsNetwork && permissions.every((permission) => permission === 'network');
+  return isTrusted ? allow('The network is allowed in the sandbox.') : ask(wanted.trim());
 }
 
 /** A pattern that itself joins commands, such as `curl * | sh*`, is for the line as a whole. */

@@ -22,6 +22,8 @@ export interface Policy extends Rulebook {
   readonly workspace: string;
   /** Whether a sandbox passed its self-test. */
   readonly isConfined: boolean;
+  /** Whether the owner lets confined commands have the network unasked (presets.ts). */
+  readonly trustsNetwork?: boolean;
   /** Where the path of this call leads, relative to the workspace: rules hold for that, too, whatever the call names it. */
   readonly realName?: string | undefined;
 }
@@ -44,7 +46,7 @@ export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
   }
   return strictestOf([
     tool.name === runTerminalCmd.name
-      ? judgeCommand(runTerminalCmd.arguments.parse(parsed.data), policy, policy.isConfined)
+      ? judgeCommand(runTerminalCmd.arguments.parse(parsed.data), policy, policy)
       : judgePath(tool, tool.subject(parsed.data), policy),
     ...verdictsOfRequest(tool, call.limits ?? {}),
   ]);

@@ -1,5 +1,5 @@
 /** Finds the rules that decide about a path or a command. */
-import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import { isFor, type NamedTool } from './rule-names.ts';
 import type { Rule } from './rules.ts';
 import { type Verdict, verdictOfOwner, verdictOfWorkspace } from './verdict.ts';
 import { matchesWildcard } from './wildcard.ts';
@@ -30,8 +30,6 @@ export interface DecidingRules {
   readonly owners?: Rule | undefined;
   readonly workspaces?: Rule | undefined;
 }
-
-type NamedTool = Pick<ToolDefinition, 'name' | 'aliases'>;
 
 /** `toReading` makes a pattern look like the readings it is matched with. */
 export function findDecidingRules(
@@ -64,10 +62,6 @@ export function strictRulesFor(book: Rulebook, tool: NamedTool): Rule[] {
 
 function isStrict({ decision }: Rule): boolean {
   return decision !== 'allow';
-}
-
-function isFor(rule: Rule, { name, aliases }: NamedTool): boolean {
-  return [name, ...aliases].some((each) => matchesWildcard(rule.tool, each));
 }
 
 function matches(

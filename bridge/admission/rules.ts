@@ -3,36 +3,58 @@ import { z } from 'zod';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
+import { PRESETS, type Preset, PresetName } from './presets.ts';
+import { problemOfName } from './rule-names.ts';
 
 /** From the mildest to the strictest. */
 export const Decision = z.enum(['allow', 'ask', 'deny']);
 export type Decision = z.infer<typeof Decision>;
 
 export const Rule = z.strictObject({
-  /** A tool's name or alias, or a pattern of names. */
-  tool: z.string().min(1),
+  /** A tool's name or alias, a category, or a pattern of names: see rule-names.ts. */
+  tool: z
+    .string()
+    .min(1)
+    .superRefine((name, context) => {
+      const problem = problemOfName(name);
+      if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
+    }),
   /** Matched against the call's path or command line; everything without it. */
   pattern: z.string().min(1).default('*'),
   decision: Decision,
 });
 export type Rule = z.infer<typeof Rule>;
 
-const RuleFile = z.strictObject({ rules: z.array(Rule) });
+const RuleFile = z
+  .strictObject({ preset: PresetName.optional(), rules: z.array(Rule).optional() })
+  .refine(({ preset, rules }) => preset !== undefined || rules !== undefined, {
+    error: 'it has neither "preset" nor "rules"',
+  });
 
-/** The file's rules; none when there is no such file. A file that is wrong throws, for its rules may be missed. */
-export async function readRules(path: string): Promise<readonly Rule[]> {
+/** What a rule file comes to: the rules of its preset, then its own. */
+export type RuleSet = Preset;
+
+/**
+ * The file's rules; those of `workspace` when there is no such file. A file that is wrong throws, for
+ * its rules may be missed.
+ */
+export async function readRules(path: string): Promise<RuleSet> {
   try {
     return parseRules(await readPlainFile(path), path);
   } catch (error) {
-    if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return [];
+    if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return PRESETS.workspace;
     throw error;
   }
 }
 
 /** Parses the JSON of a rule file. `origin` names it in the error. */
-export function parseRules(json: string, origin: string): readonly Rule[] {
+export function parseRules(json: string, origin: string): RuleSet {
   const parsed = RuleFile.safeParse(toValue(json, origin));
-  if (parsed.success) return parsed.data.rules;
+  if (parsed.success) {
+    const { preset = 'workspace', rules = [] } = parsed.data;
+    const { rules: first, trustsNetwork } = PRESETS[preset];
+    return { rules: [...first, ...rules], trustsNetwork };
+  }
   const { message } = invalidRequest(parsed.error);
   throw new DrawbridgeError(
     'NOT_CONFIGURED',
@@ -47,7 +69,8 @@ export function strictest(decisions: readonly Decision[]): Decision {
 }
 
 const FORM =
-  'Expected: {"rules":[{"tool":"run_terminal_cmd","pattern":"git push*","decision":"deny"}]}';
+  'Expected: {"preset":"workspace","rules":[' +
+  '{"tool":"command","pattern":"git push*","decision":"deny"}]}';
 
 function toValue(json: string, origin: string): unknown {
   try {

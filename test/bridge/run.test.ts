@@ -276,7 +276,9 @@ describe('a bridge', () => {
       const connection = await tunnel.welcomed();
       await place.put('.drawbridge/policy.json', '{"rules":[]}');
       const good = await readFile(path(), 'utf8');
-      for (const broken of ['{"rules":[', '{"rules":[{"tool":"*","decision":"maybe"}]}', '']) {
+      const unknown = '{"rules":[{"tool":"run_terminal","decision":"deny"}]}';
+      const wrong = '{"rules":[{"tool":"*","decision":"maybe"}]}';
+      for (const broken of ['{"rules":[', wrong, unknown, '']) {
         await writeFile(path(), broken);
         const result = await resultOf(connection, newCall('read_file', { target_file: 'a.txt' }));
         expect(result).toMatchObject({
@@ -289,6 +291,7 @@ describe('a bridge', () => {
       expect(log.mock.calls.map((said) => said.join(' '))).toEqual([
         expect.stringContaining(path()),
         expect.stringContaining(path()),
+        expect.stringContaining('no tool or category named run_terminal'),
         expect.stringContaining(path()),
       ]);
       await writeFile(path(), good);

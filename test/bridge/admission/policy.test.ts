@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { judgeCall, type Policy, visibilityOf } from '../../../bridge/admission/policy.ts';
-import { type Decision, Rule } from '../../../bridge/admission/rules.ts';
+import { type Decision, parseRules, Rule } from '../../../bridge/admission/rules.ts';
 import type { Mode } from '../../../shared/modes.ts';
 import type { CallLimits } from '../../../shared/tunnel.ts';
 
@@ -272,6 +272,103 @@ test('an allow does not take back a stricter rule for a line that is not plain',
     'allow',
   ]);
   expect(command('npm test', { ...CONFINED, userRules }, ['all'])).toBe('ask');
+});
+
+describe('a rule', () => {
+  const CALLS: Record<string, Record<string, unknown>> = {
+    read_file: { target_file: 'a' },
+    list_dir: { target_directory: 'a' },
+    glob_file_search: { glob_pattern: '*', target_directory: 'a' },
+    grep: { pattern: 'x', path: 'a' },
+    codebase_search: { query: 'x', target_directories: ['a'] },
+    str_replace: { path: 'a', old_string: 'x', new_string: 'y' },
+    edit_file: { target_file: 'a', instructions: 'x', code_edit: 'y' },
+    write: { path: 'a', contents: '' },
+    delete_file: { target_file: 'a' },
+    run_terminal_cmd: { command: 'ls' },
+  };
+  const deniedUnder = (...rules: string[]) => {
+    const policy = { ...CONFINED, userRules: rules.map(rule) };
+    return Object.entries(CALLS).flatMap(([tool, args]) =>
+      decide(tool, args, policy) === 'deny' ? [tool] : [],
+    );
+  };
+  const EDITS = ['str_replace', 'edit_file', 'write', 'delete_file'];
+
+  test.each<[string, string[]]>([
+    ['read', ['read_file', 'list_dir', 'glob_file_search', 'grep', 'codebase_search']],
+    ['edit', EDITS],
+    ['command', ['run_terminal_cmd']],
+    ['web', []],
+    ['mcp:github', []],
+    ['edit_file', EDITS],
+    ['search_replace', EDITS],
+    ['write', EDITS],
+    ['wri*', EDITS],
+    ['delete_file', ['delete_file']],
+    ['read_file', ['read_file', 'grep', 'codebase_search']],
+    ['grep', ['grep']],
+    ['list_dir', ['list_dir', 'glob_file_search']],
+    ['Glob', ['list_dir', 'glob_file_search']],
+    ['Shell', ['run_terminal_cmd']],
+  ])('that denies %s holds for %j', (name, denied) => {
+    expect(deniedUnder(`deny ${name}`)).toEqual(denied);
+  });
+
+  test('that allows a tool allows no other tool', () => {
+    expect(deniedUnder('deny edit', 'allow write')).toEqual(
+      EDITS.filter((name) => name !== 'write'),
+    );
+    expect(deniedUnder('deny edit', 'allow edit')).toEqual([]);
+  });
+
+  test('that denies reading a path keeps it out of searches', () => {
+    const call = { tool: 'grep', arguments: { pattern: 'a' }, mode: 'agent' } as const;
+    const shown = visibilityOf(call, {
+      ...CONFINED,
+      userRules: [rule('deny read_file private/*')],
+    });
+    expect(['private/a', 'open/a'].map((name) => shown?.mayShow(name))).toEqual([false, true]);
+  });
+});
+
+describe('a preset', () => {
+  const under = (preset: string, isConfined: boolean) => {
+    const { rules, trustsNetwork } = parseRules(JSON.stringify({ preset }), 'p.json');
+    const policy = { ...CONFINED, isConfined, userRules: rules, trustsNetwork };
+    return [
+      decide('read_file', { target_file: 'a' }, policy),
+      decide('write', { path: 'a', contents: '' }, policy),
+      command('ls', policy),
+      command('ls', policy, ['network']),
+      command('ls', policy, ['network', 'git_write']),
+      command('ls', policy, ['all']),
+      command('ls', policy, ['network', 'all']),
+    ].join(' ');
+  };
+
+  test.each([
+    ['read-only', true, 'allow deny deny deny deny deny deny'],
+    ['read-only', false, 'allow deny deny deny deny deny deny'],
+    ['ask', true, 'allow ask ask ask ask ask ask'],
+    ['ask', false, 'allow ask ask ask ask ask ask'],
+    ['workspace', true, 'allow allow allow ask ask ask ask'],
+    ['workspace', false, 'allow allow ask ask ask ask ask'],
+    ['trusted', true, 'allow allow allow allow ask ask ask'],
+    ['trusted', false, 'allow allow ask ask ask ask ask'],
+  ])('%s, confined %s: %s', (preset, isConfined, verdicts) => {
+    expect(under(preset, isConfined)).toBe(verdicts);
+  });
+
+  test('that trusts the network keeps the rules that are stricter', () => {
+    const policy = {
+      ...CONFINED,
+      trustsNetwork: true,
+      workspaceRules: [rule('deny command curl*')],
+    };
+    expect(command('curl x', policy, ['network'])).toBe('deny');
+    expect(command('npm ci', policy, ['network'])).toBe('allow');
+  });
 });
 
 describe('a rule about a path', () => {

@@ -12,14 +12,17 @@ test('a file of rules is read in its order, and a rule without a pattern is for 
     { tool: 'write', decision: 'ask' },
   ];
   await writeFile(path, JSON.stringify({ rules }));
-  expect(await readRules(path)).toEqual([
-    rules[0],
-    { tool: 'write', pattern: '*', decision: 'ask' },
-  ]);
+  expect(await readRules(path)).toEqual({
+    rules: [rules[0], { tool: 'write', pattern: '*', decision: 'ask' }],
+    trustsNetwork: false,
+  });
 });
 
 test('no file is no rules', async () => {
-  expect(await readRules(join(await temporaryFolder(), 'policy.json'))).toEqual([]);
+  expect(await readRules(join(await temporaryFolder(), 'policy.json'))).toEqual({
+    rules: [],
+    trustsNetwork: false,
+  });
 });
 
 test.each([
@@ -28,8 +31,63 @@ test.each([
   ['{"rules":[{"tool":"write","decision":"maybe"}]}', 'rules[0].decision: '],
   ['{"rules":[{"tool":"write","decision":"ask","patern":"x"}]}', 'rules[0]: '],
   ['{"rules":[{"decision":"ask"}]}', 'rules[0].tool: '],
+  ['{}', 'p.json is not a file of rules: '],
+  ['{"preset":"readonly"}', 'preset: '],
 ])('a file that is wrong is an error which says where: %s', (json, message) => {
   expect(() => parseRules(json, 'p.json')).toThrow(message);
+});
+
+test.each([
+  ['run_terminal', 'run_terminal_cmd'],
+  ['Edit', 'edit'],
+  ['Shel', 'Shell'],
+  ['comand', 'command'],
+  ['run_terminal*x', 'run_terminal_cmd'],
+])('a rule for %s, which is no tool, is an error that names %s', (tool, nearest) => {
+  const json = JSON.stringify({ rules: [{ tool, decision: 'deny' }] });
+  expect(() => parseRules(json, 'p.json')).toThrow(
+    `rules[0].tool: there is no tool or category named ${tool}; the nearest name is ${nearest}`,
+  );
+});
+
+test('a rule for a tool of the server is an error that says so', () => {
+  const json = '{"rules":[{"tool":"TodoWrite","decision":"deny"}]}';
+  expect(() => parseRules(json, 'p.json')).toThrow('TodoWrite touches no machine');
+});
+
+test('a name that is long or holds control characters is shown shortened and escaped', () => {
+  const tool = `\u001b[2J${'x'.repeat(10_000)}`;
+  const json = JSON.stringify({ rules: [{ tool, decision: 'deny' }] });
+  expect(() => parseRules(json, 'p.json')).toThrow(/^[^\p{Cc}]{1,400}$/u);
+});
+
+test.each([
+  '*',
+  'read',
+  'edit',
+  'command',
+  'web',
+  'mcp:github',
+  'mcp:*',
+  'mcp_github_create_issue',
+  'mcp*',
+  'Shell',
+  'gr?p',
+  '*_file',
+])('a rule may name %s', (tool) => {
+  const json = JSON.stringify({ rules: [{ tool, decision: 'deny' }] });
+  expect(parseRules(json, 'p.json').rules).toHaveLength(1);
+});
+
+test('the rules of a file come after those of its preset, so they win', () => {
+  const json = '{"preset":"ask","rules":[{"tool":"write","pattern":"notes/*","decision":"allow"}]}';
+  expect(parseRules(json, 'p.json').rules.map(({ tool, decision }) => [tool, decision])).toEqual([
+    ['edit', 'ask'],
+    ['command', 'ask'],
+    ['web', 'ask'],
+    ['mcp:*', 'ask'],
+    ['write', 'allow'],
+  ]);
 });
 
 test('a pipe or a device in the place of the file is an error, and nobody waits for it', async () => {

@@ -1,0 +1,99 @@
+/** The names that a rule may use for tools, and the tools that a rule of such a name is about. */
+import { RULE_LIMITS } from '../../shared/limits.ts';
+import { nameInLine, shorten } from '../../shared/plain-sight.ts';
+import { BRIDGE_TOOLS, EDGE_TOOLS } from '../../shared/tools/catalogue.ts';
+import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import type { Rule } from './rules.ts';
+import { matchesWildcard } from './wildcard.ts';
+
+/** Tools by what they do. `web` has no tool yet. Each MCP server is a category, `mcp:<server>`. */
+const CATEGORIES = ['read', 'edit', 'command', 'web'] as const;
+type Category = (typeof CATEGORIES)[number];
+
+/** What rules know of a tool. */
+export type NamedTool = Pick<ToolDefinition, 'name' | 'aliases' | 'effect'>;
+
+/**
+ * A rule that forbids or asks also holds for each tool that does the same by another name: an owner
+ * who forbids `edit_file` does not mean that `write` may. A rule that allows holds for its tool alone.
+ */
+export function isFor({ tool: pattern, decision }: Rule, tool: NamedTool): boolean {
+  const stronger = decision === 'allow' ? [] : (HELD_WITH.get(tool.name) ?? []);
+  return (
+    matchesWildcard(pattern, categoryOf(tool)) ||
+    [tool, ...stronger].some((each) => namesOf(each).some((name) => matchesWildcard(pattern, name)))
+  );
+}
+
+/** Why no rule can have this name, as a sentence; undefined for a name that rules may have. */
+export function problemOfName(pattern: string): string | undefined {
+  // Which servers there are is not known here, and they come and go.
+  if (/^mcp[:_*]/.test(pattern)) return undefined;
+  if (KNOWN_NAMES.some((name) => matchesWildcard(pattern, name))) return undefined;
+  const shown = nameInLine(shorten(pattern, RULE_LIMITS.maxNameChars));
+  if (EDGE_TOOLS.some((tool) => namesOf(tool).some((name) => matchesWildcard(pattern, name)))) {
+    return `${shown} touches no machine, so no rule is about it: remove this rule`;
+  }
+  return `there is no tool or category named ${shown}; the nearest name is ${nearestTo(shown)}`;
+}
+
+function categoryOf({ effect }: NamedTool): Category {
+  switch (effect) {
+    case 'read':
+      return 'read';
+    case 'write':
+      return 'edit';
+    case 'execute':
+      return 'command';
+  }
+}
+
+function namesOf({ name, aliases }: Pick<ToolDefinition, 'name' | 'aliases'>): readonly string[] {
+  return [name, ...aliases];
+}
+
+/** By edit distance without letter case. A shared beginning decides between equals. */
+function nearestTo(name: string): string {
+  const wanted = name.toLowerCase();
+  const scored = KNOWN_NAMES.map((known) => {
+    const folded = known.toLowerCase();
+    const startsAlike = folded.startsWith(wanted) || wanted.startsWith(folded);
+    return { known, score: distance(wanted, folded) - (startsAlike ? 1 : 0) };
+  });
+  return scored.reduce((best, each) => (each.score < best.score ? each : best)).known;
+}
+
+/** Levenshtein's distance: how many characters to add, leave out or change. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (const [above, char] of [...a].entries()) {
+    const next = [above + 1];
+    for (let at = 0; at < b.length; at++) {
+      const changed = (row[at] ?? 0) + (b[at] === char ? 0 : 1);
+      next.push(Math.min(changed, (row[at + 1] ?? 0) + 1, (next[at] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
+
+/** They change content. A file that must not change must not be deleted either. */
+const CHANGES = ['str_replace', 'edit_file', 'write'];
+const LISTINGS = ['list_dir', 'glob_file_search'];
+
+const HELD_WITH_NAMES: readonly (readonly [held: string, names: readonly string[]])[] = [
+  ...[...CHANGES, 'delete_file'].map((name) => [name, CHANGES] as const),
+  ...LISTINGS.map((name) => [name, LISTINGS] as const),
+  ['grep', ['read_file']],
+  ['codebase_search', ['read_file']],
+];
+
+const HELD_WITH: ReadonlyMap<string, readonly ToolDefinition[]> = new Map(
+  HELD_WITH_NAMES.map(([held, names]) => [
+    held,
+    BRIDGE_TOOLS.filter(({ name }) => names.includes(name)),
+  ]),
+);
+
+/** Categories first: of two names that are equally near, the broader one is proposed. */
+const KNOWN_NAMES: readonly string[] = [...CATEGORIES, ...BRIDGE_TOOLS.flatMap(namesOf)];
