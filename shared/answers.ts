@@ -11,7 +11,7 @@ export const Health = z.object({ status: z.literal('ok') });
 export const Cancelled = z.object({ id: ResponseId, status: ResponseStatus });
 export type Cancelled = z.infer<typeof Cancelled>;
 
-/** `POST conversations/{id}/approvals/{callId}`: the answer is stored and on its way to the bridge. */
+/** `POST conversations/{id}/approvals/{callId}`: the answer counted, or the bridge has not refused it so far. */
 export const ApprovalTaken = z.object({
   callId: CallId,
   decision: ApprovalAnswer.shape.decision,

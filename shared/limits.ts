@@ -184,6 +184,12 @@ export const RUN_LIMITS = {
   dispatchRetryMs: SECOND,
   /** How long a person has to answer an approval. */
   approvalMs: 24 * 60 * MINUTE,
+  /** How long the Worker waits to hear whether the bridge refuses an answer: a bridge says so at once. */
+  refusalMs: 5 * SECOND,
+  /** Between two looks at the tunnel, so that the Worker waits and not the object; doubled each time. */
+  refusalPollMs: 50,
+  /** What that grows to. */
+  maxRefusalPollMs: 400,
   /** UTF-16 units of a tool's result as the model reads it. */
   maxResultChars: 100_000,
   /** Bytes of what a bridge tells beside a result (a diff, a command's output), as JSON: it shares a row with the result. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Device, signApproval } from '../../client/device.ts';
 import type { StreamEvent } from '../../shared/events.ts';
+import { newDeviceId } from '../../shared/ids.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type House, startHouse } from './house.ts';
 
@@ -22,12 +23,17 @@ it('runs what a device of this machine has approved, and only with its signature
   const question = { ...request, conversationId };
   const other = { ...question, proposal: { ...proposal, arguments: { command: 'true' } } };
   const wrong = { nonce, decision: 'once', signature: await signApproval(device, other) };
-  expect((await answer(house, conversationId, callId, wrong)).status).toBe(200);
+  const refused = await answer(house, conversationId, callId, wrong);
+  expect(refused.status).toBe(403);
+  expect(await refused.json()).toMatchObject({
+    error: { code: 'APPROVAL_REFUSED', message: expect.stringContaining('not signed by a device') },
+  });
+  const stranger = { ...device, deviceId: newDeviceId(crypto.randomUUID()) };
+  const foreign = { ...wrong, signature: await signApproval(stranger, question) };
+  expect((await answer(house, conversationId, callId, foreign)).status).toBe(403);
 
   const good = { nonce, decision: 'once', signature: await signApproval(device, question) };
-  await expect
-    .poll(async () => (await answer(house, conversationId, callId, good)).status)
-    .toBe(200);
+  expect((await answer(house, conversationId, callId, good)).status).toBe(200);
   const events = await asked.rest();
   expect(events.find(({ type }) => type === 'approval_resolved')).toMatchObject({
     decision: 'once',

@@ -15,7 +15,7 @@ export const ANSWER_OPERATIONS: readonly Operation[] = [
     tag: 'Answers',
     summary: 'Allow or reject a call',
     description:
-      'Answers the question with this nonce, and no other. A yes counts only with a signature by a device that is enrolled at the bridge, over exactly what was shown; a rejection needs none. The first answer counts.',
+      'Answers the question with this nonce, and no other. A yes counts only with a signature by a device that is enrolled at the bridge, over exactly what was shown; a rejection needs none. The first answer counts. The bridge verifies the signature; an answer that it refuses within 5 seconds is 403 `APPROVAL_REFUSED`, and the question stays open.',
     access: 'user',
     params: {
       ...CONVERSATION_PARAMS,
@@ -30,9 +30,19 @@ export const ANSWER_OPERATIONS: readonly Operation[] = [
       },
     },
     answers: [
-      jsonAnswer(200, 'The answer is on its way to the bridge, which verifies it.', ApprovalTaken),
+      jsonAnswer(
+        200,
+        'The answer counted, or waits for the bridge, which has not refused it so far.',
+        ApprovalTaken,
+      ),
     ],
-    errors: ['NOT_FOUND', 'APPROVAL_NOT_SIGNED', 'ALREADY_ANSWERED', 'SUPERSEDED'],
+    errors: [
+      'NOT_FOUND',
+      'APPROVAL_NOT_SIGNED',
+      'APPROVAL_REFUSED',
+      'ALREADY_ANSWERED',
+      'SUPERSEDED',
+    ],
   },
   {
     id: 'answerClarification',

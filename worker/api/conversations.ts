@@ -30,6 +30,7 @@ import type { AppContext } from '../people/caller.ts';
 import { parseCursor } from '../people/cursor.ts';
 import { wordsOf } from '../people/search.ts';
 import { reach, unlessReset } from '../reach.ts';
+import { answerApproval } from './answer-approval.ts';
 import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
 import { exportConversation } from './export.ts';
 import { parse, parseBody, parseId } from './parse.ts';
@@ -89,7 +90,7 @@ export const conversations = new Hono<AppContext>()
     const caller = callerOf(c);
     const callId = parseId(CallId, c.req.param('callId'), 'call');
     const answer = await parseBody(c, ApprovalRequest);
-    unwrap(await conversationOf(c.env, caller).answerApproval(caller, callId, answer));
+    await answerApproval(c.env, caller, callId, answer);
     return c.json({ callId, decision: answer.decision });
   })
   .post('/:id/clarifications/:documentId', async (c) => {

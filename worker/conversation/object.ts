@@ -165,7 +165,12 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
-  answerApproval(caller: Caller, callId: string, answer: ApprovalRequest): Promise<Outcome<void>> {
+  /** The value is the bridge that the answer goes to: its tunnel hears whether the answer counts. */
+  answerApproval(
+    caller: Caller,
+    callId: string,
+    answer: ApprovalRequest,
+  ): Promise<Outcome<string>> {
     return toOutcome(() => this.#partsFor(caller).approvals.answer(callId, answer));
   }
 

@@ -18,10 +18,16 @@ import { type Outcome, toOutcome } from '../outcome.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
-import { type OpenCall, TunnelStore } from './statements.ts';
+import { type AnswerKey, type OpenCall, TunnelStore } from './statements.ts';
 
 /** All of a bridge's listing but when it connected, which its account knows. */
 export type BridgeStatus = Omit<BridgeInfo, 'lastConnected'>;
+
+/** What became of a person's answer. `over`: it counted, or its question has ended. */
+export type AnswerState =
+  | { readonly state: 'waiting'; readonly connected: boolean }
+  | { readonly state: 'refused'; readonly message: string }
+  | { readonly state: 'over' };
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
@@ -103,6 +109,14 @@ export class Tunnel extends DurableObject<Env> {
       sendFrame(this.#socket.inUse(), { type: 'approval', answer });
       return 2;
     });
+  }
+
+  /** Asked again and again while somebody waits, so that nothing waits here. */
+  answerState(account: string, key: AnswerKey): AnswerState {
+    const answer = this.describe(account) && this.#store.readAnswerTo(key);
+    if (!answer) return { state: 'over' };
+    if (answer.refused !== null) return { state: 'refused', message: answer.refused };
+    return { state: 'waiting', connected: this.#socket.current(Date.now()) !== null };
   }
 
   /** The bridge's connection: a WebSocket. The Worker has checked its token and says what it found in the URL. */
@@ -269,7 +283,7 @@ export class Tunnel extends DurableObject<Env> {
         this.#store.deleteOlderAnswer(frame);
         return await conversation.approvalRequested(frame.callId, frame);
       case 'approval_refused':
-        return this.#store.deleteAnswerTo(frame); // The next one may count.
+        return this.#store.markAnswerRefused(frame, frame.message);
       case 'approval_resolved':
         await conversation.approvalResolved(frame.callId, frame);
         return this.#store.deleteAnswerTo(frame);

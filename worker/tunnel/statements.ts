@@ -1,6 +1,6 @@
 /** What a tunnel stores: its bridge as it last introduced itself, the calls in flight, the answers on their way. */
 import type { ApprovalAnswer, Confinement, MachineContext, ToolCall } from '../../shared/tunnel.ts';
-import { hasSchema, migrate } from '../storage/migrations.ts';
+import { migrate, openStored } from '../storage/migrations.ts';
 
 const MIGRATIONS = [
   `create table bridge (id text primary key, owner text not null, body text not null) without rowid;
@@ -11,6 +11,8 @@ const MIGRATIONS = [
    create table answers (id text primary key, body text not null) without rowid;`,
   // Answers of protocol 2 name no question: none of them can count, and a bridge could not read them. It asks again.
   'delete from answers;',
+  // Why the bridge refused it. Such an answer is kept for its sender to hear that, and gives way to the next one.
+  'alter table answers add column refused text;',
 ] as const;
 
 export interface Bridge {
@@ -38,7 +40,7 @@ export class TunnelStore {
 
   constructor(sql: SqlStorage) {
     this.#sql = sql;
-    this.#exists = hasSchema(sql);
+    this.#exists = openStored(sql, MIGRATIONS);
   }
 
   /** Null for a bridge that never connected. */
@@ -105,39 +107,61 @@ export class TunnelStore {
     this.deleteAnswer(callId);
   }
 
-  /** False when the call has an answer already. */
+  /** False when the call has an answer already that was not refused. */
   insertAnswer(answer: ApprovalAnswer): boolean {
     const { rowsWritten } = this.#sql.exec(
-      'insert into answers (id, body) values (?, ?) on conflict (id) do nothing',
+      `insert into answers (id, body) values (?, ?)
+       on conflict (id) do update set body = excluded.body, refused = null where refused is not null`,
       answer.callId,
       JSON.stringify(answer),
     );
     return rowsWritten > 0;
   }
 
+  /** Those that the bridge has not refused. */
   readAnswers(): ApprovalAnswer[] {
     return this.#sql
-      .exec<{ body: string }>('select body from answers')
+      .exec<{ body: string }>('select body from answers where refused is null')
       .toArray()
       .map(({ body }) => JSON.parse(body) as ApprovalAnswer);
+  }
+
+  /** Null where no answer to this question is kept. `refused` is why the bridge refused it, or null. */
+  readAnswerTo({ callId, nonce }: AnswerKey): { readonly refused: string | null } | null {
+    if (!this.#exists) return null;
+    const rows = this.#sql.exec<{ refused: string | null }>(
+      "select refused from answers where id = ? and json_extract(body, '$.nonce') = ?",
+      callId,
+      nonce,
+    );
+    return rows.toArray()[0] ?? null;
+  }
+
+  markAnswerRefused({ callId, nonce }: AnswerKey, why: string): void {
+    const isSame = "json_extract(body, '$.nonce') = ?";
+    const set = `update answers set refused = ? where id = ? and ${isSame}`;
+    this.#sql.exec(set, why, callId, nonce);
   }
 
   deleteAnswer(callId: string): void {
     this.#sql.exec('delete from answers where id = ?', callId);
   }
 
-  /** Deletes the answer to this very question, which ended or for which it did not count. */
-  deleteAnswerTo({ callId, nonce }: Pick<ApprovalAnswer, 'callId' | 'nonce'>): void {
+  /** Deletes the answer to this very question, which ended. */
+  deleteAnswerTo({ callId, nonce }: AnswerKey): void {
     const isSame = "json_extract(body, '$.nonce') = ?";
     this.#sql.exec(`delete from answers where id = ? and ${isSame}`, callId, nonce);
   }
 
   /** Deletes the answer to a question about this call whose place this one has taken. */
-  deleteOlderAnswer({ callId, nonce }: Pick<ApprovalAnswer, 'callId' | 'nonce'>): void {
+  deleteOlderAnswer({ callId, nonce }: AnswerKey): void {
     const isOther = "json_extract(body, '$.nonce') <> ?";
     this.#sql.exec(`delete from answers where id = ? and ${isOther}`, callId, nonce);
   }
 }
+
+/** Which question an answer is to. */
+export type AnswerKey = Pick<ApprovalAnswer, 'callId' | 'nonce'>;
 
 interface CallRow extends Record<string, SqlStorageValue> {
   body: string;

@@ -71,9 +71,10 @@ describe('rows of a response', () => {
       bridge.ask(callId);
       await reader.untilType('approval_request');
       const body = { nonce: NONCE, decision: 'reject' };
-      await call(`conversations/${conversationId}/approvals/${callId}`, { body });
+      const sent = call(`conversations/${conversationId}/approvals/${callId}`, { body });
       await bridge.next('approval');
       bridge.resolve(callId, { decision: 'reject' });
+      await sent;
       await reader.untilType('approval_resolved');
       bridge.finish(callId, { status: 'error', code: 'REJECTED', data: 'no' });
       (await model.next()).answer({ text: 'Then not.' });

@@ -18,6 +18,7 @@ import {
   openBridge,
   PROPOSAL,
   type ScriptedBridge,
+  tunnelOf,
 } from './scripted-bridge.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -41,9 +42,10 @@ it('a question is shown, its answer reaches the bridge, and the run goes on', as
       },
     ],
   });
-  expect((await answer(streamed, callId, once)).status).toBe(200);
+  const sent = answer(streamed, callId, once);
   expect((await bridge.next('approval')).answer).toEqual({ callId, ...once });
   bridge.resolve(callId);
+  expect((await sent).status).toBe(200);
   bridge.succeed(callId, 'ran');
   (await model.next()).answer({ text: 'Done.' });
   await streamed.reader.toEnd();
@@ -52,18 +54,45 @@ it('a question is shown, its answer reaches the bridge, and the run goes on', as
   expect(documents[0]?.metadata).not.toHaveProperty('approval');
 });
 
-it('only the first answer counts, until the bridge refuses it', async () => {
+it('only the first answer counts, until the bridge refuses it, which its sender hears', async () => {
   const { bridge, callId, streamed } = await question();
-  const [first, second] = await Promise.all([
-    answer(streamed, callId, { ...reject, message: 'no' }),
-    answer(streamed, callId, once),
-  ]);
-  expect([first.status, second.status].sort()).toEqual([200, 409]);
+  const first = answer(streamed, callId, once);
+  await bridge.next('approval');
+  expect(await errorOf(await answer(streamed, callId, reject))).toMatchObject({ status: 409 });
+  bridge.send({ type: 'approval_refused', callId, nonce: NONCE, message: 'Badly signed.' });
+  expect(await errorOf(await first)).toMatchObject({
+    status: 403,
+    code: 'APPROVAL_REFUSED',
+    message: expect.stringContaining('Badly signed.'),
+  });
+  const second = answer(streamed, callId, once);
+  expect((await bridge.next('approval')).answer).toMatchObject(once);
+  bridge.resolve(callId);
+  expect((await second).status).toBe(200);
+  await streamed.reader.leave();
+});
+
+it('an answer that the bridge says nothing about is taken: it is kept until the bridge does', async () => {
+  const { callId, streamed } = await question();
+  expect((await answer(streamed, callId, reject)).status).toBe(200);
+  expect(await errorOf(await answer(streamed, callId, reject))).toMatchObject({ status: 409 });
+  await streamed.reader.leave();
+}, 20_000);
+
+it('a refusal outlives a restart of the tunnel', async () => {
+  const { bridge, callId, streamed } = await question();
+  void answer(streamed, callId, once);
   await bridge.next('approval');
   bridge.send({ type: 'approval_refused', callId, nonce: NONCE, message: 'Badly signed.' });
-  await vi.waitFor(async () => expect((await answer(streamed, callId, once)).status).toBe(200));
-  expect((await bridge.next('approval')).answer).toMatchObject(once);
-  await streamed.reader.leave();
+  bridge.succeed(newCallId(crypto.randomUUID()), '');
+  await bridge.next('ack');
+  await abortAllDurableObjects();
+  const tunnel = tunnelOf(bridge.bridgeId);
+  expect(await tunnel.answerState('ada', { callId, nonce: NONCE })).toEqual({
+    state: 'refused',
+    message: 'Badly signed.',
+  });
+  expect(await tunnel.answerState('eve', { callId, nonce: NONCE })).toEqual({ state: 'over' });
 });
 
 it.each<[string, (asked: Question) => Promise<Response>, number, string]>([
@@ -106,7 +135,10 @@ it.each<[string, (asked: Question) => Promise<Response>, number, string]>([
 ])('an answer %s is refused, and the question stays open', async (_, give, status, code) => {
   const asked = await question();
   expect(await errorOf(await give(asked))).toMatchObject({ status, code });
-  expect((await answer(asked.streamed, asked.callId, reject)).status).toBe(200);
+  void answer(asked.streamed, asked.callId, reject);
+  expect((await asked.bridge.next('approval')).answer).toMatchObject(reject);
+  asked.bridge.resolve(asked.callId, { decision: 'reject' });
+  await asked.streamed.reader.untilType('approval_resolved');
   await asked.streamed.reader.leave();
 });
 
@@ -186,7 +218,7 @@ it('what a bridge says twice of a question happens once', async () => {
 
 it('another question about a call takes the place of the first, on every device and for every answer', async () => {
   const { bridge, callId, streamed } = await question();
-  await answer(streamed, callId, once);
+  void answer(streamed, callId, once);
   expect((await bridge.next('approval')).answer.nonce).toBe(NONCE);
   const proposal = { ...PROPOSAL, arguments: { command: 'make clean' } };
   const second = { nonce: 'the-second-question', proposal };
@@ -205,7 +237,7 @@ it('another question about a call takes the place of the first, on every device 
   // What still comes of the first one changes nothing, and its answer is not kept.
   bridge.resolve(callId);
   bridge.send({ type: 'approval_refused', callId, nonce: NONCE, message: 'Too late.' });
-  expect((await answer(streamed, callId, { ...once, nonce: second.nonce })).status).toBe(200);
+  void answer(streamed, callId, { ...once, nonce: second.nonce });
   expect((await bridge.next('approval')).answer.nonce).toBe(second.nonce);
   expect((await readResponse(streamed.responseId)).status).toBe('waiting');
   await streamed.reader.leave();
@@ -213,7 +245,7 @@ it('another question about a call takes the place of the first, on every device 
 
 it('an answer that was refused is not told again', async () => {
   const { bridge, callId, streamed } = await question();
-  await answer(streamed, callId, once);
+  void answer(streamed, callId, once);
   await bridge.next('approval');
   bridge.send({ type: 'approval_refused', callId, nonce: NONCE, message: 'Badly signed.' });
   bridge.succeed(newCallId(crypto.randomUUID()), '');
@@ -238,7 +270,7 @@ it('a question that no row can hold fails its call, and the bridge asks no longe
 
 it('an answer is forgotten with its call', async () => {
   const { bridge, callId, streamed } = await question();
-  await answer(streamed, callId, once);
+  void answer(streamed, callId, once);
   await bridge.next('approval');
   bridge.succeed(callId, 'ran');
   await bridge.next('ack');

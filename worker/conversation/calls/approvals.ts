@@ -61,11 +61,13 @@ export class Approvals {
 
   /**
    * Takes the first answer to the question that is open. An approval must be signed; whether the signature is good only
-   * the bridge can say.
+   * the bridge can say: its id is returned.
    */
-  async answer(callId: string, answer: ApprovalRequest): Promise<void> {
+  async answer(callId: string, answer: ApprovalRequest): Promise<string> {
     const documentId = this.#documentOf(callId);
-    if (documentId === undefined) throw new DrawbridgeError('NOT_FOUND', 'There is no such call');
+    const bridgeId = this.#bridgeId;
+    if (documentId === undefined || bridgeId === null)
+      throw new DrawbridgeError('NOT_FOUND', 'There is no such call');
     const open = this.#openNonce(documentId);
     if (open === undefined) {
       throw new DrawbridgeError('ALREADY_ANSWERED', 'This call is not waiting for an approval');
@@ -83,6 +85,7 @@ export class Approvals {
       );
     }
     await this.#hands.answer({ callId, ...answer });
+    return bridgeId;
   }
 
   #documentOf(callId: string): string | undefined {

@@ -124,8 +124,10 @@ it('what a person decides', async () => {
   await waiting.body?.cancel();
   const signature = { deviceId: newDeviceId(crypto.randomUUID()), value: 'c2ln' };
   const approval = { nonce: NONCE, decision: 'once', signature };
-  await api.call('answerApproval', { params: { ...params, callId }, body: approval });
+  const sent = api.call('answerApproval', { params: { ...params, callId }, body: approval });
+  await bridge.next('approval');
   bridge.resolve(callId);
+  await sent;
   bridge.succeed(callId, 'ran');
   const { documents } = Object((await asking).json);
   const documentId = documents.at(-1).id;
