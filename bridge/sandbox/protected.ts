@@ -1,41 +1,5 @@
-/** The one list of paths that may not be changed, or not even read: it binds file tools and sandbox alike. */
-
-/**
- * Names of files and folders that nothing may change, at any depth of a workspace: what they hold is run, or decides
- * what is run, by git, an editor, an agent or a shell outside the sandbox.
- */
-export const PROTECTED_NAMES = [
-  '.git',
-  '.gitmodules',
-  '.vscode',
-  '.idea',
-  '.zed',
-  '.husky',
-  '.drawbridge',
-  '.cursor',
-  '.claude',
-  '.gemini',
-  '.qwen',
-  '.codex',
-  '.mcp.json',
-  '.envrc',
-  '.npmrc',
-  '.yarnrc',
-  '.yarnrc.yml',
-  '.bashrc',
-  '.bash_profile',
-  '.bash_login',
-  '.bash_logout',
-  '.bash_aliases',
-  '.profile',
-  '.zshrc',
-  '.zshenv',
-  '.zprofile',
-  '.zlogin',
-  '.zlogout',
-  '.gitconfig',
-  '.ripgreprc',
-] as const;
+/** Which paths may not be changed, or not even read: it binds file tools and sandbox alike. */
+import { PROTECTED_KINDS } from './protected-kinds.ts';
 
 /** Folders that no file tool reads, at any depth: keys and credentials. */
 export const SECRET_FOLDERS = ['.ssh', '.gnupg', '.aws', '.azure', '.kube'] as const;
@@ -79,7 +43,7 @@ export function closureOf(path: string): Closure | null {
   const names = path.split(/[/\\]/).map(foldName);
   if (names.some((name) => SECRET_FOLDER_NAMES.has(name))) return 'secret';
   if (isSecretFile(names.at(-1) ?? '')) return 'secret';
-  return names.some((name) => PROTECTED_FOLDED.has(name)) ? 'protected' : null;
+  return names.some(isProtected) ? 'protected' : null;
 }
 
 /** Whether a name stands for itself on any file system. */
@@ -99,12 +63,20 @@ function foldName(name: string): string {
     .toLowerCase();
 }
 
+function isProtected(name: string): boolean {
+  return PROTECTED_NAMES.has(name) || PROTECTED_PATTERNS.test(name);
+}
+
 function isSecretFile(name: string): boolean {
   return SECRET_FILE_NAMES.test(name) && !EXAMPLE_FILE_NAMES.test(name);
 }
 
 const SECRET_FOLDER_NAMES: ReadonlySet<string> = new Set(SECRET_FOLDERS);
-const PROTECTED_FOLDED: ReadonlySet<string> = new Set(PROTECTED_NAMES);
+const ALL_PROTECTED = PROTECTED_KINDS.flatMap(({ names }) => names);
+const PROTECTED_NAMES: ReadonlySet<string> = new Set(
+  ALL_PROTECTED.filter((name) => !name.includes('*')),
+);
+const PROTECTED_PATTERNS = anyOf(ALL_PROTECTED.filter((name) => name.includes('*')));
 const SECRET_FILE_NAMES = anyOf(SECRET_FILES);
 const EXAMPLE_FILE_NAMES = anyOf(EXAMPLE_FILES);
 
