@@ -16,6 +16,14 @@ export interface Account {
   readonly prefix: readonly string[];
 }
 
+/** By which the kernel decides what a command may enter: it has no further groups, and no capabilities. */
+export type Rights = Pick<Account, 'uid' | 'gid'>;
+
+/** Those of a command that runs as another user than the bridge; undefined where it is the same one. */
+export function otherRights({ uid, gid, prefix }: Account): Rights | undefined {
+  return prefix.length === 0 ? undefined : { uid, gid };
+}
+
 export type AccountChoice =
   | { readonly ok: true; readonly account: Account }
   /** `reason` is one sentence that says what to do. */

@@ -1,5 +1,6 @@
 /** Keeps the bases of one workspace in step with what is in it. */
 
+import { type Account, otherRights } from './account.ts';
 import { Base } from './base.ts';
 import { type BytePath, fromText, isBelow, toText } from './byte-path.ts';
 import { descendants, type Freeze, freezeDescendants, type Process } from './freeze.ts';
@@ -15,7 +16,7 @@ export type BaseKind = 'plain' | 'git';
 
 export interface BasesOptions {
   readonly workspace: string;
-  readonly prefix: readonly string[];
+  readonly account: Account;
   readonly file: string;
   /** See systemView. */
   readonly view: readonly BytePath[];
@@ -41,8 +42,9 @@ export class Bases implements Disposable {
   private constructor(options: BasesOptions) {
     this.#options = options;
     this.#workspace = fromText(options.workspace);
-    this.#scan = new WorkspaceScan(this.#workspace);
-    this.#known = new KnownEntries(this.#workspace);
+    const rights = otherRights(options.account);
+    this.#scan = new WorkspaceScan(this.#workspace, rights);
+    this.#known = new KnownEntries(this.#workspace, rights);
   }
 
   /** To be called before the first command. `reason`: a sentence on why nothing can be confined here. */
@@ -140,7 +142,8 @@ export class Bases implements Disposable {
   }
 
   async #make(kind: BaseKind, places: readonly ClosedEntry[]): Promise<Base | undefined> {
-    const { prefix, file } = this.#options;
+    const { account, file } = this.#options;
+    const { prefix } = account;
     const view = this.#viewOf(kind);
     return await Base.make({ prefix, file, view, entries: entriesOf(kind, places) });
   }

@@ -41,7 +41,7 @@ export async function bubblewrapConfinement(
   const linked = await linkedGit(workspace);
   const opened = await Bases.open({
     workspace,
-    prefix: account.prefix,
+    account,
     file: bubblewrap.file,
     view: [...view, ...bind('--ro-bind', linked)],
     gitView: bind('--bind', linked),

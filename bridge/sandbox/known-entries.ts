@@ -1,6 +1,7 @@
 /** Holds what is closed in a workspace by descriptor, so that no move or flood of names makes a sandbox forget it. */
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { isSystemError } from '../../machine/system-error.ts';
+import type { Rights } from './account.ts';
 import { type BytePath, isBelow, toBytes } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { type ClosedEntry, canBeLookedInto, identityOf } from './scan.ts';
@@ -11,13 +12,16 @@ export const O_PATH = 0o10000000;
 /** Of one confinement, for as long as its bridge lives. */
 export class KnownEntries implements Disposable {
   readonly #workspace: BytePath;
+  readonly #rights: Rights | undefined;
   readonly #held: Held[] = [];
   /** Whether more was found than can be held. */
   #hasOverflowed = false;
   #isFirst = true;
 
-  constructor(workspace: BytePath) {
+  /** `rights`: see {@link canBeLookedInto}. */
+  constructor(workspace: BytePath, rights?: Rights) {
     this.#workspace = workspace;
+    this.#rights = rights;
   }
 
   get hasOverflowed(): boolean {
@@ -53,10 +57,11 @@ export class KnownEntries implements Disposable {
   places(): ClosedEntry[] {
     const places: ClosedEntry[] = [];
     for (const held of [...this.#held]) {
-      const path = placeOf(held);
+      const path = placeOf(held, this.#rights);
       if (path === DELETED) this.#release(held);
       else if (path !== TOO_DEEP && isBelow(this.#workspace, path)) {
-        places.push({ ...held.entry, path, ...(isLocked(held, path) && { closure: 'secret' }) });
+        const isWhole = isLocked(held, path, this.#rights);
+        places.push({ ...held.entry, path, ...(isWhole && { closure: 'secret' }) });
       }
     }
     return places;
@@ -102,19 +107,26 @@ function keyOf({ identity, path }: ClosedEntry): string {
 }
 
 /** A folder that was closed for its mode counts as deleted once that is mended. */
-function placeOf({ descriptor, entry }: Held): BytePath | typeof DELETED | typeof TOO_DEEP {
+function placeOf(
+  { descriptor, entry }: Held,
+  rights: Rights | undefined,
+): BytePath | typeof DELETED | typeof TOO_DEEP {
   const stats = fstatSync(descriptor);
   if (stats.nlink === 0) return DELETED;
   const path = readPlace(descriptor);
   if (path === TOO_DEEP) return TOO_DEEP;
   // A file with a second name elsewhere: the one that was held is gone. No entry of ours has a name that ends so.
   if (path.endsWith(' (deleted)')) return DELETED;
-  return entry.isUnreadable === true && canBeLookedInto(path, stats) ? DELETED : path;
+  return entry.isUnreadable === true && canBeLookedInto(path, stats, rights) ? DELETED : path;
 }
 
-/** A protected folder that its owner may not read: nothing in it can be closed by itself. */
-function isLocked({ descriptor, entry }: Held, path: BytePath): boolean {
-  return entry.kind === 'folder' && !canBeLookedInto(path, fstatSync(descriptor));
+/** A protected folder that commands may not read: nothing in it can be closed by itself. */
+function isLocked(
+  { descriptor, entry }: Held,
+  path: BytePath,
+  rights: Rights | undefined,
+): boolean {
+  return entry.kind === 'folder' && !canBeLookedInto(path, fstatSync(descriptor), rights);
 }
 
 const DELETED = Symbol('deleted');

@@ -2,6 +2,7 @@
 import { type Dirent, lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isSystemError } from '../../machine/system-error.ts';
+import type { Rights } from './account.ts';
 import { type BytePath, toBytes, toPathLike, toText } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { type Closure, closureOf } from './protected.ts';
@@ -30,12 +31,15 @@ export interface ClosedEntries {
  */
 export class WorkspaceScan {
   readonly #root: BytePath;
+  readonly #rights: Rights | undefined;
   readonly #cachedDevice: number | undefined;
   /** By path: what the look before found in each folder. */
   #known = new Map<BytePath, Listing>();
 
-  constructor(root: BytePath) {
+  /** `rights`: see {@link canBeLookedInto}. */
+  constructor(root: BytePath, rights?: Rights) {
     this.#root = root;
+    this.#rights = rights;
     const { dev } = statSync(toBytes(root));
     this.#cachedDevice = LOCAL_DISKS.has(statfsSync(toBytes(root)).type) ? dev : undefined;
   }
@@ -64,7 +68,7 @@ export class WorkspaceScan {
   ): void {
     const stats = statIfAny(folder);
     if (stats === undefined) return;
-    if (folder !== this.#root && !canBeLookedInto(folder, stats)) {
+    if (folder !== this.#root && !canBeLookedInto(folder, stats, this.#rights)) {
       if (isClosed) return;
       const whole = { closure: 'secret', kind: 'folder', isUnreadable: true } as const;
       found.entries.push({ path: folder, identity: identityOf(stats), ...whole });
@@ -175,15 +179,21 @@ function toClosed(folder: BytePath, { name }: Dirent): ClosedEntry[] {
   return [{ path, closure, kind, identity: identityOf(stats) }];
 }
 
-const READ_AND_ENTER = 0o500;
+const READ_AND_ENTER = { owner: 0o500, group: 0o050, others: 0o005 } as const;
 
 /**
  * Else a folder is closed as a whole: one that its owner may not read, and one so deep that nothing below it could be
- * mounted on. A command can make either, and put inside what was closed.
+ * mounted on. A command can make either, and put inside what was closed. Where commands run as another user than the
+ * bridge, `rights` are that user's: no mount can be made inside a folder that this user cannot enter.
  */
-export function canBeLookedInto(path: BytePath, { mode }: Pick<Stats, 'mode'>): boolean {
-  const isReadable = (mode & READ_AND_ENTER) === READ_AND_ENTER;
-  return isReadable && path.length <= SANDBOX_LIMITS.maxPathBytes;
+export function canBeLookedInto(
+  path: BytePath,
+  { mode, uid, gid }: Pick<Stats, 'mode' | 'uid' | 'gid'>,
+  rights?: Rights,
+): boolean {
+  const isOwner = rights === undefined || uid === rights.uid;
+  const needed = READ_AND_ENTER[isOwner ? 'owner' : gid === rights.gid ? 'group' : 'others'];
+  return (mode & needed) === needed && path.length <= SANDBOX_LIMITS.maxPathBytes;
 }
 
 const IF_ANY = { throwIfNoEntry: false } as const;

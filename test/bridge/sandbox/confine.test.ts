@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, symlink } from 'node:fs/promises';
+import { chmod, chown, readdir, symlink } from 'node:fs/promises';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -49,6 +49,36 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
       left: before,
     });
   });
+
+  test.skipIf(process.getuid?.() !== 0)(
+    'runs beside a folder that its user cannot enter, which is closed as a whole',
+    async () => {
+      const { path, put, attempt } = place;
+      const names = ['vault', 'later', 'shown'];
+      for (const name of names) await put(`workspace/${name}/.env`, `KEY=${name}\n`);
+      const close = async (name: string) => {
+        await chown(path(`workspace/${name}`), 0, 0);
+        await chmod(path(`workspace/${name}`), 0o700);
+      };
+      const read = `for each in ${names.join(' ')}; do cat $each/.env; ls -A $each; done; true`;
+      await close('vault');
+      const first = await attempt(read);
+      await close('later');
+      const second = await attempt(read);
+      await chmod(path('workspace/vault'), 0o755);
+      const third = await attempt(read);
+      expect([first, second, third].map(({ end }) => end)).toEqual(
+        Array.from({ length: 3 }, () => ({ state: 'exited', exitCode: 0 })),
+      );
+      const output = [first, second, third].map((outcome) => outcome.output).join('');
+      expect(output).not.toContain('KEY=');
+      expect([first, second, third].map(({ limits }) => limits)).toEqual([
+        expect.stringContaining('cannot be looked into: "vault"'),
+        expect.stringMatching(/cannot be looked into: "vault", "later"/),
+        expect.stringContaining('cannot be looked into: "later"'),
+      ]);
+    },
+  );
 
   test('works in the workspace with the programs of the system', async () => {
     const { end, output } = await place.attempt(
