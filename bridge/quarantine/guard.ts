@@ -2,32 +2,18 @@
 import { lstat } from 'node:fs/promises';
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
+import type { AttentionItem } from '../../shared/attention.ts';
 import { type AttentionItem, attentionSentence } from '../../shared/attention.ts';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
 import { type BytePath, fromText, shownName } from '../sandbox/byte-path.ts';
 import { identityOf } from '../sandbox/scan.ts';
-import { boundedWhat, findGitTools, type GitTools } from './git-folder.ts';
-import { HeldFolder } from './held-folder.ts';
-import { InstallScripts } from './install-scripts.ts';
-import { readKnown, writeKnown } from './known.ts';
-import type { ListProtected, ProtectedThing } from './listing.ts';
-import type { Spot } from './moving.ts';
-import {
-  cleanRepository,
-  type PutAway,
-  type PuttingAway,
-  putAwayWhole,
-  reasonOf,
-} from './put-away.ts';
-import { QuarantineRecord, quarantineFolder } from './store.ts';
+import { readKnown } from './known.ts';
+import { Looks, type LooksConfig } from './looks.ts';
+import { Telling } from './telling.ts';
 
-export interface GuardConfig {
-  /** Absolute and real. */
-  readonly workspace: string;
-  readonly stateDir: string;
-  readonly listProtected: ListProtected;
+export interface GuardConfig extends LooksConfig {
   /** Takes one line for the person at the machine. */
   readonly tell: (line: string) => void;
 }
@@ -48,21 +34,11 @@ export interface GuardedCommand {
  * none does is the person's. Looks are made one after the other.
  */
 export class WorkspaceGuard {
-  readonly #config: GuardConfig;
-  readonly #workspace: BytePath;
-  readonly #tools: GitTools;
-  readonly #scripts: InstallScripts;
+  readonly #workspace: string;
+  readonly #looks: Looks;
+  readonly #telling: Telling;
   /** When each began. */
   readonly #running = new Map<symbol, number>();
-  /** Names by identity. */
-  #known = new Map<string, string>();
-  /** Found, and not put away: they are tried again, and never become known. */
-  readonly #failed = new Set<string>();
-  /** Whether the last look failed: then what is new may still be a command's. */
-  #isBehind = false;
-  /** Found where no result was at hand to tell of it. */
-  #untold: AttentionItem[] = [];
-  #written = '';
   /** Of commands whose calls have returned. */
   readonly #endings = new Set<Promise<void>>();
   #turn: Promise<unknown> = Promise.resolve();
@@ -71,20 +47,17 @@ export class WorkspaceGuard {
   /** Looks first for what the commands of a bridge made that was killed. Before any command, and before the sandbox. */
   static async open(config: GuardConfig): Promise<WorkspaceGuard> {
     const before = readKnown(config.stateDir);
-    const guard = new WorkspaceGuard(config, await findGitTools(config.workspace));
-    await guard.#scripts.news(Number.POSITIVE_INFINITY);
-    if (before?.open === true) {
-      guard.#known = new Map(Object.entries(before.entries));
-      await guard.#later(null);
-    }
+    const wasOpen = before?.open === true;
+    const looks = await Looks.open(config, wasOpen ? before.entries : {});
+    const guard = new WorkspaceGuard(config, looks);
+    if (wasOpen) await guard.#later(null);
     return guard;
   }
 
-  private constructor(config: GuardConfig, tools: GitTools) {
-    this.#config = config;
-    this.#workspace = fromText(config.workspace);
-    this.#tools = tools;
-    this.#scripts = new InstallScripts(this.#workspace);
+  private constructor({ workspace, tell }: GuardConfig, looks: Looks) {
+    this.#workspace = workspace;
+    this.#looks = looks;
+    this.#telling = new Telling(tell);
   }
 
   /**
@@ -95,28 +68,28 @@ export class WorkspaceGuard {
     const token = Symbol(command);
     await this.#inTurn(async () => {
       const isAlone = this.#running.size === 0;
-      const isTheirs = isAlone && !this.#isBehind;
-      if (isTheirs) await this.#learn();
-      if (!isTheirs || this.#failed.size > 0) {
-        this.#untold.push(...(await this.#lookSafely(command)));
+      const isTheirs = isAlone && !this.#looks.isBehind;
+      if (isTheirs) await this.#looks.learn();
+      if (!isTheirs || this.#looks.hasFailures) {
+        this.#telling.keep(await this.#look(command));
       }
-      this.#save({ open: true });
+      this.#looks.save({ open: true });
       this.#running.set(token, Date.now());
     });
     const end = async () =>
       await this.#inTurn(async () => {
         const since = this.#running.get(token);
         this.#running.delete(token);
-        return await this.#lookSafely(command, since);
+        return await this.#look(command, since);
       });
     return {
-      ended: async () => this.#told(await end()),
+      ended: async () => this.#telling.told(await end()),
       leaves: async (ended) => {
         this.#keepWatch();
         const ending = ended.then(end).then((found) => this.#keep(found));
         this.#endings.add(ending);
         void ending.finally(() => this.#endings.delete(ending));
-        return this.#told(await this.#inTurn(() => this.#lookSafely(command)));
+        return this.#telling.told(await this.#inTurn(() => this.#look(command)));
       },
     };
   }
@@ -128,8 +101,8 @@ export class WorkspaceGuard {
   async isForeign(name: string): Promise<boolean> {
     if (this.#running.size === 0) return false;
     try {
-      const stats = await lstat(`${this.#config.workspace}/${name}`, { bigint: true });
-      return !this.#known.has(identityOf(stats));
+      const stats = await lstat(`${this.#workspace}/${name}`, { bigint: true });
+      return !this.#looks.isKnown(identityOf(stats));
     } catch (error) {
       if (isSystemError(error, 'ENOENT')) return false;
       throw error;
@@ -138,7 +111,7 @@ export class WorkspaceGuard {
 
   /** What was found goes with the next result again: the one that it went with is not shown. */
   tellAgain(items: readonly AttentionItem[]): void {
-    this.#untold.push(...items);
+    this.#telling.keep(items);
   }
 
   /** Called when all commands have ended: what comes from now on is the person's. */
@@ -146,129 +119,31 @@ export class WorkspaceGuard {
     clearInterval(this.#watch);
     await Promise.all(this.#endings);
     await this.#inTurn(async () => {
-      const isDone = this.#running.size === 0 && this.#failed.size === 0 && !this.#isBehind;
-      if (isDone) this.#save({ open: false });
+      const { hasFailures, isBehind } = this.#looks;
+      const isDone = this.#running.size === 0 && !hasFailures && !isBehind;
+      if (isDone) this.#looks.save({ open: false });
     });
-  }
-
-  /** Everything there is the person's, but what should have been put away. */
-  async #learn(): Promise<void> {
-    const things = await this.#config.listProtected();
-    const theirs = things.filter(({ identity }) => !this.#failed.has(identity));
-    this.#known = new Map(theirs.map((thing) => [thing.identity, this.#nameOf(thing)]));
   }
 
   /** A look outside of a command's own: tells what it finds at the machine, and with the next result. */
   async #later(command: string | null): Promise<void> {
-    this.#keep(await this.#inTurn(() => this.#lookSafely(command)));
+    this.#keep(await this.#inTurn(() => this.#look(command)));
   }
 
   #keep(found: readonly AttentionItem[]): void {
-    this.#untold.push(...found);
-    this.#say(found);
+    this.#telling.keep(found);
+    this.#telling.say(found);
   }
 
-  /** The result of a command must not be lost over it; it will be looked again. */
-  async #lookSafely(command: string | null, since?: number): Promise<readonly AttentionItem[]> {
-    try {
-      this.#isBehind = true;
-      const found = await this.#look(command, since);
-      this.#isBehind = false;
-      this.#save({ open: true });
-      return found;
-    } catch (error) {
-      logTrouble('The workspace could not be looked through for new repositories', error);
-      const failure = 'the bridge could not look through it, its log says why';
-      return [{ name: 'The workspace', quarantined: false, what: [], failure }];
-    }
-  }
-
-  /** Puts away or tells what is new since the last look. */
-  async #look(command: string | null, since = this.#earliest()): Promise<AttentionItem[]> {
-    const things = await this.#config.listProtected();
-    this.#forgetGone(things);
-    const fresh = things.filter(({ identity }) => !this.#known.has(identity));
-    const repositories = new Set(
-      things.map(({ path }) => path).filter((path) => posix.basename(path) === '.git'),
-    );
-    const { workspace, stateDir } = this.#config;
-    const isFlood = fresh.length > QUARANTINE_LIMITS.maxRepositories;
-    const putting: Putting = {
-      record: new QuarantineRecord(quarantineFolder(stateDir), { workspace, command }),
-      tools: this.#tools,
-      workspace: this.#workspace,
-      repositories,
-      isFlood,
-      // A command that is still there could change anything back.
-      mayClean: this.#running.size === 0 && !isFlood,
-    };
-    const items: AttentionItem[] = [];
-    for (const thing of fresh) items.push(...(await this.#handle(thing, putting)));
-    if (since === undefined) return items;
-    const scripts = await this.#scripts.news(since);
-    return [
-      ...items,
-      ...scripts.map((news) => ({ ...news, what: [...news.what], quarantined: false })),
-    ];
-  }
-
-  #forgetGone(things: readonly ProtectedThing[]): void {
-    const there = new Set(things.map(({ identity }) => identity));
-    for (const identity of this.#failed) if (!there.has(identity)) this.#failed.delete(identity);
-  }
-
-  async #handle(thing: ProtectedThing, putting: Putting): Promise<AttentionItem[]> {
-    const name = this.#nameOf(thing);
-    const { identity, outcome } = await settle(thing, putting, this.#known);
-    const hadFailed = this.#failed.delete(identity);
-    switch (outcome.state) {
-      case 'gone':
-        return [];
-      case 'harmless':
-      case 'configures':
-        this.#known.set(identity, name);
-        return [{ name, quarantined: false, what: outcome.state === 'harmless' ? [] : CONFIGURES }];
-      case 'quarantined':
-        if (outcome.remains) this.#known.set(identity, name);
-        return [{ name, quarantined: true, what: [...outcome.what] }];
-      case 'failed':
-        this.#failed.add(identity);
-        // Told once, tried each time.
-        return hadFailed ? [] : [{ name, quarantined: false, what: [], failure: outcome.reason }];
-      default:
-        return outcome satisfies never;
-    }
+  async #look(
+    command: string | null,
+    sinceMs = this.#earliest(),
+  ): Promise<readonly AttentionItem[]> {
+    return await this.#looks.look({ command, sinceMs, isBusy: this.#running.size > 0 });
   }
 
   #earliest(): number | undefined {
     return this.#running.size === 0 ? undefined : Math.min(...this.#running.values());
-  }
-
-  #told(found: readonly AttentionItem[]): readonly AttentionItem[] {
-    this.#say(found);
-    const all = [...this.#untold, ...found];
-    this.#untold = [];
-    return bounded(all);
-  }
-
-  #say(found: readonly AttentionItem[]): void {
-    for (const item of bounded(found)) this.#config.tell(attentionSentence(item));
-  }
-
-  #save({ open }: { open: boolean }): void {
-    const known = { version: 1, open, entries: Object.fromEntries(this.#known) } as const;
-    const text = JSON.stringify(known);
-    if (text === this.#written) return;
-    try {
-      writeKnown(this.#config.stateDir, known);
-    } catch (cause) {
-      throw new ToolFailure(
-        'STATE_NOT_WRITABLE',
-        'The bridge cannot write to its state folder, so no command runs: ask the person to look at its log.',
-        { cause },
-      );
-    }
-    this.#written = text;
   }
 
   /** While a command runs in the background it may make anything at any time. */
@@ -281,78 +156,10 @@ export class WorkspaceGuard {
     }, QUARANTINE_LIMITS.watchMs).unref();
   }
 
-  #nameOf({ path }: ProtectedThing): string {
-    return shownName(posix.relative(this.#workspace, path));
-  }
-
   async #inTurn<Value>(work: () => Promise<Value>): Promise<Value> {
     const before = this.#turn;
     const done = before.then(work, work);
     this.#turn = done.catch(() => {});
     return await done;
   }
-}
-
-interface Putting extends PuttingAway {
-  /** Whether a repository may stay with what is harmless of it. */
-  readonly mayClean: boolean;
-}
-
-type Outcome =
-  | Exclude<PutAway, { state: 'quarantined' }>
-  | { readonly state: 'gone' }
-  /** It stays, and programs obey it. */
-  | { readonly state: 'configures' }
-  /** `remains`: the rest of it is still there. */
-  | { readonly state: 'quarantined'; readonly what: readonly string[]; readonly remains: boolean };
-
-/** Deals with what is at the place now: a command at work may have put another thing there since the listing. */
-async function settle(
-  { path, identity: listed }: ProtectedThing,
-  putting: Putting,
-  known: ReadonlyMap<string, string>,
-): Promise<{ identity: string; outcome: Outcome }> {
-  let identity = listed;
-  try {
-    await using folder = await HeldFolder.open(posix.dirname(path));
-    const spot = { folder, name: posix.basename(path) };
-    identity = identityOf(await folder.stat(spot.name));
-    if (known.has(identity)) return { identity, outcome: { state: 'gone' } };
-    return { identity, outcome: await settleSpot(spot, identity, putting) };
-  } catch (error) {
-    if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return { identity, outcome: { state: 'gone' } };
-    return { identity, outcome: { state: 'failed', reason: reasonOf(error) } };
-  }
-}
-
-async function settleSpot(spot: Spot, identity: string, putting: Putting): Promise<Outcome> {
-  const { folder, name } = spot;
-  if (await isNamed(spot, '.drawbridge')) return withRest(await putAwayWhole(spot, putting), false);
-  if (!(await isNamed(spot, '.git'))) return { state: 'configures' };
-  const outcome = await (putting.mayClean ? cleanRepository : putAwayWhole)(spot, putting);
-  const remains = (await folder.has(name)) && identityOf(await folder.stat(name)) === identity;
-  return withRest(outcome, remains);
-}
-
-function withRest(outcome: PutAway, remains: boolean): Outcome {
-  return outcome.state === 'quarantined' ? { ...outcome, remains } : outcome;
-}
-
-/** Where case does not count, `.GIT` is `.git`. */
-async function isNamed({ folder, name }: Spot, wanted: string): Promise<boolean> {
-  if (name === wanted) return true;
-  if (!(await folder.has(wanted))) return false;
-  return identityOf(await folder.stat(wanted)) === identityOf(await folder.stat(name));
-}
-
-const CONFIGURES = ['git, an editor, an agent or a shell may start programs by it'];
-
-/** A command can make any number. All are handled; the first are named. */
-function bounded(items: readonly AttentionItem[]): readonly AttentionItem[] {
-  const { maxTold } = QUARANTINE_LIMITS;
-  const shown = items.slice(0, maxTold).map((item) => ({ ...item, what: boundedWhat(item.what) }));
-  const others = items.slice(maxTold);
-  if (others.length === 0) return shown;
-  const quarantined = others.every((item) => item.quarantined);
-  return [...shown, { name: `${others.length} more`, quarantined, what: ['of the same kind'] }];
 }

@@ -13,6 +13,8 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     ['.idea', 'mkdir .idea; echo > .idea/workspace.xml'],
     ['sub/.vscode', 'mkdir -p sub/.vscode; echo > sub/.vscode/tasks.json'],
     ['.envrc', 'echo touch ran > .envrc'],
+    ['.devcontainer', 'mkdir .devcontainer; echo "{}" > .devcontainer/devcontainer.json'],
+    ['a.code-workspace', 'echo "{}" > a.code-workspace'],
     ['.husky', 'mkdir .husky; echo > .husky/pre-commit'],
     ['.gitmodules', 'echo > .gitmodules'],
     ['\\u{1b}[31m/.envrc', `d=$(printf '\\033[31m'); mkdir "$d"; echo > "$d/.envrc"`],

@@ -1,0 +1,178 @@
+/** Looks for what is new among the protected things of a workspace, and remembers on disk what is known. */
+import { posix } from 'node:path';
+import type { AttentionItem } from '../../shared/attention.ts';
+import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { ToolFailure } from '../failure.ts';
+import { logTrouble } from '../log.ts';
+import { type BytePath, fromText, shownName } from '../sandbox/byte-path.ts';
+import { findGitTools, type GitTools } from './git-folder.ts';
+import { InstallScripts } from './install-scripts.ts';
+import { type KnownFile, writeKnown } from './known.ts';
+import type { ListProtected, ProtectedThing } from './listing.ts';
+import { type Putting, settle } from './settling.ts';
+import { QuarantineRecord, quarantineFolder } from './store.ts';
+
+export interface LooksConfig {
+  /** Absolute and real. */
+  readonly workspace: string;
+  readonly stateDir: string;
+  readonly listProtected: ListProtected;
+}
+
+export interface Look {
+  /** After which command, where one is known. */
+  readonly command: string | null;
+  /** When the earliest command began whose install scripts count; undefined where none do. */
+  readonly sinceMs: number | undefined;
+  /** Whether commands are at work: one could change back what is cleaned. */
+  readonly isBusy: boolean;
+}
+
+/** Of one workspace. One call at a time: the caller sees to that. */
+export class Looks {
+  readonly #config: LooksConfig;
+  readonly #workspace: BytePath;
+  readonly #tools: GitTools;
+  readonly #scripts: InstallScripts;
+  /** Names by identity. */
+  #known = new Map<string, string>();
+  /** Found, and not put away: they are tried again, and never become known. */
+  readonly #failed = new Set<string>();
+  #isBehind = false;
+  #written = '';
+
+  /** `before`: what an earlier process has stored and never closed. */
+  static async open(config: LooksConfig, before: KnownFile['entries']): Promise<Looks> {
+    const looks = new Looks(config, await findGitTools(config.workspace));
+    await looks.#scripts.news(Number.POSITIVE_INFINITY);
+    looks.#known = new Map(Object.entries(before));
+    return looks;
+  }
+
+  private constructor(config: LooksConfig, tools: GitTools) {
+    this.#config = config;
+    this.#workspace = fromText(config.workspace);
+    this.#tools = tools;
+    this.#scripts = new InstallScripts(this.#workspace);
+  }
+
+  isKnown(identity: string): boolean {
+    return this.#known.has(identity);
+  }
+
+  /** Whether something is there that should have been put away. */
+  get hasFailures(): boolean {
+    return this.#failed.size > 0;
+  }
+
+  /** Whether the last look failed: then what is new may still be a command's. */
+  get isBehind(): boolean {
+    return this.#isBehind;
+  }
+
+  /** Everything there is the person's, but what should have been put away. */
+  async learn(): Promise<void> {
+    const things = await this.#config.listProtected();
+    const theirs = things.filter(({ identity }) => !this.#failed.has(identity));
+    this.#known = new Map(theirs.map((thing) => [thing.identity, this.#nameOf(thing)]));
+  }
+
+  /** Never rejects: the result of a command must not be lost over it, and it will be looked again. */
+  async look(look: Look): Promise<readonly AttentionItem[]> {
+    try {
+      this.#isBehind = true;
+      const found = await this.#look(look);
+      this.#isBehind = false;
+      this.save({ open: true });
+      return found;
+    } catch (error) {
+      logTrouble('The workspace could not be looked through for new repositories', error);
+      const failure = 'the bridge could not look through it, its log says why';
+      return [{ name: 'The workspace', quarantined: false, what: [], failure }];
+    }
+  }
+
+  /** `open`: whether commands may still make something. Throws a ToolFailure when it cannot be written. */
+  save({ open }: { open: boolean }): void {
+    const known = { version: 1, open, entries: Object.fromEntries(this.#known) } as const;
+    const text = JSON.stringify(known);
+    if (text === this.#written) return;
+    try {
+      writeKnown(this.#config.stateDir, known);
+    } catch (cause) {
+      throw new ToolFailure(
+        'STATE_NOT_WRITABLE',
+        'The bridge cannot write to its state folder, so no command runs: ask the person to look at its log.',
+        { cause },
+      );
+    }
+    this.#written = text;
+  }
+
+  /** Puts away or tells what is new since the last look. */
+  async #look({ command, sinceMs, isBusy }: Look): Promise<AttentionItem[]> {
+    const things = await this.#config.listProtected();
+    this.#forgetGone(things);
+    const fresh = things.filter(({ identity }) => !this.#known.has(identity));
+    const putting = this.#puttingOf(things, { command, isBusy, fresh: fresh.length });
+    const items: AttentionItem[] = [];
+    for (const thing of fresh) items.push(...(await this.#handle(thing, putting)));
+    if (sinceMs === undefined) return items;
+    const scripts = await this.#scripts.news(sinceMs);
+    return [
+      ...items,
+      ...scripts.map((news) => ({ ...news, what: [...news.what], quarantined: false })),
+    ];
+  }
+
+  #puttingOf(
+    things: readonly ProtectedThing[],
+    { command, isBusy, fresh }: Pick<Look, 'command' | 'isBusy'> & { readonly fresh: number },
+  ): Putting {
+    const { workspace, stateDir } = this.#config;
+    const paths = things.map(({ path }) => path);
+    const isFlood = fresh > QUARANTINE_LIMITS.maxRepositories;
+    return {
+      record: new QuarantineRecord(quarantineFolder(stateDir), { workspace, command }),
+      tools: this.#tools,
+      workspace: this.#workspace,
+      repositories: new Set(paths.filter((path) => posix.basename(path) === '.git')),
+      isFlood,
+      mayClean: !isBusy && !isFlood,
+    };
+  }
+
+  #forgetGone(things: readonly ProtectedThing[]): void {
+    const there = new Set(things.map(({ identity }) => identity));
+    for (const identity of this.#failed) if (!there.has(identity)) this.#failed.delete(identity);
+  }
+
+  async #handle(thing: ProtectedThing, putting: Putting): Promise<AttentionItem[]> {
+    const name = this.#nameOf(thing);
+    const { identity, outcome } = await settle(thing, putting, this.#known);
+    const hadFailed = this.#failed.delete(identity);
+    switch (outcome.state) {
+      case 'gone':
+        return [];
+      case 'harmless':
+      case 'configures':
+        this.#known.set(identity, name);
+        return [{ name, quarantined: false, what: outcome.state === 'harmless' ? [] : CONFIGURES }];
+      case 'quarantined':
+        if (outcome.remains) this.#known.set(identity, name);
+        return [{ name, quarantined: true, what: [...outcome.what] }];
+      case 'failed':
+        this.#failed.add(identity);
+        // Told once, tried each time.
+        return hadFailed ? [] : [{ name, quarantined: false, what: [], failure: outcome.reason }];
+      default:
+        return outcome satisfies never;
+    }
+  }
+
+  #nameOf({ path }: ProtectedThing): string {
+    return shownName(posix.relative(this.#workspace, path));
+  }
+}
+
+const CONFIGURES = ['git, an editor, an agent or a shell may start programs by it'];

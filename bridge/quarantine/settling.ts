@@ -1,0 +1,68 @@
+/** Decides for one new protected thing whether it stays or is put away, and does it. */
+import { posix } from 'node:path';
+import { isSystemError } from '../../machine/system-error.ts';
+import { identityOf } from '../sandbox/scan.ts';
+import { HeldFolder } from './held-folder.ts';
+import type { ProtectedThing } from './listing.ts';
+import type { Spot } from './moving.ts';
+import {
+  cleanRepository,
+  type PutAway,
+  type PuttingAway,
+  putAwayWhole,
+  reasonOf,
+} from './put-away.ts';
+
+/** What is needed to put away what one look has found. */
+export interface Putting extends PuttingAway {
+  /** Whether a repository may stay with what is harmless of it. */
+  readonly mayClean: boolean;
+}
+
+/** What became of a protected thing. */
+export type Outcome =
+  | Exclude<PutAway, { state: 'quarantined' }>
+  | { readonly state: 'gone' }
+  /** It stays, and programs obey it. */
+  | { readonly state: 'configures' }
+  /** `remains`: the rest of it is still there. */
+  | { readonly state: 'quarantined'; readonly what: readonly string[]; readonly remains: boolean };
+
+/** Deals with what is at the place now: a command at work may have put another thing there since the listing. */
+export async function settle(
+  { path, identity: listed }: ProtectedThing,
+  putting: Putting,
+  known: ReadonlyMap<string, string>,
+): Promise<{ identity: string; outcome: Outcome }> {
+  let identity = listed;
+  try {
+    await using folder = await HeldFolder.open(posix.dirname(path));
+    const spot = { folder, name: posix.basename(path) };
+    identity = identityOf(await folder.stat(spot.name));
+    if (known.has(identity)) return { identity, outcome: { state: 'gone' } };
+    return { identity, outcome: await settleSpot(spot, identity, putting) };
+  } catch (error) {
+    if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return { identity, outcome: { state: 'gone' } };
+    return { identity, outcome: { state: 'failed', reason: reasonOf(error) } };
+  }
+}
+
+async function settleSpot(spot: Spot, identity: string, putting: Putting): Promise<Outcome> {
+  const { folder, name } = spot;
+  if (await isNamed(spot, '.drawbridge')) return withRest(await putAwayWhole(spot, putting), false);
+  if (!(await isNamed(spot, '.git'))) return { state: 'configures' };
+  const outcome = await (putting.mayClean ? cleanRepository : putAwayWhole)(spot, putting);
+  const remains = (await folder.has(name)) && identityOf(await folder.stat(name)) === identity;
+  return withRest(outcome, remains);
+}
+
+function withRest(outcome: PutAway, remains: boolean): Outcome {
+  return outcome.state === 'quarantined' ? { ...outcome, remains } : outcome;
+}
+
+/** Where case does not count, `.GIT` is `.git`. */
+async function isNamed({ folder, name }: Spot, wanted: string): Promise<boolean> {
+  if (name === wanted) return true;
+  if (!(await folder.has(wanted))) return false;
+  return identityOf(await folder.stat(wanted)) === identityOf(await folder.stat(name));
+}

@@ -1,0 +1,44 @@
+/** Tells what was found: at the machine at once, and with the result of a command. */
+import { type AttentionItem, attentionSentence } from '../../shared/attention.ts';
+import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { boundedWhat } from './git-folder.ts';
+
+/** What was found in one workspace, until a result has told it. */
+export class Telling {
+  readonly #tell: (line: string) => void;
+  /** Found where no result was at hand to tell of it. */
+  #untold: AttentionItem[] = [];
+
+  /** `tell` takes one line for the person at the machine. */
+  constructor(tell: (line: string) => void) {
+    this.#tell = tell;
+  }
+
+  /** For the next result. The person at the machine has heard it, or will hear it with that result. */
+  keep(found: readonly AttentionItem[]): void {
+    this.#untold.push(...found);
+  }
+
+  /** For the person at the machine. */
+  say(found: readonly AttentionItem[]): void {
+    for (const item of bounded(found)) this.#tell(attentionSentence(item));
+  }
+
+  /** For a result that is at hand: with all that was kept. */
+  told(found: readonly AttentionItem[]): readonly AttentionItem[] {
+    this.say(found);
+    const all = [...this.#untold, ...found];
+    this.#untold = [];
+    return bounded(all);
+  }
+}
+
+/** A command can make any number. All are handled; the first are named. */
+function bounded(items: readonly AttentionItem[]): readonly AttentionItem[] {
+  const { maxTold } = QUARANTINE_LIMITS;
+  const shown = items.slice(0, maxTold).map((item) => ({ ...item, what: boundedWhat(item.what) }));
+  const others = items.slice(maxTold);
+  if (others.length === 0) return shown;
+  const quarantined = others.every((item) => item.quarantined);
+  return [...shown, { name: `${others.length} more`, quarantined, what: ['of the same kind'] }];
+}
