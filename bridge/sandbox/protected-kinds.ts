@@ -6,15 +6,14 @@ export interface ProtectedKind {
   readonly kind: string;
   /** The documentation that says which names these are and what reads them. */
   readonly sources: readonly string[];
-  /** Of files and folders, at any depth; letter case does not count, `*` stands for any characters. */
+  /** Of files and folders at any depth, in lower case. `*` stands for any characters. */
   readonly names: readonly string[];
 }
 
 /**
- * What nothing may change: what it holds is run, or decides what is run, by a program of the
- * person's that only opens or enters the folder, or that the person starts for another purpose. What
- * a person runs on purpose as the project's own (a Makefile, `package.json`) is not here: to change
- * that is the work.
+ * A program of the person's obeys these names when it only opens or enters the folder, or when the
+ * person starts it for another purpose. What a person runs on purpose as the project's own (a
+ * Makefile, `package.json`) is not here: to change that is the work.
  */
 export const PROTECTED_KINDS: readonly ProtectedKind[] = [
   {
