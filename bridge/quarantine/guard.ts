@@ -1,13 +1,8 @@
 /** Watches what commands leave behind in a workspace, so that none of it waits for the person's own programs. */
 import { lstat } from 'node:fs/promises';
-import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import type { AttentionItem } from '../../shared/attention.ts';
-import { type AttentionItem, attentionSentence } from '../../shared/attention.ts';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
-import { ToolFailure } from '../failure.ts';
-import { logTrouble } from '../log.ts';
-import { type BytePath, fromText, shownName } from '../sandbox/byte-path.ts';
 import { identityOf } from '../sandbox/scan.ts';
 import { readKnown } from './known.ts';
 import { Looks, type LooksConfig } from './looks.ts';
