@@ -1,7 +1,7 @@
 /** Rows written by all objects of a house that counts them: what is billed. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { House } from './house.ts';
 
 /** The Worker that such a house is started with. */

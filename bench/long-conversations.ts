@@ -1,5 +1,5 @@
 /** Conversations of several lengths, copies of each, and turns with them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { nowMs } from './clock.ts';
 import { type ApiRequest, type House, messageFor } from './house.ts';
 import { median } from './statistics.ts';

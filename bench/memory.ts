@@ -1,6 +1,6 @@
 /** The memory of a workerd process, as Linux tells it. */
 import { readdir, readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Resident memory in MB (10^6 bytes): now, and the most there ever was. */
 export interface Memory {

@@ -1,5 +1,5 @@
 /** What the upstream plays. A request names its script where it would name a model, so every Worker passes it on. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export interface Script {
   /** Calls of `read_file` in the first turn, the second, ...; the turn after them answers with text. */

@@ -1,5 +1,5 @@
 /** What a scripted upstream tells the process that started it. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Times are of the clock that all processes of a run share. */
 export const UpstreamReport = z.discriminatedUnion('type', [

@@ -1,7 +1,7 @@
 /** A process of its own: an OpenAI-compatible server that plays scripts. Its parent is told the port, and ends it. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { nowMs } from './clock.ts';
 import { READ_FILE, SCRIPTS, type Script, ScriptName } from './scripts.ts';
 import { stampedToken } from './stamps.ts';

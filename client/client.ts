@@ -1,5 +1,5 @@
 /** The typed client of the HTTP API, for Node, browsers and Workers. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { Cancelled } from '../shared/answers.ts';
 import {
   ConversationExport,

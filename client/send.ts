@@ -1,5 +1,5 @@
 /** One request to the API: address, token, body; an answer that is not a success becomes a ClientError. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { parseJson } from '../shared/json.ts';
 import { JSON_LIMITS } from '../shared/limits.ts';
 import { ClientError, clientError } from './error.ts';

@@ -1,5 +1,5 @@
 /** What a bridge process tells the `up` that started it, over the IPC channel between them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Confinement } from '../shared/tunnel.ts';
 
 /** `disconnected` passes by itself; after `refused` the bridge does not come back; `failed` says why its process ends. */

@@ -1,7 +1,7 @@
 /** This machine as a device that may approve calls: its key pair, and its place in the bridge's list. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DEVICE_ALGORITHM, DeviceKey, EnrolledDevices } from '../shared/approvals.ts';
 import { DeviceId, newDeviceId } from '../shared/ids.ts';
 import { openStateFile } from './state-file.ts';

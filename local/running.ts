@@ -1,7 +1,7 @@
 /** Which instance runs on a state, and where it answers: at most one, and others can find it. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LocalError } from '../machine/local-error.ts';
 import { isLocked, takeLock } from '../machine/lock.ts';
 import { readIfThere, replaceFile } from '../machine/private-files.ts';

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { z } from 'zod';
+import * as z from 'zod';
 import { replaceFile } from '../machine/private-files.ts';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
 import { tieToUs } from './lifeline.ts';

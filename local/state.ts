@@ -1,7 +1,7 @@
 /** The state of one instance: its secret, its identity, its tokens. Made on first use, kept from then on. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LocalError } from '../machine/local-error.ts';
 import {
   makePrivateFolders,

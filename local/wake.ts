@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConversationId } from '../shared/ids.ts';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
 import { waitUntilHealthy } from './health.ts';

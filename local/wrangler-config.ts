@@ -1,6 +1,6 @@
 /** What the local runtime takes over from `wrangler.toml`, so that both run the same Worker. */
 import { readFile } from 'node:fs/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 
 export interface WranglerConfig {
   readonly compatibilityDate: string;

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { z } from 'zod';
+import * as z from 'zod';
 import { LocalError } from './local-error.ts';
 import { PRIVATE_FILE } from './private-files.ts';
 import { isSystemError } from './system-error.ts';

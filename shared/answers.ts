@@ -1,5 +1,5 @@
 /** The API's short answers: those that are neither documents nor lists. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ResponseStatus } from './documents.ts';
 import { CallId, DocumentId, ResponseId } from './ids.ts';
 import { ApprovalAnswer } from './tunnel.ts';

@@ -1,5 +1,5 @@
 /** What a person approves and a device signs: the question as it was shown, with the answer in it. Same on every side. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Metadata } from './documents.ts';
 import { BridgeId, CallId, type ConversationId, DeviceId } from './ids.ts';
 

@@ -1,5 +1,5 @@
 /** What a command left behind that concerns a person: a new repository, an editor's tasks, the scripts of an install. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const AttentionItem = z.object({
   /** Relative to the workspace, escaped for showing. */

@@ -1,5 +1,5 @@
 /** Conversations as an account keeps them: the list, and what can be done to one as a whole. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ConversationView } from './documents.ts';
 import { ConversationId, ResponseId } from './ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from './limits.ts';

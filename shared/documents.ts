@@ -1,5 +1,5 @@
 /** Documents and the response that holds them: the response structure of the API, field for field. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { AttentionItem } from './attention.ts';
 import { ConversationId, DocumentId, ResponseId } from './ids.ts';
 import { Mode } from './modes.ts';

@@ -1,5 +1,5 @@
 /** The one error that crosses rooms: rich inside the process, poor on the wire. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** Every code a client can meet, with the HTTP status it travels under. */
 const STATUS = {

@@ -1,5 +1,5 @@
 /** The events of a tape: what happened in a conversation, in the order it happened. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Asked } from './approvals.ts';
 import { AttentionItem } from './attention.ts';
 import {

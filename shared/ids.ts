@@ -4,7 +4,7 @@
  * A response's id names its conversation and its number in it: a conversation's UUID ends in four zeros, and the
  * response's UUID is the same with its number there instead. So a response is found without any index.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]';
 const HEX = 16;

@@ -1,5 +1,5 @@
 /** What can be asked about an account and its surroundings: who, which models, which tools, which bridges. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BridgeId } from './ids.ts';
 import { ModelPrices, ModelRole } from './models.ts';
 import { Effect } from './modes.ts';

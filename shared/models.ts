@@ -1,5 +1,5 @@
 /** The table of models: the setting MODELS, as whoever runs the Worker writes it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { DrawbridgeError, invalidRequest } from './errors.ts';
 import { MODEL_LIMITS } from './limits.ts';
 

@@ -1,5 +1,5 @@
 /** What a conversation may do: the mode travels with every request, run and tool call. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 export const Mode = z.enum(['agent', 'plan', 'ask', 'debug']);
 export type Mode = z.infer<typeof Mode>;

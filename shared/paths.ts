@@ -1,5 +1,5 @@
 /** Paths relative to a workspace, with `/`, as names alone: which one lies within which, whatever is on the disk. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { REQUEST_LIMITS } from './limits.ts';
 
 /** A folder or file of a workspace to which calls are limited: `src/` and `src` are the same, `.` is everything. */

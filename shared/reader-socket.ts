@@ -1,5 +1,5 @@
 /** Following over a WebSocket: what the server sends, the one thing a reader says, and why the socket is closed. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { StreamEvent } from './events.ts';
 import { parseJson } from './json.ts';
 

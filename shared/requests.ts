@@ -1,5 +1,5 @@
 /** What clients send: bodies and queries of the HTTP API, parsed once and then trusted. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { BridgeId, ConversationId, ResponseId } from './ids.ts';
 import { REQUEST_LIMITS } from './limits.ts';
 import { Mode } from './modes.ts';

@@ -2,7 +2,7 @@
  * The frames between a bridge and its tunnel object: one union per direction. One JSON text per WebSocket message.
  * Unlike the readers of a stream, both ends refuse frames they do not know: the versions must agree.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Nonce, Proposal } from './approvals.ts';
 import { Metadata } from './documents.ts';
 import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';

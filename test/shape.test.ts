@@ -110,6 +110,14 @@ it('has a row for every room that holds code', () => {
   expect([...rooms].filter((room) => !(room in MAY_IMPORT))).toEqual([]);
 });
 
+it('imports zod as a namespace: by its name `z` a bundle gets every language of its messages', () => {
+  const byName = /^import (?!(?:type )?\* as z from)[^;]* from 'zod'/m;
+  const offences = sourceFiles().filter((file) =>
+    byName.test(readFileSync(join(ROOT, file), 'utf8')),
+  );
+  expect(offences).toEqual([]);
+});
+
 function isAllowed(from: string, to: string): boolean {
   const allowed = MAY_IMPORT[from] ?? [];
   return allowed.includes(to) || (to.startsWith('worker/') && allowed.includes('worker/*'));

@@ -1,5 +1,5 @@
 /** (g) A cancel: how soon the upstream is no longer paid for words that nobody wants. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Answering } from '../client.ts';
 import { nowMs } from '../clock.ts';
 import type { Figure } from '../figure.ts';

@@ -1,5 +1,5 @@
 /** What a round asks for, and what the model makes of it. The model's name carries both through the Worker. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** What is under way when the kill comes. `idle`: nothing; the message is sent while everything starts again. */
 export const SCENARIOS = ['stream', 'call', 'approval', 'idle'] as const;

@@ -1,7 +1,7 @@
 /** A process of its own: the model of the rounds. No two attempts at an answer say the same. Its parent ends it. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { serveUpstream } from '../upstream-server.ts';
 import { commandOf, parseModel } from './scenarios.ts';
 

@@ -1,5 +1,5 @@
 /** Named sets of rules: where a rule file begins. Its own rules come after them and win. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Rule } from './rules.ts';
 
 export const PresetName = z.enum(['read-only', 'ask', 'workspace', 'trusted']);

@@ -1,5 +1,6 @@
 /** The rules of a machine's owner and of a workspace, as their files hold them. */
-import { z } from 'zod';
+
+import * as z from 'zod';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';

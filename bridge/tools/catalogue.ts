@@ -1,6 +1,6 @@
 /** The tools this bridge can run, by their canonical names. */
 
-import { z } from 'zod';
+import * as z from 'zod';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { renameArguments, type ToolDefinition } from '../../shared/tools/definition.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';

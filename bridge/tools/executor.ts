@@ -1,5 +1,5 @@
 /** What runs a tool call on this machine, and what it answers. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';

@@ -1,5 +1,5 @@
 /** What ripgrep found, as text for the model: bounded, and without files that may not be shown. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { lineTexts } from '../edits/lines.ts';
 import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';

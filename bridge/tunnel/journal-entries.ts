@@ -1,5 +1,5 @@
 /** The lines of the journal: their schema, and what they add up to. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Nonce } from '../../shared/approvals.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CallId } from '../../shared/ids.ts';

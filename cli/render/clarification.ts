@@ -1,5 +1,5 @@
 /** Questions to the person, with their options numbered, and what was answered. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Answer, Question } from '../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/plain-sight.ts';

@@ -1,5 +1,5 @@
 /** What a tool is, for both sides: the model is offered it, the edge checks and shows its calls, the bridge runs them. */
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Effect, Mode } from '../modes.ts';
 
 /** How a call of the tool is shown: as which document, and which argument streams as its content. */

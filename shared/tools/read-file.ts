@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { defineTool } from './definition.ts';
 
 /** Reads a text file with its line numbers. */

@@ -1,5 +1,5 @@
 /** Which tools a request puts on offer, and how: a list of names, or settings by name. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { REQUEST_LIMITS } from '../limits.ts';
 import { CallLimits } from '../tunnel.ts';
 import { findTool, isUnavailable, runsOnEdge, takesPath } from './catalogue.ts';

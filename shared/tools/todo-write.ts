@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import { TodoStatus } from '../documents.ts';
 import { EDGE_TOOL_LIMITS } from '../limits.ts';
 import { defineTool } from './definition.ts';

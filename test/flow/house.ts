@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { z } from 'zod';
+import * as z from 'zod';
 import { type Client, createClient } from '../../client/client.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { z } from 'zod';
+import * as z from 'zod';
 import { OPERATIONS } from '../../worker/api/openapi/operations.ts';
 
 const ANSWERS = OPERATIONS.flatMap(({ id, answers }) =>

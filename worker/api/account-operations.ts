@@ -1,5 +1,5 @@
 /** What there is for the caller, where bridges connect, and the service itself. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Health } from '../../shared/answers.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import { BridgeList, Me, ModelList, ToolList } from '../../shared/listings.ts';

@@ -1,6 +1,6 @@
 /** What the routes share about addressing a conversation: its object, and where a reader of it stands. */
 import type { Context } from 'hono';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { Cursor, EventsQuery } from '../../shared/requests.ts';
 import type { Caller, Conversation } from '../conversation/object.ts';
 import type { Env } from '../env.ts';

@@ -1,6 +1,6 @@
 /** What comes in over HTTP, through its schema: malformed input stops here with a code and the offending field. */
 import type { Context } from 'hono';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { DrawbridgeError, formatPath, invalidRequest } from '../../shared/errors.ts';
 import { JsonDepthError, parseJson } from '../../shared/json.ts';
 import { readText } from './read-text.ts';

@@ -1,5 +1,5 @@
 /** The messages of an OpenAI client, which brings the whole history each time, as ours. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ChatMessage, textOf } from '../../shared/requests.ts';
 import { tagged } from '../prompt/escape.ts';
 

@@ -1,5 +1,5 @@
 /** What OpenAI's clients send to `/v1/chat/completions`, and what it asks of the agent. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { ChatRequest } from '../../shared/requests.ts';
 import { askQuestion } from '../../shared/tools/ask-question.ts';

@@ -2,7 +2,7 @@
 import type { HonoRequest } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { errors, jwtVerify } from 'jose';
-import { z } from 'zod';
+import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';

@@ -1,5 +1,5 @@
 /** The cursor of the list of conversations: where a page ended, opaque to whoever passes it back. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { parseJson } from '../../shared/json.ts';

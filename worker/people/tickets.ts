@@ -1,6 +1,6 @@
 /** Tickets: what opens one stream, once, for a reader that cannot send a header. */
 import { errors, jwtVerify, SignJWT } from 'jose';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Ticket } from '../../shared/conversations.ts';
 import { TICKET_LIMITS } from '../../shared/limits.ts';
 import { TOKEN_ISSUER } from '../../shared/tokens.ts';

@@ -1,5 +1,5 @@
 /** The bridge's hibernating socket: which one is current, whether it is alive, and frames on it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import { CLOSE, PING, PONG, type TunnelFrame } from '../../shared/tunnel.ts';
 

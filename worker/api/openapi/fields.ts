@@ -1,5 +1,5 @@
 /** What fields mean where their names do not say it, by schema. A name that a schema lacks does not compile. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { ConversationInfo, ConversationList } from '../../../shared/conversations.ts';
 import type {
   ChatResponse,

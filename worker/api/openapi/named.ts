@@ -1,5 +1,5 @@
 /** Every schema that has a name in the document. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ApprovalTaken, Cancelled, ClarificationTaken, Health } from '../../../shared/answers.ts';
 import { Asked, Nonce, Proposal } from '../../../shared/approvals.ts';
 import { AttentionItem } from '../../../shared/attention.ts';

@@ -1,5 +1,5 @@
 /** `/v1`: the agent as OpenAI's clients see a model. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { CompletionRequest } from '../../openai/request.ts';
 import { COMPLETION_STREAM } from './examples.ts';
 import { ChatCompletion, ChatCompletionChunk, Model, Models } from './openai.ts';

@@ -1,5 +1,5 @@
 /** OpenAI's objects as far as we send them: what the helpers in worker/openai build, as schemas. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 const Usage = z.object({
   prompt_tokens: z.int().nonnegative(),

@@ -1,5 +1,5 @@
 /** What an operation of the API is described by. The table of them (operations.ts) is data of this type. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { ErrorCode } from '../../../shared/errors.ts';
 import type { JsonSchema } from './schemas.ts';
 

@@ -1,5 +1,5 @@
 /** The schemas that validate, as the document's named JSON Schemas. */
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;

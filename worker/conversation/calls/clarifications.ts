@@ -1,5 +1,5 @@
 /** Questions that the model asks the user: answered once, from any device. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { type ChatResponse, Question } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { isUnanswered } from '../../../shared/fold.ts';

@@ -1,5 +1,5 @@
 /** What a tool's result looks like on the tape: pure. */
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   ClarificationMetadata,
   type Document,

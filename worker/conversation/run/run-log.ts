@@ -1,5 +1,5 @@
 /** Runs as stored, with a copy of what is at work in memory; says what is to be done next and never does it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Todo } from '../../../shared/documents.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';

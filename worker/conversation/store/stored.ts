@@ -1,5 +1,5 @@
 /** Rows as they are read back. A row that cannot be read is told apart, so that it does not take the conversation with it. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Metadata, Todo, Usage } from '../../../shared/documents.ts';
 import { TapeEvent, widthOf } from '../../../shared/events.ts';
 import { parsePruned } from '../../../shared/json.ts';

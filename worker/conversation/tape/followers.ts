@@ -1,5 +1,5 @@
 /** The readers of a tape: hibernatable sockets, each told what it asked for in the framing it asked for. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { isDelta, type StreamEvent } from '../../../shared/events.ts';
 import { ResponseId } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS, TAPE_LIMITS } from '../../../shared/limits.ts';

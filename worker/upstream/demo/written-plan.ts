@@ -1,5 +1,5 @@
 /** The plan that is laid before the user: written from the files as they are, and as each step would leave them. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { DEMO_LIMITS, EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
 import type { createPlan } from '../../../shared/tools/create-plan.ts';
 import type { Result } from './history.ts';

@@ -1,6 +1,6 @@
 /** One connection of a reader, over either transport, event by event. */
 import { createParser } from 'eventsource-parser';
-import { z } from 'zod';
+import * as z from 'zod';
 import { StreamEvent } from '../../../../shared/events.ts';
 import { parseNamedEvent } from '../../../../shared/sse.ts';
 

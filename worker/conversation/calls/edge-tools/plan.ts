@@ -1,5 +1,5 @@
 /** `create_plan`: what becomes of a plan that the model laid out. Pure. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { PlanMetadata, Todo } from '../../../../shared/documents.ts';
 import type { createPlan } from '../../../../shared/tools/create-plan.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';

@@ -1,5 +1,5 @@
 /** `ask_question`: what is asked, and what an answer comes to. Pure. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Answer, ClarificationMetadata, Question } from '../../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../../shared/errors.ts';
 import type { askQuestion } from '../../../../shared/tools/ask-question.ts';

@@ -1,5 +1,5 @@
 /** `todo_write`: what it makes of the conversation's list. Pure. */
-import type { z } from 'zod';
+import type * as z from 'zod';
 import type { Todo, TodoUpdateMetadata } from '../../../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../../../shared/limits.ts';
 import type { todoWrite } from '../../../../shared/tools/todo-write.ts';

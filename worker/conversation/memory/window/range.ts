@@ -1,5 +1,5 @@
 /** What a new window leaves behind it, looked at for what must outlive it. Pure. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { Todo } from '../../../../shared/documents.ts';
 import { imagesOf, textOf } from '../../../../shared/requests.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
