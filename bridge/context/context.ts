@@ -6,6 +6,7 @@ import type { MachineContext } from '../../shared/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { listFiles } from '../search/file-list.ts';
+import { SHELL } from '../terminal/launch.ts';
 import { readGitStatus, type StatusLook } from './git-status.ts';
 
 /** Looks at the workspace as it is now, for no longer than CONTEXT_LIMITS.lookTimeoutMs. */
@@ -20,7 +21,7 @@ export async function readMachineContext(
   ]);
   return {
     os: `${osType()} ${release()}`,
-    shell: basename(process.env['SHELL'] ?? 'sh'),
+    shell: basename(SHELL),
     workspacePath: root,
     projectLayout,
     ...(gitStatus !== undefined && { gitStatus }),

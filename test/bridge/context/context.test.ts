@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { access, chmod, rm } from 'node:fs/promises';
 import { type as osType, release, userInfo } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { readMachineContext } from '../../../bridge/context/context.ts';
@@ -9,6 +9,7 @@ import { formatLayout } from '../../../bridge/context/layout.ts';
 import { findBubblewrap } from '../../../bridge/sandbox/bubblewrap.ts';
 import { bubblewrapConfinement } from '../../../bridge/sandbox/bubblewrap-confinement.ts';
 import type { Confinement } from '../../../bridge/sandbox/confinement.ts';
+import { SHELL, shellArgv } from '../../../bridge/terminal/launch.ts';
 import { CONTEXT_LIMITS } from '../../../shared/limits.ts';
 import { MachineContext } from '../../../shared/tunnel.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
@@ -33,17 +34,24 @@ async function repository(files: Record<string, string> = { 'a.txt': 'a\n' }) {
 
 describe('the context of a machine', () => {
   test('tells the system, the shell, the folder, its files and git’s view of it', async () => {
-    vi.stubEnv('SHELL', '/usr/bin/zsh');
     const place = await repository({ 'a.txt': 'a\n', 'src/b.ts': 'b\n' });
     await place.put('a.txt', 'changed\n');
     const context = await readMachineContext(place.root, live);
     expect(MachineContext.parse(context)).toEqual({
       os: `${osType()} ${release()}`,
-      shell: 'zsh',
+      shell: basename(SHELL),
       workspacePath: place.root,
       projectLayout: 'src/\n  b.ts\na.txt',
       gitStatus: '## main\n M a.txt\n',
     });
+  });
+
+  test('tells the shell that runs commands, not the person’s own', async () => {
+    vi.stubEnv('SHELL', '/usr/bin/fish');
+    const { root } = await temporaryWorkspace();
+    const [file, ...args] = shellArgv('basename "$0"');
+    const { stdout } = await promisify(execFile)(file, args);
+    expect(await readMachineContext(root, live)).toMatchObject({ shell: stdout.trim() });
   });
 
   test('has no git status without a repository', async () => {
