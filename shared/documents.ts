@@ -162,8 +162,13 @@ export const Usage = z.object({
   totalTokens: z.int().nonnegative(),
   cachedPromptTokens: z.int().nonnegative().optional(),
   reasoningTokens: z.int().nonnegative().optional(),
-  /** By the prices of the models that answered; only where those of every turn are known. */
+  /** By the prices of the models that answered; only where those of every counted turn are known. */
   cost: Cost.optional(),
+  /**
+   * Requests to the model whose server reported no tokens, such as one that was cancelled. The counts and the cost lack
+   * them, so each of these is a lower bound. Absent where every request was counted.
+   */
+  unreportedRequests: z.int().positive().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
 

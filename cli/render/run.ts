@@ -1,6 +1,6 @@
 /** What concerns the run and not one document: approvals, the end, the connection. */
 import { attentionSentence } from '../../shared/attention.ts';
-import type { Cost } from '../../shared/documents.ts';
+import type { Cost, Usage } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { MODEL_LIMITS, RENDER_LIMITS } from '../../shared/limits.ts';
 import {
@@ -76,18 +76,23 @@ export function writeDone(pen: Pen, event: Event<'done'>, paint: Paint): void {
 }
 
 function effortOf({ usage, metadata }: Event<'done'>): string {
-  const { totalTokens, promptTokens, completionTokens } = usage ?? {};
-  const tokens = usage
-    ? [`${totalTokens} tokens (${promptTokens} in, ${completionTokens} out)`]
-    : [];
   const { turnCount, toolCallCount, duration_ms: durationMs } = metadata;
   return [
-    ...tokens,
-    ...(usage?.cost ? [formatCost(usage.cost)] : []),
+    ...(usage ? spentOf(usage) : []),
     count(turnCount, 'turn'),
     ...(toolCallCount > 0 ? [count(toolCallCount, 'tool call')] : []),
     formatSeconds(durationMs),
   ].join(' · ');
+}
+
+/** Tokens and cost. A model server that counts only some of the requests makes both a lower bound. */
+function spentOf(usage: Usage): string[] {
+  const { totalTokens, promptTokens, completionTokens, cost, unreportedRequests = 0 } = usage;
+  const atLeast = unreportedRequests > 0 ? 'at least ' : '';
+  const missing = `; the model server reports none for ${count(unreportedRequests, 'request')}`;
+  const parts = `${promptTokens} in, ${completionTokens} out${atLeast && missing}`;
+  const tokens = `${atLeast}${totalTokens} tokens (${parts})`;
+  return [tokens, ...(cost ? [`${atLeast}${formatCost(cost)}`] : [])];
 }
 
 /** `0.0042 USD`: two decimals, or two digits where that says more. */

@@ -581,6 +581,20 @@ it.each([
   );
 });
 
+it.each([
+  [1, '1 request'],
+  [2, '2 requests'],
+])('tokens and cost without %d requests are no whole sum', (unreportedRequests, requests) => {
+  const event = done('completed');
+  if (event.type !== 'done' || !event.usage) throw new Error('not the end of a run');
+  const cost = { amount: 0.5, currency: 'EUR' };
+  const usage = { ...event.usage, cost, unreportedRequests };
+  expect(render([{ ...event, usage }])).toBe(
+    `at least 15 tokens (10 in, 5 out; the model server reports none for ${requests}) · ` +
+      'at least 0.50 EUR · 2 turns · 1 tool call · 1.2 s\n',
+  );
+});
+
 function render(events: readonly StreamEvent[], paint: Paint = plain, view: View = 'all'): string {
   let state = nothingShown(view);
   let all = '';

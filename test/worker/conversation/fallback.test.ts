@@ -152,6 +152,27 @@ describe('a response costs what the models that answered cost', () => {
     });
   });
 
+  it('and says which requests nobody counted', async () => {
+    const model = holdModel();
+    const { reader, responseId } = await askStreamed({ model: 'main' });
+    const first = await model.next();
+    first.send(callFrame(0, 'c1', 'todo_write', '{"merge":false,"todos":[]}'));
+    first.send(...endFrames('tool_calls'));
+    first.close();
+    const second = await model.next();
+    second.send(textFrame('Done.'), ...endFrames('stop', USAGE));
+    second.close();
+    await reader.toEnd();
+    const { usage } = await readResponse(responseId);
+    expect(usage).toEqual({
+      promptTokens: 1_000,
+      completionTokens: 100,
+      totalTokens: 1_100,
+      cost: { amount: 0.002, currency: 'USD' },
+      unreportedRequests: 1,
+    });
+  });
+
   it('and nothing is said where a price is not known', async () => {
     const model = holdModel();
     const { reader, responseId } = await askStreamed({ model: 'large' });

@@ -54,6 +54,16 @@ describe('a conversation that outgrows its model', () => {
     expect(last?.metadata.turnCount).toBe(1);
   });
 
+  it('says that nobody counted what it took', async () => {
+    scriptModel(answering({ summary: 'All of it.', usage: null }));
+    const { conversationId, count } = await converseUntilSummary();
+    const { responses }: ConversationView = await (
+      await call(`conversations/${conversationId}`)
+    ).json();
+    expect(responses[0]?.usage).not.toHaveProperty('unreportedRequests');
+    expect(responses[count - 1]?.usage).toEqual({ ...responses[0]?.usage, unreportedRequests: 1 });
+  });
+
   it('goes on where the model gives no summary', async () => {
     const requests = scriptModel(answering({ summary: null }));
     const { events } = await converseUntilSummary();
@@ -277,11 +287,12 @@ function overflow(): Response {
 }
 
 /** Long answers; null fails when it is asked for a summary. */
-function answering(work: { summary: string | null; usage?: number }) {
+function answering(work: { summary: string | null; usage?: number | null }) {
   return (request: ScriptedRequest): ModelAnswer => {
     if (!asksForSummary(request)) return { text: LONG };
     if (work.summary === null) return Response.json({ error: { message: 'no' } }, { status: 400 });
     const { usage = 18 } = work;
+    if (usage === null) return streamOf([textFrame(work.summary), ...endFrames('stop')]);
     const counted = { prompt_tokens: usage, completion_tokens: 0, total_tokens: usage };
     return streamOf([textFrame(work.summary), ...endFrames('stop', counted)]);
   };

@@ -71,7 +71,12 @@ const USER_MESSAGE: Fields<UserMessage> = {
   cancelled: 'It was taken back while it waited: no response begins.',
 };
 
-const USAGE: Fields<Usage> = { totalTokens: 'Summed over the turns of the response.' };
+const USAGE: Fields<Usage> = {
+  totalTokens: 'Summed over the turns of the response.',
+  cost: 'By the prices of the models that answered, where all of them are known.',
+  unreportedRequests:
+    'Requests to the model whose server reported no tokens: counts and cost lack them. Absent where there is none.',
+};
 
 const APPROVAL_REQUEST: Fields<z.input<typeof ApprovalRequest>> = {
   message: 'Told to the model with a rejection.',

@@ -55,7 +55,7 @@ interface Summarising {
 
 /** Readers see that it is under way, and how it ended; the window is stored in the step that says so. */
 async function summarise(work: Summarising, deps: RunDeps, signal: AbortSignal): Promise<void> {
-  const { run, history, plan } = work;
+  const { run, target, history, plan } = work;
   const { log, recorder, conversationId } = deps;
   const responseId = responseIdOf(conversationId, run.ordinal);
   recorder.record([{ type: 'context_summary', responseId, status: 'running' }]);
@@ -65,7 +65,10 @@ async function summarise(work: Summarising, deps: RunDeps, signal: AbortSignal):
   const status = summary === null ? 'failed' : 'completed';
   recorder.record([{ type: 'context_summary', responseId, status }]);
   const digest = digestOf(history, plan, summary);
-  const window: NewWindow = { ...plan.window, digest, usage: reply?.usage ?? null };
+  const usage = reply?.usage ?? null;
+  const isUnreported = target.kind !== 'demo' && usage === null;
+  const unreported = isUnreported ? { isUnreported } : {};
+  const window: NewWindow = { ...plan.window, digest, usage, ...unreported };
   log.addWindow(run, window);
 }
 

@@ -43,7 +43,7 @@ export function doneEvent(
     type: 'done',
     responseId,
     status,
-    usage: sumUsage([...turns, ...windows].map(({ usage }) => usage)),
+    usage: usageOf(turns, windows),
     metadata: {
       duration_ms: durationMs,
       toolCallCount: turns.reduce((count, { calls }) => count + calls.length, 0),
@@ -53,7 +53,15 @@ export function doneEvent(
   };
 }
 
-/** Null when no turn reported any: zeros would be a lie. */
+/** Null when no turn reported any: zeros would be a lie. A sum that lacks some says how many. */
+function usageOf(turns: Work['turns'], windows: Work['windows']): Usage | null {
+  const sum = sumUsage([...turns, ...windows].map(({ usage }) => usage));
+  const unreportedRequests =
+    turns.filter(({ usage }) => usage === null).length +
+    windows.filter(({ isUnreported }) => isUnreported).length;
+  return sum && unreportedRequests > 0 ? { ...sum, unreportedRequests } : sum;
+}
+
 function sumUsage(usages: readonly (Usage | null)[]): Usage | null {
   return usages.reduce((sum, usage) => {
     if (!usage || !sum) return sum ?? usage;

@@ -157,6 +157,8 @@ export interface Window {
   readonly digest: Digest | null;
   /** What the model took for the summary; null where none was made, or none was reported. */
   readonly usage: Usage | null;
+  /** A summary was asked for, and the model server reported no tokens for it. */
+  readonly isUnreported?: true | undefined;
   readonly scale: WindowScale;
 }
 

@@ -156,6 +156,7 @@ export const WINDOW: Shape<Omit<Window, 'number' | 'run'>> = {
       })
       .nullable(),
     usage: Usage.nullable(),
+    isUnreported: z.literal(true).optional(),
     scale: z.object({
       since: z.int(),
       tokensPerChar: z.number(),
