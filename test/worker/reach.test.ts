@@ -115,6 +115,15 @@ describe('an object that is reset under a call', () => {
     expect(reads).toHaveBeenCalledTimes(1 + REACH_LIMITS.maxRepeats);
   });
 
+  it('that never took the message leaves no conversation in the list', async () => {
+    const title = `never begun ${crypto.randomUUID()}`;
+    const submits = resetUnder('submit', 'before', 10);
+    expect((await ask(title)).status).toBe(503);
+    expect(submits).toHaveBeenCalled();
+    const list = await call(`conversations?search=${encodeURIComponent(title)}`);
+    expect(await list.json()).toEqual({ items: [], nextCursor: null });
+  });
+
   it('that may have begun a conversation is not said to be asked again for', async () => {
     const requests = scriptModel(() => ({ text: 'Done.' }));
     resetUnder('submit', 'after', 10);

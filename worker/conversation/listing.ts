@@ -3,6 +3,7 @@ import type { ConversationInfo, ConversationPatch } from '../../shared/conversat
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
 import type { Account } from '../people/account.ts';
 import type { Listed } from '../people/account-statements.ts';
+import { reach } from '../reach.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore } from './store/statements.ts';
 
@@ -36,6 +37,15 @@ export class Listing {
     this.#store.describe({ title, archived });
     this.#row = { ...this.#row, title, archived };
     return true;
+  }
+
+  /** Lists a conversation that was just stored. Never rejects: a list that misses it gets it at its first answer's end. */
+  async begin(): Promise<void> {
+    if (this.#row.ephemeral) return;
+    const listed = this.#listed(Date.parse(this.#row.created));
+    const begun = this.#telling.then(() => reach(async () => await this.#account().begin(listed)));
+    this.#telling = begun.catch(() => undefined); // The account's object stays away.
+    await this.#telling;
   }
 
   /** Brings the list up to date and says what it shows. `updatedMs` counts where the conversation was not listed. */

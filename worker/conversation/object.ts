@@ -89,8 +89,12 @@ export class Conversation extends DurableObject<Env> {
       const ordinal = this.#parts && repeated(this.#parts, submission.request)?.ordinal;
       if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
       if (submission.create && (this.#parts || this.#copying)) throw keyTaken();
-      const target = this.#parts ?? this.#create(caller, submission);
-      return { responseId: target.inbox.take(submission, machine) };
+      const isNew = !this.#parts;
+      const { inbox, listing } = this.#parts ?? this.#create(caller, submission);
+      const responseId = inbox.take(submission, machine);
+      // Only now: a conversation that could not be stored must not be on the list.
+      if (isNew) await listing.begin();
+      return { responseId };
     });
   }
 

@@ -72,29 +72,24 @@ async function prepareConversation(
 ): Promise<Submission['create']> {
   const { conversationId, editOf, messages } = sending.request;
   if (conversationId !== undefined) return null;
-  if (editOf === undefined) return await openConversation(env, caller, sending);
+  if (editOf === undefined) return await openConversation(env, sending);
   const { conversationId: from, ordinal } = parseResponseId(editOf);
   const title = ordinal === 1 ? titleOf(messages.at(-1)?.content ?? '') : undefined;
   await reach(() => forkConversation(env, caller, { from, ordinal, through: false, title }));
   return null;
 }
 
-/** Lists the new conversation, unless it is to be forgotten, and chooses its bridge. */
+/** What a new conversation is made with: a title and a bridge. */
 async function openConversation(
   env: Env,
-  { account, conversationId }: Caller,
-  { request, ephemeral = false }: Sending,
+  { account, request, ephemeral = false }: Sending,
 ): Promise<NonNullable<Submission['create']>> {
   const { bridgeId: asked, messages } = request;
   const title = titleOf(messages.at(-1)?.content ?? '');
   if (asked !== undefined) await requireBridge(env, account, asked);
   const { ACCOUNTS } = env;
-  const conversation = { id: conversationId, title, createdMs: Date.now() };
-  const latest = await reach(async () => {
-    const stub = ACCOUNTS.get(ACCOUNTS.idFromName(account));
-    return ephemeral ? await stub.defaultBridge() : await stub.begin(conversation);
-  });
-  return { bridgeId: asked ?? latest, title, ephemeral };
+  const latest = async () => await ACCOUNTS.get(ACCOUNTS.idFromName(account)).defaultBridge();
+  return { bridgeId: asked ?? (await reach(latest)), title, ephemeral };
 }
 
 async function requireBridge({ TUNNELS }: Env, account: string, bridgeId: string): Promise<void> {

@@ -42,11 +42,9 @@ export class Account extends DurableObject<Env> {
     return this.#store.readBridges();
   }
 
-  /** Lists a conversation that is about to be made, and says what {@link defaultBridge} says. */
-  begin(conversation: Pick<Listed, 'id' | 'title' | 'createdMs'>): string | null {
-    const { createdMs } = conversation;
-    this.#store.insertConversation({ ...conversation, archived: false, updatedMs: createdMs });
-    return this.defaultBridge();
+  /** Lists a conversation that was just made; one that is listed already stays as it is. */
+  begin(conversation: Listed): void {
+    this.#store.insertConversation(conversation);
   }
 
   /** At the end of a response: one row. Lists the conversation where it is not listed, and adds to its text. */

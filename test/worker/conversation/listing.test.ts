@@ -14,11 +14,11 @@ describe('a conversation on the list', () => {
   it('stands there from its first message on, under the first line of it', async () => {
     const account = newAccount();
     const model = holdModel();
-    const sent = ask('\n  Mend the lexer \nplease', { stream: true, account });
+    const sent = await ask('\n  Mend the lexer \nplease', { stream: true, account });
     const reply = await model.next();
     expect(await list(account)).toMatchObject([{ title: 'Mend the lexer', archived: false }]);
     reply.answer({ text: 'Done.' });
-    await new SseReader(await sent).toEnd();
+    await new SseReader(sent).toEnd();
   });
 
   it('moves up with each answer, and is found by what was said', async () => {
