@@ -10,6 +10,7 @@ import {
   replaceFile,
 } from '../machine/private-files.ts';
 import { BridgeId, newBridgeId } from '../shared/ids.ts';
+import { decodeSecret, MIN_SECRET_BYTES } from '../shared/tokens.ts';
 import { type Device, openDevice } from './device.ts';
 import { openStateFile } from './state-file.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './state-folder.ts';
@@ -18,7 +19,7 @@ import { isTokenFresh, mintToken } from './tokens.ts';
 /** What is in the state folder. `authSecret` and the device's private key never leave this machine. */
 export interface State {
   readonly dir: string;
-  /** HS256 key of every token, base64url. */
+  /** HS256 key of every token, as text: base64url where we made it. */
   readonly authSecret: string;
   readonly bridgeId: string;
   readonly device: Device;
@@ -29,7 +30,6 @@ export interface State {
   readonly buildDir: string;
 }
 
-const SECRET_BYTES = 32;
 const BridgeFile = z.object({ bridgeId: BridgeId });
 
 /**
@@ -65,14 +65,13 @@ export async function readUserToken(state: State, now: Date): Promise<string> {
 }
 
 async function openSecret(path: string): Promise<string> {
-  const make = () => randomBytes(SECRET_BYTES).toString('base64url');
+  const make = () => randomBytes(MIN_SECRET_BYTES).toString('base64url');
   const secret = (await readOrCreate(path, make)).trim();
-  // Decoding alone would pass over what is no base64url, and take any text for a secret.
-  const isEncoded = /^[\w-]+={0,2}$/.test(secret);
-  if (isEncoded && Buffer.from(secret, 'base64url').length >= SECRET_BYTES) return secret;
+  const decoded = decodeSecret(secret);
+  if (decoded.ok) return secret;
   throw new LocalError(
     'refused',
-    `${path} is damaged: write a new secret into it, such as \`openssl rand -hex ${SECRET_BYTES}\` makes.`,
+    `${path} is damaged (it ${decoded.problem}): write a new secret into it, such as \`npm run secret\` prints.`,
   );
 }
 

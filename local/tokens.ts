@@ -1,6 +1,8 @@
 /** The bearer tokens of a local instance: JWTs that its own secret signs. */
 import { jwtVerify, SignJWT } from 'jose';
+import { LocalError } from '../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
+import { decodeSecret, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../shared/tokens.ts';
 
 /** What a token allows: all that its account may do, or to be one bridge. */
 export type Grant =
@@ -10,11 +12,9 @@ export type Grant =
 /** The one account of a local instance. */
 export const LOCAL_ACCOUNT = 'local';
 
-/** Issuer and audience of every token; the Worker asks for exactly these. */
-const DRAWBRIDGE = 'drawbridge';
 const ALGORITHM = 'HS256';
 
-/** A new token. `authSecret` is base64url, as the Worker has it in AUTH_SECRET. */
+/** A new token. `authSecret` is written as the Worker has it in AUTH_SECRET. */
 export async function mintToken(authSecret: string, grant: Grant, now: Date): Promise<string> {
   const lifeMs = grant.scope === 'user' ? LOCAL_LIMITS.userTokenMs : LOCAL_LIMITS.bridgeTokenMs;
   const claims = {
@@ -23,8 +23,8 @@ export async function mintToken(authSecret: string, grant: Grant, now: Date): Pr
   };
   return await new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM })
-    .setIssuer(DRAWBRIDGE)
-    .setAudience(DRAWBRIDGE)
+    .setIssuer(TOKEN_ISSUER)
+    .setAudience(TOKEN_AUDIENCE)
     .setSubject(LOCAL_ACCOUNT)
     .setIssuedAt(now)
     .setExpirationTime(new Date(now.getTime() + lifeMs))
@@ -36,8 +36,8 @@ export async function isTokenFresh(authSecret: string, token: string, now: Date)
   try {
     await jwtVerify(token, keyOf(authSecret), {
       algorithms: [ALGORITHM],
-      issuer: DRAWBRIDGE,
-      audience: DRAWBRIDGE,
+      issuer: TOKEN_ISSUER,
+      audience: TOKEN_AUDIENCE,
       currentDate: new Date(now.getTime() + LOCAL_LIMITS.renewTokenMs),
     });
     return true;
@@ -48,5 +48,7 @@ export async function isTokenFresh(authSecret: string, token: string, now: Date)
 }
 
 function keyOf(authSecret: string): Uint8Array {
-  return Buffer.from(authSecret, 'base64url');
+  const decoded = decodeSecret(authSecret);
+  if (decoded.ok) return decoded.bytes;
+  throw new LocalError('failed', `The secret ${decoded.problem}.`);
 }

@@ -5,7 +5,12 @@ import { SignJWT } from 'jose';
 import { vi } from 'vitest';
 import type { ChatResponse } from '../../shared/documents.ts';
 import type { WireError } from '../../shared/errors.ts';
-import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
+import {
+  decodeSecret,
+  MIN_SECRET_BYTES,
+  TOKEN_AUDIENCE,
+  TOKEN_ISSUER,
+} from '../../shared/tokens.ts';
 import {
   framesOf,
   type ScriptedReply,
@@ -24,7 +29,8 @@ export interface TokenOptions {
 
 export async function tokenFor(options: TokenOptions = {}): Promise<string> {
   const { account = 'ada', claims = { scope: 'user' }, expires = '1h', secret } = options;
-  const key = Uint8Array.from(atob(secret ?? env.AUTH_SECRET ?? ''), (c) => c.charCodeAt(0));
+  const decoded = decodeSecret(secret ?? env.AUTH_SECRET ?? '');
+  const key = decoded.ok ? decoded.bytes : new Uint8Array(MIN_SECRET_BYTES);
   return await new SignJWT(claims)
     .setProtectedHeader({ alg: 'HS256' })
     .setSubject(account)

@@ -1,5 +1,5 @@
 /** `bridges`: where a bridge connects. */
-import { Hono } from 'hono';
+import { Hono } from 'hono/tiny';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { AppContext } from '../people/caller.ts';
 import { formatConnectUrl } from '../tunnel/connect-url.ts';

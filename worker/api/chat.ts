@@ -1,6 +1,6 @@
 /** `chat/completions`: a message in, a response out, as JSON or as a stream that can be taken up again. */
 import type { Context } from 'hono';
-import { Hono } from 'hono';
+import { Hono } from 'hono/tiny';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
 import type { Caller } from '../conversation/object.ts';

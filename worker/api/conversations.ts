@@ -1,6 +1,6 @@
 /** `conversations`: the list of them, the whole of one, its events, and what can be done to it. */
 import type { Context } from 'hono';
-import { Hono } from 'hono';
+import { Hono } from 'hono/tiny';
 import {
   type ConversationInfo,
   type ConversationList,

@@ -1,5 +1,5 @@
 /** `me`, `models`, `tools`, `bridges`: what there is for the caller. */
-import { Hono } from 'hono';
+import { Hono } from 'hono/tiny';
 import type { BridgeInfo, BridgeList, Me, ToolList } from '../../shared/listings.ts';
 import { TOOLS } from '../../shared/tools/catalogue.ts';
 import { toFunctionDefinition } from '../../shared/tools/definition.ts';

@@ -1,5 +1,5 @@
 /** `tickets`: for streams whose reader cannot send a token, such as a browser's EventSource. */
-import { Hono } from 'hono';
+import { Hono } from 'hono/tiny';
 import { TicketRequest } from '../../shared/conversations.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import { unwrap } from '../outcome.ts';

@@ -1,5 +1,5 @@
 /** `/v1`: the agent as OpenAI's clients see a model. */
-import { Hono } from 'hono';
+import { Hono } from 'hono/tiny';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { chats } from '../../shared/models.ts';
 import { parseBody } from '../api/parse.ts';

@@ -1,8 +1,6 @@
 /** The secret that signs tokens and tickets, and the refusal of whoever shows none that it signed. */
-import { base64url } from 'jose';
 import { DrawbridgeError } from '../../shared/errors.ts';
-
-const MIN_SECRET_BYTES = 32;
+import { decodeSecret } from '../../shared/tokens.ts';
 
 /** The last one that was imported: importing it anew would cost more than checking a token. */
 let imported: { readonly secret: string; readonly key: CryptoKey } | undefined;
@@ -11,22 +9,18 @@ let imported: { readonly secret: string; readonly key: CryptoKey } | undefined;
 export async function secretKey(secret = ''): Promise<CryptoKey> {
   if (imported?.secret === secret) return imported.key;
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const bytes = decodeSecret(secret);
+  const bytes = bytesOf(secret);
   const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['sign', 'verify']);
   imported = { secret, key };
   return key;
 }
 
-function decodeSecret(secret: string): Uint8Array {
-  try {
-    const bytes = base64url.decode(secret);
-    if (bytes.length >= MIN_SECRET_BYTES) return bytes;
-  } catch {
-    // Not base64url: as good as none.
-  }
+function bytesOf(secret: string): Uint8Array<ArrayBuffer> {
+  const decoded = decodeSecret(secret);
+  if (decoded.ok) return decoded.bytes;
   throw new DrawbridgeError(
     'NOT_CONFIGURED',
-    `AUTH_SECRET must be set to at least ${MIN_SECRET_BYTES} random bytes, base64url`,
+    `AUTH_SECRET ${decoded.problem}: set it to what \`npm run secret\` prints, with \`npx wrangler secret put AUTH_SECRET\``,
   );
 }
 

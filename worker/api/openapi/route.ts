@@ -1,5 +1,5 @@
 /** `GET /openapi.json`: public, like the source that it is made from. */
-import { Hono } from 'hono';
+import { Hono } from 'hono/tiny';
 import { DOCUMENT_LIMITS } from '../../../shared/limits.ts';
 import type { AppContext } from '../../people/caller.ts';
 import { describeApi } from './document.ts';
