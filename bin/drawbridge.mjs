@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts `drawbridge` on whatever Node the machine has, so it is plain JavaScript: the program itself is TypeScript that
-// Node 24 runs as it is. An older Node hands over to the Node 24 that is installed with the dependencies.
+// Starts `drawbridge` on whatever Node the machine has, so it is plain JavaScript: the program itself is TypeScript,
+// which runs from a bundle (bin/bundle.mjs). An older Node hands over to the Node 24 that is installed with the dependencies.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -24,7 +24,8 @@ if (major < REQUIRED_MAJOR) {
   handOver();
 } else {
   if (process.env[HANDED_OVER]) endWithFirstProcess();
-  const { main } = await import('../cli/main.ts');
+  const { programUrl } = await import('./bundle.mjs');
+  const { main } = await import(await programUrl(root));
   await main(process.argv.slice(2));
 }
 

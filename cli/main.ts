@@ -1,10 +1,10 @@
 /** The `drawbridge` command: its subcommands, and what becomes of their failures. */
 import { readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import * as z from 'zod';
 import type { Programs } from '../local/instance.ts';
+import { OWN_ROOT } from '../local/own-root.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
 import { registerChat } from './chat/command.ts';
@@ -20,13 +20,11 @@ import { registerUp } from './setup/up.ts';
 import { endWhenUnread } from './terminal/write-errors.ts';
 import { UsageError } from './usage-error.ts';
 
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
-
 /** What `up` starts: this very repository. */
 const OWN_PROGRAMS: Programs = {
-  workerEntry: join(ROOT, 'worker', 'index.ts'),
-  wranglerConfig: join(ROOT, 'wrangler.toml'),
-  drawbridge: [process.execPath, join(ROOT, 'bin', 'drawbridge.mjs')],
+  workerEntry: join(OWN_ROOT, 'worker', 'index.ts'),
+  wranglerConfig: join(OWN_ROOT, 'wrangler.toml'),
+  drawbridge: [process.execPath, join(OWN_ROOT, 'bin', 'drawbridge.mjs')],
 };
 
 /** Runs one command line. A failure is one line on stderr and the exit code: 2 for what was asked, 1 for the rest. */
@@ -84,6 +82,6 @@ function complain(message: string): void {
 }
 
 function readVersion(): string {
-  const text = readFileSync(join(ROOT, 'package.json'), 'utf8');
+  const text = readFileSync(join(OWN_ROOT, 'package.json'), 'utf8');
   return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
 }

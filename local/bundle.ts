@@ -4,6 +4,8 @@ import { LocalError } from '../machine/local-error.ts';
 
 /** Bundles `entry` into `outfile`. @throws {LocalError} with the first error of the sources. */
 export async function bundleWorker(entry: string, outfile: string): Promise<void> {
+  // Loaded here: commands that build nothing start without it.
+  const { build, stop } = await import('esbuild');
   building += 1;
   try {
     await build({

@@ -66,7 +66,7 @@ export class ComputeThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL('./worker.ts', import.meta.url), {
+    const worker = new Worker(new URL(WORKER, import.meta.url), {
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.maxHeapMb },
@@ -84,6 +84,9 @@ export class ComputeThread {
     void worker.terminate();
   }
 }
+
+/** The thread's program, as a source or in the bundle that bin/bundle.mjs makes. */
+const WORKER = import.meta.url.endsWith('.ts') ? './worker.ts' : './compute-worker.js';
 
 /** Rejects when the time is up, the signal aborts or the thread dies; the thread is of no use any more then. */
 async function answerOf(

@@ -1,7 +1,6 @@
 /** `--workspace` and `--state`: which instance a command is about. The same for every command. */
-import { dirname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import { OWN_ROOT } from '../../local/own-root.ts';
 import type { StateLocation } from '../../local/state-folder.ts';
 
 /** As commander gives them. */
@@ -27,7 +26,6 @@ export function locationOf({ workspace, state }: LocationOptions): StateLocation
 
 /** npm runs a script in the package's own folder and tells where its user is; elsewhere that would be out of date. */
 function currentFolder(): string {
-  const ownRoot = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
   const { npm_lifecycle_event: npmScript, INIT_CWD: folder } = process.env;
-  return npmScript && folder && process.cwd() === ownRoot ? folder : process.cwd();
+  return npmScript && folder && process.cwd() === OWN_ROOT ? folder : process.cwd();
 }

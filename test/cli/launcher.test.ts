@@ -98,8 +98,8 @@ test('the launcher starts the real program', async () => {
 /** The real launcher in a project of its own. */
 function newLauncher(program = PROGRAM): string {
   const root = temporaryFolder();
-  for (const name of ['bin', 'cli']) mkdirSync(join(root, name));
-  cpSync(join(ROOT, 'bin', 'drawbridge.mjs'), join(root, 'bin', 'drawbridge.mjs'));
+  mkdirSync(join(root, 'cli'));
+  cpSync(join(ROOT, 'bin'), join(root, 'bin'), { recursive: true });
   writeFileSync(join(root, 'package.json'), '{"type": "module"}');
   writeFileSync(join(root, 'cli', 'main.ts'), program);
   symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
