@@ -1,5 +1,4 @@
 /** The Worker as one module, built from its sources with every start. */
-import { build, stop } from 'esbuild';
 import { LocalError } from '../machine/local-error.ts';
 
 /** Bundles `entry` into `outfile`. @throws {LocalError} with the first error of the sources. */

@@ -1,7 +1,6 @@
 /** A JSON file of the state folder: made on first use, checked whenever it is read. */
 
 import type * as z from 'zod';
-import type { z } from 'zod';
 import { LocalError } from '../machine/local-error.ts';
 import { readOrCreate } from '../machine/private-files.ts';
 

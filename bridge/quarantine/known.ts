@@ -3,12 +3,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
-import {
-  makePrivateFolder,
-  makeStateFolder,
-  replaceFile,
-  replaceStateFile,
-} from '../../machine/private-files.ts';
+import { makePrivateFolder, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { parseJson } from '../../shared/json.ts';

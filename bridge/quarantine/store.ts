@@ -4,13 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFileSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import * as z from 'zod';
-import {
-  makePrivateFolder,
-  makeStateFolder,
-  PRIVATE_FILE,
-  replaceFile,
-  replaceStateFile,
-} from '../../machine/private-files.ts';
+import { makePrivateFolder, PRIVATE_FILE, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { parseJson } from '../../shared/json.ts';
 import { fromText } from '../sandbox/byte-path.ts';
