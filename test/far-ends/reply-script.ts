@@ -22,7 +22,7 @@ export interface ScriptedRequest {
     readonly content?: unknown;
     readonly tool_calls?: readonly {
       readonly id: string;
-      readonly function: { readonly name: string };
+      readonly function: { readonly name: string; readonly arguments: string };
     }[];
     readonly tool_call_id?: string;
   }[];

@@ -44,7 +44,7 @@ export class CallDesk {
     const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
     recorder.record([
       ...(document ? withdrawnQuestion(document) : []),
-      ...resultEvents(call, bounded, recorder.nextSequence),
+      ...resultEvents(call, document, bounded, recorder.nextSequence),
     ]);
     // The time that a person was given is over: what still runs, and what comes later, has no more than usual.
     if (wasWaiting && recorder.response?.status !== 'waiting') {

@@ -15,14 +15,24 @@ import { CallId, documentIdOf } from '../../../shared/ids.ts';
 import { languageOf } from '../../../shared/languages.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { findTool } from '../../../shared/tools/catalogue.ts';
+import { renameArguments } from '../../../shared/tools/definition.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
+import { parseObject } from '../../upstream/loose-json.ts';
 import type { Call } from '../store/rows.ts';
 
-/** The end of a call's document; a failed call is followed by an `error` document, numbered `sequence`. */
-export function resultEvents(call: Call, result: ToolResult, sequence: number): TapeEvent[] {
+/**
+ * The end of a call's `document`, undefined where it is lost; a failed call is followed by an `error` document, numbered
+ * `sequence`.
+ */
+export function resultEvents(
+  call: Call,
+  document: Document | undefined,
+  result: ToolResult,
+  sequence: number,
+): TapeEvent[] {
   const { documentId } = call;
   const outcome = { status: result.status, data: result.data };
-  const metadata = endMetadata(call, result);
+  const metadata = endMetadata(call, document?.metadata, result);
   return [
     { type: 'tool_result', documentId, result: outcome },
     { type: 'document_end', documentId, metadata },
@@ -48,7 +58,7 @@ export function closingEvents(
   const end: TapeEvent = {
     type: 'document_end',
     documentId: document.id,
-    ...(call && { metadata: endMetadata(call, result) }),
+    ...(call && { metadata: endMetadata(call, document.metadata, result) }),
   };
   if (!TOOL_DOCUMENTS.has(document.type)) return [end];
   const outcome = { status: result.status, data: result.data };
@@ -148,20 +158,20 @@ function toolName(call: Call): string {
   return findTool(call.name)?.name ?? call.name;
 }
 
-/** What its tool tells of the document, reduced to the fields that its type has. */
-function endMetadata(call: Call, result: ToolResult): Metadata {
+/** What its tool tells of the document, reduced to the fields that its type has; `shown` is what it has already. */
+function endMetadata(call: Call, shown: Metadata | undefined, result: ToolResult): Metadata {
   const document = findTool(call.name)?.document;
   const reported = result.metadata ?? {};
   switch (document?.type) {
     case 'file_edit': {
-      const filePath = String(call.arguments?.[document.path] ?? '');
+      const filePath = subjectOf(call, document.path, shown?.['filePath']);
       const { operation } = document;
       const known = { filePath, operation, language: languageOf(filePath) };
       return { ...known, ...FileEditMetadata.partial().safeParse(reported).data };
     }
     case 'terminal_command':
       return {
-        command: call.arguments?.[document.command] ?? '',
+        command: subjectOf(call, document.command, shown?.['command']),
         exitCode: -1,
         output: '',
         duration_ms: 0,
@@ -177,6 +187,17 @@ function endMetadata(call: Call, result: ToolResult): Metadata {
     default:
       return { duration_ms: durationOf(reported) };
   }
+}
+
+/**
+ * The path or command that the call is about. A refused call has no arguments: what the model wrote before them is
+ * `shown`, or stands in their text only.
+ */
+function subjectOf(call: Call, argument: string, shown: unknown): string {
+  const tool = findTool(call.name) ?? { renamed: {} };
+  const written = renameArguments(tool, parseObject(call.rawArguments) ?? {});
+  const known = [call.arguments?.[argument], shown, written[argument]];
+  return known.find((value) => typeof value === 'string') ?? '';
 }
 
 function durationOf(reported: Metadata): number {

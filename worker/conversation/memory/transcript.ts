@@ -150,7 +150,7 @@ export function messagesOfTurn(
         type: 'function' as const,
         function: {
           name: call.name,
-          arguments: call.rawArguments === '' ? '{}' : call.rawArguments,
+          arguments: call.rawArguments.trim() === '' ? '{}' : call.rawArguments,
         },
       })),
     },

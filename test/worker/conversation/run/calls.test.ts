@@ -84,6 +84,61 @@ describe('a call that must not run is answered with an error that the model read
   });
 });
 
+it.each<[string, string, string, object]>([
+  [
+    'a path',
+    'str_replace',
+    '{"file_path": "src/a.py", "new_string": "x"}',
+    { filePath: 'src/a.py', operation: 'edit', language: 'python' },
+  ],
+  [
+    'a path that came behind the content',
+    'edit_file',
+    '{"code_edit": "x", "instructions": 1, "path": "src/a.py"}',
+    { filePath: 'src/a.py', operation: 'edit', language: 'python' },
+  ],
+  [
+    'a path of arguments that break off',
+    'write',
+    '{"path": "src/a.py", "contents": "x',
+    { filePath: 'src/a.py', operation: 'create', language: 'python' },
+  ],
+  [
+    'a command',
+    'run_terminal_cmd',
+    '{"command": "ls -l", "is_background": "perhaps"}',
+    { command: 'ls -l' },
+  ],
+  ['nothing, where there is none', 'delete_file', '{}', { filePath: '', operation: 'delete' }],
+])('a refused call keeps what it was about: %s', async (_, name, raw, metadata) => {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const { reader, responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  (await model.next()).send(callFrame(0, 'call_a', name, raw), ...endFrames('tool_calls'));
+  (await model.next()).answer({ text: 'Sorry.' });
+  await reader.toEnd();
+  const { documents } = await readResponse(responseId);
+  expect(documents[0]).toMatchObject({ metadata: { ...metadata, result: { status: 'error' } } });
+  expect(documents[1]).toMatchObject({ metadata: { errorCode: 'INVALID_ARGUMENTS' } });
+});
+
+it.each(['', '   ', '\n\t'])('sends blank arguments (%j) back as an empty object', async (raw) => {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const { reader } = await askStreamed({ bridgeId: bridge.bridgeId });
+  (await model.next()).send(
+    callFrame(0, 'call_a', 'list_dir', raw),
+    callFrame(1, 'call_b', 'list_dir', ''),
+    ...endFrames('tool_calls'),
+  );
+  for (let index = 0; index < 2; index++) bridge.succeed((await bridge.nextCall()).callId, 'a.ts');
+  const second = await model.next();
+  const sent = second.request.messages.flatMap(({ tool_calls }) => tool_calls ?? []);
+  expect(sent.map((call) => call.function.arguments)).toEqual(['{}', '{}']);
+  second.answer({ text: 'ok' });
+  await reader.toEnd();
+});
+
 it('gives the model results in the order of its calls, whatever order they arrive in', async () => {
   const model = holdModel();
   const bridge = await connectBridge();
