@@ -63,10 +63,11 @@ export class ReplyDocuments {
     this.#text.push(text);
   }
 
+  /** Ends the text before it whether it is shown or not: the other documents are the same for all who ask. */
   #addReasoning(text: string): void {
+    this.#text.end();
     if (!this.#reasoning) return;
     this.#startCalls(this.#calls.length);
-    this.#text.end();
     this.#reasoning.push(text);
   }
 

@@ -58,10 +58,18 @@ export class FencedCode {
     return { code, end: input.length, isClosed: false };
   }
 
-  /** The text has ended, which closes the fence: what was held back and is code after all. */
-  end(): string {
-    const isUnbegun = this.#place === 'indent' && this.#space === '';
-    return isUnbegun || this.#isClosing || this.#place === 'body' ? '' : this.#beginBody('\n');
+  /**
+   * The line ends here: what was held back and is code after all, or the fence's end. Code that is read on begins with a
+   * line of its own.
+   */
+  end(): { code: string; isClosed: boolean; isLineCut: boolean } {
+    const isClosed = this.#isClosing;
+    const isLineCut = this.#place !== 'indent' || this.#space !== '';
+    const isHeld = isLineCut && !isClosed && this.#place !== 'body';
+    const code = isHeld ? this.#beginBody('\n') : '';
+    this.#endLine();
+    this.#hasLines = false;
+    return { code, isClosed, isLineCut };
   }
 
   /** Whether the line up to here closes the fence, if it ends here. */

@@ -9,6 +9,12 @@ export type SegmentEvent =
   | { readonly type: 'delta'; readonly text: string }
   | { readonly type: 'end' };
 
+/** A fence that is not closed yet. */
+interface OpenCode {
+  readonly fenced: FencedCode;
+  readonly segment: Segment;
+}
+
 /**
  * Everything is given out as soon as it is certain, and nothing is ever taken back. White space between segments
  * belongs to none: text begins with its first line that is not blank and ends with its last character that is not,
@@ -16,36 +22,52 @@ export type SegmentEvent =
  */
 export class FenceSegmenter {
   readonly #prose = new Prose();
-  #code: FencedCode | null = null;
-  #isTextOpen = false;
+  #code: OpenCode | null = null;
+  #isOpen = false;
   /** White space that is text only if more text follows. */
   #space = '';
   /** A CR that the text so far ended in. */
   #cr = '';
+  /** The last line of code was cut by a break: a line end right behind it is that line's. */
+  #isLineCut = false;
   #events: SegmentEvent[] = [];
 
   push(text: string): SegmentEvent[] {
     const input = this.#withLf(text);
     let at = 0;
+    if (input !== '') {
+      if (this.#isLineCut && input.startsWith('\n')) at = 1;
+      this.#isLineCut = false;
+    }
     while (at < input.length) {
       at = this.#code ? this.#readCode(this.#code, input, at) : this.#readProse(input, at);
     }
     return this.#take();
   }
 
-  /** The text has ended, which closes an open fence. Nothing may be pushed after it. */
-  end(): SegmentEvent[] {
+  /**
+   * Something else comes between: ends the open segment and its line. An open fence stays open, and code behind it is a
+   * segment like the one before.
+   */
+  break(): SegmentEvent[] {
     if (!this.#code) {
       const { text, fence } = this.#prose.end();
       this.#addText(text);
       if (fence) this.#open(fence);
+      this.#isLineCut = fence !== null;
+    } else {
+      const { code, isClosed, isLineCut } = this.#code.fenced.end();
+      this.#addCode(code, this.#code.segment);
+      if (isClosed) this.#code = null;
+      this.#isLineCut ||= isLineCut;
     }
-    if (this.#code) {
-      this.#add(this.#code.end());
-      this.#events.push({ type: 'end' });
-    }
-    this.#endText();
+    this.#endSegment();
     return this.#take();
+  }
+
+  /** The text has ended, which closes an open fence. Nothing may be pushed after it. */
+  end(): SegmentEvent[] {
+    return this.break();
   }
 
   #withLf(text: string): string {
@@ -62,19 +84,26 @@ export class FenceSegmenter {
   }
 
   #open(fence: OpenFence): void {
-    this.#endText();
-    this.#code = new FencedCode(fence);
-    this.#events.push({ type: 'start', segment: parseInfoString(fence.info) });
+    this.#endSegment();
+    const segment = parseInfoString(fence.info);
+    this.#code = { fenced: new FencedCode(fence), segment };
+    this.#start(segment);
   }
 
-  #readCode(fenced: FencedCode, input: string, start: number): number {
+  #readCode({ fenced, segment }: OpenCode, input: string, start: number): number {
     const { code, end, isClosed } = fenced.read(input, start);
-    this.#add(code);
+    this.#addCode(code, segment);
     if (isClosed) {
       this.#code = null;
-      this.#events.push({ type: 'end' });
+      this.#endSegment();
     }
     return end;
+  }
+
+  /** Behind a break, code that is only the fence's end begins no segment. */
+  #addCode(code: string, segment: Segment): void {
+    if (code !== '' && !this.#isOpen) this.#start(segment);
+    this.#add(code);
   }
 
   #addText(text: string): void {
@@ -85,16 +114,20 @@ export class FenceSegmenter {
     }
     const whole = this.#space + words;
     this.#space = text.slice(words.length);
-    if (this.#isTextOpen) return this.#add(whole);
-    this.#isTextOpen = true;
-    this.#events.push({ type: 'start', segment: { type: 'text' } });
+    if (this.#isOpen) return this.#add(whole);
+    this.#start({ type: 'text' });
     this.#add(whole.replace(/^\s*\n/, ''));
   }
 
-  #endText(): void {
+  #start(segment: Segment): void {
+    this.#isOpen = true;
+    this.#events.push({ type: 'start', segment });
+  }
+
+  #endSegment(): void {
     this.#space = '';
-    if (this.#isTextOpen) this.#events.push({ type: 'end' });
-    this.#isTextOpen = false;
+    if (this.#isOpen) this.#events.push({ type: 'end' });
+    this.#isOpen = false;
   }
 
   #add(text: string): void {

@@ -18,6 +18,7 @@ export const MAX_INDENT = 3;
 const MIN_FENCE = 3;
 const MAX_MARKER_DIGITS = 9;
 const MAX_MARKER_PADDING = 4;
+const MIN_BREAK = 3;
 
 /**
  * Reads every character once and holds back only what may still be a fence. Follows CommonMark, but keeps no account of
@@ -27,12 +28,17 @@ const MAX_MARKER_PADDING = 4;
 export class Prose {
   /** Where the contents of the list items around the line begin, outermost first. */
   readonly #items: number[] = [];
-  /** In the line; `body` is all of it that can open nothing. */
-  #place: 'indent' | 'number' | 'marker' | 'fence' | 'info' | 'body' = 'indent';
+  /** In the line; `break` may be the rest of a thematic break, `body` is all of it that can open nothing. */
+  #place: 'indent' | 'number' | 'marker' | 'fence' | 'info' | 'break' | 'body' = 'indent';
   #column = 0;
   /** The column behind the line's last list marker; null where it has none. */
   #markerEnd: number | null = null;
   #digits = 0;
+  /**
+   * The line, as far as one bullet and blanks repeat in it: what looks like bullets may be a thematic break, which then
+   * stands in as many items as there were before the first of them.
+   */
+  #bullets = { char: '', count: 0, itemCount: 0 };
   #fence = { char: '', length: 0, column: 0 };
   /** The fence and its info so far. */
   #held = '';
@@ -57,10 +63,12 @@ export class Prose {
     return { text, end: input.length, fence: null };
   }
 
-  /** The text has ended: what was held back is text after all, or a fence without code. */
+  /** The line ends here: what was held back is text after all, or a fence. The next text begins a line. */
   end(): { text: string; fence: OpenFence | null } {
     const fence = this.#isFence ? this.#takeFence() : null;
-    return { text: this.#takeHeld(), fence };
+    const text = this.#takeHeld();
+    this.#endLine();
+    return { text, fence };
   }
 
   #step(char: string): void {
@@ -79,6 +87,8 @@ export class Prose {
       case 'info':
         if (char === '`' && this.#fence.char === '`') this.#place = 'body';
         return;
+      case 'break':
+        return this.#readBreak(char);
       case 'body':
         return;
       default:
@@ -90,7 +100,8 @@ export class Prose {
   #begin(char: string): void {
     this.#enterItem();
     const indent = this.#column - this.#itemColumn;
-    if (indent > MAX_INDENT) this.#place = 'body';
+    this.#countBullet(char, indent);
+    if (indent > MAX_INDENT) this.#place = this.#bullets.count > 0 ? 'break' : 'body';
     else if (char === '`' || char === '~') {
       this.#place = 'fence';
       this.#fence = { char, length: 1, column: this.#column };
@@ -111,6 +122,15 @@ export class Prose {
     }
   }
 
+  #countBullet(char: string, indent: number): void {
+    if (char === this.#bullets.char) this.#bullets.count++;
+    else {
+      const count = indent <= MAX_INDENT && '-*'.includes(char) ? 1 : 0;
+      // Behind the items that stand around it, and before the one that it would begin itself.
+      this.#bullets = { char: count === 0 ? '' : char, count, itemCount: this.#items.length };
+    }
+  }
+
   get #itemColumn(): number {
     return this.#items.at(-1) ?? 0;
   }
@@ -124,6 +144,7 @@ export class Prose {
 
   /** What stands behind a bullet or a number with its dot decides whether it was one. */
   #readMarker(char: string): void {
+    if (char === this.#bullets.char) return this.#readBreak(char);
     if (char !== ' ' && char !== '\t') {
       this.#place = 'body';
       return;
@@ -131,6 +152,13 @@ export class Prose {
     this.#markerEnd = this.#column;
     this.#column = columnAfter(char, this.#column);
     this.#place = 'indent';
+  }
+
+  /** Two bullets without a blank between are none. */
+  #readBreak(char: string): void {
+    this.#place = 'break';
+    if (char === this.#bullets.char) this.#bullets.count++;
+    else if (char !== ' ' && char !== '\t') this.#place = 'body';
   }
 
   #readFence(char: string): void {
@@ -144,6 +172,10 @@ export class Prose {
     else if (this.#place === 'indent' && this.#markerEnd !== null) {
       this.#items.push(this.#markerEnd + 1);
     }
+    if (this.#place !== 'body' && this.#bullets.count >= MIN_BREAK) {
+      this.#items.length = this.#bullets.itemCount;
+    }
+    this.#bullets = { char: '', count: 0, itemCount: 0 };
     this.#place = 'indent';
     this.#column = 0;
     this.#markerEnd = null;

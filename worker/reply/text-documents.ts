@@ -7,7 +7,7 @@ import type { Segment } from './info-string.ts';
 /** Writes what it can be sure of with each push. */
 export class TextDocuments {
   readonly #writer: DocumentWriter;
-  #segmenter = new FenceSegmenter();
+  readonly #segmenter = new FenceSegmenter();
   #documentId = '';
 
   constructor(writer: DocumentWriter) {
@@ -18,10 +18,9 @@ export class TextDocuments {
     this.#write(this.#segmenter.push(text));
   }
 
-  /** Ends what is open; text after it begins anew. */
+  /** Ends what is open; text after it begins a new line and a new document, inside a fence where one is open. */
   end(): void {
-    this.#write(this.#segmenter.end());
-    this.#segmenter = new FenceSegmenter();
+    this.#write(this.#segmenter.break());
   }
 
   #write(events: readonly SegmentEvent[]): void {

@@ -33,6 +33,11 @@ export class AnswerText {
     this.#space = '';
   }
 
+  /** What stands in a tag that is not closed, without white space around: of a whole answer it is the text. */
+  get unclosed(): string {
+    return this.#think?.unclosed ?? '';
+  }
+
   /** The stream has ended: what was still held back. */
   end(): AnswerPiece {
     const last = this.#read(this.#wellFormed.end());
@@ -66,6 +71,12 @@ const CLOSING = '</think>';
 class ThinkTag {
   #state: 'before' | 'inside' | 'behind' | 'over' = 'before';
   #held = '';
+  /** The reasoning while the tag is open. */
+  #inner = '';
+
+  get unclosed(): string {
+    return this.#inner.trim();
+  }
 
   /** From here on everything is text. */
   get isOver(): boolean {
@@ -90,9 +101,9 @@ class ThinkTag {
   }
 
   end(): AnswerPiece {
-    return this.#state === 'before'
-      ? { text: this.#held, reasoning: '' }
-      : { text: '', reasoning: this.#held };
+    if (this.#state === 'before') return { text: this.#held, reasoning: '' };
+    this.#inner += this.#held;
+    return { text: '', reasoning: this.#held };
   }
 
   #before(text: string): AnswerPiece {
@@ -113,12 +124,15 @@ class ThinkTag {
     const end = text.indexOf(CLOSING);
     if (end >= 0) {
       this.#state = 'behind';
+      this.#inner = '';
       const { text: rest } = this.#behind(text.slice(end + CLOSING.length));
       return { text: rest, reasoning: text.slice(0, end) };
     }
     const kept = lengthOfPartialEnd(text, CLOSING);
     this.#held = text.slice(text.length - kept);
-    return { text: '', reasoning: text.slice(0, text.length - kept) };
+    const reasoning = text.slice(0, text.length - kept);
+    this.#inner += reasoning;
+    return { text: '', reasoning };
   }
 
   /** The white space between the reasoning and the answer belongs to neither. */

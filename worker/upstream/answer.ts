@@ -92,7 +92,18 @@ export class Answer {
     this.#show(this.#text.end());
     this.#show({ text: '', reasoning: this.#reasoning.end() });
     for (const piece of this.#calls.end()) this.#join({ type: 'call', ...piece });
-    return { parts: this.takeParts(), reply: this.#finish() };
+    const outcome = this.#judge();
+    if (outcome === 'completed') this.#sayUnclosed();
+    return { parts: this.takeParts(), reply: this.#finish(outcome) };
+  }
+
+  /**
+   * A `<think>` that is never closed has taken a whole answer for reasoning. It is said as well: whether the tag would be
+   * closed could not be known while it streamed.
+   */
+  #sayUnclosed(): void {
+    const isEmpty = this.#said === '' && this.#calls.calls.length === 0;
+    if (isEmpty) this.#show({ text: this.#text.unclosed, reasoning: '' });
   }
 
   #addBounded(chunk: Chunk): void {
@@ -128,15 +139,20 @@ export class Answer {
     else this.#parts.push(part);
   }
 
-  #finish(): UpstreamReply {
+  #judge(): ReplyOutcome {
     const { calls } = this.#calls;
-    const outcome = judgeEnding({
+    const hasText = this.#said !== '' || this.#text.unclosed !== '';
+    return judgeEnding({
       hasError: this.#error !== null,
       finishReason: this.#finishReason,
       nativeFinishReason: this.#nativeFinishReason,
       isDone: this.isDone,
-      isUsable: () => (this.#said !== '' || calls.length > 0) && calls.every(hasWholeArguments),
+      isUsable: () => (hasText || calls.length > 0) && calls.every(hasWholeArguments),
     });
+  }
+
+  #finish(outcome: ReplyOutcome): UpstreamReply {
+    const { calls } = this.#calls;
     const { details } = this.#reasoning;
     return {
       outcome,

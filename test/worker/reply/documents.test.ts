@@ -43,13 +43,14 @@ const CASES: readonly Case[] = [
     ],
   ],
   [
-    'a call ends open code',
-    [text('```sh\nls\n'), call(0, 'list_dir', '{}'), text('ls')],
+    'code goes on behind a call, until its fence is closed',
+    [text('```sh\nls\n'), call(0, 'list_dir', '{}'), text('pwd\n```\nDone.')],
     [parsed('list_dir', {})],
     [
       document(1, 'code_block', 'ls', { language: 'sh', purpose: 'new_code' }),
       toolCall(2, 1, 'list_dir', {}),
-      document(3, 'text', 'ls', MARKDOWN),
+      document(3, 'code_block', 'pwd', { language: 'sh', purpose: 'new_code' }),
+      document(4, 'text', 'Done.', MARKDOWN),
     ],
   ],
   [
@@ -342,6 +343,24 @@ describe('the events of a reply', () => {
     ]);
   });
 
+  it.each<[string, readonly ReplyPart[]]>([
+    ['text', [text('One'), thought('Hm.'), text('two.')]],
+    ['code', [text('```sh\nls\n'), thought('Hm.'), text('pwd\n```\nDone.')]],
+    ['a fence', [text('a ```'), thought('Hm.'), text('```sh\nls\n```\nDone.')]],
+    [
+      'a call',
+      [text('One'), call(0, 'write', '{"path":'), thought('Hm.'), call(0, undefined, '"a"}')],
+    ],
+  ])('has the same other documents whether thoughts are shown or not: %s', (_, parts) => {
+    const calls = parts.some(({ type }) => type === 'call') ? [parsed('write', { path: 'a' })] : [];
+    const told = [true, false].map((withReasoning) =>
+      documentsOf(parts, calls, withReasoning)
+        .filter(({ type }) => type !== 'reasoning')
+        .map(({ type, content }) => [type, content]),
+    );
+    expect(told[0]).toEqual(told[1]);
+  });
+
   it('streams a plan while the model still writes it', () => {
     const documents = newDocuments();
     expect(documents.push([call(0, 'create_plan', '{"name":"P","plan":"# Pl')])).toEqual([
@@ -386,8 +405,12 @@ function splitsOfParts(parts: readonly ReplyPart[]): ReplyPart[][] {
 }
 
 /** What a client has in the end; every event is checked against its schema. */
-function documentsOf(parts: readonly ReplyPart[], calls: readonly Call[]): Document[] {
-  const documents = newDocuments();
+function documentsOf(
+  parts: readonly ReplyPart[],
+  calls: readonly Call[],
+  withReasoning = false,
+): Document[] {
+  const documents = newDocuments(withReasoning);
   const events = parts.flatMap((part) => documents.push([part]));
   const response = newResponse({
     id: 'chat_1',
@@ -410,6 +433,10 @@ function reply(calls: readonly Call[]): UpstreamReply {
 
 function text(words: string): ReplyPart {
   return { type: 'text', text: words };
+}
+
+function thought(words: string): ReplyPart {
+  return { type: 'reasoning', text: words };
 }
 
 function call(number: number, name: string | undefined, fragment: string): ReplyPart {

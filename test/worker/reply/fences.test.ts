@@ -240,6 +240,41 @@ const LISTS: readonly Case[] = [
   ['a number needs its dot and a blank', '1.```\nx\n1 ```\ny', [[null, '1.```\nx\n1 ```\ny']]],
   ['a number has nine digits at most', '1234567890. ```\nx', [[null, '1234567890. ```\nx']]],
   ['emphasis is no bullet', '**a**\n*b*\n---\n+1', [[null, '**a**\n*b*\n---\n+1']]],
+  ...['* * *', '- ---', '- - -', ' *  *\t*  ', '*     * *', '- - -- -'].map(
+    (line): Case => [
+      `a thematic break is no list item: ${line}`,
+      `a\n\n${line}\n\n    \`\`\`js\n    x`,
+      [[null, `a\n\n${line}\n\n    \`\`\`js\n    x`]],
+    ],
+  ),
+  ...['- -', '* - *', '+ + +', '- - - a', '- --a', '* *'].map(
+    (line): Case => [
+      `what is almost a thematic break begins a list item: ${line}`,
+      `${line}\n\n    \`\`\`js\n    x`,
+      [
+        [null, line],
+        ['js', 'x'],
+      ],
+    ],
+  ),
+  [
+    'a thematic break in an item does not leave it',
+    '- a\n\n  * * *\n\n     ```js\n     x\n     ```',
+    [
+      [null, '- a\n\n  * * *'],
+      ['js', 'x'],
+    ],
+  ],
+  [
+    'a thematic break can be all of an item',
+    '- * * *\n\n      ```js\n      x',
+    [[null, '- * * *\n\n      ```js\n      x']],
+  ],
+  [
+    'a thematic break ends the list before it',
+    '- a\n\n* * *\n\n     ```js\n     x',
+    [[null, '- a\n\n* * *\n\n     ```js\n     x']],
+  ],
   ['a fence in a quote is text', '> ```js\n> x\n> ```', [[null, '> ```js\n> x\n> ```']]],
 ];
 
@@ -272,19 +307,83 @@ describe.each([
   });
 });
 
+/** Title -> the text between interruptions, and the segments: each interruption is `|`. */
+const BREAKS: readonly (readonly [string, readonly string[], readonly (Piece | '|')[]])[] = [
+  ['text ends', ['a', 'b'], [[null, 'a'], '|', [null, 'b']]],
+  ['nothing comes of nothing', ['', 'a', ''], ['|', [null, 'a'], '|']],
+  [
+    'code goes on in the same fence, which its own line closes',
+    ['```sh\nls\n', 'pwd\n```\nb'],
+    [['sh', 'ls'], '|', ['sh', 'pwd'], [null, 'b']],
+  ],
+  [
+    'a fence that is closed behind it shows nothing',
+    ['```sh\nls\n', '```\nb'],
+    [['sh', 'ls'], '|', [null, 'b']],
+  ],
+  [
+    'the line end of a cut line is none of its own',
+    ['```sh\nls', '\n```\nb'],
+    [['sh', 'ls'], '|', [null, 'b']],
+  ],
+  [
+    'nor is one of two characters',
+    ['```sh\nls', '\r\npwd\r\n```'],
+    [['sh', 'ls'], '|', ['sh', 'pwd']],
+  ],
+  ['a cut line ends', ['```sh\nls', '```\nb'], [['sh', 'ls'], '|', [null, 'b']]],
+  ['blank lines behind it stay', ['```sh\nls\n', '\npwd'], [['sh', 'ls'], '|', ['sh', '\npwd']]],
+  [
+    'a closing line without its end closes',
+    ['```sh\nls\n```', 'b'],
+    [['sh', 'ls'], '|', [null, 'b']],
+  ],
+  [
+    'an opening line without its end opens',
+    ['```sh', '\nls\n```\nb'],
+    [['sh', ''], '|', ['sh', 'ls'], [null, 'b']],
+  ],
+  [
+    'several interruptions are one',
+    ['```sh\nls\n', '', '', 'pwd'],
+    [['sh', 'ls'], '|', '|', '|', ['sh', 'pwd']],
+  ],
+  [
+    'a reference stays one',
+    ['```1:2:a.py\nx\n', 'y\n```'],
+    [['1-2 a.py python', 'x'], '|', ['1-2 a.py python', 'y']],
+  ],
+  [
+    'code keeps the indentation of its fence, and text its list item',
+    ['10. a\n', '\n    ```js\n    x\n', '     y\n    ```'],
+    [[null, '10. a'], '|', ['js', 'x'], '|', ['js', ' y']],
+  ],
+];
+
+describe('what comes between', () => {
+  it.each(BREAKS)('%s', (_, stretches, pieces) => {
+    for (const splits of splitsOfStretches(stretches)) expect(segment(splits)).toEqual(pieces);
+  });
+});
+
 it('gives the same segments for every split of random Markdown', () => {
   const random = seededRandom(20_261_120);
   const pick = () => ATOMS[Math.floor(random() * ATOMS.length)];
   for (let round = 0; round < 1_500; round++) {
     const markdown = Array.from({ length: 1 + Math.floor(random() * 14) }, pick).join('');
-    const [whole, ...others] = [...splitsOf(markdown)].map(segment);
-    for (const other of others) expect(other, JSON.stringify(markdown)).toEqual(whole);
+    const stretches = markdown.split('|');
+    const [whole, ...others] = [...splitsOfStretches(stretches)].map(segment);
+    // One look for all of them: an assertion for each would take most of the time.
+    const wanted = JSON.stringify(whole);
+    const other = others.find((pieces) => JSON.stringify(pieces) !== wanted);
+    expect(other ?? whole, JSON.stringify(markdown)).toEqual(whole);
   }
 });
 
 const ATOMS = [
   ...['`', '```', '````', '~~~', '~', 'js', '12:14:a b.py', 'a`b', 'word', '😀', 'x'],
   ...['\n', '\n', '\n\n', '\r\n', '\r', ' ', '   ', '\t', '- ', '1. ', '12) ', '* - ', '> '],
+  ...['|', '* * *', '---'],
 ];
 
 describe('holding back', () => {
@@ -357,14 +456,39 @@ function describeEvent(event: SegmentEvent): string {
   return event.type === 'delta' ? event.text : 'end';
 }
 
+const BREAK = { isBreak: true } as const;
+type Pushed = string | typeof BREAK;
+
+/** Every stretch in two at every point, and unit by unit, with a break between each two stretches. */
+function* splitsOfStretches(stretches: readonly string[]): Generator<Pushed[]> {
+  const joined = (pieces: readonly (readonly string[])[]) =>
+    pieces.flatMap((stretch, index): Pushed[] => [...(index === 0 ? [] : [BREAK]), ...stretch]);
+  const whole = stretches.map((stretch) => [stretch]);
+  yield joined(whole);
+  for (const [index, stretch] of stretches.entries()) {
+    for (const pieces of splitsOf(stretch)) yield joined(whole.with(index, pieces));
+  }
+  yield joined(stretches.map((stretch) => stretch.split('')));
+}
+
 /** The segments of the text; fails when their events are out of order. */
-function segment(pieces: readonly string[]): Piece[] {
+function segment(pieces: readonly Pushed[]): (Piece | '|')[] {
   const segmenter = new FenceSegmenter();
-  const events = [...pieces.flatMap((piece) => segmenter.push(piece)), ...segmenter.end()];
-  const segments: Piece[] = [];
+  const events = [
+    ...pieces.flatMap((piece) =>
+      typeof piece !== 'string' ? [...segmenter.break(), '|' as const] : segmenter.push(piece),
+    ),
+    ...segmenter.end(),
+  ];
+  const segments: (Piece | '|')[] = [];
   let open: string | null | undefined;
   let content = '';
   for (const event of events) {
+    if (event === '|') {
+      expect(open).toBe(undefined);
+      segments.push('|');
+      continue;
+    }
     expect(event.type === 'start').toBe(open === undefined);
     if (event.type === 'start') open = languageIn(event.segment);
     else if (event.type === 'delta') content += event.text;

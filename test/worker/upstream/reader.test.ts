@@ -193,7 +193,31 @@ const REASONING: readonly ReplyCase[] = [
     { text: 'a <think>b</think>', reasoning: 'why' },
   ],
   [
-    'a think tag that never closes is all reasoning',
+    'a think tag that never closes is all there is to say',
+    streamOf(text('<think>\nIt is '), text('4.\n</thi'), STOP),
+    { text: 'It is 4.\n</thi', reasoning: '\nIt is 4.\n</thi' },
+  ],
+  [
+    'a think tag that never closes is said, where only [DONE] ends it',
+    streamOf(text('<think>4'), DONE),
+    { finishReason: null, text: '4', reasoning: '4' },
+  ],
+  [
+    'a think tag that encloses nothing says nothing',
+    streamOf(text('<think> \n'), STOP),
+    { reasoning: ' \n' },
+  ],
+  [
+    'a think tag that never closes before a call is reasoning',
+    streamOf(text('<think>so'), toolCalls(call(0, 'a', 'f', '{}')), CALLED),
+    {
+      finishReason: 'tool_calls',
+      reasoning: 'so',
+      calls: [{ id: 'a', name: 'f', rawArguments: '{}', arguments: {}, mayExecute: true }],
+    },
+  ],
+  [
+    'a think tag that never closes in a cut answer is all reasoning',
     streamOf(text('<think>on and on</thi'), finish('length')),
     { outcome: 'truncated', finishReason: 'length', reasoning: 'on and on</thi' },
   ],
