@@ -128,6 +128,9 @@ export const ClarificationMetadata = z.object({
 });
 export type ClarificationMetadata = z.infer<typeof ClarificationMetadata>;
 
+/** Characters of the fence that the model wrote, where more than three: the code may hold shorter fences. */
+const FenceLength = z.int().optional();
+
 /** The metadata of a finished document, by type. A document cut off by a crash carries `interrupted: true` as well. */
 export const DocumentMetadata = {
   text: z.object({ format: z.enum(['markdown', 'plain']) }),
@@ -136,10 +139,12 @@ export const DocumentMetadata = {
     startLine: z.int(),
     endLine: z.int(),
     language: z.string(),
+    fenceLength: FenceLength,
   }),
   code_block: z.object({
     language: z.string(),
     purpose: z.enum(['new_code', 'example', 'suggestion']),
+    fenceLength: FenceLength,
   }),
   file_edit: FileEditMetadata,
   tool_call: ToolCallMetadata,

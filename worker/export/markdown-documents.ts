@@ -10,16 +10,24 @@ import {
   type TodoStatus,
 } from '../../shared/documents.ts';
 import { indentedJson } from '../../shared/json.ts';
-import { codeSpan, details, escapeInline, fence, quote } from './markdown-text.ts';
+import {
+  codeSpan,
+  details,
+  escapeInline,
+  fence,
+  fenceText,
+  quote,
+  trimLines,
+} from './markdown-text.ts';
 
 /** Empty for a document that shows nothing. */
 export function renderDocument(document: Document): string {
   const content = document.content ?? '';
   switch (document.type) {
     case 'text':
-      return content.trim();
+      return trimLines(content);
     case 'reasoning':
-      return details('Reasoning', quote(content.trim()));
+      return details('Reasoning', quote(trimLines(content)));
     case 'code_block':
       return fence(String(document.metadata['language'] ?? ''), content);
     case 'code_reference':
@@ -56,7 +64,7 @@ function renderFileEdit({ metadata }: Document, content: string): string {
   const { data } = DocumentMetadata.file_edit.partial().safeParse(metadata);
   const { filePath = '', operation = 'edit', language = '', diff, result } = data ?? {};
   const head = `**File: ${operation}** ${codeSpan(filePath)}`;
-  const change = diff ? fence('diff', diffText(diff)) : content && fence(language, content);
+  const change = diff ? fence('diff', diffText(diff)) : content && fenceText(language, content);
   const refused = result && quote(`Not applied: ${escapeInline(asText(result.data))}`);
   return joined([head, change, refused]);
 }
@@ -81,7 +89,7 @@ function renderToolCall({ metadata }: Document): string {
   const { toolName = 'tool', arguments: args, result } = data ?? {};
   const summary = `${toolName}${result?.status === 'error' ? ' (failed)' : ''}`;
   const asked = args && fence('json', indentedJson(args));
-  const answered = result && fence('', asText(result.data));
+  const answered = result && fenceText('', asText(result.data));
   return details(summary, joined([asked, answered]));
 }
 
@@ -92,8 +100,8 @@ function renderCommand({ metadata }: Document): string {
   const where = workingDirectory === undefined ? '' : ` in ${codeSpan(workingDirectory)}`;
   return joined([
     `**Command**${where}`,
-    fence('sh', command),
-    output && fence('', output),
+    fenceText('sh', command),
+    output && fenceText('', output),
     exitCode !== undefined && `Exit code ${exitCode}.`,
     left.map((sentence) => `- ${escapeInline(sentence)}`).join('\n'),
     result && quote(`Not run to its end: ${escapeInline(asText(result.data))}`),
@@ -106,7 +114,7 @@ function renderPlan({ metadata }: Document, content: string): string {
   return joined([
     `**Plan: ${escapeInline(title)}**`,
     overview && escapeInline(overview),
-    content.trim(),
+    trimLines(content),
     todos.map(renderTodo).join('\n'),
   ]);
 }
@@ -140,7 +148,7 @@ function renderClarification({ metadata }: Document, content: string): string {
   const { data } = DocumentMetadata.clarification.partial().safeParse(metadata);
   const { questions = [], answers = [] } = data ?? {};
   return joined([
-    content.trim(),
+    trimLines(content),
     ...questions.map((question) =>
       renderQuestion(
         question,

@@ -1,10 +1,20 @@
 /** Text inside Markdown, so that it can neither end nor become markup (CommonMark 0.31). Pure. */
 
-/** A code block whose fence is longer than any run of backticks inside. */
-export function fence(language: string, content: string): string {
-  const marks = '`'.repeat(Math.max(3, longestRun(content) + 1));
-  const body = content === '' || content.endsWith('\n') ? content : `${content}\n`;
+/** A code block whose fence is longer than any run of backticks inside. The last line of `code` has no line end. */
+export function fence(language: string, code: string): string {
+  const marks = '`'.repeat(Math.max(3, longestRun(code) + 1));
+  const body = code === '' ? '' : `${code}\n`;
   return `${marks}${language.replace(/[`\s]/g, '')}\n${body}${marks}`;
+}
+
+/** The same for a whole file or output, whose last line may have its line end. */
+export function fenceText(language: string, text: string): string {
+  return fence(language, text.replace(/\n$/, ''));
+}
+
+/** Without blank lines before it and white space behind it: what is indented stays so. */
+export function trimLines(text: string): string {
+  return text.trimEnd().replace(/^\s*\n/, '');
 }
 
 /** Code in a line: a path, a name. */

@@ -1,6 +1,8 @@
 /** Code put back into a Markdown fence, while it may still be coming. */
 
 const MIN_LENGTH = 3;
+/** A longer one is no more than decoration, and each block would say it twice. */
+const MAX_LENGTH = 64;
 const MAX_INDENT = 3;
 /** Lines that are fences to CommonMark, by what they consist of. */
 const FENCES = { '`': /^ {0,3}(`{3,})/gm, '~': /^ {0,3}(~{3,})/gm } as const;
@@ -23,11 +25,14 @@ export class Fence {
   #heldStart = '';
   #hasCode = false;
 
-  /** `code` is as much as is known of it beforehand: a fence longer than any in it keeps it in one block. */
-  constructor(info: string, code: string) {
+  /**
+   * `length` is that of the fence it had, and `code` as much as is known of it beforehand: a fence longer than any in it
+   * keeps it in one block.
+   */
+  constructor(info: string, code: string, length = MIN_LENGTH) {
     this.#info = info;
     this.#char = info.includes('`') ? '~' : '`';
-    this.#length = Math.max(MIN_LENGTH, this.#lengthBeyond(code));
+    this.#length = Math.max(Math.min(length, MAX_LENGTH), MIN_LENGTH, this.#lengthBeyond(code));
   }
 
   open(): string {

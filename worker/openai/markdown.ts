@@ -47,7 +47,7 @@ export class Rendering {
     const kind = kindOf(document);
     if (!kind) return;
     const info = infoOf(document);
-    const fence = info === null ? null : new Fence(info, known);
+    const fence = info === null ? null : new Fence(info, known, lengthOf(document));
     this.#parts.set(document.id, { kind, fence, waiting: '', isBegun: false, isOpen: true });
   }
 
@@ -119,6 +119,12 @@ function infoOf({ type, metadata = {} }: Tellable): string | null {
   if (type === 'code_reference') return `${startLine}:${endLine}:${filePath}`;
   if (type !== 'code_block') return null;
   return language === UNNAMED ? '' : String(language);
+}
+
+/** Undefined for the usual length, and for a document that an older version wrote. */
+function lengthOf({ metadata = {} }: Tellable): number | undefined {
+  const { fenceLength } = metadata;
+  return typeof fenceLength === 'number' ? fenceLength : undefined;
 }
 
 /** What a fence without a word behind it became. */

@@ -85,7 +85,7 @@ export class FenceSegmenter {
 
   #open(fence: OpenFence): void {
     this.#endSegment();
-    const segment = parseInfoString(fence.info);
+    const segment = parseInfoString(fence.info, fence.length);
     this.#code = { fenced: new FencedCode(fence), segment };
     this.#start(segment);
   }

@@ -42,13 +42,33 @@ describe('a document as Markdown', () => {
   it.each<[string, Partial<Document>, string]>([
     ['text stands as it is', { type: 'text', content: '\nSee *this*.\n\n' }, 'See *this*.'],
     [
+      "a text's first line keeps its indentation",
+      { type: 'text', content: ' \n\n    let a;\n    let b;\n\nCode.\n' },
+      '    let a;\n    let b;\n\nCode.',
+    ],
+    [
+      'and so does that of a plan',
+      { type: 'plan', content: '\n  - a\n  - b\n', metadata: { title: 'P' } },
+      '**Plan: P**\n\n  - a\n  - b',
+    ],
+    [
+      'and that of a thought',
+      { type: 'reasoning', content: '\n    a\n' },
+      '<details>\n<summary>Reasoning</summary>\n\n>     a\n\n</details>',
+    ],
+    [
+      'blank lines at both ends of code stay',
+      { type: 'code_block', content: '\n  a\n\n', metadata: { language: 'py' } },
+      '```py\n\n  a\n\n\n```',
+    ],
+    [
       'code stands in a fence',
       { type: 'code_block', content: 'let a;', metadata: { language: 'ts' } },
       '```ts\nlet a;\n```',
     ],
     [
       'code with fences stands in a longer one',
-      { type: 'code_block', content: '````\n```\n', metadata: { language: 'md`x' } },
+      { type: 'code_block', content: '````\n```', metadata: { language: 'md`x' } },
       '`````mdx\n````\n```\n`````',
     ],
     [
@@ -58,7 +78,7 @@ describe('a document as Markdown', () => {
         content: 'return 1;\n',
         metadata: { filePath: 'a`b.ts', startLine: 3, endLine: 4, language: 'ts' },
       },
-      '`` a`b.ts ``, lines 3 to 4\n\n```ts\nreturn 1;\n```',
+      '`` a`b.ts ``, lines 3 to 4\n\n```ts\nreturn 1;\n\n```',
     ],
     [
       'an edit is a diff',

@@ -5,6 +5,7 @@ import { foldEvent, newResponse } from '../../../shared/fold.ts';
 import { documentIdOf } from '../../../shared/ids.ts';
 import { Rendering, renderWords } from '../../../worker/openai/markdown.ts';
 import { ReplyDocuments } from '../../../worker/reply/documents.ts';
+import { splitsOf } from '../upstream/splits.ts';
 
 describe('what a model wrote comes back as it was', () => {
   it.each([
@@ -13,6 +14,8 @@ describe('what a model wrote comes back as it was', () => {
     ['a fence without a word', '```\nx\n```'],
     ['a reference', '```12:14:src/a b.py\nx\ny\n```'],
     ['code with a fence in it', '````md\n```js\nx\n```\n````'],
+    ['a fence longer than it needs to be', '`````md\nx\n`````'],
+    ['a longer fence around a reference', '````1:2:a.md\n```\nx\n````'],
     ['an empty block', 'A\n\n```js\n```'],
     ['blocks behind one another', '```js\na\n```\n\n```py\nb\n```'],
   ])('%s', (_, text) => {
@@ -55,8 +58,10 @@ it('keeps thoughts apart', () => {
 });
 
 it('renders documents that grow to the same text, however they are cut', () => {
-  const text = 'Look:\n\n```js\nlet a = `x`;\n\nb();\n```\n\n```1:2:a.ts\nx\n```\n\nThat is all.';
-  for (const size of [1, 2, 3, 7, 1000]) {
+  const text =
+    'Look:\n\n```js\nlet a = `x`;\n\nb();\n```\n\n```1:2:a.ts\nx\n```\n\n' +
+    'In Markdown:\n\n````md\n```js\na\n```\n````\n\nThat is all.';
+  for (const pieces of splitsOf(text)) {
     const replies = newReply();
     const rendering = new Rendering();
     let content = '';
@@ -68,8 +73,8 @@ it('renders documents that grow to the same text, however they are cut', () => {
       }
       content += rendering.take().content;
     };
-    for (let at = 0; at < text.length; at += size) {
-      see(replies.push([{ type: 'text', text: text.slice(at, at + size) }]));
+    for (const piece of pieces) {
+      see(replies.push([{ type: 'text', text: piece }]));
       expect(text.startsWith(content)).toBe(true);
     }
     see(replies.end(ENDED).events);

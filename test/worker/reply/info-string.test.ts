@@ -43,3 +43,11 @@ const LANGUAGES: readonly (readonly [string, string])[] = [
 it.each(LANGUAGES)('takes the language of %j from its first word', (info, language) => {
   expect(parseInfoString(info)).toEqual({ type: 'code_block', language });
 });
+
+it('tells of a fence that is longer than usual', () => {
+  const fenced = { type: 'code_block', language: 'md', fenceLength: 4 };
+  expect([parseInfoString('md', 3), parseInfoString('md', 4)]).toEqual([
+    { type: 'code_block', language: 'md' },
+    fenced,
+  ]);
+});
