@@ -58,8 +58,8 @@ export type FileEditMetadata = z.infer<typeof FileEditMetadata>;
 export const TerminalCommandMetadata = z.object({
   command: z.string(),
   workingDirectory: z.string().optional(),
-  /** -1 when the command was ended by a signal or never started. */
-  exitCode: z.int(),
+  /** -1 when the command was ended by a signal or never started; absent for one that runs on in the background. */
+  exitCode: z.int().optional(),
   output: z.string(),
   duration_ms: z.number().nonnegative(),
   permissions: z.array(z.string()),

@@ -38,7 +38,8 @@ export function toCommandResult(report: CommandReport): ToolResult {
 
 interface Ending {
   readonly text: string;
-  readonly exitCode: number;
+  /** Absent for a command that runs on. */
+  readonly exitCode?: number;
   /** Present when the command was not run to its end. */
   readonly code?: string;
 }
@@ -52,12 +53,10 @@ function describeEnd(end: BackgroundOutcome['end']): Ending {
     case 'killed':
       return { text: `It was killed by ${end.signal}.`, exitCode: NO_EXIT_CODE };
     case 'running':
-      // Nothing has failed so far: that is what an exit code of 0 stands for.
       return {
         text:
           `It runs on in the background as process ${end.pid}, until the bridge ends. This is its output so far. ` +
           'In a sandbox without network, nothing outside of it can connect to it.',
-        exitCode: 0,
       };
     case 'stopped':
       return end.reason === 'timeout'
@@ -82,7 +81,7 @@ function toMetadata(report: CommandReport, { exitCode }: Ending): TerminalComman
   return {
     command: report.command,
     workingDirectory: report.workingDirectory,
-    exitCode,
+    ...(exitCode !== undefined && { exitCode }),
     output: report.outcome.output,
     duration_ms: Math.round(report.outcome.durationMs),
     permissions: [...report.permissions],

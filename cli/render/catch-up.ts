@@ -77,7 +77,8 @@ function isComplete({ type, metadata }: Document, isPast: boolean): boolean {
     case 'file_edit':
       return metadata['diff'] !== undefined;
     case 'terminal_command':
-      return metadata['exitCode'] !== undefined;
+      // One that runs on in the background has no exit code.
+      return metadata['exitCode'] !== undefined || metadata['duration_ms'] !== undefined;
     case 'plan':
     case 'todo_update':
       return metadata['todos'] !== undefined;

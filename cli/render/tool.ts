@@ -121,15 +121,25 @@ function writeExit(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
   if (shown.liveOutput === '') pen.indented(lastLines(printable(String(output ?? ''))));
   pen.line();
   const seconds = typeof durationMs === 'number' ? ` after ${formatSeconds(durationMs)}` : '';
+  if (exitCode === undefined && seconds !== '') {
+    pen.write(`  ${paint('dim', 'runs on in the background')}\n`);
+    return;
+  }
   const style = exitCode === 0 ? 'dim' : 'red';
   pen.write(`  ${paint(style, `exit code ${inLine(exitCode)}${seconds}`)}\n`);
 }
 
 function writeError(pen: Pen, { content, metadata }: Shown, paint: Paint): void {
   pen.gap();
-  const [first = '', ...rest] = printable(content).trimEnd().split('\n');
+  const [first = '', ...rest] = linesOf(content);
+  const { details = content } = metadata;
+  if (details !== content) rest.push(...linesOf(String(details)));
   pen.write(`${paint('red', `error ${inLine(metadata['errorCode'])}: ${first}`)}\n`);
   for (const line of rest) pen.write(`${paint('red', `  ${line}`)}\n`);
+}
+
+function linesOf(text: string): string[] {
+  return printable(text).trimEnd().split('\n');
 }
 
 /** Every argument's value in its order: short, and the same for every tool. */

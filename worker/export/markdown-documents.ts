@@ -45,9 +45,7 @@ export function renderDocument(document: Document): string {
     case 'clarification':
       return renderClarification(document, content);
     case 'error':
-      return quote(
-        `**Error** ${codeSpan(String(document.metadata['errorCode'] ?? ''))}: ${escapeInline(content)}`,
-      );
+      return renderError(document, content);
     default:
       return document.type satisfies never;
   }
@@ -96,6 +94,8 @@ function renderToolCall({ metadata }: Document): string {
 function renderCommand({ metadata }: Document): string {
   const { data } = DocumentMetadata.terminal_command.partial().safeParse(metadata);
   const { command = '', workingDirectory, exitCode, output = '', result } = data ?? {};
+  // Only the end of its call tells how long that took.
+  const isRunning = exitCode === undefined && data?.duration_ms !== undefined;
   const left = (data?.newlyProtected ?? []).map(attentionSentence);
   const where = workingDirectory === undefined ? '' : ` in ${codeSpan(workingDirectory)}`;
   return joined([
@@ -103,6 +103,7 @@ function renderCommand({ metadata }: Document): string {
     fenceText('sh', command),
     output && fenceText('', output),
     exitCode !== undefined && `Exit code ${exitCode}.`,
+    isRunning && 'Runs on in the background.',
     left.map((sentence) => `- ${escapeInline(sentence)}`).join('\n'),
     result && quote(`Not run to its end: ${escapeInline(asText(result.data))}`),
   ]);
@@ -168,6 +169,13 @@ function renderQuestion({ text, options }: Question, answer: Answer | undefined)
     lines.join('\n'),
     answer?.text && quote(answer.text),
   ]);
+}
+
+function renderError({ metadata }: Document, content: string): string {
+  const { errorCode = '', details: exactly = content } =
+    DocumentMetadata.error.partial().safeParse(metadata).data ?? {};
+  const said = `**Error** ${codeSpan(errorCode)}: ${escapeInline(content)}`;
+  return joined([quote(said), exactly !== content && fenceText('', exactly)]);
 }
 
 function asText(data: unknown): string {

@@ -48,7 +48,10 @@ export function endingOf(response: ChatResponse | null): Ending {
   const code = String(error?.metadata['errorCode'] ?? 'INTERNAL');
   const reason = CUT_SHORT[code];
   if (reason) return { type: 'finished', reason };
-  const failure = failureOfRun(code, error?.content || UNSAID);
+  const failure = failureOfRun(
+    code,
+    String(error?.metadata['details'] || error?.content || UNSAID),
+  );
   return {
     type: 'failed',
     failure: response.metadata.toolCallCount > 0 ? final(failure) : failure,

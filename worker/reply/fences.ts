@@ -9,6 +9,9 @@ export type SegmentEvent =
   | { readonly type: 'delta'; readonly text: string }
   | { readonly type: 'end' };
 
+/** Of the line before a fence: a sentence that leads to it is shorter. */
+const MAX_LEAD_CHARS = 300;
+
 /** A fence that is not closed yet. */
 interface OpenCode {
   readonly fenced: FencedCode;
@@ -26,6 +29,8 @@ export class FenceSegmenter {
   #isOpen = false;
   /** White space that is text only if more text follows. */
   #space = '';
+  /** The end of the text since the last code or break: its last line tells what the next code is for. */
+  #tail = '';
   /** A CR that the text so far ended in. */
   #cr = '';
   /** The last line of code was cut by a break: a line end right behind it is that line's. */
@@ -61,6 +66,7 @@ export class FenceSegmenter {
       if (isClosed) this.#code = null;
       this.#isLineCut ||= isLineCut;
     }
+    this.#tail = '';
     this.#endSegment();
     return this.#take();
   }
@@ -85,7 +91,9 @@ export class FenceSegmenter {
 
   #open(fence: OpenFence): void {
     this.#endSegment();
-    const segment = parseInfoString(fence.info, fence.length);
+    const lead = this.#tail.trimEnd().split('\n').at(-1) ?? '';
+    const segment = parseInfoString(fence.info, { length: fence.length, lead });
+    this.#tail = '';
     this.#code = { fenced: new FencedCode(fence), segment };
     this.#start(segment);
   }
@@ -107,6 +115,7 @@ export class FenceSegmenter {
   }
 
   #addText(text: string): void {
+    this.#tail = (this.#tail + text).slice(-MAX_LEAD_CHARS);
     const words = text.trimEnd();
     if (words === '') {
       this.#space += text;

@@ -48,7 +48,6 @@ function metadataOf(segment: Segment): Metadata {
     case 'text':
       return { format: 'markdown' };
     case 'code_block':
-      return { ...metadata, purpose: 'new_code' };
     case 'code_reference':
       return metadata;
     default:

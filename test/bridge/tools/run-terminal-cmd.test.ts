@@ -91,6 +91,7 @@ describe('run_terminal_cmd', () => {
       ),
     });
     expect(TerminalCommandMetadata.parse(metadata)).toMatchObject({ output: 'listening\n' });
+    expect(metadata).not.toHaveProperty('exitCode');
   });
 
   test.each([

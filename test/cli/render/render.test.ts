@@ -187,9 +187,18 @@ describe('on a terminal', () => {
       events: [
         ...[start(1, 'tool_call'), ...call(1, 'read_file', { target_file: 'a' })],
         ...[result(1, 'error', 'No such file.'), end(1)],
-        ...[start(2, 'error', { errorCode: 'NOT_FOUND' }), delta(2, 'No such file.'), end(2)],
+        start(2, 'error', { errorCode: 'NOT_FOUND', details: 'a is gone.\nLook.' }),
+        ...[delta(2, 'No such file.'), end(2)],
       ],
-      text: '• read_file a failed\n\nerror NOT_FOUND: No such file.\n',
+      text: '• read_file a failed\n\nerror NOT_FOUND: No such file.\n  a is gone.\n  Look.\n',
+    },
+    {
+      name: 'a command that runs on says so in the place of an exit code',
+      events: [
+        start(1, 'terminal_command', { command: 'serve' }),
+        end(1, { output: 'up', duration_ms: 100, permissions: [] }),
+      ],
+      text: '$ serve\n  up\n  runs on in the background\n',
     },
     {
       name: 'an edit shows what it changes, at its lines of the file',

@@ -218,6 +218,24 @@ describe('a document as Markdown', () => {
       '> **Error** `UPSTREAM_ERROR`: It \\<b\\>failed\\</b\\>.',
     ],
     [
+      'an error tells what exactly it was',
+      {
+        type: 'error',
+        content: 'There is no such file.',
+        metadata: { errorCode: 'FILE_NOT_FOUND', source: 'read_file', details: 'a: *none*' },
+      },
+      '> **Error** `FILE_NOT_FOUND`: There is no such file.\n\n```\na: *none*\n```',
+    ],
+    [
+      'a command can run on',
+      {
+        type: 'terminal_command',
+        content: null,
+        metadata: { command: 'serve', output: '', duration_ms: 3, permissions: [] },
+      },
+      '**Command**\n\n```sh\nserve\n```\n\nRuns on in the background.',
+    ],
+    [
       'reasoning is folded away, and what it leaves open ends with it',
       { type: 'reasoning', content: 'Hm.\n```\n</details>', metadata: { format: 'plain' } },
       '<details>\n<summary>Reasoning</summary>\n\n> Hm.\n> ```\n> </details>\n\n</details>',

@@ -33,6 +33,22 @@ const CASES: readonly Case[] = [
     ],
   ],
   [
+    'code is an example or a suggestion by the line right before it',
+    [
+      text(
+        'Such as, for example:\n\n```js\na\n```\n```js\nb\n```\nI suggest\nthat:\n~~~js\nc\n~~~',
+      ),
+    ],
+    [],
+    [
+      document(1, 'text', 'Such as, for example:', MARKDOWN),
+      document(2, 'code_block', 'a', { language: 'js', purpose: 'example' }),
+      document(3, 'code_block', 'b', { language: 'js', purpose: 'new_code' }),
+      document(4, 'text', 'I suggest\nthat:', MARKDOWN),
+      document(5, 'code_block', 'c', { language: 'js', purpose: 'new_code' }),
+    ],
+  ],
+  [
     'a call ends the text before it, and text behind it is another document',
     [text('One '), call(0, 'list_dir', '{"target_directory":"."}'), text('two.')],
     [parsed('list_dir', { target_directory: '.' })],

@@ -41,13 +41,28 @@ const LANGUAGES: readonly (readonly [string, string])[] = [
 ];
 
 it.each(LANGUAGES)('takes the language of %j from its first word', (info, language) => {
-  expect(parseInfoString(info)).toEqual({ type: 'code_block', language });
+  expect(parseInfoString(info)).toMatchObject({ type: 'code_block', language });
 });
 
 it('tells of a fence that is longer than usual', () => {
-  const fenced = { type: 'code_block', language: 'md', fenceLength: 4 };
-  expect([parseInfoString('md', 3), parseInfoString('md', 4)]).toEqual([
-    { type: 'code_block', language: 'md' },
-    fenced,
-  ]);
+  const block = { type: 'code_block', language: 'md', purpose: 'new_code' };
+  expect(parseInfoString('md', { length: 3 })).toEqual(block);
+  expect(parseInfoString('md', { length: 4 })).toEqual({ ...block, fenceLength: 4 });
+});
+
+it.each<[string, string, string]>([
+  ['ts', '', 'new_code'],
+  ['ts', 'Put this into `a.ts`:', 'new_code'],
+  ['ts example', '', 'example'],
+  ['suggestion', '', 'suggestion'],
+  ['ts title="a" Suggestion', 'For example:', 'suggestion'],
+  ['diff', 'For example:', 'suggestion'],
+  ['console', '', 'example'],
+  ['ts', 'For example:', 'example'],
+  ['ts', '**Usage:**', 'example'],
+  ['py', 'Ein Beispiel:', 'example'],
+  ['ts', 'You could write this instead:', 'suggestion'],
+  ['ts', 'I suggest:', 'suggestion'],
+])('knows what code with the info %j behind %j is for: %s', (info, lead, purpose) => {
+  expect(parseInfoString(info, { lead })).toMatchObject({ type: 'code_block', purpose });
 });

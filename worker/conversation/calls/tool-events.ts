@@ -18,6 +18,7 @@ import { findTool } from '../../../shared/tools/catalogue.ts';
 import { renameArguments } from '../../../shared/tools/definition.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { parseObject } from '../../upstream/loose-json.ts';
+import { type ErrorReport, reportOfCall } from '../run/error-report.ts';
 import type { Call } from '../store/rows.ts';
 
 /**
@@ -38,7 +39,7 @@ export function resultEvents(
     { type: 'document_end', documentId, metadata },
     ...attentionEvents(documentId, metadata),
     ...(result.status === 'error'
-      ? errorDocument(sequence, { code: result.code, source: toolName(call), message: result.data })
+      ? errorDocument(sequence, reportOfCall(toolName(call), result))
       : []),
   ];
 }
@@ -99,15 +100,6 @@ const TOOL_DOCUMENTS: ReadonlySet<DocumentType> = new Set([
   'clarification',
   'todo_update',
 ]);
-
-export interface ErrorReport {
-  readonly code: string;
-  /** A tool's name, or the part of Drawbridge that failed. */
-  readonly source: string;
-  /** One sentence for the person. */
-  readonly message: string;
-  readonly details?: string;
-}
 
 /** The code of an `error` that tells of what is damaged in storage. */
 export const UNREADABLE = 'UNREADABLE';
@@ -172,7 +164,8 @@ function endMetadata(call: Call, shown: Metadata | undefined, result: ToolResult
     case 'terminal_command':
       return {
         command: subjectOf(call, document.command, shown?.['command']),
-        exitCode: -1,
+        // Without one, a command that succeeded runs on in the background.
+        ...(result.status === 'error' && { exitCode: -1 }),
         output: '',
         duration_ms: 0,
         permissions: [],

@@ -2,8 +2,9 @@
 import type { TapeEvent } from '../../../shared/events.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
-import { closingEvents, type ErrorReport, errorDocument } from '../calls/tool-events.ts';
+import { closingEvents, errorDocument } from '../calls/tool-events.ts';
 import type { NewTurn, Run } from '../store/rows.ts';
+import type { ErrorReport } from './error-report.ts';
 import { NOT_RUN, reportOf } from './failures.ts';
 import type { RunDeps } from './run-deps.ts';
 import { doneEvent, type EndStatus } from './run-end.ts';

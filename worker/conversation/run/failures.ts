@@ -4,7 +4,8 @@ import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
-import { type ErrorReport, UNREADABLE } from '../calls/tool-events.ts';
+import { UNREADABLE } from '../calls/tool-events.ts';
+import type { ErrorReport } from './error-report.ts';
 
 /** The reason a reply cannot be taken as an answer; null for a good one. */
 export function failureOf(reply: UpstreamReply): ErrorReport | null {
@@ -12,7 +13,12 @@ export function failureOf(reply: UpstreamReply): ErrorReport | null {
   switch (reply.outcome) {
     case 'completed':
       return reply.text === '' && reply.calls.length === 0
-        ? { code: 'EMPTY_ANSWER', source, message: 'The model answered nothing.' }
+        ? {
+            code: 'EMPTY_ANSWER',
+            source,
+            message: 'The model answered nothing.',
+            ...reasonGiven(reply),
+          }
         : null;
     case 'truncated':
       if (hasNoRoom(reply)) return { code: CONTEXT_LENGTH_EXCEEDED, source, message: NO_ROOM };
@@ -20,12 +26,14 @@ export function failureOf(reply: UpstreamReply): ErrorReport | null {
         code: 'ANSWER_TRUNCATED',
         source,
         message: 'The model reached its token limit. What it asked for in this answer was not run.',
+        ...reasonGiven(reply),
       };
     case 'filtered':
       return {
         code: 'CONTENT_FILTERED',
         source,
         message: "The model server's content filter cut the answer.",
+        ...reasonGiven(reply),
       };
     case 'interrupted':
       return {
@@ -40,11 +48,18 @@ export function failureOf(reply: UpstreamReply): ErrorReport | null {
             ? CONTEXT_LENGTH_EXCEEDED
             : 'UPSTREAM_ERROR',
         source,
-        message: reply.error?.message ?? 'The model server reported an error.',
+        message: 'The model server reported an error.',
+        ...(reply.error && { details: reply.error.message }),
       };
     default:
       return reply.outcome satisfies never;
   }
+}
+
+function reasonGiven({ finishReason }: UpstreamReply): Pick<ErrorReport, 'details'> {
+  return finishReason === null
+    ? {}
+    : { details: `The model server gave the reason ${JSON.stringify(finishReason)}.` };
 }
 
 /** Z.ai refuses no prompt: one that leaves no room is answered with nothing, and this reason. */

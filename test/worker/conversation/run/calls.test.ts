@@ -122,6 +122,51 @@ it.each<[string, string, string, object]>([
   expect(documents[1]).toMatchObject({ metadata: { errorCode: 'INVALID_ARGUMENTS' } });
 });
 
+it('tells people what failed in a sentence, and what exactly in the details', async () => {
+  const bridge = await connectBridge();
+  scriptModel((_, turn) =>
+    turn === 0 ? { calls: [readFile('src/a.py'), runCommand('x')] } : { text: 'Sorry.' },
+  );
+  const answer = chat('go', { bridgeId: bridge.bridgeId });
+  const data = 'src/a.py does not exist: look for it with glob_file_search.';
+  const failures = {
+    read_file: { code: 'FILE_NOT_FOUND', data },
+    run_terminal_cmd: { code: 'ODD', data: '?' },
+  };
+  for (let index = 0; index < 2; index++) {
+    const { callId, tool } = await bridge.nextCall();
+    const result = { status: 'error' as const, ...failures[tool as keyof typeof failures] };
+    bridge.send({ type: 'result', callId, result });
+  }
+  const { documents } = await answer;
+  const errors = documents.filter(({ type }) => type === 'error');
+  expect(errors.map(({ content, metadata }) => [content, metadata])).toEqual(
+    expect.arrayContaining([
+      [
+        'There is no such file.',
+        { errorCode: 'FILE_NOT_FOUND', source: 'read_file', details: data },
+      ],
+      ['run_terminal_cmd failed.', { errorCode: 'ODD', source: 'run_terminal_cmd', details: '?' }],
+    ]),
+  );
+});
+
+it('gives a command that runs on in the background no exit code', async () => {
+  const bridge = await connectBridge();
+  scriptModel((_, turn) => (turn === 0 ? { calls: [runCommand('serve')] } : { text: 'Up.' }));
+  const answer = chat('go', { bridgeId: bridge.bridgeId });
+  const { callId } = await bridge.nextCall();
+  const metadata = { command: 'serve', output: 'up', duration_ms: 1, permissions: [] };
+  bridge.send({
+    type: 'result',
+    callId,
+    result: { status: 'success', data: 'It runs.', metadata },
+  });
+  const { documents } = await answer;
+  expect(documents[0]).toMatchObject({ type: 'terminal_command', metadata });
+  expect(documents[0]?.metadata).not.toHaveProperty('exitCode');
+});
+
 it.each(['', '   ', '\n\t'])('sends blank arguments (%j) back as an empty object', async (raw) => {
   const model = holdModel();
   const bridge = await connectBridge();

@@ -1,0 +1,70 @@
+/** What an error tells people, and failed calls in their words: what a tool answers is written for the model. Pure. */
+import type { ToolResult } from '../../../shared/tunnel.ts';
+
+/** What an `error` document tells. */
+export interface ErrorReport {
+  readonly code: string;
+  /** A tool's name, or the part of Drawbridge that failed. */
+  readonly source: string;
+  /** One sentence for people. */
+  readonly message: string;
+  /** What exactly was wrong; the message itself, where there is no more to say. */
+  readonly details?: string;
+}
+
+/** `source` is the tool's name. */
+export function reportOfCall(
+  source: string,
+  { code, data }: Extract<ToolResult, { status: 'error' }>,
+): ErrorReport {
+  const message = Object.hasOwn(SENTENCES, code) ? SENTENCES[code] : undefined;
+  return { code, source, message: message ?? `${source} failed.`, details: data };
+}
+
+/** Codes that are not here need the details to be understood. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  // What the call was about.
+  FILE_NOT_FOUND: 'There is no such file.',
+  FILE_TOO_LARGE: 'The file is too large.',
+  BINARY_FILE: 'The file is not text.',
+  OTHER_ENCODING: 'The text of the file is in an encoding that cannot be edited.',
+  NOT_A_FILE: 'That is not a regular file.',
+  NOT_A_FOLDER: 'That is not a folder.',
+  FILE_EXISTS: 'There is a file of that name already.',
+  HARD_LINK: 'The file has several names, so it was not changed.',
+  INVALID_PATH: 'That is not a path.',
+  NOT_FOUND_IN_FILE: 'The text to be replaced is not in the file.',
+  AMBIGUOUS: 'The edit fits in more than one place of the file.',
+  READ_FIRST: 'The file was not read before the edit.',
+  STALE: 'The file has changed since it was read, so nothing was done.',
+  TOO_MUCH_DELETED: 'The edit would have deleted most of the file, so nothing was done.',
+  PATH_CHANGED: 'A folder was replaced while the call was at work, so nothing was done.',
+  DISK_FULL: 'The disk is full.',
+  TOO_COMPLEX: 'The call was too much to compute.',
+  // What may not be done.
+  OUTSIDE_WORKSPACE: 'The path leads outside the workspace.',
+  SECRET_PATH: 'The file may hold secrets, so tools do not touch it.',
+  PROTECTED_PATH: 'The file configures other programs, so tools do not change it.',
+  PATH_NOT_ALLOWED: 'The request does not allow this path.',
+  NOT_PERMITTED: 'The system does not permit it.',
+  DENIED: 'The rules of the machine forbid this call.',
+  REJECTED: 'The call was rejected.',
+  NOT_APPROVED: 'Nobody allowed the call in time.',
+  REPEATED_CALL: 'The model made the same call again and again, so it was not run.',
+  READ_ONLY_MODE: 'This mode changes nothing, so the call was not run.',
+  WRONG_MODE: 'The tool is not for this mode.',
+  TOOL_NOT_OFFERED: 'The request does not offer this tool.',
+  PROPOSAL_TOO_LARGE: 'The call is too large to be shown to a person, so it was not run.',
+  // What became of it.
+  UNKNOWN_TOOL: 'There is no such tool.',
+  INVALID_ARGUMENTS: 'The model called the tool with arguments that it does not take.',
+  NO_BRIDGE: 'No machine is attached that has this tool.',
+  BRIDGE_OFFLINE: 'The machine is not connected.',
+  DEADLINE_PASSED: 'The machine gave no result in time.',
+  UNKNOWN_OUTCOME: 'The call was interrupted: whether it had any effect is unknown.',
+  STATE_UNWRITABLE: 'The bridge cannot write its state, so the call was not run.',
+  TIMEOUT: 'The command was ended at its time limit.',
+  NOT_STARTED: 'The command could not be started.',
+  NOT_ANSWERED: 'Nobody answered in time.',
+  CANCELLED: 'The call was cancelled.',
+};
