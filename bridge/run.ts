@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { DeviceKey } from '../shared/approvals.ts';
 import { TUNNEL_LIMITS } from '../shared/limits.ts';
 import { takesPath } from '../shared/tools/catalogue.ts';
-import { renameArguments, type ToolDefinition } from '../shared/tools/definition.ts';
+import { renameArguments, subjectsOf, type ToolDefinition } from '../shared/tools/definition.ts';
 import { listDir } from '../shared/tools/list-dir.ts';
 import { runTerminalCmd } from '../shared/tools/run-terminal-cmd.ts';
 import {
@@ -117,8 +117,8 @@ function createSession(machine: {
     const rules = await readAllRules(workspace.root, stateDir, guard);
     if (rules === undefined) return { decision: 'deny', reason: UNREADABLE_RULES };
     const isConfined = confinement.kind !== 'none';
-    const realName = await realNameOf(call, definition, workspace);
-    const policy = { workspace: workspace.root, isConfined, realName, ...rules };
+    const realNames = await realNamesOf(call, definition, workspace);
+    const policy = { workspace: workspace.root, isConfined, realNames, ...rules };
     return { ...judgeCall(call, policy), visibility: visibilityOf(call, policy) };
   };
   const session: Session = new Session({
@@ -132,16 +132,22 @@ function createSession(machine: {
   return session;
 }
 
-/** Undefined for a call without a path, and for one that will be refused where its path is resolved. */
-async function realNameOf(
+/** None for a call without a path, and undefined for one that will be refused where it is resolved. */
+async function realNamesOf(
   { arguments: args }: ToolCall,
   tool: ToolDefinition,
   workspace: Workspace,
-): Promise<string | undefined> {
+): Promise<(string | undefined)[]> {
   const parsed = tool.arguments.safeParse(renameArguments(tool, args));
-  if (!parsed.success || !takesPath(tool)) return undefined;
+  if (!parsed.success || !takesPath(tool)) return [];
+  return await Promise.all(
+    subjectsOf(tool, parsed.data).map((path) => realNameOf(path, workspace)),
+  );
+}
+
+async function realNameOf(path: string, workspace: Workspace): Promise<string | undefined> {
   try {
-    return workspace.nameOf((await workspace.resolve(tool.subject(parsed.data), 'read')).path);
+    return workspace.nameOf((await workspace.resolve(path, 'read')).path);
   } catch (error) {
     if (error instanceof ToolFailure) return undefined;
     throw error;

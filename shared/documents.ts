@@ -48,6 +48,8 @@ export type Diff = z.infer<typeof Diff>;
 export const FileEditMetadata = z.object({
   filePath: z.string(),
   operation: z.enum(['create', 'edit', 'delete', 'rename']),
+  /** Where a renamed file is now; `filePath` is where it was. */
+  newPath: z.string().optional(),
   language: z.string(),
   diff: Diff.nullable().optional(),
   /** Present only when the edit was not applied. */

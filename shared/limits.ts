@@ -368,6 +368,8 @@ export const OUTPUT_LIMITS = {
 
 /** The tools on the developer's machine. */
 export const TOOL_LIMITS = {
+  /** Directories of one search: a question about more is one about the workspace. Each is searched by itself. */
+  maxSearchedPlaces: 10,
   /** Bytes of a file that is read or edited as a whole. */
   maxFileBytes: 20 * MIB,
   /** Lines of a read without a limit, and UTF-16 units of one line before it is cut. */

@@ -3,15 +3,18 @@
 export class Lanes {
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /** Runs the work when the lane is free; null is no lane. Rejects as the work does, which frees the lane as well. */
-  async run<T>(lane: string | null, work: () => Promise<T>): Promise<T> {
-    if (lane === null) return await work();
-    const turn = this.#last.get(lane)?.then(work, work) ?? work();
-    this.#last.set(lane, turn);
+  /**
+   * Runs the work when all its lanes are free; it takes its place in all of them at once, so that none can wait for each
+   * other. Rejects as the work does, which frees the lanes as well.
+   */
+  async run<T>(lanes: readonly string[], work: () => Promise<T>): Promise<T> {
+    const before = lanes.flatMap((lane) => this.#last.get(lane) ?? []);
+    const turn = before.length === 0 ? work() : Promise.allSettled(before).then(work);
+    for (const lane of lanes) this.#last.set(lane, turn);
     try {
       return await turn;
     } finally {
-      if (this.#last.get(lane) === turn) this.#last.delete(lane);
+      for (const lane of lanes) if (this.#last.get(lane) === turn) this.#last.delete(lane);
     }
   }
 }

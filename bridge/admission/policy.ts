@@ -3,8 +3,11 @@ import { relative, resolve } from 'node:path';
 import { invalidRequest } from '../../shared/errors.ts';
 import { modeAllows } from '../../shared/modes.ts';
 import { findTool, takesPath } from '../../shared/tools/catalogue.ts';
-import { renameArguments, type ToolDefinition } from '../../shared/tools/definition.ts';
+import { renameArguments, subjectsOf, type ToolDefinition } from '../../shared/tools/definition.ts';
+import { deleteFile } from '../../shared/tools/delete-file.ts';
+import { renameFile } from '../../shared/tools/rename-file.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
+import { write } from '../../shared/tools/write.ts';
 import type { CallLimits, ToolCall } from '../../shared/tunnel.ts';
 import { judgeCommand } from './command-verdict.ts';
 import {
@@ -24,8 +27,8 @@ export interface Policy extends Rulebook {
   readonly isConfined: boolean;
   /** Whether the owner lets confined commands have the network unasked (presets.ts). */
   readonly trustsNetwork?: boolean;
-  /** Where the path of this call leads, relative to the workspace: rules hold for that, too, whatever the call names it. */
-  readonly realName?: string | undefined;
+  /** Where the paths of this call lead, relative to the workspace: rules hold for that, too, whatever the call names them. */
+  readonly realNames?: readonly (string | undefined)[] | undefined;
 }
 
 /** A call, as far as rules know it. */
@@ -47,7 +50,7 @@ export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
   return strictestOf([
     tool.name === runTerminalCmd.name
       ? judgeCommand(runTerminalCmd.arguments.parse(parsed.data), policy, policy)
-      : judgePath(tool, tool.subject(parsed.data), policy),
+      : judgePaths(tool, subjectsOf(tool, parsed.data), policy),
     ...verdictsOfRequest(tool, call.limits ?? {}),
   ]);
 }
@@ -60,26 +63,53 @@ export function visibilityOf(call: JudgedCall, policy: Policy): Visibility | und
   const tool = findTool(call.tool);
   const parsed = tool?.arguments.safeParse(renameArguments(tool, call.arguments));
   if (!tool || !parsed?.success || !takesPath(tool)) return undefined;
-  const path = tool.subject(parsed.data);
-  const answered = decidingRulesOfPath(tool, path, policy);
-  const folder = policy.realName ?? toRelative(path, policy.workspace);
-  return visibilityFor({ tool, folder, book: policy, answered });
+  const paths = namedPaths(subjectsOf(tool, parsed.data), policy);
+  const answered = paths.flatMap((path) => decidingRulesOfPath(tool, path, policy));
+  const folders = paths.map(({ called, realName }) => realName ?? called);
+  return visibilityFor({ tool, folders, book: policy, answered });
 }
 
-function judgePath(tool: ToolDefinition, path: string, policy: Policy): Verdict {
-  const builtIn = builtInVerdict(tool);
+/** A rename is also judged as what it comes to: the file is deleted where it was, and written where it will be. */
+function judgePaths(tool: ToolDefinition, subjects: readonly string[], policy: Policy): Verdict {
+  const parts = tool.name === renameFile.name ? [deleteFile, write] : [];
   return strictestOf(
-    decidingRulesOfPath(tool, path, policy).flatMap((rules) => verdictsOf(rules, builtIn)),
+    namedPaths(subjects, policy).flatMap((path, index) =>
+      [tool, ...parts.slice(index, index + 1)].flatMap((part) =>
+        verdictsOfPath(part, path, policy),
+      ),
+    ),
   );
+}
+
+function verdictsOfPath(tool: ToolDefinition, path: NamedPath, policy: Policy): Verdict[] {
+  const builtIn = builtInVerdict(tool);
+  return decidingRulesOfPath(tool, path, policy).flatMap((rules) => verdictsOf(rules, builtIn));
+}
+
+/** A path of a call, both relative to the workspace. */
+interface NamedPath {
+  readonly called: string;
+  /** Where it leads; undefined where that is not known. */
+  readonly realName: string | undefined;
+}
+
+function namedPaths(subjects: readonly string[], { workspace, realNames }: Policy): NamedPath[] {
+  return subjects.map((path, index) => ({
+    called: toRelative(path, workspace),
+    realName: realNames?.[index],
+  }));
 }
 
 /**
  * For each name of a call's path: as in the call, and by where it leads. To look at a folder is to look at what is in
  * it, which a pattern such as `private/*` is about: rules that forbid or ask hold for `private/`, too.
  */
-function decidingRulesOfPath(tool: ToolDefinition, path: string, policy: Policy): DecidingRules[] {
-  const called = toRelative(path, policy.workspace);
-  const names = [called, policy.realName ?? called];
+function decidingRulesOfPath(
+  tool: ToolDefinition,
+  { called, realName = called }: NamedPath,
+  policy: Policy,
+): DecidingRules[] {
+  const names = [called, realName];
   const readingsOf = (name: string) => (tool.effect === 'read' ? [`${name}/`] : []);
   return names.map((name) => findDecidingRules(policy, tool, pathSubject(name, readingsOf(name))));
 }

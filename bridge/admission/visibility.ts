@@ -28,7 +28,7 @@ export interface Visibility {
 export interface Look {
   readonly tool: ToolDefinition;
   /** Where it looks, relative to the workspace. */
-  readonly folder: string;
+  readonly folders: readonly string[];
   readonly book: Rulebook;
   /** The rules about the call's own path: what they ask was answered before it runs. */
   readonly answered: readonly DecidingRules[];
@@ -38,7 +38,7 @@ export interface Look {
  * A search does not ask about each path it comes across: nobody could tell what they are asked about, and a search
  * over everything would always ask. It leaves such paths out and says so; a call that names one asks.
  */
-export function visibilityFor({ tool, folder, book, answered }: Look): Visibility {
+export function visibilityFor({ tool, folders, book, answered }: Look): Visibility {
   const open = new Set(answered.flatMap(present));
   const isOpen = (rule: Rule) =>
     rule.decision === 'allow' || (rule.decision === 'ask' && open.has(rule));
@@ -47,13 +47,17 @@ export function visibilityFor({ tool, folder, book, answered }: Look): Visibilit
     mayShow: (name) =>
       closing.length === 0 ||
       present(findDecidingRules(book, tool, pathSubject(name))).every(isOpen),
-    note: noteOn(SEARCHES.has(tool) ? closing.filter((rule) => reaches(rule, folder)) : []),
+    note: noteOn(
+      SEARCHES.has(tool)
+        ? closing.filter((rule) => folders.some((folder) => reaches(rule, folder)))
+        : [],
+    ),
   };
 }
 
 /** Of the whole workspace, without having asked anybody. */
 export function visibilityInAll(tool: ToolDefinition, book: Rulebook): Visibility {
-  return visibilityFor({ tool, folder: '.', book, answered: [] });
+  return visibilityFor({ tool, folders: ['.'], book, answered: [] });
 }
 
 const SEARCHES: ReadonlySet<ToolDefinition> = new Set<ToolDefinition>([

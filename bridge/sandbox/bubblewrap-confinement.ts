@@ -69,7 +69,7 @@ function confinementOf(machine: Machine): Confinement {
       'and reach neither secrets, the home folder nor the configuration of git, editors and agents.',
     start: async (request, start) => {
       // In an object, for the lane must not wait for what was started.
-      const { started } = await lanes.run(STARTING, async () => {
+      const { started } = await lanes.run([STARTING], async () => {
         if (request.permissions.includes('all'))
           return { started: start(prepareOpen(request, machine)) };
         const isEntered = bubblewrap.nsenter !== undefined;

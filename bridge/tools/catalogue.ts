@@ -2,13 +2,14 @@
 
 import * as z from 'zod';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
-import { renameArguments, type ToolDefinition } from '../../shared/tools/definition.ts';
+import { renameArguments, subjectsOf, type ToolDefinition } from '../../shared/tools/definition.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { editFile } from '../../shared/tools/edit-file.ts';
 import { globFileSearch } from '../../shared/tools/glob-file-search.ts';
 import { grep } from '../../shared/tools/grep.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
+import { renameFile } from '../../shared/tools/rename-file.ts';
 import { strReplace } from '../../shared/tools/str-replace.ts';
 import { write } from '../../shared/tools/write.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
@@ -27,6 +28,7 @@ import { executeGlobFileSearch } from './glob-file-search.ts';
 import { executeGrep } from './grep.ts';
 import { executeListDir } from './list-dir.ts';
 import { executeReadFile } from './read-file.ts';
+import { executeRenameFile } from './rename-file.ts';
 import { withRuleNotes } from './rule-notes.ts';
 import { executeStrReplace } from './str-replace.ts';
 import { executeWrite } from './write.ts';
@@ -36,8 +38,8 @@ export interface BridgeTool {
   readonly definition: ToolDefinition;
   /** Checks the arguments (`INVALID_ARGUMENTS`), then runs the call as {@link ToolExecutor} says. */
   readonly execute: (args: unknown, context: ToolContext) => Promise<ToolResult>;
-  /** Calls with the same key must run one after the other; null for those that need not wait for any. */
-  readonly serialKey: (args: unknown, workspace: Workspace) => Promise<string | null>;
+  /** Calls that have a key in common must run one after the other; those without any need not wait. */
+  readonly serialKeys: (args: unknown, workspace: Workspace) => Promise<readonly string[]>;
 }
 
 /**
@@ -59,6 +61,7 @@ const FILE_TOOLS: readonly BridgeTool[] = [
   bindTool(editFile, executeEditFile),
   bindTool(write, executeWrite),
   bindTool(deleteFile, executeDeleteFile),
+  bindTool(renameFile, executeRenameFile),
 ];
 
 /** Binds a tool's definition to what runs it here. */
@@ -72,10 +75,11 @@ export function bindTool<Definition extends ToolDefinition>(
       const parsed = parseArguments(definition, args);
       return parsed.ok ? execute(parsed.args, context) : parsed.result;
     },
-    serialKey: async (args, workspace) => {
+    serialKeys: async (args, workspace) => {
       const parsed = parseArguments(definition, args);
-      if (!parsed.ok || definition.document.type !== 'file_edit') return null;
-      return await pathOf(definition.subject(parsed.args), workspace);
+      if (!parsed.ok || definition.document.type !== 'file_edit') return [];
+      const paths = subjectsOf(definition, parsed.args).map((path) => pathOf(path, workspace));
+      return (await Promise.all(paths)).filter((path) => path !== null);
     },
   };
 }

@@ -2,20 +2,48 @@
 import { CODEBASE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
+import { subjectsOf } from '../../shared/tools/definition.ts';
 import { numberLine } from '../edits/line-numbers.ts';
 import type { Passage } from '../search/codebase/passages.ts';
 import { type Answer, searchCodebase } from '../search/codebase/search.ts';
+import type { Place } from '../workspace/workspace.ts';
 import { type ArgumentsOf, executor } from './executor.ts';
 import { cutLine } from './output.ts';
 
 /** Nothing it shows counts as read: an edit needs the file itself. */
 export const executeCodebaseSearch = executor<ArgumentsOf<typeof codebaseSearch>>(
   async (args, { workspace, signal }) => {
-    const place = await workspace.resolve(codebaseSearch.subject(args), 'read');
-    const answer = await searchCodebase({ question: args.query, place, workspace, signal });
-    return { status: 'success', data: showAnswer(answer) };
+    const places = await Promise.all(
+      subjectsOf(codebaseSearch, args).map((path) => workspace.resolve(path, 'read')),
+    );
+    const answers: Answer[] = [];
+    for (const place of withoutInner(places)) {
+      answers.push(await searchCodebase({ question: args.query, place, workspace, signal }));
+    }
+    return { status: 'success', data: showAnswer(joined(answers)) };
   },
 );
+
+/** A place inside another one is searched with that. */
+function withoutInner(places: readonly Place[]): Place[] {
+  const unique = [...new Map(places.map((place) => [place.path, place])).values()];
+  return unique.filter(({ path }) =>
+    unique.every((other) => other.path === path || !path.startsWith(`${other.path}/`)),
+  );
+}
+
+/** The best of each place first, then the second of each: what is rare in one place may not be in another. */
+function joined(answers: readonly Answer[]): Answer {
+  const longest = Math.max(...answers.map(({ passages }) => passages.length));
+  const ranks = Array.from({ length: longest }, (_, rank) => rank);
+  return {
+    passages: ranks.flatMap((rank) => answers.flatMap(({ passages }) => passages[rank] ?? [])),
+    isAll: answers.every(({ isAll }) => isAll),
+    files: answers.reduce((sum, { files }) => sum + files, 0),
+    isComplete: answers.every(({ isComplete }) => isComplete),
+    isWhole: answers.every(({ isWhole }) => isWhole),
+  };
+}
 
 /** As many passages as one result may hold; the last one is cut where it does not fit as a whole. */
 function showAnswer(answer: Answer): string {

@@ -27,6 +27,14 @@ export class ReadLedger {
     return this.#seen.get(keyOf(conversationId, path))?.hash ?? null;
   }
 
+  /** A file was renamed: what the conversation saw of it is at the other path now. */
+  move(conversationId: string, from: string, to: string): void {
+    const seen = this.#seen.get(keyOf(conversationId, from));
+    this.forget(conversationId, from);
+    this.forget(conversationId, to);
+    if (seen) this.remember(conversationId, to, seen);
+  }
+
   forget(conversationId: string, path: string): void {
     const key = keyOf(conversationId, path);
     this.#bytes -= this.#seen.get(key)?.bytes.length ?? 0;

@@ -2,7 +2,7 @@
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { nameInLine } from '../../shared/plain-sight.ts';
-import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import { subjectsOf, type ToolDefinition } from '../../shared/tools/definition.ts';
 import { readRulesAbove } from '../search/ignore-files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
@@ -15,7 +15,9 @@ export function withRuleNotes<Definition extends ToolDefinition>(
   return async (args, context) => {
     const result = await execute(args, context);
     if (result.status !== 'success') return result;
-    const notes = await notesOn(definition.subject(args), context.workspace);
+    const paths = subjectsOf(definition, args);
+    const found = await Promise.all(paths.map((path) => notesOn(path, context.workspace)));
+    const notes = new Set(found.flat());
     return { ...result, data: [result.data, ...notes].join('\n') };
   };
 }

@@ -1,6 +1,7 @@
 /** Carries one call out: policy, person, journal, tool, in this order. */
 import type { Metadata } from '../../shared/documents.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
+import { subjectsOf } from '../../shared/tools/definition.ts';
 import type { CallLimits, ToolCall, ToolResult } from '../../shared/tunnel.ts';
 import type { Asking } from '../admission/asking.ts';
 import { Lanes } from '../admission/lanes.ts';
@@ -58,7 +59,7 @@ export class CallRunner {
       return refuse('UNKNOWN_TOOL', `This bridge has no tool named ${JSON.stringify(call.tool)}.`);
     }
     try {
-      const { result } = await this.#lanes.run(ADMISSION, () => this.#admit(call, tool, running));
+      const { result } = await this.#lanes.run([ADMISSION], () => this.#admit(call, tool, running));
       return await result;
     } catch (error) {
       if (error instanceof JournalUnwritable) return unwritable(error);
@@ -67,7 +68,7 @@ export class CallRunner {
   }
 
   /**
-   * Puts the call in its lane, unless it is refused or a person has to be asked first. Calls come here one after the
+   * Puts the call in its lanes, unless it is refused or a person has to be asked first. Calls come here one after the
    * other: otherwise the disk would decide in which order two writes to one path get into its lane. The result is in
    * an object because the next call must not wait for it.
    */
@@ -83,9 +84,9 @@ export class CallRunner {
     }
     const unreachable = await findUnreachable(call, tool, workspace);
     if (unreachable) return { result: unreachable };
-    const lane = await tool.serialKey(call.arguments, workspace);
+    const lanes = await tool.serialKeys(call.arguments, workspace);
     const execute = (args: Metadata) =>
-      this.#lanes.run(lane, () =>
+      this.#lanes.run(lanes, () =>
         this.#execute({ ...call, arguments: args }, tool, running, visibility),
       );
     if (decision === 'allow') return { result: execute(call.arguments) };
@@ -158,7 +159,9 @@ async function findUnreachable(
   const parsed = definition.arguments.safeParse(args);
   if (limits?.allowedPaths === undefined || !parsed.success) return null;
   try {
-    await withinLimits(workspace, limits).resolve(definition.subject(parsed.data), 'read');
+    for (const path of subjectsOf(definition, parsed.data)) {
+      await withinLimits(workspace, limits).resolve(path, 'read');
+    }
     return null;
   } catch (error) {
     if (error instanceof ToolFailure) return toErrorResult(error);

@@ -1,8 +1,8 @@
-/** Replaces and deletes files that the workspace let through, if they still are what the change was made from. */
+/** Replaces, deletes and renames files that the workspace let through, if they still are what the change was made from. */
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { type FileHandle, lstat, open, rename, rm, unlink } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { type FileHandle, link, lstat, open, readdir, rename, rm, unlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
@@ -51,6 +51,76 @@ export async function deleteImage(
     await unlink(target);
     await folder.sync();
   });
+}
+
+/**
+ * Gives one regular file another name, in a folder that is made where it is missing, and returns where it is then.
+ * `expected` as in {@link deleteImage}. What has the new name already is never overwritten (`FILE_EXISTS`).
+ */
+export async function moveImage(
+  from: Place<'write'>,
+  to: Place<'write'>,
+  { expected, signal }: { expected: string | null; signal: AbortSignal },
+): Promise<string> {
+  return await inFolderOf(from, {}, async (source) => {
+    const old = source.entry(basename(from.path));
+    assertRegular(await lstat(old), from);
+    return await inFolderOf(to, { create: true }, async (target) => {
+      // Where case does not count, `to` leads to the file itself, by the name that it has.
+      const name = basename(to.path === from.path ? to.name : to.path);
+      if (expected !== null) await assertExpected(source, from, expected, signal);
+      signal.throwIfAborted();
+      if (await isOnlyOtherCase(target, from, to, name)) await rename(old, target.entry(name));
+      else await moveOver(old, target.entry(name), to);
+      await target.sync();
+      await source.sync();
+      return join(dirname(to.path), name);
+    });
+  });
+}
+
+/** Whether the new name leads to the file itself without being an entry of its own: on file systems without case. */
+async function isOnlyOtherCase(
+  folder: Anchor,
+  from: Place,
+  to: Place,
+  name: string,
+): Promise<boolean> {
+  if (dirname(from.path) !== dirname(to.path)) return false;
+  if (name.toLowerCase() !== basename(from.path).toLowerCase()) return false;
+  const there = await lstatIfAny(folder.entry(name));
+  return there !== null && !(await readdir(folder.entry('.'))).includes(name);
+}
+
+/** By a second name, which the system refuses to make over anything: a rename would overwrite. */
+async function moveOver(old: string, target: string, to: Place): Promise<void> {
+  try {
+    await link(old, target);
+  } catch (error) {
+    if (isSystemError(error, 'EEXIST')) throw exists(to);
+    if (isSystemError(error, 'EXDEV')) throw elsewhere(to);
+    if (!isSystemError(error, ...NO_HARD_LINKS)) throw error;
+    if ((await lstatIfAny(target)) !== null) throw exists(to);
+    // Between these two lines somebody could make such a file: this file system has no better way.
+    return await rename(old, target);
+  }
+  await unlink(old);
+}
+
+const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
+
+function exists({ name }: Place): ToolFailure {
+  return new ToolFailure(
+    'FILE_EXISTS',
+    `${nameInLine(name)} exists, and nothing is overwritten: choose another name, with the file's own name at its end.`,
+  );
+}
+
+function elsewhere({ name }: Place): ToolFailure {
+  return new ToolFailure(
+    'NOT_PERMITTED',
+    `${nameInLine(name)} is on another file system: write the file there, and delete the old one.`,
+  );
 }
 
 async function lstatIfAny(path: string): Promise<Stats | null> {

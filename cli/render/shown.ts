@@ -84,7 +84,12 @@ function fromArguments(metadata: Shown['metadata'], args: Shown['metadata']): Sh
   const document = findTool(String(metadata['toolName']))?.document;
   switch (document?.type) {
     case 'file_edit':
-      return { arguments: args, operation: document.operation, filePath: args[document.path] };
+      return {
+        arguments: args,
+        operation: document.operation,
+        filePath: args[document.path],
+        ...(document.newPath !== undefined && { newPath: args[document.newPath] ?? '?' }),
+      };
     case 'terminal_command':
       return { arguments: args, command: args[document.command] };
     default:

@@ -47,14 +47,14 @@ export function writeToolEvent(
 
 /** The first line of a document, or null as long as it is not known what it is about. */
 function titleOf({ type, metadata }: Shown, paint: Paint): string | null {
-  const { toolName, arguments: args, filePath, operation, command } = metadata;
+  const { toolName, arguments: args, filePath, newPath, operation, command } = metadata;
   switch (type) {
     case 'tool_call':
       if (toolName === undefined || args === undefined) return null;
       return `• ${paint('bold', inLine(toolName))} ${summaryOfArguments(Object(args))}`.trimEnd();
     case 'file_edit':
-      if (filePath === undefined) return null;
-      return `• ${paint('bold', inLine(operation ?? 'edit'))} ${paint('cyan', inLine(filePath))}`;
+      if (filePath === undefined || (operation === 'rename' && newPath === undefined)) return null;
+      return `• ${paint('bold', inLine(operation ?? 'edit'))} ${paint('cyan', inLine(filePath))}${newPath === undefined ? '' : ` → ${paint('cyan', inLine(newPath))}`}`;
     case 'terminal_command':
       return command === undefined ? null : paint('bold', `$ ${printable(String(command))}`);
     default:

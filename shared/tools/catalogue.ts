@@ -11,6 +11,7 @@ import { globFileSearch } from './glob-file-search.ts';
 import { grep } from './grep.ts';
 import { listDir } from './list-dir.ts';
 import { readFile } from './read-file.ts';
+import { renameFile } from './rename-file.ts';
 import { runTerminalCmd } from './run-terminal-cmd.ts';
 import { strReplace } from './str-replace.ts';
 import { todoWrite } from './todo-write.ts';
@@ -27,6 +28,7 @@ export const BRIDGE_TOOLS: readonly ToolDefinition[] = [
   editFile,
   write,
   deleteFile,
+  renameFile,
   runTerminalCmd,
 ];
 

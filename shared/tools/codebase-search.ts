@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { TOOL_LIMITS } from '../limits.ts';
 import { defineTool } from './definition.ts';
 
 /** Finds code by a question in natural language. */
@@ -14,19 +15,23 @@ export const codebaseSearch = defineTool({
     target_directories: z
       .array(
         z.string().regex(/^[^*]*$/, {
-          error: 'globs are not taken: name one directory or file, or leave the list empty',
+          error: 'globs are not taken: name directories or files, or leave the list empty',
         }),
       )
-      .max(1, {
-        error: 'at most one directory or file: search the others with calls of their own',
-      })
+      .max(TOOL_LIMITS.maxSearchedPlaces)
       .default([])
-      .describe('One directory or file, relative to the workspace; empty for the whole workspace'),
+      .describe('Directories or files, relative to the workspace; empty for the whole workspace'),
     explanation: z.string().optional().describe('Why it is searched'),
   }),
   renamed: {},
   effect: 'read',
   idempotent: true,
   document: { type: 'tool_call' },
-  subject: (args) => args.target_directories[0] || '.',
+  subject: (args) => placesOf(args.target_directories)[0] ?? '.',
+  subjects: (args) => placesOf(args.target_directories),
 });
+
+/** An empty path is the whole workspace, as an empty list is. */
+function placesOf(paths: readonly string[]): readonly string[] {
+  return paths.length === 0 ? ['.'] : [...new Set(paths.map((path) => path || '.'))];
+}

@@ -11,7 +11,9 @@ export type ToolDocument =
       readonly path: string;
       /** Name of the argument that is the document's content, or null where there is none. */
       readonly content: string | null;
-      readonly operation: 'create' | 'edit' | 'delete';
+      readonly operation: 'create' | 'edit' | 'delete' | 'rename';
+      /** Name of the argument that holds a renamed file's new path. */
+      readonly newPath?: string;
     }
   | { readonly type: 'terminal_command'; readonly command: string }
   | { readonly type: 'plan' | 'clarification'; readonly content: string }
@@ -35,6 +37,16 @@ export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly document: ToolDocument;
   /** What the bridge's rules match: a path or a command line. Tools of the edge have none. */
   readonly subject: (args: z.infer<Schema>) => string;
+  /** All of them, the one of `subject` first, where a call can have several. */
+  readonly subjects?: (args: z.infer<Schema>) => readonly string[];
+}
+
+/** Everything that the machine's rules have to say something about before the call runs; never empty. */
+export function subjectsOf<Schema extends z.ZodObject>(
+  tool: ToolDefinition<Schema>,
+  args: z.infer<Schema>,
+): readonly string[] {
+  return tool.subjects?.(args) ?? [tool.subject(args)];
 }
 
 /** Keeps the schema's type for `subject` while the catalogue holds all tools as one type. */

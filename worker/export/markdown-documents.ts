@@ -60,8 +60,9 @@ function renderReference({ metadata }: Document, content: string): string {
 
 function renderFileEdit({ metadata }: Document, content: string): string {
   const { data } = DocumentMetadata.file_edit.partial().safeParse(metadata);
-  const { filePath = '', operation = 'edit', language = '', diff, result } = data ?? {};
-  const head = `**File: ${operation}** ${codeSpan(filePath)}`;
+  const { filePath = '', newPath, operation = 'edit', language = '', diff, result } = data ?? {};
+  const moved = newPath === undefined ? '' : ` to ${codeSpan(newPath)}`;
+  const head = `**File: ${operation}** ${codeSpan(filePath)}${moved}`;
   const change = diff ? fence('diff', diffText(diff)) : content && fenceText(language, content);
   const refused = result && quote(`Not applied: ${escapeInline(asText(result.data))}`);
   return joined([head, change, refused]);

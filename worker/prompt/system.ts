@@ -66,7 +66,7 @@ text when you do, then trace each symbol to where it is defined and where it is 
 
 const CODE_CHANGES = `<making_code_changes>
 Read a file before you change it. Make the smallest change that does the job, in the style of the code around it.
-After a change, check it with the project's own commands where there are any. Never print a change instead of making it.
+To rename or move a file, use rename_file where it is on offer. After a change, check it with the project's own commands where there are any. Never print a change instead of making it.
 </making_code_changes>`;
 
 const TASK_MANAGEMENT = `<task_management>

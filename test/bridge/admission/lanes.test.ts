@@ -14,10 +14,12 @@ function newWork(name: string, log: string[]) {
 /** When everything that can go on by itself has done so. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test.each<[string, string | null, string | null, string[]]>([
-  ['one lane runs one after the other', '/a', '/a', ['first']],
-  ['two lanes runs side by side', '/a', '/b', ['first', 'second']],
-  ['no lane runs side by side', null, null, ['first', 'second']],
+test.each<[string, readonly string[], readonly string[], string[]]>([
+  ['one lane runs one after the other', ['/a'], ['/a'], ['first']],
+  ['two lanes runs side by side', ['/a'], ['/b'], ['first', 'second']],
+  ['no lane runs side by side', [], [], ['first', 'second']],
+  ['several lanes waits for each of them', ['/a', '/b'], ['/c', '/b'], ['first']],
+  ['two lanes in another order waits once', ['/a', '/b'], ['/b', '/a'], ['first']],
 ])('work in %s', async (_, laneOfFirst, laneOfSecond, atOnce) => {
   const lanes = new Lanes();
   const log: string[] = [];
@@ -35,7 +37,7 @@ test('work that fails rejects by itself, and frees its lane', async () => {
   const lanes = new Lanes();
   const log: string[] = [];
   const [first, second] = [newWork('first', log), newWork('second', log)];
-  const runs = [lanes.run('/a', first.work), lanes.run('/a', second.work)];
+  const runs = [lanes.run(['/a'], first.work), lanes.run(['/a'], second.work)];
   first.fail();
   second.end();
   expect(await Promise.allSettled(runs)).toEqual([
@@ -48,10 +50,10 @@ test('a lane keeps the order of arrival, also for who comes while it is at work'
   const lanes = new Lanes();
   const log: string[] = [];
   const works = ['1', '2', '3', '4'].map((name) => newWork(name, log));
-  const runs = works.slice(0, 3).map(({ work }) => lanes.run('/a', work));
+  const runs = works.slice(0, 3).map(({ work }) => lanes.run(['/a'], work));
   works[0]?.end();
   await runs[0];
-  runs.push(...works.slice(3).map(({ work }) => lanes.run('/a', work)));
+  runs.push(...works.slice(3).map(({ work }) => lanes.run(['/a'], work)));
   for (const { end } of works.toReversed()) end();
   await Promise.all(runs);
   expect(log).toEqual(['1', '2', '3', '4']);

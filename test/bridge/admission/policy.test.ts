@@ -53,6 +53,40 @@ describe('without rules', () => {
   });
 });
 
+describe('a rename', () => {
+  const rename = (target_file: string, new_path: string, rules: string[], realNames?: string[]) =>
+    decide(
+      'rename_file',
+      { target_file, new_path },
+      { ...CONFINED, userRules: rules.map(rule), realNames },
+    );
+
+  test.each<[string, string, string[], Decision]>([
+    ['a', 'b', [], 'allow'],
+    ['a', 'private/b', ['deny rename_file private/*'], 'deny'],
+    ['private/a', 'b', ['deny rename_file private/*'], 'deny'],
+    ['a', 'private/b', ['deny write private/*'], 'deny'],
+    ['private/a', 'b', ['ask delete_file private/*'], 'ask'],
+    ['private/a', 'b', ['deny write private/*'], 'allow'],
+    ['a', 'private/b', ['deny delete_file private/*'], 'allow'],
+    ['a', 'b', ['allow rename_file', 'ask delete_file'], 'ask'],
+  ])('of %s to %s under %j: %s', (from, to, rules, decision) => {
+    expect(rename(from, to, rules)).toBe(decision);
+  });
+
+  test('is judged by where its paths lead', () => {
+    expect(rename('a', 'b', ['deny write private/*'], ['a', 'private/b'])).toBe('deny');
+    expect(rename('a', 'b', ['deny delete_file private/*'], ['private/a', 'b'])).toBe('deny');
+  });
+});
+
+test('a search of several folders is judged by each of them', () => {
+  const policy = { ...CONFINED, userRules: [rule('deny codebase_search private/*')] };
+  const search = (...target_directories: string[]) =>
+    decide('codebase_search', { query: 'x', target_directories }, policy);
+  expect([search('src', 'docs'), search('src', 'private')]).toEqual(['allow', 'deny']);
+});
+
 describe('a mode', () => {
   const allowing = { ...CONFINED, userRules: [rule('allow *')] };
 
@@ -395,7 +429,7 @@ describe('a rule about a path', () => {
 describe('what a search may show', () => {
   const grepIn = (path: string, rules: string[], realName?: string) => {
     const call = { tool: 'grep', arguments: { pattern: 'a', path }, mode: 'agent' } as const;
-    return visibilityOf(call, { ...CONFINED, userRules: rules.map(rule), realName });
+    return visibilityOf(call, { ...CONFINED, userRules: rules.map(rule), realNames: [realName] });
   };
 
   test.each<[string, string[], string, boolean]>([

@@ -28,6 +28,11 @@ describe('codebase_search', () => {
       'src/main.py:1-3\n1|from flask import Flask\n2|\n3|app = Flask(__name__)\n\ndocs/flask.md:1-1\n1|# Flask\n\n(2 places, the best first: found by the words of the question.)',
     ],
     [
+      'several directories, each file once',
+      { target_directories: ['docs', 'docs/flask.md', 'src', './docs'] },
+      'docs/flask.md:1-1\n1|# Flask\n\nsrc/main.py:1-3\n1|from flask import Flask\n2|\n3|app = Flask(__name__)\n\n(2 places, the best first: found by the words of the question.)',
+    ],
+    [
       'the whole workspace for an empty name',
       { query: 'x?', target_directories: [''] },
       'src/other.py:1-1\n1|x = 1\n\n(1 place: found by the words of the question.)',
@@ -49,7 +54,8 @@ describe('codebase_search', () => {
   });
 
   it.each([
-    ['two directories', ['src', 'docs'], 'INVALID_ARGUMENTS', 'at most one directory or file'],
+    ['too many directories', Array.from('abcdefghijk'), 'INVALID_ARGUMENTS', 'target_directories'],
+    ['a missing one of several', ['src', 'missing'], 'FILE_NOT_FOUND', 'does not exist'],
     ['a glob', ['src/*.py'], 'INVALID_ARGUMENTS', 'globs are not taken'],
     ['a missing directory', ['missing'], 'FILE_NOT_FOUND', 'does not exist'],
     ['a place outside', ['..'], 'OUTSIDE_WORKSPACE', 'outside the workspace'],

@@ -1,4 +1,4 @@
-import { chown, link, stat, writeFile } from 'node:fs/promises';
+import { chown, link, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { FileEditMetadata } from '../../../shared/documents.ts';
 import { FILE_TOOLS, temporaryWorkspace } from './temporary-workspace.ts';
@@ -268,6 +268,95 @@ describe('delete_file', () => {
   });
 });
 
+describe('rename_file', () => {
+  it('moves a file, and makes the folder', async () => {
+    const { call, text } = await temporaryWorkspace({ 'src/a.ts': 'a' });
+    const result = await call('rename_file', {
+      target_file: './src/a.ts',
+      new_path: 'lib/new/b.py',
+    });
+    expect(result).toEqual({
+      status: 'success',
+      data: 'Renamed src/a.ts to lib/new/b.py.',
+      metadata: {
+        filePath: 'src/a.ts',
+        newPath: 'lib/new/b.py',
+        operation: 'rename',
+        language: 'python',
+        diff: null,
+      },
+    });
+    expect(FileEditMetadata.parse(result.metadata)).toEqual(result.metadata);
+    expect(await text('lib/new/b.py')).toBe('a');
+    expect(await call('read_file', { target_file: 'src/a.ts' })).toMatchObject({
+      code: 'FILE_NOT_FOUND',
+    });
+  });
+
+  it.each(['b.txt', 'folder', 'link', 'dangling', 'A.TXT'])('never overwrites %s', async (to) => {
+    const { call, path, text } = await temporaryWorkspace({
+      ...{ 'a.txt': 'a', 'b.txt': 'b', 'A.TXT': 'A', 'folder/c.txt': 'c' },
+    });
+    await symlink('b.txt', path('link'));
+    await symlink('nowhere', path('dangling'));
+    expect(await call('rename_file', { target_file: 'a.txt', new_path: to })).toMatchObject({
+      code: 'FILE_EXISTS',
+    });
+    expect([await text('a.txt'), await text('b.txt'), await text('A.TXT')]).toEqual([
+      'a',
+      'b',
+      'A',
+    ]);
+  });
+
+  it('changes the case of a name', async () => {
+    const { call, path } = await temporaryWorkspace({ 'readme.md': 'a' });
+    const args = { target_file: 'readme.md', new_path: 'README.md' };
+    expect(await call('rename_file', args)).toMatchObject({ status: 'success' });
+    expect(await readdir(path('.'))).toEqual(['README.md']);
+  });
+
+  it('takes along that the file was read, and refuses one that changed since', async () => {
+    const { call, put } = await temporaryWorkspace({ 'a.txt': 'a' });
+    await call('read_file', { target_file: 'a.txt' });
+    await call('rename_file', { target_file: 'a.txt', new_path: 'b.txt' });
+    expect(await call('write', { path: 'b.txt', contents: 'b' })).toMatchObject({
+      status: 'success',
+    });
+    await put('b.txt', 'c');
+    expect(await call('rename_file', { target_file: 'b.txt', new_path: 'c.txt' })).toMatchObject({
+      code: 'STALE',
+    });
+  });
+
+  it('a file that was never read cannot be replaced by its new name either', async () => {
+    const { call } = await temporaryWorkspace({ 'a.txt': 'a' });
+    await call('rename_file', { target_file: 'a.txt', new_path: 'b.txt' });
+    expect(await call('write', { path: 'b.txt', contents: 'b' })).toMatchObject({
+      code: 'READ_FIRST',
+    });
+  });
+
+  it.each([
+    ['missing.txt', 'b.txt', 'FILE_NOT_FOUND'],
+    ['folder', 'b', 'NOT_A_FILE'],
+    ['link', 'b', 'NOT_A_FILE'],
+    ['a.txt', './a.txt', 'NO_CHANGE'],
+    ['a.txt', '../b.txt', 'OUTSIDE_WORKSPACE'],
+    ['a.txt', '.git/hooks/pre-commit', 'PROTECTED_PATH'],
+    ['.envrc', 'b.txt', 'PROTECTED_PATH'],
+    ['.env', 'b.txt', 'SECRET_PATH'],
+    ['a.txt', '.env', 'SECRET_PATH'],
+  ])('does not rename %s to %s', async (from, to, code) => {
+    const { call, path, text } = await temporaryWorkspace({
+      ...{ 'a.txt': 'a', 'folder/c.txt': 'c', '.envrc': '', '.env': 'x' },
+    });
+    await symlink('a.txt', path('link'));
+    expect(await call('rename_file', { target_file: from, new_path: to })).toMatchObject({ code });
+    expect(await text('a.txt')).toBe('a');
+  });
+});
+
 describe('the catalogue', () => {
   it('refuses arguments that the schema does not take', async () => {
     const { call } = await temporaryWorkspace();
@@ -280,12 +369,16 @@ describe('the catalogue', () => {
   it('gives calls that change one file one key, by whatever path', async () => {
     const { context } = await temporaryWorkspace({ 'a.txt': '' });
     const keyOf = (tool: string, args: unknown) =>
-      FILE_TOOLS.get(tool)?.serialKey(args, context.workspace);
+      FILE_TOOLS.get(tool)?.serialKeys(args, context.workspace);
     const key = await keyOf('write', { path: 'a.txt', contents: '' });
-    expect(key).toBe(`${context.workspace.root}/a.txt`);
-    expect(await keyOf('delete_file', { target_file: 'x/../a.txt' })).toBe(key);
-    expect(await keyOf('read_file', { target_file: 'a.txt' })).toBe(null);
-    expect(await keyOf('write', { path: '../out', contents: '' })).toBe(null);
+    expect(key).toEqual([`${context.workspace.root}/a.txt`]);
+    expect(await keyOf('delete_file', { target_file: 'x/../a.txt' })).toEqual(key);
+    expect(await keyOf('rename_file', { target_file: 'b.txt', new_path: 'x/../a.txt' })).toEqual([
+      `${context.workspace.root}/b.txt`,
+      `${context.workspace.root}/a.txt`,
+    ]);
+    expect(await keyOf('read_file', { target_file: 'a.txt' })).toEqual([]);
+    expect(await keyOf('write', { path: '../out', contents: '' })).toEqual([]);
   });
 
   it('throws the reason of an aborted call', async () => {

@@ -48,8 +48,18 @@ export function scriptedTool(
     runs.push({ context, end: resolve, fail: reject });
     return promise;
   };
-  const definition = { ...readFile, name, effect, idempotent, subject: () => name };
-  return { tool: { definition, execute, serialKey: async () => lane }, runs };
+  const definition = {
+    ...readFile,
+    name,
+    effect,
+    idempotent,
+    subject: () => name,
+    subjects: () => [name],
+  };
+  return {
+    tool: { definition, execute, serialKeys: async () => (lane === null ? [] : [lane]) },
+    runs,
+  };
 }
 
 export interface ToolTraits {

@@ -201,6 +201,15 @@ describe('on a terminal', () => {
       text: '$ serve\n  up\n  runs on in the background\n',
     },
     {
+      name: 'a rename shows both names in one line',
+      events: [
+        start(1, 'file_edit', { filePath: 'a.ts', operation: 'rename' }),
+        ...call(1, 'rename_file', { target_file: 'a.ts', new_path: 'lib/b.ts' }),
+        end(1, { newPath: 'lib/b.ts', diff: null }),
+      ],
+      text: '• rename a.ts → lib/b.ts\n',
+    },
+    {
       name: 'an edit shows what it changes, at its lines of the file',
       events: [
         start(1, 'file_edit', { filePath: 'a.ts', operation: 'edit' }),

@@ -3,7 +3,7 @@ import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { type Mode, modeAllows } from '../../../shared/modes.ts';
 import { isWithin } from '../../../shared/paths.ts';
 import { findTool, modeHasTool, runsOnEdge, takesPath } from '../../../shared/tools/catalogue.ts';
-import type { ToolDefinition } from '../../../shared/tools/definition.ts';
+import { subjectsOf, type ToolDefinition } from '../../../shared/tools/definition.ts';
 import type { CallLimits, ToolResult } from '../../../shared/tunnel.ts';
 import type { ReplyCall } from '../../reply/documents.ts';
 import type { Call, Run } from '../store/rows.ts';
@@ -98,8 +98,8 @@ function judgePlace(
 ): ToolResult | null {
   const { allowedPaths } = limits ?? {};
   if (!allowedPaths || !takesPath(tool)) return null;
-  const path = tool.subject(args);
-  if (path.startsWith('/') || isWithin(path, allowedPaths)) return null;
+  const isOpen = (path: string) => path.startsWith('/') || isWithin(path, allowedPaths);
+  if (subjectsOf(tool, args).every(isOpen)) return null;
   return refuse(
     'PATH_NOT_ALLOWED',
     `That is not within the paths that the request allows: use one in ${allowedPaths.slice(0, TOOL_LIMITS.maxNamedPaths).join(', ')}.`,

@@ -157,8 +157,9 @@ function endMetadata(call: Call, shown: Metadata | undefined, result: ToolResult
   switch (document?.type) {
     case 'file_edit': {
       const filePath = subjectOf(call, document.path, shown?.['filePath']);
-      const { operation } = document;
-      const known = { filePath, operation, language: languageOf(filePath) };
+      const { operation, newPath } = document;
+      const moved = newPath !== undefined && { newPath: subjectOf(call, newPath, undefined) };
+      const known = { filePath, operation, language: languageOf(filePath), ...moved };
       return { ...known, ...FileEditMetadata.partial().safeParse(reported).data };
     }
     case 'terminal_command':

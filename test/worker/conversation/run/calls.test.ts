@@ -109,6 +109,12 @@ it.each<[string, string, string, object]>([
     '{"command": "ls -l", "is_background": "perhaps"}',
     { command: 'ls -l' },
   ],
+  [
+    'both paths of a rename',
+    'rename_file',
+    '{"target_file": "a.py", "new_path": "b.py", "explanation": 3}',
+    { filePath: 'a.py', newPath: 'b.py', operation: 'rename', language: 'python' },
+  ],
   ['nothing, where there is none', 'delete_file', '{}', { filePath: '', operation: 'delete' }],
 ])('a refused call keeps what it was about: %s', async (_, name, raw, metadata) => {
   const model = holdModel();

@@ -1,0 +1,48 @@
+/** Runs rename_file: one file gets another name. Never a folder, never what a link leads to, and never over anything. */
+import { basename } from 'node:path';
+import type { FileEditMetadata } from '../../shared/documents.ts';
+import { languageOf } from '../../shared/languages.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import type { renameFile } from '../../shared/tools/rename-file.ts';
+import { ToolFailure } from '../failure.ts';
+import { moveImage } from '../workspace/changes.ts';
+import type { Place } from '../workspace/workspace.ts';
+import { type ArgumentsOf, executor } from './executor.ts';
+
+export const executeRenameFile = executor<ArgumentsOf<typeof renameFile>>(async (args, context) => {
+  const { workspace, ledger, conversationId, signal } = context;
+  const from = await workspace.resolve(args.target_file, 'write');
+  const to = await workspace.resolve(args.new_path, 'write');
+  assertMovable(from, to);
+  const expected = ledger.hashOf(conversationId, from.path);
+  const path = await moveImage(from, to, { expected, signal });
+  ledger.move(conversationId, from.path, path);
+  const metadata: FileEditMetadata = {
+    filePath: from.name,
+    newPath: to.name,
+    operation: 'rename',
+    language: languageOf(to.name),
+    diff: null,
+  };
+  const data = `Renamed ${nameInLine(from.name)} to ${nameInLine(to.name)}.`;
+  return { status: 'success', data, metadata };
+});
+
+function assertMovable(from: Place, to: Place): void {
+  if (from.isLink) {
+    throw new ToolFailure(
+      'NOT_A_FILE',
+      `${nameInLine(from.name)} is a symbolic link: rename the file it leads to by its own path, or ask the person to move the link.`,
+    );
+  }
+  if (to.isLink) {
+    throw new ToolFailure(
+      'FILE_EXISTS',
+      `${nameInLine(to.name)} is a symbolic link, and nothing is overwritten: choose another name.`,
+    );
+  }
+  // Where case does not count, both names lead to the same file: another case is another name all the same.
+  if (from.path === to.path && basename(from.name) === basename(to.name)) {
+    throw new ToolFailure('NO_CHANGE', `${nameInLine(from.name)} has that name already.`);
+  }
+}
