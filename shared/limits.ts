@@ -164,6 +164,8 @@ export const REACH_LIMITS = {
 
 /** The run of one response. */
 export const RUN_LIMITS = {
+  /** So often a model may make the same call until a person is asked: a second look is common, a third one is a loop. */
+  repeatedCalls: 3,
   /** Requests to the model in one run; a task that needs more is asked to go on by its user. */
   maxTurns: 100,
   /** Messages that wait for their turn, or steered the run at work: all are held in memory, and shown to all who look. */

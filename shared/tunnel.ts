@@ -56,6 +56,8 @@ export const ToolCall = z.object({
   arguments: Metadata,
   mode: Mode,
   limits: CallLimits.optional(),
+  /** Why the edge demands an approval of this one call; `limits.requireApproval` is set then. */
+  approvalReason: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 

@@ -32,7 +32,10 @@ export interface Policy extends Rulebook {
 }
 
 /** A call, as far as rules know it. */
-export type JudgedCall = Pick<ToolCall, 'tool' | 'arguments' | 'mode' | 'limits'>;
+export type JudgedCall = Pick<
+  ToolCall,
+  'tool' | 'arguments' | 'mode' | 'limits' | 'approvalReason'
+>;
 
 /** The verdict on a call, whatever the edge thinks of it. */
 export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
@@ -51,7 +54,7 @@ export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
     tool.name === runTerminalCmd.name
       ? judgeCommand(runTerminalCmd.arguments.parse(parsed.data), policy, policy)
       : judgePaths(tool, subjectsOf(tool, parsed.data), policy),
-    ...verdictsOfRequest(tool, call.limits ?? {}),
+    ...verdictsOfRequest(tool, call.limits ?? {}, call.approvalReason),
   ]);
 }
 
@@ -135,6 +138,7 @@ function builtInVerdict(tool: ToolDefinition): Verdict {
 function verdictsOfRequest(
   tool: ToolDefinition,
   { allowedPaths, requireApproval = false }: CallLimits,
+  approvalReason = `The request asks for an approval of every ${tool.name} call.`,
 ): Verdict[] {
   const verdicts: Verdict[] = [];
   if (allowedPaths !== undefined && !takesPath(tool)) {
@@ -142,8 +146,6 @@ function verdictsOfRequest(
       deny(`The request allows ${tool.name} only some paths, and nothing can hold it to them.`),
     );
   }
-  if (requireApproval) {
-    verdicts.push(ask(`The request asks for an approval of every ${tool.name} call.`));
-  }
+  if (requireApproval) verdicts.push(ask(approvalReason));
   return verdicts;
 }

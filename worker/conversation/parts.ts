@@ -61,6 +61,7 @@ export function assembleParts(
   const schedule = new Schedule(storage, meter, isStored);
   const deps: RunDeps = {
     conversationId,
+    isHeadless: row.ephemeral,
     log,
     recorder,
     schedule,

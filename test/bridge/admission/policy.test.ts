@@ -53,6 +53,16 @@ describe('without rules', () => {
   });
 });
 
+test('an approval that the edge demands of one call has its reason', () => {
+  const call = { tool: 'read_file', arguments: { target_file: 'a' }, mode: 'agent' } as const;
+  const limits = { requireApproval: true };
+  expect(judgeCall({ ...call, limits, approvalReason: 'Again.' }, CONFINED)).toEqual({
+    decision: 'ask',
+    reason: 'Again.',
+  });
+  expect(judgeCall({ ...call, approvalReason: 'Again.' }, CONFINED).decision).toBe('allow');
+});
+
 describe('a rename', () => {
   const rename = (target_file: string, new_path: string, rules: string[], realNames?: string[]) =>
     decide(

@@ -2,6 +2,7 @@
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { DEADLINE_PASSED, NOT_ANSWERED } from '../run/failures.ts';
+import { REPEATED } from '../run/repeated-calls.ts';
 import type { RunDeps } from '../run/run-deps.ts';
 import type { Call, Run } from '../store/rows.ts';
 import { admitCall, isForEdge, toolNameOf } from './calls.ts';
@@ -17,10 +18,14 @@ export class CallDesk {
     this.#deps = deps;
   }
 
-  /** A call that is refused, or that the edge itself can answer, is settled at once; the others wait. */
-  begin(call: Call, run: Run): void {
-    const { log, recorder, now } = this.#deps;
-    const refused = admitCall(call, run);
+  /**
+   * A call that is refused, or that the edge itself can answer, is settled at once; the others wait. One that `isRepeated`
+   * is refused where nobody is asked about it.
+   */
+  begin(call: Call, run: Run, isRepeated: boolean): void {
+    const { log, recorder, now, isHeadless } = this.#deps;
+    const isUnasked = isRepeated && (isHeadless || isForEdge(call));
+    const refused = admitCall(call, run) ?? (isUnasked ? REPEATED : null);
     if (refused) return this.settle(call.callId, refused);
     if (!isForEdge(call)) return;
     const outcome = runEdgeTool(toolNameOf(call), call.arguments, log.todos);

@@ -16,12 +16,17 @@ export interface LoggedCall {
   readonly mode: Mode;
   /** What the request demands of calls of this tool. */
   readonly limits: CallLimits | undefined;
+  /** Why a person is to be asked about this very call. */
+  readonly approvalReason?: string;
 }
 
-export function loggedCall(call: Call, run: Run): LoggedCall {
+/** `approvalReason` where a person is to be asked first. */
+export function loggedCall(call: Call, run: Run, approvalReason?: string): LoggedCall {
   const tool = toolNameOf(call);
   const { mode, tools } = run.request;
-  return { call, tool, mode, limits: tools?.[tool] };
+  const logged = { call, tool, mode, limits: tools?.[tool] };
+  if (approvalReason === undefined) return logged;
+  return { ...logged, limits: { ...logged.limits, requireApproval: true }, approvalReason };
 }
 
 /** The canonical name of the call's tool; the model's own word for one that does not exist. */

@@ -34,13 +34,14 @@ export class TunnelHands implements Hands {
     const { account, conversationId } = this.#of;
     const rows = await this.#tunnel()?.dispatch(
       account,
-      calls.map(({ call, mode, tool, limits }) => ({
+      calls.map(({ call, mode, tool, limits, approvalReason }) => ({
         callId: call.callId,
         conversationId,
         tool,
         arguments: { ...call.arguments },
         mode,
         ...(limits && { limits }),
+        ...(approvalReason !== undefined && { approvalReason }),
       })),
     );
     this.#meter.count(rows ?? 0);

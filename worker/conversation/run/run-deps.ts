@@ -16,6 +16,8 @@ export interface Hands {
 
 export interface RunDeps {
   readonly conversationId: string;
+  /** Nobody can be asked anything: the conversation is made for one answer, to a client that knows no questions. */
+  readonly isHeadless: boolean;
   readonly log: RunLog;
   readonly recorder: Recorder;
   readonly schedule: Schedule;

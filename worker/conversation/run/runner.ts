@@ -11,11 +11,12 @@ import { errorDocument, takenBack } from '../calls/tool-events.ts';
 import { cutPromptReport } from '../memory/cut-prompt.ts';
 import { fitHistory } from '../memory/fitting.ts';
 import { upstreamIdsIn } from '../memory/model-request.ts';
-import type { Machine, NewTurn, Run } from '../store/rows.ts';
+import type { Call, Machine, NewTurn, Run } from '../store/rows.ts';
 import type { Ending } from './ending.ts';
 import type { ErrorReport } from './error-report.ts';
 import { CANCELLED, DAMAGED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
 import { Asking, type ModelTurn, streamTurn } from './model-turn.ts';
+import { REPEATED_REASON, repeatedCalls } from './repeated-calls.ts';
 import { tryAgain } from './retrying.ts';
 import type { RunDeps } from './run-deps.ts';
 import { startEvent } from './run-end.ts';
@@ -222,7 +223,8 @@ export class Runner {
     if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);
     if (failure) return this.#ending.fail(failure);
     recorder.commit();
-    for (const call of logged) this.#calls.begin(call, run);
+    const repeated = repeatedCalls(log.turns);
+    for (const call of logged) this.#calls.begin(call, run, repeated.has(call.callId));
   }
 
   /** Once a response: the rest of its turns fares no better. */
@@ -252,7 +254,9 @@ export class Runner {
     );
     if (fresh.length === 0) return;
     try {
-      await hands.dispatch(fresh.map(({ call }) => loggedCall(call, run)));
+      const repeated = repeatedCalls(log.turns);
+      const reasonFor = ({ callId }: Call) => (repeated.has(callId) ? REPEATED_REASON : undefined);
+      await hands.dispatch(fresh.map(({ call }) => loggedCall(call, run, reasonFor(call))));
       for (const { call } of fresh) this.#dispatched.add(call.callId);
       await this.#cancelOvertaken(fresh.map(({ call }) => call.callId));
     } catch {

@@ -1,0 +1,39 @@
+/** Calls that a model makes again and again: counted within a run, so that somebody looks at them. Pure. */
+import { canonicalJson } from '../../../shared/approvals.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { findTool } from '../../../shared/tools/catalogue.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { Call, Turn } from '../store/rows.ts';
+
+/**
+ * The ids of the calls that were made, with equal arguments, as often as is suspicious: with no other write or command
+ * between, which could have given them another result. Calls that cannot run do not count.
+ */
+export function repeatedCalls(turns: readonly Pick<Turn, 'calls'>[]): ReadonlySet<string> {
+  const counts = new Map<string, number>();
+  const repeated = new Set<string>();
+  for (const call of turns.flatMap(({ calls }) => calls)) {
+    const tool = findTool(call.name);
+    if (!tool || !call.arguments) continue;
+    const key = keyOf(tool.name, call.arguments);
+    const count = (counts.get(key) ?? 0) + 1;
+    if (tool.effect !== 'read') counts.clear();
+    counts.set(key, count);
+    if (count >= RUN_LIMITS.repeatedCalls) repeated.add(call.callId);
+  }
+  return repeated;
+}
+
+function keyOf(tool: string, args: NonNullable<Call['arguments']>): string {
+  return `${tool} ${canonicalJson(args)}`;
+}
+
+/** For the person who is asked. */
+export const REPEATED_REASON = `The model has made this call ${RUN_LIMITS.repeatedCalls - 1} times or more already, and nothing has changed in between.`;
+
+/** Where nobody can be asked. */
+export const REPEATED: ToolResult = {
+  status: 'error',
+  code: 'REPEATED_CALL',
+  data: 'Not run: you have made this call with these arguments before, and nothing has changed in between. Use the result you have, or try another way.',
+};
