@@ -133,6 +133,10 @@ export const TAPE_LIMITS = {
 /** The adapter between an object's socket and its reader's SSE response or WebSocket. */
 export const FOLLOW_LIMITS = {
   heartbeatMs: 15 * SECOND,
+  /** How long an answer in one piece may take under its own status; then its headers are sent, with 200. */
+  heldMs: 15 * SECOND,
+  /** Between two spaces ahead of such an answer. The second write behind a client's leaving fails, the third says so. */
+  trickleMs: 5 * SECOND,
   /** A reader that takes nothing for this long is gone. */
   stalledMs: 30 * SECOND,
   /** Bytes of one write to it, which ends when all of them were taken: a slow reader takes so many in that time. */

@@ -136,6 +136,19 @@ describe('the openai package', () => {
     await until(() => model.aborted() > aborted);
   });
 
+  it('ends the request to the model when it is left before an answer in one piece', async () => {
+    answerWith(() => ({ text: 'and on '.repeat(1000), delayMs: 1000 }));
+    const aborted = model.aborted();
+    const leaving = new AbortController();
+    const asking = openai.chat.completions
+      .create({ model: 'scripted', messages }, { signal: leaving.signal })
+      .catch(() => undefined);
+    await until(() => model.requests.length > earlier);
+    leaving.abort();
+    await until(() => model.aborted() > aborted);
+    await asking;
+  });
+
   it('waits while a person is asked', async () => {
     answerWith((_, turn) =>
       turn === 0

@@ -66,7 +66,7 @@ async function answer(c: Context<AppContext>, request: ChatRequest): Promise<Res
     'Drawbridge-Response-Id': submitted.responseId,
   };
   if (!wantsStream(c, request)) {
-    return c.json(await foldAnswer(c.req.raw, c.env, submitted), 200, headers);
+    return c.json(await foldAnswer(c.req.raw.signal, c.env, submitted), 200, headers);
   }
   const framing = request.stream_options?.framing ?? 'named';
   return await followAsSse(c.req.raw, c.env, { ...submitted, framing, cursor: 0 }, headers);

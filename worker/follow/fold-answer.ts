@@ -9,13 +9,13 @@ import type { Env } from '../env.ts';
 import { unavailable } from '../reach.ts';
 import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
 
-/** Waits for the response's end, or until it asks the user something; a client that leaves ends the wait and nothing else. */
+/** Waits for the response's end, or until it asks the user something. The signal ends the wait and nothing else. */
 export async function foldAnswer(
-  request: Request,
+  signal: AbortSignal,
   env: Env,
   followed: Followed,
 ): Promise<ChatResponse> {
-  let attached: Attached | null = await attachFirst(env, followed, 'json', 0, request.signal);
+  let attached: Attached | null = await attachFirst(env, followed, 'json', 0, signal);
   while (attached?.type === 'socket') {
     const answer = new Answer();
     const enough = new AbortController();
@@ -25,11 +25,11 @@ export async function foldAnswer(
         answer.see(JSON.parse(text));
         if (answer.isAsking) enough.abort();
       },
-      AbortSignal.any([request.signal, enough.signal]),
+      AbortSignal.any([signal, enough.signal]),
     );
     if (answer.isDone || answer.isAsking)
       return answer.response ? answerOf(answer.response) : await readAnswer(env, followed);
-    attached = await attachAgain(env, followed, 'json', () => 0, request.signal);
+    attached = await attachAgain(env, followed, 'json', () => 0, signal);
   }
   if (attached?.type === 'response') throw await refusalOf(attached.response);
   throw notFollowed();

@@ -1,4 +1,4 @@
-/** The writing end of an SSE response: one write at a time, everything that came meanwhile in the next. */
+/** The writing end of a streamed response: one write at a time, everything that came meanwhile in the next. */
 import { FOLLOW_LIMITS } from '../../shared/limits.ts';
 import type { Outlet } from './deliver.ts';
 
@@ -29,6 +29,11 @@ export class SseWriter implements Outlet {
     return this.#waiting.length;
   }
 
+  /** Whether a write has failed: nobody reads any more. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
   /** How long the piece under way has waited for its reader; without end for one that is gone. */
   get stalledForMs(): number {
     if (this.#isGone) return Number.POSITIVE_INFINITY;
@@ -45,14 +50,25 @@ export class SseWriter implements Outlet {
     return this.#drained;
   }
 
-  /** Closes after what is waiting, or drops it when the signal says that nobody reads any more. */
+  /**
+   * Closes after what is waiting. Drops it when the signal says that nobody reads any more, and when the reader takes
+   * nothing for FOLLOW_LIMITS.stalledMs: the caller's own timers may be cleared by now.
+   */
   async end(signal: AbortSignal): Promise<void> {
+    const drop = () => void this.#writer.abort(signal.reason).catch(() => undefined);
+    const watch = setInterval(() => {
+      if (this.stalledForMs > FOLLOW_LIMITS.stalledMs) drop();
+    }, FOLLOW_LIMITS.heartbeatMs);
+    signal.addEventListener('abort', drop);
     try {
-      if (signal.aborted && this.#busySinceMs !== null) await this.#writer.abort(signal.reason);
+      if (signal.aborted && this.#busySinceMs !== null) drop();
       await this.#drained;
       await this.#writer.close();
     } catch {
       // The reader is gone: there is nobody to close the stream for.
+    } finally {
+      clearInterval(watch);
+      signal.removeEventListener('abort', drop);
     }
   }
 

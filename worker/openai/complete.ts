@@ -1,5 +1,6 @@
 /** From a request of OpenAI's shape to a run, and from the run to its completion. */
 import type { Context } from 'hono';
+import type { ChatResponse } from '../../shared/documents.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import { FOLLOW_LIMITS } from '../../shared/limits.ts';
 import { conversationOf } from '../api/conversation.ts';
@@ -11,6 +12,7 @@ import type { AppContext } from '../people/caller.ts';
 import { resolveModel } from '../upstream/models.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
 import { endingOf, type Failure, failureOfRequest, LOST } from './errors.ts';
+import { answerHeld, toResponse, type WholeAnswer } from './held-answer.ts';
 import { renderWords } from './markdown.ts';
 import { type CompletionRequest, toChatRequest } from './request.ts';
 import { streamCompletion } from './stream.ts';
@@ -32,14 +34,12 @@ export async function complete(
     // Nobody can come back to an answer that is not kept: without its client its run is for nothing.
     giveUp: isKept ? () => Promise.resolve() : () => cancelRun(c.env, submitted),
   };
+  if (!request.stream) return await answerWhole(c, completing);
   try {
-    return request.stream
-      ? await answerStreamed(c, completing, request.stream_options?.include_usage === true)
-      : await answerWhole(c, completing);
+    return await answerStreamed(c, completing, request.stream_options?.include_usage === true);
   } catch (error) {
     if (failureOfRequest(error).status < 500) throw error;
-    if (!c.req.raw.signal.aborted) console.error('completion lost', error);
-    return toFailureResponse(LOST.failure, submitted);
+    return toResponse(failed(lossOf(error, c.req.raw.signal), submitted));
   }
 }
 
@@ -57,19 +57,39 @@ function newHead({ responseId }: Submitted, model: string): CompletionHead {
 
 const MS_PER_SECOND = 1000;
 
-async function answerWhole(
-  c: Context<AppContext>,
-  { submitted, head, giveUp }: Completing,
-): Promise<Response> {
-  const answering = foldAnswer(c.req.raw, c.env, submitted);
-  c.executionCtx.waitUntil(answering.then(() => undefined, giveUp));
-  const response = await answering;
+/**
+ * The headers wait for the answer as long as {@link answerHeld} holds them, so that an early failure has its own status.
+ * A client that is found to be gone ends the wait.
+ */
+async function answerWhole(c: Context<AppContext>, completing: Completing): Promise<Response> {
+  const { submitted, giveUp } = completing;
+  const gone = new AbortController();
+  const signal = AbortSignal.any([c.req.raw.signal, gone.signal]);
+  const answering = foldAnswer(signal, c.env, submitted);
+  const waitUntil = (promise: Promise<void>) => c.executionCtx.waitUntil(promise);
+  waitUntil(answering.then(() => undefined, giveUp));
+  const whole = answering.then(
+    (response) => toWhole(response, completing),
+    (error) => failed(lossOf(error, signal), submitted),
+  );
+  return await answerHeld(whole, headersOf(submitted), { gone, signal, waitUntil });
+}
+
+function toWhole(response: ChatResponse, { submitted, head }: Completing): WholeAnswer {
   const ending = endingOf(response);
-  if (ending.type === 'failed') return toFailureResponse(ending.failure, submitted);
+  if (ending.type === 'failed') return failed(ending.failure, submitted);
   const words = renderWords(response.documents);
   const { model, usage } = response;
-  const completion = newCompletion({ ...head, model }, words, ending.reason, usage);
-  return c.json(completion, 200, headersOf(submitted));
+  const body = newCompletion({ ...head, model }, words, ending.reason, usage);
+  return { status: 200, body, headers: headersOf(submitted) };
+}
+
+/** Why there is no answer, where the run itself did not say so. */
+function lossOf(thrown: unknown, signal: AbortSignal): Failure {
+  const failure = failureOfRequest(thrown);
+  if (failure.status < 500) return failure;
+  if (!signal.aborted) console.error('completion lost', thrown);
+  return LOST.failure;
 }
 
 async function answerStreamed(
@@ -82,16 +102,16 @@ async function answerStreamed(
   const opening = streamCompletion(c.req.raw, c.env, submitted, streaming);
   waitUntil(opening.then(() => undefined, giveUp));
   const stream = await opening;
-  if (!(stream instanceof ReadableStream)) return toFailureResponse(stream, submitted);
+  if (!(stream instanceof ReadableStream)) return toResponse(failed(stream, submitted));
   return new Response(stream, {
     headers: { ...headersOf(submitted), ...SSE_HEADERS },
   });
 }
 
 /** The model server was asked again already, as often as makes sense: clients that would repeat the request need not. */
-function toFailureResponse({ status, error }: Failure, submitted: Submitted): Response {
+function failed({ status, error }: Failure, submitted: Submitted): WholeAnswer {
   const headers = { ...headersOf(submitted), 'x-should-retry': 'false' };
-  return Response.json({ error }, { status, headers });
+  return { status, body: { error }, headers };
 }
 
 function headersOf({ caller, responseId }: Submitted): Record<string, string> {

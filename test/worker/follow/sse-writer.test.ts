@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
 import { SseWriter } from '../../../worker/follow/sse-writer.ts';
+import { quicken } from './watching.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -37,4 +38,28 @@ it('writes what is longer than a piece whole and in order', async () => {
     writer.end(new AbortController().signal),
   ]);
   expect(read === text).toBe(true);
+});
+
+it('gives up a connected reader that takes nothing more', async () => {
+  let nowMs = Date.now();
+  vi.spyOn(Date, 'now').mockImplementation(() => {
+    nowMs += FOLLOW_LIMITS.heartbeatMs;
+    return nowMs;
+  });
+  const timers = quicken({ [FOLLOW_LIMITS.heartbeatMs]: 5 });
+  const writer = new SseWriter();
+  writer.write('x'.repeat(MUCH));
+  await writer.end(new AbortController().signal);
+  expect(timers.count).toBe(0);
+  await expect(new Response(writer.readable).text()).rejects.toThrow();
+});
+
+it('gives up a reader that leaves while the rest is written', async () => {
+  const writer = new SseWriter();
+  writer.write('x'.repeat(MUCH));
+  const leaving = new AbortController();
+  const ended = writer.end(leaving.signal);
+  leaving.abort();
+  await ended;
+  await expect(new Response(writer.readable).text()).rejects.toThrow();
 });

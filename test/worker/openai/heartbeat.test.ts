@@ -1,6 +1,7 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
+import { quicken } from '../follow/watching.ts';
 import { ChunkReader, complete } from './completing.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -31,6 +32,38 @@ it('tells within the stream of a failure that comes behind a heartbeat', async (
   await reader.toEnd();
   expect(reader.errors).toMatchObject([{ code: 'upstream_error', message: 'No.' }]);
   expect(reader.isDone).toBe(true);
+});
+
+it('puts white space ahead of an answer in one piece that takes long', async () => {
+  quicken({ [FOLLOW_LIMITS.heldMs]: 5, [FOLLOW_LIMITS.trickleMs]: 5 });
+  const model = holdModel();
+  const asking = complete();
+  const reply = await model.next();
+  const response = await asking;
+  reply.send(textFrame('At last.'), ...endFrames('stop'));
+  reply.close();
+  const text = await response.text();
+  expect(response.headers.get('content-type')).toBe('application/json');
+  expect(response.headers.get('drawbridge-conversation-id')).toMatch(/^conv_/);
+  expect(text).toMatch(/^ +\{/);
+  expect(JSON.parse(text)).toMatchObject({
+    object: 'chat.completion',
+    choices: [{ message: { content: 'At last.' }, finish_reason: 'stop' }],
+  });
+});
+
+it('tells in the body under 200 of a failure that comes behind the headers', async () => {
+  quicken({ [FOLLOW_LIMITS.heldMs]: 5 });
+  const model = holdModel();
+  const asking = complete();
+  const reply = await model.next();
+  const response = await asking;
+  reply.send(`data: ${JSON.stringify({ error: { message: 'No.', code: 'bad' } })}\n\n`);
+  reply.close();
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({
+    error: { code: 'upstream_error', message: 'No.', type: 'server_error' },
+  });
 });
 
 /** Faked timers would beat in the test's context, where the runtime lets nobody write to the stream. */

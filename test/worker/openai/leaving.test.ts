@@ -1,6 +1,8 @@
 import { afterEach, expect, it, vi } from 'vitest';
+import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
 import { call } from '../api.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
+import { quicken } from '../follow/watching.ts';
 import { ChunkReader, complete } from './completing.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -25,6 +27,17 @@ it('cancels the run of a client that leaves before its answer is there', async (
   leaving.abort();
   await reply.untilAborted();
   await asking;
+});
+
+it('cancels the run of a client that is gone behind its headers, although no signal says so', async () => {
+  quicken({ [FOLLOW_LIMITS.heldMs]: 5, [FOLLOW_LIMITS.trickleMs]: 5 });
+  const model = holdModel();
+  const asking = complete();
+  const reply = await model.next();
+  const { status, body } = await asking;
+  expect(status).toBe(200);
+  await body?.cancel();
+  await reply.untilAborted();
 });
 
 it('lets a run go on whose conversation is kept', async () => {

@@ -57,7 +57,14 @@ import { ToolSelection } from '../../../shared/tools/selection.ts';
 import { Confinement } from '../../../shared/tunnel.ts';
 import { CompletionRequest } from '../../openai/request.ts';
 import { OpenApi } from '../account-operations.ts';
-import { ChatCompletion, ChatCompletionChunk, Model, Models, OpenAiFailure } from './openai.ts';
+import {
+  ChatAnswer,
+  ChatCompletion,
+  ChatCompletionChunk,
+  Model,
+  Models,
+  OpenAiFailure,
+} from './openai.ts';
 
 /** What any document can carry beside its own metadata: while it waits, when its call failed, and after a crash. */
 const BESIDE = z.object({
@@ -99,7 +106,8 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
-  ...{ CompletionRequest, ChatCompletion, ChatCompletionChunk, Models, Model, OpenAiFailure },
+  ...{ CompletionRequest, ChatAnswer, ChatCompletion, ChatCompletionChunk },
+  ...{ Models, Model, OpenAiFailure },
 };
 
 function eventsByName(): Record<string, z.ZodType> {

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { CompletionRequest } from '../../openai/request.ts';
 import { COMPLETION_STREAM } from './examples.ts';
-import { ChatCompletion, ChatCompletionChunk, Model, Models } from './openai.ts';
+import { ChatAnswer, ChatCompletionChunk, Model, Models } from './openai.ts';
 import { jsonAnswer, type Operation } from './operation.ts';
 
 /** Runs that failed before anything was sent (worker/openai/errors.ts). After tools have run, 424 takes the place of a 5xx. */
@@ -32,10 +32,11 @@ export const OPENAI_OPERATIONS: readonly Operation[] = [
     answers: [
       {
         status: 200,
-        description: 'The answer, or its chunks with `"stream": true`.',
+        description:
+          'The answer, or its chunks with `"stream": true`. A failure that comes later than 15 s is an `error` under 200.',
         headers: { 'Drawbridge-Conversation-Id': 'The conversation behind it.' },
         content: [
-          { type: 'application/json', schema: ChatCompletion },
+          { type: 'application/json', schema: ChatAnswer },
           {
             type: 'text/event-stream',
             events: ChatCompletionChunk,

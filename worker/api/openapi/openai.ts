@@ -77,3 +77,6 @@ export const OpenAiFailure = z.object({
     code: z.string(),
   }),
 });
+
+/** What stands under 200: an answer that took long can only say in its body that it failed. */
+export const ChatAnswer = z.union([ChatCompletion, OpenAiFailure]);
