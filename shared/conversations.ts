@@ -56,7 +56,7 @@ export type ConversationQuery = z.infer<typeof ConversationQuery>;
 
 /** `PATCH conversations/{id}`. */
 export const ConversationPatch = z
-  .object({
+  .strictObject({
     title: z.string().trim().min(1).max(REQUEST_LIMITS.maxNameChars).optional(),
     archived: z.boolean().optional(),
   })
@@ -66,7 +66,7 @@ export const ConversationPatch = z
 export type ConversationPatch = z.infer<typeof ConversationPatch>;
 
 /** `POST conversations/{id}/forks`: a new conversation with everything up to the end of this response. */
-export const ForkRequest = z.object({ responseId: ResponseId });
+export const ForkRequest = z.strictObject({ responseId: ResponseId });
 export type ForkRequest = z.infer<typeof ForkRequest>;
 
 export const Forked = z.object({ conversationId: ConversationId });

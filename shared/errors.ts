@@ -1,5 +1,6 @@
 /** The one error that crosses rooms: rich inside the process, poor on the wire. */
 import * as z from 'zod';
+import { REQUEST_LIMITS } from './limits.ts';
 
 /** Every code a client can meet, with the HTTP status it travels under. */
 const STATUS = {
@@ -94,6 +95,7 @@ interface Issue {
 
 /** Of a union that fits in none of its forms: what is wrong with the form that fits best, whose faults lie deepest. */
 function innermost(issue: z.core.$ZodIssue): readonly Issue[] {
+  if (issue.code === 'unrecognized_keys') return unknownFields(issue);
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
   const forms = issue.errors.map((errors) => errors.flatMap(innermost));
   const depth = (form: readonly Issue[]) =>
@@ -101,6 +103,14 @@ function innermost(issue: z.core.$ZodIssue): readonly Issue[] {
   const best = forms.reduce((a, b) => (depth(b) > depth(a) ? b : a));
   if (depth(best) === 0) return [issue];
   return best.map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
+}
+
+/** A body holds more of them, and longer ones, than anyone reads. */
+function unknownFields({ path, keys }: z.core.$ZodIssueUnrecognizedKeys): Issue[] {
+  return keys.slice(0, REQUEST_LIMITS.maxUnknownFields).map((key) => {
+    const name = key.slice(0, REQUEST_LIMITS.maxNameChars).toWellFormed();
+    return { path: [...path, name], message: 'There is no such field' };
+  });
 }
 
 /** `messages[0].content` for `['messages', 0, 'content']`. */

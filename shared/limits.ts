@@ -19,6 +19,8 @@ export const REQUEST_LIMITS = {
   maxContentParts: 100,
   /** UTF-16 units of a short text such as a model's name or a device's label. */
   maxNameChars: 200,
+  /** Fields that there are not, as far as a refusal lists them: a body holds some hundred thousand. */
+  maxUnknownFields: 20,
   /** UTF-16 units of a person's own words in an answer: the reason of a rejection, the text of a clarification. */
   maxReasonChars: 2_000,
   /** Questions that are answered at once, and options chosen of one: above what can be asked. */

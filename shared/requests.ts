@@ -3,17 +3,17 @@ import * as z from 'zod';
 import { BridgeId, ConversationId, ResponseId } from './ids.ts';
 import { REQUEST_LIMITS } from './limits.ts';
 import { Mode } from './modes.ts';
-import { ToolSelection } from './tools/selection.ts';
+import { ToolRegistry, ToolSelection } from './tools/selection.ts';
 import { ApprovalAnswer } from './tunnel.ts';
 
 const Name = z.string().min(1).max(REQUEST_LIMITS.maxNameChars);
 
-const TextPart = z.object({ type: z.literal('text'), text: z.string() });
+const TextPart = z.strictObject({ type: z.literal('text'), text: z.string() });
 
 /** An image the model can fetch (https) or that is carried along (base64), in OpenAI's form. */
-const ImagePart = z.object({
+const ImagePart = z.strictObject({
   type: z.literal('image_url'),
-  image_url: z.object({
+  image_url: z.strictObject({
     url: z
       .string()
       .regex(
@@ -57,7 +57,7 @@ function isImage(part: ContentPart): part is ImagePart {
 }
 
 export const ChatMessage = z
-  .object({ role: z.enum(['system', 'user', 'assistant']), content: MessageContent })
+  .strictObject({ role: z.enum(['system', 'user', 'assistant']), content: MessageContent })
   .refine(({ role, content }) => role === 'user' || typeof content === 'string', {
     message: 'Only messages of the role user may hold images',
     path: ['content'],
@@ -79,7 +79,7 @@ const Messages = z
 
 const ContextText = z.string().max(REQUEST_LIMITS.maxContextChars);
 
-export const RequestContext = z.object({
+export const RequestContext = z.strictObject({
   workspacePath: ContextText.optional(),
   openFiles: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
   projectLayout: ContextText.optional(),
@@ -98,10 +98,12 @@ export type Framing = z.infer<typeof Framing>;
 export const Delivery = z.enum(['queue', 'reject', 'steer', 'interrupt']);
 export type Delivery = z.infer<typeof Delivery>;
 
-const ChatFields = z.object({
+/** Strict, as all bodies are: a limit under a misspelt name would not hold, and nobody would know. */
+export const ChatFields = z.strictObject({
   /** Any name that the upstream knows; without it the configured default answers. */
   model: Name.optional(),
-  mode: Mode.default('agent'),
+  /** Without it `agent`. */
+  mode: Mode.optional(),
   messages: Messages,
   /** The messages are appended to this conversation; without it they begin a new one. */
   conversationId: ConversationId.optional(),
@@ -110,6 +112,8 @@ const ChatFields = z.object({
   context: RequestContext.optional(),
   /** Only these tools are on offer; without it all that the mode allows. */
   tools: ToolSelection.optional(),
+  /** The same as settings by name; not together with `tools`. */
+  availableTools: ToolRegistry.optional(),
   /** What the answer shows beyond its documents: `reasoning` for what the model thought, where it tells. */
   include: z
     .array(z.enum(['reasoning']))
@@ -125,22 +129,35 @@ const ChatFields = z.object({
   /** Shown to other devices beside the message. */
   device: Name.optional(),
   stream: z.boolean().default(false),
-  stream_options: z.object({ framing: Framing.default('named') }).optional(),
+  stream_options: z.strictObject({ framing: Framing.default('named') }).optional(),
 });
 
 /** `POST /api/v1/chat/completions`. */
-export const ChatRequest = ChatFields.superRefine(refuseTwoPlaces);
+export const ChatRequest = ChatFields.superRefine(refuseTwoPlaces).transform(toOneSelection);
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
 /** `POST /api/v1/chat/plan`: a {@link ChatRequest} whose mode can only be `plan`. */
 export const PlanRequest = ChatFields.extend({
   mode: z.literal('plan').default('plan'),
-}).superRefine(refuseTwoPlaces);
+})
+  .superRefine(refuseTwoPlaces)
+  .transform(toOneSelection);
 
+type Fields = z.output<typeof ChatFields>;
+
+function toOneSelection({ availableTools, ...request }: Fields) {
+  return availableTools ? { ...request, tools: availableTools } : request;
+}
+
+/** One thing in two fields would leave open which of them holds. */
 function refuseTwoPlaces(
-  { editOf, conversationId, bridgeId }: z.output<typeof ChatFields>,
+  { editOf, conversationId, bridgeId, tools, availableTools }: Fields,
   context: z.RefinementCtx,
 ): void {
+  if (tools && availableTools) {
+    const message = 'Leave it out: tools stands beside it';
+    context.addIssue({ code: 'custom', path: ['availableTools'], message });
+  }
   if (editOf === undefined) return;
   const message = 'Leave it out: it follows from editOf';
   if (conversationId) context.addIssue({ code: 'custom', path: ['conversationId'], message });
@@ -148,7 +165,7 @@ function refuseTwoPlaces(
 }
 
 /** `PATCH /api/v1/chat/completions/{id}`: what a message that still waits says instead. */
-export const MessagePatch = z.object({
+export const MessagePatch = z.strictObject({
   content: MessageContent.refine(
     (content) => typeof content !== 'string' || content.trim() !== '',
     {
@@ -167,12 +184,12 @@ export const IdempotencyKey = z
  * `POST /api/v1/conversations/{id}/clarifications/{documentId}`. Questions without an answer are passed over; an empty
  * list passes over all.
  */
-export const ClarificationAnswer = z.object({
+export const ClarificationAnswer = z.strictObject({
   /** Whose document it is: an answer that comes too late is then never taken for one to a later response. */
   responseId: ResponseId.optional(),
   answers: z
     .array(
-      z.object({
+      z.strictObject({
         questionId: Name,
         optionIds: z.array(Name).max(REQUEST_LIMITS.maxOptions).default([]),
         text: z.string().max(REQUEST_LIMITS.maxReasonChars).optional(),
@@ -183,7 +200,7 @@ export const ClarificationAnswer = z.object({
 export type ClarificationAnswer = z.infer<typeof ClarificationAnswer>;
 
 /** `POST /api/v1/conversations/{id}/approvals/{callId}`: an {@link ApprovalAnswer} whose call is named by the path. */
-export const ApprovalRequest = ApprovalAnswer.omit({ callId: true });
+export const ApprovalRequest = ApprovalAnswer.omit({ callId: true }).strict();
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 
 /** A position on the tape as a client gives it back: digits only, no larger than a safe integer. */

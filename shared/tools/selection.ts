@@ -14,32 +14,56 @@ type ToolSettings = z.infer<typeof ToolSettings>;
 
 const Registry = z.record(z.string(), ToolSettings);
 
+/** What is parsed: the tools on offer by their canonical names, with what limits their calls. Names may be aliases. */
+export type ToolSelection = Record<string, CallLimits>;
+
 /**
- * What is parsed: the tools on offer by their canonical names, with what limits their calls. Names may be aliases. A
- * tool that is not named is not on offer; one that this version lacks (a name of the API's table of tools) never is.
+ * A list of names, or settings by name. A tool that is not named is not on offer; one that this version lacks (a name of
+ * the API's table of tools) never is.
  */
-export const ToolSelection = z
-  .preprocess(
-    boundSelection,
-    z.union([
-      z.array(z.string()).max(REQUEST_LIMITS.maxContextEntries),
-      z.object({ availableTools: Registry }).strict(),
-      Registry,
-    ]),
-  )
-  .transform((selection, context) => {
-    const selected: Record<string, CallLimits> = {};
-    const seen = new Set<string>();
-    for (const [name, { enabled, scope: _, ...limits }] of settingsOf(selection)) {
-      const tool = findTool(name);
-      const problem = problemOf(name, limits, seen);
-      if (problem) context.addIssue({ code: 'custom', message: problem, path: [name] });
-      else if (tool && enabled) selected[tool.name] = limits;
-      if (tool) seen.add(tool.name);
-    }
-    return selected;
-  });
-export type ToolSelection = z.infer<typeof ToolSelection>;
+export const ToolSelection = toolSelection([]);
+
+/** Settings by name alone: what stands under `availableTools`. */
+export const ToolRegistry = toolRegistry([]);
+
+/** {@link ToolSelection} in which these stay on offer, unless the request says that they are not enabled. */
+export function toolSelection(kept: readonly string[]) {
+  return z
+    .preprocess(
+      boundSelection,
+      z.union([
+        z.array(z.string()).max(REQUEST_LIMITS.maxContextEntries),
+        z.strictObject({ availableTools: Registry }),
+        Registry,
+      ]),
+    )
+    .transform((selection, context) => selectFrom(settingsOf(selection), kept, context));
+}
+
+/** {@link ToolRegistry} in which these stay on offer, unless the request says that they are not enabled. */
+export function toolRegistry(kept: readonly string[]) {
+  return z
+    .preprocess(boundSelection, Registry)
+    .transform((registry, context) => selectFrom(Object.entries(registry), kept, context));
+}
+
+function selectFrom(
+  settings: readonly [name: string, settings: ToolSettings][],
+  kept: readonly string[],
+  context: z.RefinementCtx,
+): ToolSelection {
+  const selected: ToolSelection = {};
+  const seen = new Set<string>();
+  for (const [name, { enabled, scope: _, ...limits }] of settings) {
+    const tool = findTool(name);
+    const problem = problemOf(name, limits, seen);
+    if (problem) context.addIssue({ code: 'custom', message: problem, path: [name] });
+    else if (tool && enabled) selected[tool.name] = limits;
+    if (tool) seen.add(tool.name);
+  }
+  for (const name of kept) if (!seen.has(name)) selected[name] = {};
+  return selected;
+}
 
 /** Counted before any is looked at: a body holds so many bad entries that their faults would fill the memory. */
 function boundSelection(value: unknown, context: z.RefinementCtx): unknown {

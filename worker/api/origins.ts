@@ -21,6 +21,7 @@ function handle(origin: string[]): MiddlewareHandler {
     // No allowHeaders: what the preflight asks for is allowed. OpenAI clients send a dozen of their own.
     exposeHeaders: [
       ...['drawbridge-conversation-id', 'drawbridge-response-id'],
+      'drawbridge-ignored-fields',
       ...['content-disposition', 'retry-after', 'x-should-retry'],
     ],
     maxAge: CORS_LIMITS.maxAgeSeconds,

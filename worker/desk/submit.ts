@@ -39,6 +39,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
       request: { ...runRequestOf(request), model, idempotency },
       device: request.device,
       delivery: request.delivery,
+      ownFields: ownFieldsOf(request),
       create,
     }),
   );
@@ -99,10 +100,18 @@ async function requireBridge({ TUNNELS }: Env, account: string, bridgeId: string
 }
 
 function runRequestOf(request: ChatRequest): Omit<RunRequest, 'model'> {
-  const { mode, messages, tools, context, include } = request;
+  const { mode = 'agent', messages, tools, context, include } = request;
   const withReasoning = include?.includes('reasoning') ?? false;
   return { mode, messages, tools, context, withReasoning, createdMs: Date.now() };
 }
+
+/** The fields that only a run of the message's own can keep to. */
+function ownFieldsOf(request: ChatRequest): string[] {
+  const fields = OWN_FIELDS.filter((field) => request[field] !== undefined);
+  return request.messages.length > 1 ? [...fields, 'messages'] : fields;
+}
+
+const OWN_FIELDS = ['mode', 'model', 'tools', 'context', 'include'] as const;
 
 function modelOf(env: Env, { model: requested, messages }: ChatRequest): string {
   const model = resolveModel(requested, env);

@@ -14,7 +14,7 @@ import { type CompletionHead, newCompletion } from './completion.ts';
 import { endingOf, type Failure, failureOfRequest, LOST } from './errors.ts';
 import { answerHeld, toResponse, type WholeAnswer } from './held-answer.ts';
 import { renderWords } from './markdown.ts';
-import { type CompletionRequest, toChatRequest } from './request.ts';
+import { type CompletionRequest, ignoredIn, toChatRequest } from './request.ts';
 import { streamCompletion } from './stream.ts';
 
 /** Answers with a `chat.completion`, with its chunks, or with why there is none. */
@@ -30,6 +30,7 @@ export async function complete(
   });
   const completing: Completing = {
     submitted,
+    headers: headersOf(submitted, ignoredIn(request)),
     head: newHead(submitted, resolveModel(request.model, c.env)),
     // Nobody can come back to an answer that is not kept: without its client its run is for nothing.
     giveUp: isKept ? () => Promise.resolve() : () => cancelRun(c.env, submitted),
@@ -39,7 +40,7 @@ export async function complete(
     return await answerStreamed(c, completing, request.stream_options?.include_usage === true);
   } catch (error) {
     if (failureOfRequest(error).status < 500) throw error;
-    return toResponse(failed(lossOf(error, c.req.raw.signal), submitted));
+    return toResponse(failed(lossOf(error, c.req.raw.signal), completing));
   }
 }
 
@@ -47,6 +48,8 @@ export async function complete(
 interface Completing {
   readonly submitted: Submitted;
   readonly head: CompletionHead;
+  /** Of every answer, whatever it is. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly giveUp: () => Promise<void>;
 }
 
@@ -70,18 +73,18 @@ async function answerWhole(c: Context<AppContext>, completing: Completing): Prom
   waitUntil(answering.then(() => undefined, giveUp));
   const whole = answering.then(
     (response) => toWhole(response, completing),
-    (error) => failed(lossOf(error, signal), submitted),
+    (error) => failed(lossOf(error, signal), completing),
   );
-  return await answerHeld(whole, headersOf(submitted), { gone, signal, waitUntil });
+  return await answerHeld(whole, completing.headers, { gone, signal, waitUntil });
 }
 
-function toWhole(response: ChatResponse, { submitted, head }: Completing): WholeAnswer {
+function toWhole(response: ChatResponse, completing: Completing): WholeAnswer {
   const ending = endingOf(response);
-  if (ending.type === 'failed') return failed(ending.failure, submitted);
+  if (ending.type === 'failed') return failed(ending.failure, completing);
   const words = renderWords(response.documents);
   const { model, usage } = response;
-  const body = newCompletion({ ...head, model }, words, ending.reason, usage);
-  return { status: 200, body, headers: headersOf(submitted) };
+  const body = newCompletion({ ...completing.head, model }, words, ending.reason, usage);
+  return { status: 200, body, headers: completing.headers };
 }
 
 /** Why there is no answer, where the run itself did not say so. */
@@ -94,30 +97,35 @@ function lossOf(thrown: unknown, signal: AbortSignal): Failure {
 
 async function answerStreamed(
   c: Context<AppContext>,
-  { submitted, head, giveUp }: Completing,
+  completing: Completing,
   withUsage: boolean,
 ): Promise<Response> {
+  const { submitted, head, headers, giveUp } = completing;
   const waitUntil = (promise: Promise<void>) => c.executionCtx.waitUntil(promise);
   const streaming = { head, withUsage, giveUp, waitUntil };
   const opening = streamCompletion(c.req.raw, c.env, submitted, streaming);
   waitUntil(opening.then(() => undefined, giveUp));
   const stream = await opening;
-  if (!(stream instanceof ReadableStream)) return toResponse(failed(stream, submitted));
+  if (!(stream instanceof ReadableStream)) return toResponse(failed(stream, completing));
   return new Response(stream, {
-    headers: { ...headersOf(submitted), ...SSE_HEADERS },
+    headers: { ...headers, ...SSE_HEADERS },
   });
 }
 
 /** The model server was asked again already, as often as makes sense: clients that would repeat the request need not. */
-function failed({ status, error }: Failure, submitted: Submitted): WholeAnswer {
-  const headers = { ...headersOf(submitted), 'x-should-retry': 'false' };
+function failed({ status, error }: Failure, { headers: known }: Completing): WholeAnswer {
+  const headers = { ...known, 'x-should-retry': 'false' };
   return { status, body: { error }, headers };
 }
 
-function headersOf({ caller, responseId }: Submitted): Record<string, string> {
+function headersOf(
+  { caller, responseId }: Submitted,
+  ignored: readonly string[],
+): Record<string, string> {
   return {
     'Drawbridge-Conversation-Id': caller.conversationId,
     'Drawbridge-Response-Id': responseId,
+    ...(ignored.length > 0 && { 'Drawbridge-Ignored-Fields': ignored.join(', ') }),
   };
 }
 

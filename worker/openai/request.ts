@@ -1,13 +1,17 @@
 /** What OpenAI's clients send to `/v1/chat/completions`, and what it asks of the agent. */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { ChatRequest } from '../../shared/requests.ts';
+import { ChatFields, type ChatRequest } from '../../shared/requests.ts';
 import { askQuestion } from '../../shared/tools/ask-question.ts';
 import { TOOLS } from '../../shared/tools/catalogue.ts';
 import { HistoryMessage, toChatMessages } from './history.ts';
 
 const OWN_TOOLS =
   'The agent brings its own tools, which run on the bridge: leave this out, or call the model itself';
+
+const OWN_CHOICE = 'The agent chooses its own tools, as often as it needs them: leave this out';
+const OTHER_PATH =
+  'Tools cannot be restricted here: send the message to /api/v1/chat/completions, or leave this out';
 
 const Messages = z
   .array(HistoryMessage)
@@ -24,14 +28,12 @@ const Messages = z
   }, 'The last message must not be empty');
 
 /**
- * `POST /v1/chat/completions`. What would change the answer's form is refused; what only tunes the model is accepted and
- * ignored, as is every field that is not here: `temperature`, `top_p`, `max_tokens`, `max_completion_tokens`, `stop`,
- * `seed`, `presence_penalty`, `frequency_penalty`, `logit_bias`, `logprobs`, `top_logprobs`, `reasoning_effort`,
- * `verbosity`, `prediction`, `service_tier`, `tool_choice`, `parallel_tool_calls`, `web_search_options`, `user`,
- * `safety_identifier`, `prompt_cache_key`, `metadata`.
+ * `POST /v1/chat/completions`. Refused is what would change the answer's form, and what restricts the agent in a way that
+ * is not kept. Any other field is accepted and ignored (see {@link ignoredIn}), such as `top_p`, `stop`, `seed`,
+ * `presence_penalty`, `logit_bias`, `logprobs`, `reasoning_effort`, `parallel_tool_calls`, `metadata`.
  */
-export const CompletionRequest = z.object({
-  model: ChatRequest.shape.model,
+export const CompletionRequest = z.looseObject({
+  model: ChatFields.shape.model,
   messages: Messages,
   stream: z.boolean().nullish(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
@@ -39,6 +41,12 @@ export const CompletionRequest = z.object({
   store: z.boolean().nullish(),
   tools: z.array(z.unknown()).max(0, OWN_TOOLS).nullish(),
   functions: z.array(z.unknown()).max(0, OWN_TOOLS).nullish(),
+  tool_choice: z.literal('auto', OWN_CHOICE).nullish(),
+  function_call: z.literal('auto', OWN_CHOICE).nullish(),
+  availableTools: z.null(OTHER_PATH).optional(),
+  allowedTools: z.null(OTHER_PATH).optional(),
+  allowed_tools: z.null(OTHER_PATH).optional(),
+  max_tool_calls: z.null(OWN_CHOICE).optional(),
   n: z.literal(1, 'There is one answer: leave n out').nullish(),
   response_format: z
     .object({ type: z.literal('text', 'The agent answers in Markdown: only text is possible') })
@@ -46,9 +54,9 @@ export const CompletionRequest = z.object({
   modalities: z.array(z.literal('text', 'The agent answers in text only')).nullish(),
   audio: z.null('The agent answers in text only').optional(),
   /** These three are as in our own requests. */
-  mode: ChatRequest.shape.mode,
-  bridgeId: ChatRequest.shape.bridgeId,
-  context: ChatRequest.shape.context,
+  mode: ChatFields.shape.mode,
+  bridgeId: ChatFields.shape.bridgeId,
+  context: ChatFields.shape.context,
 });
 export type CompletionRequest = z.infer<typeof CompletionRequest>;
 
@@ -56,6 +64,16 @@ export type CompletionRequest = z.infer<typeof CompletionRequest>;
 const UNASKING_TOOLS = Object.fromEntries(
   TOOLS.filter((tool) => tool !== askQuestion).map(({ name }) => [name, {}]),
 );
+
+/** The names of fields that change nothing, in a form that a header takes. */
+export function ignoredIn(request: CompletionRequest): string[] {
+  const names = Object.keys(request).filter(
+    (name) => !Object.hasOwn(CompletionRequest.shape, name) && request[name] != null,
+  );
+  return names.filter((name) => FIELD_NAME.test(name)).slice(0, REQUEST_LIMITS.maxUnknownFields);
+}
+
+const FIELD_NAME = /^[\w.-]{1,64}$/;
 
 /** The same as a request of our own. */
 export function toChatRequest(request: CompletionRequest): ChatRequest {

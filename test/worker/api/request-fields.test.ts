@@ -26,6 +26,16 @@ describe('tools', () => {
     const wanted = ['read_file', 'codebase_search', 'edit_file'];
     expect(await offered(registry)).toEqual(wanted);
     expect(await offered({ availableTools: registry })).toEqual(wanted);
+    expect(await offered(undefined, { availableTools: registry })).toEqual(wanted);
+  });
+
+  it('beside availableTools are one restriction too many', async () => {
+    const both = { tools: ['grep'], availableTools: { read_file: {} } };
+    expect(await errorOf(await ask('go', both))).toMatchObject({
+      status: 400,
+      code: 'INVALID_REQUEST',
+      message: expect.stringMatching(/^availableTools: /),
+    });
   });
 
   it('can be none', async () => {
@@ -73,7 +83,7 @@ describe('tools', () => {
     [
       'a limit under a name that it does not have',
       { grep: { allowedPath: ['src'] } },
-      'tools.grep: ',
+      'tools.grep.allowedPath: ',
     ],
     ['something that is neither', 'grep', 'tools: '],
     ['too many', Array.from({ length: 201 }, () => 'grep'), 'tools: '],
@@ -89,12 +99,49 @@ describe('tools', () => {
     return Object.fromEntries(Array.from({ length: count }, (_, index) => [index, settings]));
   }
 
-  async function offered(tools: unknown): Promise<string[]> {
+  async function offered(tools: unknown, more: object = {}): Promise<string[]> {
     const requests = scriptModel(() => ({ text: 'Ok.' }));
     const { bridgeId } = await connectBridge();
-    await chat('go', { tools, bridgeId });
+    await chat('go', { tools, bridgeId, ...more });
     return requests.at(-1)?.tools?.map((tool) => tool.function.name) ?? [];
   }
+});
+
+describe('a field that there is not', () => {
+  it.each<[string, Record<string, unknown>, string]>([
+    ['of the request', { toolz: ['grep'] }, 'toolz'],
+    ['of the context', { context: { rulez: ['Never delete.'] } }, 'context.rulez'],
+    ['of the framing', { stream_options: { frame: 'data' } }, 'stream_options.frame'],
+    [
+      'of a message',
+      { messages: [{ role: 'user', content: 'go', attachments: [] }] },
+      'messages[0].attachments',
+    ],
+  ])('%s is refused with its path', async (_, fields, path) => {
+    expect(await errorOf(await ask('go', fields))).toMatchObject({
+      status: 400,
+      code: 'INVALID_REQUEST',
+      message: `${path}: There is no such field`,
+      details: { issues: [{ path, message: 'There is no such field' }] },
+    });
+  });
+
+  it('is told with the others, as far as anyone reads', async () => {
+    const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]));
+    const { details } = await errorOf(await ask('go', many));
+    expect(details).toMatchObject({ issues: { length: 20 } });
+  });
+
+  it.each<[string, string, object]>([
+    ['a change of a message', 'chat/completions', { content: 'x', mode: 'ask' }],
+    ['a change of a conversation', 'conversations', { title: 'x', pinned: true }],
+  ])('is refused in %s', async (_, path, body) => {
+    scriptModel(() => ({ text: 'Ok.' }));
+    const { id, conversationId } = await chat('go');
+    const of = path === 'conversations' ? conversationId : id;
+    const refused = await errorOf(await call(`${path}/${of}`, { method: 'PATCH', body }));
+    expect(refused).toMatchObject({ status: 400, code: 'INVALID_REQUEST' });
+  });
 });
 
 describe('include: ["reasoning"]', () => {

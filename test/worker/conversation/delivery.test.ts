@@ -96,6 +96,32 @@ it('counts what steers as part of what waits', async () => {
 });
 
 describe('a message that steers', () => {
+  it.each<[string, object]>([
+    ['mode', { mode: 'ask' }],
+    ['tools', { tools: ['read_file'] }],
+    ['model', { model: 'other' }],
+    ['context', { context: { rules: ['Never delete.'] } }],
+    ['include', { include: ['reasoning'] }],
+    ['messages', { messages: ['system', 'user'].map((role) => ({ role, content: 'on' })) }],
+  ])('takes no %s, which the run at work would not keep to', async (path, fields) => {
+    const model = holdModel();
+    const { reader, conversationId } = await askStreamed();
+    const reply = await model.next();
+    const steering = { conversationId, delivery: 'steer', ...fields };
+    expect(await errorOf(await ask('on', steering))).toMatchObject({
+      status: 400,
+      code: 'INVALID_REQUEST',
+      message: expect.stringContaining(`${path}: `),
+      details: { issues: [{ path }] },
+    });
+    reply.answer({ text: 'Done.' });
+    await reader.toEnd();
+    const response = await ask('on', { ...steering, stream: true });
+    expect(response.status).toBe(200); // Nothing is at work: it begins a run of its own, which keeps to them.
+    (await model.next()).answer({ text: 'Done.' });
+    await new SseReader(response).toEnd();
+  });
+
   it('is told to the model before its next request, and the stream says where', async () => {
     const model = holdModel();
     const bridge = await connectBridge();

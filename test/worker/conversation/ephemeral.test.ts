@@ -85,6 +85,7 @@ async function submitEphemeral(account: string, bridgeId: string | null = null) 
       },
       device: undefined,
       delivery: 'queue',
+      ownFields: [],
       create: { bridgeId, title: 'go', ephemeral: true },
     },
   );

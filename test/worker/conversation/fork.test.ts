@@ -308,7 +308,8 @@ describe('a copy that is given up in the middle', () => {
     const messages = [{ role: 'user', content: 'go' }] as const;
     const request = { model: 'scripted', mode: 'agent', messages, createdMs: 0 } as const;
     const create = { bridgeId: null, title: 'go', ephemeral: false };
-    const submission = { request, device: undefined, delivery: 'queue', create } as const;
+    const posted = { request, device: undefined, delivery: 'queue', ownFields: [] } as const;
+    const submission = { ...posted, create };
     const submitted = await conversationObject(to.conversationId).submit(to, submission);
     expect(submitted).toMatchObject({ ok: true });
     await vi.waitFor(async () => {
@@ -350,7 +351,8 @@ it.each([
     const request = { model: 'x', mode: 'agent', messages: [], createdMs: 0 } as const;
     const create = { bridgeId, title: 'go', ephemeral: false };
     const stub = conversationObject(to.conversationId);
-    const submission = { request, device: undefined, delivery: 'queue', create } as const;
+    const posted = { request, device: undefined, delivery: 'queue', ownFields: [] } as const;
+    const submission = { ...posted, create };
     const submitted = stub.submit(to, submission);
     await vi.waitFor(() => expect(described).toHaveBeenCalled());
     await forkConversation(env, to, source);

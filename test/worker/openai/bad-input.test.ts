@@ -19,6 +19,12 @@ describe('a request that cannot be answered as it wants is a 400 that names the 
     ['JSON', { response_format: { type: 'json_object' } }, 'response_format.type', /only text/],
     ['sound', { modalities: ['text', 'audio'] }, 'modalities[1]', /text only/],
     ['a voice', { audio: { voice: 'alloy', format: 'wav' } }, 'audio', /text only/],
+    ['a choice of its tools', { tool_choice: 'none' }, 'tool_choice', /chooses its own tools/],
+    ['the same by its old name', { function_call: 'none' }, 'function_call', /chooses its own/],
+    ['fewer tools', { availableTools: { grep: {} } }, 'availableTools', /chat\/completions/],
+    ['fewer tools as others call them', { allowed_tools: ['x'] }, 'allowed_tools', /./],
+    ['few calls', { max_tool_calls: 1 }, 'max_tool_calls', /./],
+    ['rules that there are not', { context: { rulez: [] } }, 'context.rulez', /no such field/],
     ['no messages', { messages: [] }, 'messages', /./],
     [
       'a last word of its own',
@@ -84,6 +90,18 @@ it('accepts what only tunes the model, and empty lists and nulls where OpenAI do
     ...{ stream: null, stream_options: null, store: null, functions: null },
   });
   expect(response.status).toBe(200);
+});
+
+it('names the fields that it ignores in a header', async () => {
+  scriptModel(() => ({ text: 'Hi.' }));
+  const fields = { top_p: 1, seed: null, stop: ['x'], 'bad\nname': 1, tool_choice: 'auto' };
+  for (const stream of [false, true]) {
+    const response = await complete({ ...fields, stream });
+    expect(response.headers.get('drawbridge-ignored-fields')).toBe('top_p, stop');
+    await response.text();
+  }
+  const plain = await complete({ messages: [user] });
+  expect(plain.headers.get('drawbridge-ignored-fields')).toBe(null);
 });
 
 describe('errors below /v1 have the shape of OpenAI', () => {

@@ -15,7 +15,7 @@ type Fields<Shape> = { readonly [Name in keyof Shape]?: string };
 
 const CHAT_REQUEST: Fields<z.input<typeof ChatRequest>> = {
   model: 'Any name that the model server knows; without it the configured default answers.',
-  mode: 'What may be done: in `plan` and `ask` nothing is changed.',
+  mode: 'What may be done: in `plan` and `ask` nothing is changed. Without it `agent`.',
   messages: 'The last one must have the role user and must not be empty.',
   conversationId:
     'The messages are appended to this conversation; without it they begin a new one.',
@@ -23,6 +23,7 @@ const CHAT_REQUEST: Fields<z.input<typeof ChatRequest>> = {
     'The bridge of a new conversation; without it the account’s bridge that connected last.',
   context: 'What the model is told of the workspace, where the bridge does not tell it.',
   tools: 'Only these are on offer; without it all that the mode allows.',
+  availableTools: 'The same as settings by name; not together with `tools`.',
   include: 'What the answer shows beyond its documents: `reasoning` where the model tells it.',
   editOf:
     'Sends an edited message again: a new conversation begins with everything before this response’s message. Not together with `conversationId` or `bridgeId`.',
@@ -37,7 +38,7 @@ const CHAT_MESSAGE: Fields<z.input<typeof ChatMessage>> = {
   content: `Text, or parts; ${REQUEST_LIMITS.maxMessageChars} characters of text in all, and images only from the user.`,
 };
 
-const COMPLETION_REQUEST: Fields<z.input<typeof CompletionRequest>> = {
+const COMPLETION_REQUEST: Fields<typeof CompletionRequest.shape> = {
   store: 'Keeps the conversation, and lists it; without it this is one answer, which is forgotten.',
   tools: 'Only empty: the agent brings its own tools, which run on the bridge.',
   n: 'There is one answer.',

@@ -23,7 +23,7 @@ export const OPENAI_OPERATIONS: readonly Operation[] = [
     tag: 'OpenAI',
     summary: 'Chat Completions',
     description:
-      'The whole history each time, in OpenAI’s shape. What only tunes the model is accepted and ignored; tools of the client are refused, for the agent brings its own.',
+      'The whole history each time, in OpenAI’s shape. What only tunes the model is accepted, and ignored where a header says so; tools of the client are refused, for the agent brings its own.',
     access: 'user',
     body: {
       schema: CompletionRequest,
@@ -34,7 +34,11 @@ export const OPENAI_OPERATIONS: readonly Operation[] = [
         status: 200,
         description:
           'The answer, or its chunks with `"stream": true`. A failure that comes later than 15 s is an `error` under 200.',
-        headers: { 'Drawbridge-Conversation-Id': 'The conversation behind it.' },
+        headers: {
+          'Drawbridge-Conversation-Id': 'The conversation behind it.',
+          'Drawbridge-Ignored-Fields':
+            'Fields of the request that change nothing; missing where there are none.',
+        },
         content: [
           { type: 'application/json', schema: ChatAnswer },
           {

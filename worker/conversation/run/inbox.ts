@@ -15,6 +15,8 @@ export interface Posted {
   readonly request: RunRequest;
   readonly device: string | undefined;
   readonly delivery: Delivery;
+  /** Fields of the message that say how its own run is to work: one that steers has none. */
+  readonly ownFields: readonly string[];
 }
 
 /** Every message is stored and shown in the caller's synchronous step. */
@@ -31,7 +33,8 @@ export class Inbox {
 
   /**
    * Takes a message as its `delivery` says; undefined for `machine` where the bridge's object could not be asked.
-   * Returns the id of the response that answers it. Throws CONVERSATION_FULL, and CONVERSATION_BUSY, also for too many.
+   * Returns the id of the response that answers it. Throws CONVERSATION_FULL; CONVERSATION_BUSY, also for too many; and
+   * INVALID_REQUEST for one that steers and asks for more.
    */
   take(posted: Posted, machine: Machine | null | undefined): string {
     const { log } = this.#deps;
@@ -52,7 +55,10 @@ export class Inbox {
     }
     if (atWork) this.#requireRoomFor(posted.request);
     if (atWork?.status === 'running') {
-      if (delivery === 'steer') return this.#steer(atWork, posted);
+      if (delivery === 'steer') {
+        refuseFields(posted.ownFields);
+        return this.#steer(atWork, posted);
+      }
       if (delivery === 'interrupt') this.#runner.cancel(atWork);
     }
     return this.#submit(ordinal, posted, machine);
@@ -121,6 +127,16 @@ export class Inbox {
     advance();
     return message.responseId;
   }
+}
+
+/** The run at work keeps to its own request: what is asked of it here would be dropped. */
+function refuseFields(fields: readonly string[]): void {
+  const [first] = fields;
+  if (first === undefined) return;
+  const message =
+    'A message that steers is one more for the run at work, which stays as it is: leave this out, or choose another delivery';
+  const issues = fields.map((path) => ({ path, message }));
+  throw new DrawbridgeError('INVALID_REQUEST', `${first}: ${message}`, { details: { issues } });
 }
 
 /** What was sent beside the message stays in its row, so what it says instead has no more room than it had. */
