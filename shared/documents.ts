@@ -190,12 +190,24 @@ export const ResponseStatus = z.enum([
 ]);
 export type ResponseStatus = z.infer<typeof ResponseStatus>;
 
+/** A tool that the request asked for by name and that the run does not have. */
+export const UnavailableTool = z.object({
+  /** As the request named it, or its canonical name. */
+  name: z.string(),
+  code: z.enum(['NOT_SUPPORTED', 'WRONG_MODE', 'NO_BRIDGE', 'NOT_ON_BRIDGE', 'BRIDGE_OFFLINE']),
+  /** One sentence: why, and what to do. */
+  reason: z.string(),
+});
+export type UnavailableTool = z.infer<typeof UnavailableTool>;
+
 export const ResponseMetadata = z.object({
   duration_ms: z.number().nonnegative(),
   toolCallCount: z.int().nonnegative(),
   turnCount: z.int().nonnegative(),
   /** Rows that were written for it in storage, over all objects and alarms: what it costs to keep. There once it has ended. */
   rows: z.int().nonnegative().optional(),
+  /** From the start on; absent where everything that was asked for is there. */
+  unavailableTools: z.array(UnavailableTool).optional(),
 });
 export type ResponseMetadata = z.infer<typeof ResponseMetadata>;
 

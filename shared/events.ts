@@ -38,6 +38,8 @@ const ResponseStart = z.object({
     model: z.string(),
     mode: Mode,
     created: z.iso.datetime(),
+    /** What is known of it at the start. */
+    metadata: ResponseMetadata.pick({ unavailableTools: true }).optional(),
   }),
 });
 

@@ -11,7 +11,7 @@ export function newResponse(start: ResponseStart['response']): ChatResponse {
     status: 'streaming',
     documents: [],
     usage: null,
-    metadata: { duration_ms: 0, toolCallCount: 0, turnCount: 0 },
+    metadata: { duration_ms: 0, toolCallCount: 0, turnCount: 0, ...start.metadata },
   };
 }
 

@@ -19,7 +19,7 @@ export type ToolSelection = Record<string, CallLimits>;
 
 /**
  * A list of names, or settings by name. A tool that is not named is not on offer; one that this version lacks (a name of
- * the API's table of tools) never is.
+ * the API's table of tools) may be named and is told as unavailable.
  */
 export const ToolSelection = toolSelection([]);
 
@@ -58,8 +58,8 @@ function selectFrom(
     const tool = findTool(name);
     const problem = problemOf(name, limits, seen);
     if (problem) context.addIssue({ code: 'custom', message: problem, path: [name] });
-    else if (tool && enabled) selected[tool.name] = limits;
-    if (tool) seen.add(tool.name);
+    else if (enabled) selected[tool?.name ?? name] = limits;
+    seen.add(tool?.name ?? name);
   }
   for (const name of kept) if (!seen.has(name)) selected[name] = {};
   return selected;

@@ -19,6 +19,8 @@ export interface Sending {
   readonly idempotencyKey?: string | undefined;
   /** For one answer only: a new conversation that is not listed, and deletes itself. */
   readonly ephemeral?: boolean;
+  /** Nobody could answer a question: the agent cannot ask any. */
+  readonly unasking?: boolean;
 }
 
 export interface Submitted {
@@ -36,7 +38,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   const create = await prepareConversation(env, caller, sending);
   const { responseId } = unwrap(
     await submitOnce(env, caller, {
-      request: { ...runRequestOf(request), model, idempotency },
+      request: { ...runRequestOf(request), model, idempotency, unasking: sending.unasking },
       device: request.device,
       delivery: request.delivery,
       ownFields: ownFieldsOf(request),

@@ -27,6 +27,7 @@ export async function complete(
     account: c.var.caller.sub,
     request: toChatRequest(request),
     ephemeral: !isKept,
+    unasking: true,
   });
   const completing: Completing = {
     submitted,

@@ -2,8 +2,6 @@
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { ChatFields, type ChatRequest } from '../../shared/requests.ts';
-import { askQuestion } from '../../shared/tools/ask-question.ts';
-import { TOOLS } from '../../shared/tools/catalogue.ts';
 import { HistoryMessage, toChatMessages } from './history.ts';
 
 const OWN_TOOLS =
@@ -60,11 +58,6 @@ export const CompletionRequest = z.looseObject({
 });
 export type CompletionRequest = z.infer<typeof CompletionRequest>;
 
-/** Nobody could answer a question here, so the agent cannot ask any. */
-const UNASKING_TOOLS = Object.fromEntries(
-  TOOLS.filter((tool) => tool !== askQuestion).map(({ name }) => [name, {}]),
-);
-
 /** The names of fields that change nothing, in a form that a header takes. */
 export function ignoredIn(request: CompletionRequest): string[] {
   const names = Object.keys(request).filter(
@@ -80,7 +73,6 @@ export function toChatRequest(request: CompletionRequest): ChatRequest {
   const { model, mode, messages, bridgeId, context } = request;
   return {
     ...{ model, mode, messages, bridgeId, context },
-    tools: UNASKING_TOOLS,
     include: ['reasoning'],
     delivery: 'queue',
     stream: false,

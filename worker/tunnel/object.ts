@@ -50,7 +50,9 @@ export class Tunnel extends DurableObject<Env> {
   /** The bridge as it last introduced itself; null when it never did or belongs to another account. */
   describe(account: string): Machine | null {
     const bridge = this.#store.readBridge();
-    return bridge?.owner === account ? { tools: bridge.tools, context: bridge.context } : null;
+    if (bridge?.owner !== account) return null;
+    const isConnected = this.#socket.current(Date.now()) !== null;
+    return { tools: bridge.tools, context: bridge.context, isConnected };
   }
 
   /** What is shown of the bridge to its owner; null like {@link describe}. */

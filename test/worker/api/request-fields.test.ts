@@ -38,6 +38,50 @@ describe('tools', () => {
     });
   });
 
+  it('that are not there are told, with the reason', async () => {
+    scriptModel(() => ({ text: 'Ok.' }));
+    const bridge = await connectBridge({ tools: ['read_file', 'write'] });
+    const tools = ['read_file', 'write', 'Grep', 'web_search', 'TodoWrite'];
+    const { bridgeId } = bridge;
+    expect(await unavailable({ tools, bridgeId, mode: 'plan' })).toEqual({
+      write: 'WRONG_MODE',
+      grep: 'NOT_ON_BRIDGE',
+      web_search: 'NOT_SUPPORTED',
+      todo_write: 'WRONG_MODE',
+    });
+    const first = await chat('go', { tools: ['read_file'], bridgeId });
+    expect(first.metadata).not.toHaveProperty('unavailableTools');
+    await bridge.leave();
+    await vi.waitFor(async () => {
+      const { conversationId } = first;
+      expect(await unavailable({ tools: ['read_file'], conversationId })).toEqual({
+        read_file: 'BRIDGE_OFFLINE',
+      });
+    });
+    expect(await unavailable({ tools: ['grep', 'ask_question'], account: 'bridgeless' })).toEqual({
+      grep: 'NO_BRIDGE',
+    });
+  });
+
+  it('that are not there are told from the start on', async () => {
+    scriptModel(() => ({ text: 'Ok.' }));
+    const reader = new SseReader(await ask('go', { tools: ['web_search'], stream: true }));
+    const events = (await reader.toEnd()).map(({ event }) => event);
+    const told = [{ name: 'web_search', code: 'NOT_SUPPORTED', reason: expect.any(String) }];
+    expect(events.find(({ type }) => type === 'response_start')).toMatchObject({
+      response: { metadata: { unavailableTools: told } },
+    });
+    expect(events.at(-1)).toMatchObject({ type: 'done', metadata: { unavailableTools: told } });
+  });
+
+  async function unavailable(
+    more: Parameters<typeof chat>[1],
+  ): Promise<Record<string, string> | undefined> {
+    const { metadata } = await chat('go', more);
+    const { unavailableTools: told } = metadata;
+    return told && Object.fromEntries(told.map(({ name, code }) => [name, code]));
+  }
+
   it('can be none', async () => {
     expect(await offered([])).toEqual([]);
   });

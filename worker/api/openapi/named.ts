@@ -28,6 +28,7 @@ import {
   Todo,
   TodoStatus,
   ToolOutcome,
+  UnavailableTool,
   Usage,
   UserMessage,
 } from '../../../shared/documents.ts';
@@ -99,6 +100,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Mode, Effect, Framing, ErrorCode, WireError, Health, OpenApi },
   ...{ ChatRequest, PlanRequest, MessagePatch, ChatMessage, RequestContext, ToolSelection },
   ...{ ChatResponse, Document, DocumentType, ResponseStatus, ResponseMetadata, Usage, Cancelled },
+  ...{ UnavailableTool },
   ...{ Metadata, ToolOutcome, AttentionItem, Diff, Todo, TodoStatus, Question, Answer },
   ...{ ConversationList, ConversationInfo, ConversationPatch, ConversationView, UserMessage },
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },

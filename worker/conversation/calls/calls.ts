@@ -6,6 +6,7 @@ import { findTool, modeHasTool, runsOnEdge, takesPath } from '../../../shared/to
 import { subjectsOf, type ToolDefinition } from '../../../shared/tools/definition.ts';
 import type { CallLimits, ToolResult } from '../../../shared/tunnel.ts';
 import type { ReplyCall } from '../../reply/documents.ts';
+import { isWanted } from '../run/offered-tools.ts';
 import type { Call, Run } from '../store/rows.ts';
 
 /** A call on its way to the bridge. */
@@ -69,7 +70,7 @@ export function admitCall(call: Call, run: Run): ToolResult | null {
   if (!modeHasTool(mode, tool)) {
     return refuse('WRONG_MODE', `${tool.name} is not for ${mode} mode.`);
   }
-  if (tools && !tools[tool.name]) {
+  if (!isWanted(run.request, tool)) {
     return refuse('TOOL_NOT_OFFERED', `${tool.name} is not on offer in this request.`);
   }
   const misplaced = judgePlace(tool, call.arguments, tools?.[tool.name]);

@@ -5,6 +5,7 @@ import { toFunctionDefinition } from '../../../shared/tools/definition.ts';
 import { buildSystemPrompt } from '../../prompt/system.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
+import { isWanted } from '../run/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 import type { ModelSize } from './window/size.ts';
 
@@ -44,9 +45,9 @@ interface Frame extends Pick<UpstreamRequest, 'tools'> {
 }
 
 function frameOf({ request, machine }: Run): Frame {
-  const { model, mode, tools: wanted, context, messages } = request;
-  const offered = toolsOffered(mode, new Set(machine?.tools)).filter(
-    (tool) => !wanted || wanted[tool.name],
+  const { model, mode, context, messages } = request;
+  const offered = toolsOffered(mode, new Set(machine?.tools)).filter((tool) =>
+    isWanted(request, tool),
   );
   const demanded = messages
     .filter(({ role }) => role === 'system')

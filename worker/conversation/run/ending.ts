@@ -27,7 +27,8 @@ export class Ending {
     const durationMs = Math.max(0, now() - startedMs);
     const turns = run.started === null ? [] : [...log.turns, ...(turn ? [turn] : [])];
     const rows = run.started === null ? undefined : this.#rows.take(run);
-    const work = { turns, windows: log.windowsOf(run), durationMs, rows };
+    const { unavailableTools } = (run.started !== null && recorder.response?.metadata) || {};
+    const work = { turns, windows: log.windowsOf(run), durationMs, rows, unavailableTools };
     recorder.record([...last, doneEvent(responseId, status, work)]);
     if (turn) log.addTurn(run, { ...turn, end: { status, last: head() } });
     else log.end(run, { status, last: head() });

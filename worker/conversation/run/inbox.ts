@@ -105,7 +105,7 @@ export class Inbox {
       const first = head() - 1;
       log.submit({ ordinal, status: 'queued', first, started: null, request, machine: null });
     } else {
-      recorder.record([said, startEvent(conversationId, { ordinal, request }, now())]);
+      recorder.record([said, startEvent(conversationId, { ordinal, request, machine }, now())]);
       const started = head() - 1;
       log.submit({ ordinal, status: 'running', first: started - 1, started, request, machine });
     }

@@ -1,27 +1,35 @@
 /** The first and the last event of a run. Pure. */
-import type { ResponseStatus, Usage } from '../../../shared/documents.ts';
+import type { ResponseStatus, UnavailableTool, Usage } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { addCosts } from '../../upstream/cost.ts';
 import type { NewTurn, NewWindow, Run, RunStatus } from '../store/rows.ts';
+import { unavailableTools } from './offered-tools.ts';
 
 /** How a run can end: the same words in the table of runs and in the response. */
 export type EndStatus = Extract<RunStatus & ResponseStatus, string>;
 
 /** What is told of a run at its start. */
 interface Started extends Pick<Run, 'ordinal'> {
-  readonly request: Pick<Run['request'], 'model' | 'mode'>;
+  readonly request: Pick<Run['request'], 'model' | 'mode' | 'tools'>;
+  /** Undefined where an event that was lost is made again: then nothing is told of tools. */
+  readonly machine?: Run['machine'] | undefined;
 }
 
 export function startEvent(
   conversationId: string,
-  { ordinal, request }: Started,
+  { ordinal, request, machine }: Started,
   nowMs: number,
 ): TapeEvent {
   const { model, mode } = request;
   const id = responseIdOf(conversationId, ordinal);
   const created = new Date(nowMs).toISOString();
-  return { type: 'response_start', response: { id, conversationId, model, mode, created } };
+  const unavailable = machine === undefined ? [] : unavailableTools(request, machine);
+  const metadata = unavailable.length > 0 && { metadata: { unavailableTools: unavailable } };
+  return {
+    type: 'response_start',
+    response: { id, conversationId, model, mode, created, ...metadata },
+  };
 }
 
 /** What a run did. */
@@ -32,12 +40,14 @@ export interface Work {
   readonly durationMs: number;
   /** Rows written for it; undefined for one that never started. */
   readonly rows: number | undefined;
+  /** What was told of its tools at its start. */
+  readonly unavailableTools?: readonly UnavailableTool[] | undefined;
 }
 
 export function doneEvent(
   responseId: string,
   status: EndStatus,
-  { turns, windows, durationMs, rows }: Work,
+  { turns, windows, durationMs, rows, unavailableTools: unavailable }: Work,
 ): TapeEvent {
   return {
     type: 'done',
@@ -49,6 +59,7 @@ export function doneEvent(
       toolCallCount: turns.reduce((count, { calls }) => count + calls.length, 0),
       turnCount: turns.length,
       ...(rows !== undefined && { rows }),
+      ...(unavailable && { unavailableTools: [...unavailable] }),
     },
   };
 }

@@ -148,7 +148,7 @@ export class Runner {
 
   #begin(run: Run, machine: Machine | null): void {
     const { log, recorder, head, conversationId, now } = this.#deps;
-    recorder.record([startEvent(conversationId, run, now())]);
+    recorder.record([startEvent(conversationId, { ...run, machine }, now())]);
     log.start(run, head() - 1, machine);
   }
 

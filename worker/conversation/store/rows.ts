@@ -41,6 +41,8 @@ export interface RunRequest {
   readonly context?: RequestContext | undefined;
   /** Whether what the model thinks is shown. */
   readonly withReasoning?: boolean | undefined;
+  /** Nobody could answer a question: the agent cannot ask any. */
+  readonly unasking?: boolean | undefined;
   /** Names the request, so that it is not carried out twice. */
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   readonly createdMs: number;
@@ -50,6 +52,8 @@ export interface RunRequest {
 export interface Machine {
   readonly tools: readonly string[];
   readonly context: MachineContext;
+  /** Missing in rows of earlier versions. */
+  readonly isConnected?: boolean;
 }
 
 export interface Run {
