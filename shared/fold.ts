@@ -47,6 +47,7 @@ export function foldEvent(response: ChatResponse, event: StreamEvent): void {
       const waited = isWaiting(document);
       foldDocument(document, event);
       if (isWaiting(document) !== waited) response.status = statusAtWork(response);
+      followTodos([response], document, event);
     }
   }
 }
@@ -81,9 +82,36 @@ export function foldConversation(view: ConversationView, event: StreamEvent): vo
       return;
     default: {
       const current = view.responses.at(-1);
-      if (current) foldEvent(current, event);
+      if (!current) return;
+      foldEvent(current, event);
+      if (event.type !== 'document_end') return;
+      followTodos(view.responses, findDocument(current, event.documentId), event);
     }
   }
+}
+
+/** The newest plan shows how far its todos are: those that a `todo_update` names are as this says. */
+function followTodos(
+  responses: readonly ChatResponse[],
+  document: Document | undefined,
+  event: StreamEvent,
+): void {
+  if (event.type !== 'document_end' || document?.type !== 'todo_update') return;
+  const plan = responses.flatMap(({ documents }) => documents).findLast(isPlan);
+  if (!plan) return;
+  const news = new Map(todosOf(document).map((todo) => [todo.id, todo]));
+  plan.metadata['todos'] = todosOf(plan).map((todo) => ({ ...todo, ...news.get(todo.id) }));
+}
+
+/** As the edge wrote them. Browsers fold too, so there is no schema here. */
+function todosOf({ metadata }: Document): readonly { readonly id: string }[] {
+  const todos = metadata['todos'];
+  return Array.isArray(todos) ? todos : [];
+}
+
+/** One that was laid before the user. */
+function isPlan({ type, metadata }: Document): boolean {
+  return type === 'plan' && metadata['todos'] !== undefined && metadata['interrupted'] !== true;
 }
 
 function updateMessage(

@@ -3,7 +3,9 @@ import * as z from 'zod';
 import { BridgeId, ConversationId, ResponseId } from './ids.ts';
 import { REQUEST_LIMITS } from './limits.ts';
 import { Mode } from './modes.ts';
-import { ToolRegistry, ToolSelection } from './tools/selection.ts';
+import { askQuestion } from './tools/ask-question.ts';
+import { createPlan } from './tools/create-plan.ts';
+import { ToolRegistry, ToolSelection, toolRegistry, toolSelection } from './tools/selection.ts';
 import { ApprovalAnswer } from './tunnel.ts';
 
 const Name = z.string().min(1).max(REQUEST_LIMITS.maxNameChars);
@@ -132,13 +134,20 @@ export const ChatFields = z.strictObject({
   stream_options: z.strictObject({ framing: Framing.default('named') }).optional(),
 });
 
+const PLANNING = [createPlan.name, askQuestion.name];
+
 /** `POST /api/v1/chat/completions`. */
 export const ChatRequest = ChatFields.superRefine(refuseTwoPlaces).transform(toOneSelection);
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
-/** `POST /api/v1/chat/plan`: a {@link ChatRequest} whose mode can only be `plan`. */
+/**
+ * `POST /api/v1/chat/plan`: a {@link ChatRequest} whose mode is `plan`, whatever it names. A list of tools leaves those on
+ * offer that planning needs.
+ */
 export const PlanRequest = ChatFields.extend({
-  mode: z.literal('plan').default('plan'),
+  mode: Mode.default('plan').transform((): Mode => 'plan'),
+  tools: toolSelection(PLANNING).optional(),
+  availableTools: toolRegistry(PLANNING).optional(),
 })
   .superRefine(refuseTwoPlaces)
   .transform(toOneSelection);

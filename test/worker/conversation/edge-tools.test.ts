@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ChatResponse } from '../../../shared/documents.ts';
+import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
@@ -135,12 +135,32 @@ describe('create_plan', () => {
     });
     const { conversationId } = await chat('plan it', { mode: 'plan' });
     await chat('do it', { conversationId, mode: 'agent' });
+    const view: ConversationView = await (await call(`conversations/${conversationId}`)).json();
+    expect(view.responses[0]?.documents[0]?.metadata['todos']).toMatchObject([
+      { id: 'make', content: 'Make it', status: 'completed', dependencies: [] },
+      { id: 'use', status: 'pending', dependencies: ['make'] },
+    ]);
     expect(requests.at(-1)?.messages.at(-1)?.content).toBe(
       '- [completed] make: Make it\n- [pending] use: Use it',
     );
   });
 
-  it.each(['agent', 'ask', 'debug'])('is neither offered nor run in %s mode', async (mode) => {
+  it('works in agent mode, and its todos follow what todo_write says', async () => {
+    const added = { id: 'test', content: 'Test it' };
+    scriptModel((_, turn) => {
+      if (turn === 0) return { calls: [PLAN] };
+      if (turn === 1) return { calls: [todoWrite([{ id: 'make', status: 'completed' }, added])] };
+      return { text: 'Made.' };
+    });
+    const { documents } = await chat('plan it, then do it');
+    expect(documents.map(({ type }) => type)).toEqual(['plan', 'todo_update', 'text']);
+    expect(documents[0]?.metadata['todos']).toEqual([
+      { id: 'make', content: 'Make it', status: 'completed', dependencies: [] },
+      { id: 'use', content: 'Use it', status: 'pending', dependencies: ['make'] },
+    ]);
+  });
+
+  it.each(['ask', 'debug'])('is neither offered nor run in %s mode', async (mode) => {
     const requests = scriptModel((_, turn) => (turn === 0 ? { calls: [PLAN] } : { text: 'Ok.' }));
     const response = await chat('plan it', { mode });
     const offered = requests[0]?.tools?.map((tool) => tool.function.name) ?? [];
@@ -169,13 +189,29 @@ describe('plan mode', () => {
     expect(String(requests[0]?.messages.at(-1)?.content)).toContain('<system_reminder>');
   });
 
-  it('is the only mode of chat/plan', async () => {
-    const body = { messages: [{ role: 'user', content: 'x' }], mode: 'agent' };
-    expect(await errorOf(await call('chat/plan', { body }))).toMatchObject({
-      status: 400,
-      code: 'INVALID_REQUEST',
-      message: expect.stringMatching(/^mode: /),
-    });
+  it('is the mode of chat/plan, whatever the request names, and keeps what planning needs', async () => {
+    const requests = scriptModel((_, turn) => (turn === 0 ? { calls: [PLAN] } : { text: 'So.' }));
+    const { bridgeId } = await connectBridge();
+    const body = {
+      ...{ messages: [{ role: 'user', content: 'x' }], mode: 'agent', bridgeId },
+      tools: ['codebase_search', 'read_file', 'edit_file', 'grep'],
+    };
+    const response: ChatResponse = await (await call('chat/plan', { body })).json();
+    expect(response).toMatchObject({ mode: 'plan', documents: [{ type: 'plan' }, {}] });
+    expect(requests[0]?.tools?.map((tool) => tool.function.name)).toEqual([
+      ...['read_file', 'grep', 'codebase_search', 'create_plan', 'ask_question'],
+    ]);
+    expect(response.metadata.unavailableTools).toMatchObject([
+      { name: 'edit_file', code: 'WRONG_MODE' },
+    ]);
+  });
+
+  it('lets chat/plan ask nothing where the request says so', async () => {
+    const requests = scriptModel(() => ({ text: 'So.' }));
+    const tools = { ask_question: { enabled: false } };
+    const body = { messages: [{ role: 'user', content: 'x' }], availableTools: tools };
+    await call('chat/plan', { body });
+    expect(requests[0]?.tools?.map((tool) => tool.function.name)).toEqual(['create_plan']);
   });
 });
 

@@ -434,7 +434,7 @@ describe('a plan', () => {
 
   it('cannot be laid out where that is not on offer, and is not carried out instead', async () => {
     const query = 'plan to delete a.ts';
-    const { turns, last } = await converse(query, { files: {}, tools: offered('agent') });
+    const { turns, last } = await converse(query, { files: {}, tools: offered('debug') });
     expect(turns).toEqual([[]]);
     expect(last).toContain('I could not lay out a plan: `create_plan` is not on offer');
   });

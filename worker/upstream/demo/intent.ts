@@ -43,7 +43,8 @@ function unpack(wish: Wish): Single[] {
 /** Where it begins to be about changes: from there on, reading belongs to the plan as well. */
 function isForPlan(wish: Wish, tools: ReadonlySet<string>): boolean {
   if (wish.type === 'planning') return true;
-  if (!tools.has('create_plan')) return false;
+  // Agent mode has plans too, but there changes are made.
+  if (!tools.has('create_plan') || tools.has('todo_write') || tools.has('write')) return false;
   const isChange = wish.type === 'unknown' && CHANGE.test(wish.text);
   return changesThings(wish) || wish.type === 'unnamed' || isChange;
 }

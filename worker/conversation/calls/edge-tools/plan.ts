@@ -21,10 +21,14 @@ export function layPlan({ name, overview, todos: steps }: Arguments): ToolResult
   } satisfies PlanMetadata & { list: Todo[] };
   return {
     status: 'success',
-    data: 'The user sees the plan now and decides what becomes of it. Do not repeat it: end with a sentence at most.',
+    data: LAID,
     metadata,
   };
 }
+
+const LAID =
+  'The user sees the plan now: do not repeat it. In plan mode, or where they did not ask you to carry it out, end with a ' +
+  'sentence at most, and leave the rest to them. Else go on, and keep its todos up to date with todo_write.';
 
 type Step = Arguments['todos'][number];
 
