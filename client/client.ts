@@ -27,7 +27,10 @@ import { type FollowOptions, follow, type Positioned } from './follow.ts';
 import { createSend, type Endpoint, type RequestParts, readJson, type Send } from './send.ts';
 
 /** A chat request as a caller writes it; how it travels is the client's affair. */
-export type ChatInput = Omit<z.input<typeof ChatRequest>, 'stream' | 'stream_options'>;
+export type ChatInput = Omit<
+  z.input<typeof ChatRequest>,
+  'stream' | 'stream_options' | 'documents'
+>;
 
 export interface SendOptions extends FollowOptions {
   /** The same key again gives the response that the first request got; see docs/protocol.md. */

@@ -235,7 +235,8 @@ function statusAtWork(response: ChatResponse): ResponseStatus {
   return response.documents.some(isWaiting) ? 'waiting' : 'streaming';
 }
 
-function isWaiting({ metadata }: Document): boolean {
+/** Whether the document holds a question that a person has not answered. */
+export function isWaiting({ metadata }: Document): boolean {
   return metadata['approval'] !== undefined || isUnanswered(metadata);
 }
 

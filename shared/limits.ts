@@ -21,6 +21,8 @@ export const REQUEST_LIMITS = {
   maxNameChars: 200,
   /** Fields that there are not, as far as a refusal lists them: a body holds some hundred thousand. */
   maxUnknownFields: 20,
+  /** Of `temperature`: what OpenAI's API takes. */
+  maxTemperature: 2,
   /** UTF-16 units of a person's own words in an answer: the reason of a rejection, the text of a clarification. */
   maxReasonChars: 2_000,
   /** Questions that are answered at once, and options chosen of one: above what can be asked. */

@@ -116,6 +116,14 @@ export const ChatFields = z.strictObject({
   tools: ToolSelection.optional(),
   /** The same as settings by name; not together with `tools`. */
   availableTools: ToolRegistry.optional(),
+  /** These three are told to the model server; what they do there is its own affair. */
+  temperature: z.number().min(0).max(REQUEST_LIMITS.maxTemperature).optional(),
+  /** Tokens of one request to the model at most; never more than the table of models allows. */
+  maxTokens: z.int().positive().optional(),
+  /** Whose message this is, under a name that stays the same. */
+  user: Name.optional(),
+  /** `plain`: each document's metadata stands beside its id, and a tool's result is its text. */
+  documents: z.enum(['full', 'plain']).optional(),
   /** What the answer shows beyond its documents: `reasoning` for what the model thought, where it tells. */
   include: z
     .array(z.enum(['reasoning']))
@@ -133,6 +141,9 @@ export const ChatFields = z.strictObject({
   stream: z.boolean().default(false),
   stream_options: z.strictObject({ framing: Framing.default('named') }).optional(),
 });
+
+/** What the model server is told beside the messages. */
+export type Sampling = Pick<z.output<typeof ChatFields>, 'temperature' | 'maxTokens' | 'user'>;
 
 const PLANNING = [createPlan.name, askQuestion.name];
 
@@ -160,9 +171,13 @@ function toOneSelection({ availableTools, ...request }: Fields) {
 
 /** One thing in two fields would leave open which of them holds. */
 function refuseTwoPlaces(
-  { editOf, conversationId, bridgeId, tools, availableTools }: Fields,
+  { editOf, conversationId, bridgeId, tools, availableTools, ...form }: Fields,
   context: z.RefinementCtx,
 ): void {
+  if (form.documents === 'plain' && form.stream_options?.framing === 'named') {
+    const message = 'A stream has plain documents in the framing data: leave this out';
+    context.addIssue({ code: 'custom', path: ['stream_options', 'framing'], message });
+  }
   if (tools && availableTools) {
     const message = 'Leave it out: tools stands beside it';
     context.addIssue({ code: 'custom', path: ['availableTools'], message });

@@ -3,6 +3,7 @@ import { Cancelled } from '../../shared/answers.ts';
 import { ChatResponse } from '../../shared/documents.ts';
 import { StreamEvent } from '../../shared/events.ts';
 import { ResponseId } from '../../shared/ids.ts';
+import { AnyResponse } from '../../shared/plain-documents.ts';
 import {
   ChatRequest,
   Cursor,
@@ -73,12 +74,12 @@ const RESPONSE_PARAMS = {
 const ANSWERED: Answer = {
   status: 200,
   description:
-    'The response when it has ended, or when it asks the user something; as a stream with `"stream": true` or `Accept: text/event-stream`.',
+    'The response when it has ended, or when all that is under way waits for a person; as a stream with `"stream": true` or `Accept: text/event-stream`.',
   headers: {
     'Drawbridge-Conversation-Id': 'The conversation, also where this message began it.',
     'Drawbridge-Response-Id': 'The response, known before its first event.',
   },
-  content: [{ type: 'application/json', schema: ChatResponse }, EVENTS],
+  content: [{ type: 'application/json', schema: AnyResponse }, EVENTS],
 };
 
 const SUBMIT_ERRORS = [

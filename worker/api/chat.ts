@@ -2,6 +2,7 @@
 import type { Context } from 'hono';
 import { Hono } from 'hono/tiny';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
+import { toPlain } from '../../shared/plain-documents.ts';
 import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
 import type { Caller } from '../conversation/object.ts';
 import { readWhole } from '../conversation/reading/read-request.ts';
@@ -65,10 +66,12 @@ async function answer(c: Context<AppContext>, request: ChatRequest): Promise<Res
     'Drawbridge-Conversation-Id': submitted.caller.conversationId,
     'Drawbridge-Response-Id': submitted.responseId,
   };
+  const isPlain = request.documents === 'plain';
   if (!wantsStream(c, request)) {
-    return c.json(await foldAnswer(c.req.raw.signal, c.env, submitted), 200, headers);
+    const response = await foldAnswer(c.req.raw.signal, c.env, submitted, true);
+    return c.json(isPlain ? toPlain(response) : response, 200, headers);
   }
-  const framing = request.stream_options?.framing ?? 'named';
+  const framing = request.stream_options?.framing ?? (isPlain ? 'data' : 'named');
   return await followAsSse(c.req.raw, c.env, { ...submitted, framing, cursor: 0 }, headers);
 }
 

@@ -103,8 +103,10 @@ async function requireBridge({ TUNNELS }: Env, account: string, bridgeId: string
 
 function runRequestOf(request: ChatRequest): Omit<RunRequest, 'model'> {
   const { mode = 'agent', messages, tools, context, include } = request;
+  const { temperature, maxTokens, user } = request;
+  const sampling = { temperature, maxTokens, user };
   const withReasoning = include?.includes('reasoning') ?? false;
-  return { mode, messages, tools, context, withReasoning, createdMs: Date.now() };
+  return { mode, messages, tools, context, sampling, withReasoning, createdMs: Date.now() };
 }
 
 /** The fields that only a run of the message's own can keep to. */
@@ -113,7 +115,10 @@ function ownFieldsOf(request: ChatRequest): string[] {
   return request.messages.length > 1 ? [...fields, 'messages'] : fields;
 }
 
-const OWN_FIELDS = ['mode', 'model', 'tools', 'context', 'include'] as const;
+const OWN_FIELDS = [
+  ...(['mode', 'model', 'tools', 'context', 'include'] as const),
+  ...(['temperature', 'maxTokens', 'user'] as const),
+];
 
 function modelOf(env: Env, { model: requested, messages }: ChatRequest): string {
   const model = resolveModel(requested, env);
@@ -134,7 +139,12 @@ async function newIdFor(account: string, key: string | undefined): Promise<strin
 }
 
 /** Of what is asked for; how it is answered, whole or as a stream, may differ. */
-function digest({ stream: _, stream_options: __, ...asked }: ChatRequest): Promise<string> {
+function digest({
+  stream: _,
+  stream_options: __,
+  documents: ___,
+  ...asked
+}: ChatRequest): Promise<string> {
   return sha256(JSON.stringify(asked));
 }
 

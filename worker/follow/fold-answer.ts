@@ -2,18 +2,22 @@
 import type { ChatResponse } from '../../shared/documents.ts';
 import { DrawbridgeError, type WireError } from '../../shared/errors.ts';
 import type { StreamEvent } from '../../shared/events.ts';
-import { answerOf, foldEvent, isUnanswered, newResponse } from '../../shared/fold.ts';
+import { answerOf, foldEvent, isWaiting, newResponse } from '../../shared/fold.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import { readWhole } from '../conversation/reading/read-request.ts';
 import type { Env } from '../env.ts';
 import { unavailable } from '../reach.ts';
 import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
 
-/** Waits for the response's end, or until it asks the user something. The signal ends the wait and nothing else. */
+/**
+ * Waits for the response's end; with `orWaiting` no longer than until everything of the run that is under way waits for a
+ * person. The signal ends the wait and nothing else.
+ */
 export async function foldAnswer(
   signal: AbortSignal,
   env: Env,
   followed: Followed,
+  orWaiting: boolean,
 ): Promise<ChatResponse> {
   let attached: Attached | null = await attachFirst(env, followed, 'json', 0, signal);
   while (attached?.type === 'socket') {
@@ -23,11 +27,11 @@ export async function foldAnswer(
       attached.socket,
       (text) => {
         answer.see(JSON.parse(text));
-        if (answer.isAsking) enough.abort();
+        if (orWaiting && answer.isWaiting) enough.abort();
       },
       AbortSignal.any([signal, enough.signal]),
     );
-    if (answer.isDone || answer.isAsking)
+    if (answer.isDone || enough.signal.aborted)
       return answer.response ? answerOf(answer.response) : await readAnswer(env, followed);
     attached = await attachAgain(env, followed, 'json', () => 0, signal);
   }
@@ -58,10 +62,15 @@ class Answer {
   response: ChatResponse | null = null;
   isDone = false;
 
-  /** Whether the run waits for the reader to answer a question: then this is all there is to say. */
-  get isAsking(): boolean {
-    const documents = this.response?.documents ?? [];
-    return documents.some(({ metadata }) => isUnanswered(metadata));
+  readonly #open = new Set<string>();
+
+  /** Whether a person is asked, and nothing else is under way: all documents that are open hold a question. */
+  get isWaiting(): boolean {
+    const { response } = this;
+    if (response?.status !== 'waiting') return false;
+    return response.documents.every(
+      (document) => !this.#open.has(document.id) || isWaiting(document),
+    );
   }
 
   see(events: readonly StreamEvent[]): void {
@@ -71,6 +80,8 @@ class Answer {
         this.response = event.snapshot.response;
       }
       if (this.response) foldEvent(this.response, event);
+      if (event.type === 'document_start') this.#open.add(event.document.id);
+      if (event.type === 'document_end') this.#open.delete(event.documentId);
       this.isDone ||= event.type === 'done';
     }
   }

@@ -69,7 +69,7 @@ async function answerWhole(c: Context<AppContext>, completing: Completing): Prom
   const { submitted, giveUp } = completing;
   const gone = new AbortController();
   const signal = AbortSignal.any([c.req.raw.signal, gone.signal]);
-  const answering = foldAnswer(signal, c.env, submitted);
+  const answering = foldAnswer(signal, c.env, submitted, false);
   const waitUntil = (promise: Promise<void>) => c.executionCtx.waitUntil(promise);
   waitUntil(answering.then(() => undefined, giveUp));
   const whole = answering.then(

@@ -34,6 +34,11 @@ export const CompletionRequest = z.looseObject({
   model: ChatFields.shape.model,
   messages: Messages,
   stream: z.boolean().nullish(),
+  temperature: ChatFields.shape.temperature.nullable(),
+  max_tokens: ChatFields.shape.maxTokens.nullable(),
+  /** The newer name; it wins. */
+  max_completion_tokens: ChatFields.shape.maxTokens.nullable(),
+  user: ChatFields.shape.user.nullable(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
   /** Keeps the conversation, and lists it; without it this is one answer, which is forgotten. */
   store: z.boolean().nullish(),
@@ -71,7 +76,11 @@ const FIELD_NAME = /^[\w.-]{1,64}$/;
 /** The same as a request of our own. */
 export function toChatRequest(request: CompletionRequest): ChatRequest {
   const { model, mode, messages, bridgeId, context } = request;
+  const { temperature, max_tokens, max_completion_tokens, user } = request;
   return {
+    temperature: temperature ?? undefined,
+    maxTokens: max_completion_tokens ?? max_tokens ?? undefined,
+    user: user ?? undefined,
     ...{ model, mode, messages, bridgeId, context },
     include: ['reasoning'],
     delivery: 'queue',

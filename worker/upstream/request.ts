@@ -4,6 +4,7 @@ import type {
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
+import type { Sampling } from '../../shared/requests.ts';
 import type { OpenAiTarget } from './models.ts';
 
 /** An assistant's message may carry back what its upstream needs to see again (facts on OpenRouter, Gemini, DeepSeek). */
@@ -20,24 +21,34 @@ export interface UpstreamRequest {
   readonly model: string;
   readonly messages: readonly UpstreamMessage[];
   readonly tools: readonly ChatCompletionTool[];
+  /** As the client wants it. */
+  readonly sampling?: Sampling | undefined;
 }
 
 /** The request's body. Lone surrogates are replaced: several providers answer them with a 400. */
 export function formatRequest(
-  { messages, tools }: UpstreamRequest,
+  { messages, tools, sampling = {} }: UpstreamRequest,
   { upstreamId, maxOutputTokens, switches }: OpenAiTarget,
 ): string {
   const { streamOptions, maxTokensField, parallelToolCalls, reasoningField } = switches;
+  const { temperature, maxTokens, user } = sampling;
   const withTools = tools.length > 0;
   return stringify({
     model: upstreamId,
     messages: messages.map((message) => formatMessage(message, reasoningField)),
     ...(withTools && { tools, tool_choice: 'auto' }),
     ...(withTools && parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
-    ...(maxOutputTokens !== undefined && { [maxTokensField]: maxOutputTokens }),
+    temperature,
+    user,
+    [maxTokensField]: leastOf(maxOutputTokens, maxTokens),
     stream: true,
     ...(streamOptions && { stream_options: { include_usage: true } }),
   });
+}
+
+function leastOf(...limits: readonly (number | undefined)[]): number | undefined {
+  const known = limits.filter((limit) => limit !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 /** A lone surrogate comes out as an escape, and hardly any text spells that one: only then is every string looked at. */

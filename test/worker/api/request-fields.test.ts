@@ -151,6 +151,93 @@ describe('tools', () => {
   }
 });
 
+describe('temperature, maxTokens and user', () => {
+  it('are told to the model server, and to nobody without them', async () => {
+    const requests = scriptModel(() => ({ text: 'Ok.' }));
+    await chat('go', { temperature: 0, maxTokens: 50, user: 'github|7' });
+    expect(requests[0]).toMatchObject({ temperature: 0, max_tokens: 50, user: 'github|7' });
+    await chat('go');
+    for (const field of ['temperature', 'max_tokens', 'user']) {
+      expect(requests[1]).not.toHaveProperty(field);
+    }
+  });
+
+  it.each<[string, unknown]>([
+    ['temperature', 3],
+    ['maxTokens', 0],
+    ['user', ''],
+  ])('have bounds: %s', async (field, value) => {
+    expect(await errorOf(await ask('go', { [field]: value }))).toMatchObject({
+      status: 400,
+      message: expect.stringContaining(`${field}: `),
+    });
+  });
+});
+
+describe('documents: "plain"', () => {
+  it('puts metadata beside the id, and a result as its text', async () => {
+    const bridge = await connectBridge();
+    const read = { name: 'read_file', arguments: { target_file: 'a.ts' } };
+    scriptModel((_, turn) => (turn === 0 ? { text: 'So:', calls: [read] } : { text: 'Ok.' }));
+    const answer = chat('go', { bridgeId: bridge.bridgeId, documents: 'plain' });
+    const { callId } = await bridge.nextCall();
+    bridge.succeed(callId, 'text');
+    expect((await answer).documents).toEqual([
+      { id: 'doc_001', type: 'text', content: 'So:', format: 'markdown' },
+      {
+        ...{ id: 'doc_002', type: 'tool_call', toolName: 'read_file', toolCallId: callId },
+        ...{ arguments: { target_file: 'a.ts' }, result: 'text', status: 'success' },
+        duration_ms: expect.any(Number),
+      },
+      { id: 'doc_003', type: 'text', content: 'Ok.', format: 'markdown' },
+    ]);
+  });
+
+  it('is the framing data in a stream, and no other', async () => {
+    scriptModel(() => ({ text: 'Ok.' }));
+    const text = await (await ask('go', { documents: 'plain', stream: true })).text();
+    expect(text).toContain('data: [DONE]');
+    const stream_options = { framing: 'named' };
+    const both = await ask('go', { documents: 'plain', stream: true, stream_options });
+    expect(await errorOf(both)).toMatchObject({
+      status: 400,
+      message: expect.stringMatching(/^stream_options\.framing: /),
+    });
+  });
+});
+
+describe('an answer in one piece', () => {
+  it('comes with the status waiting once every call that is under way waits for a person', async () => {
+    const bridge = await connectBridge();
+    const run = (command: string) => ({ name: 'run_terminal_cmd', arguments: { command } });
+    scriptModel((_, turn) =>
+      turn === 0 ? { calls: [run('make'), run('test'), run('lint')] } : { text: 'Ok.' },
+    );
+    let isThere = false;
+    const answer = chat('go', { bridgeId: bridge.bridgeId }).finally(() => {
+      isThere = true;
+    });
+    const [make, test, lint] = [
+      await bridge.nextCall(),
+      await bridge.nextCall(),
+      await bridge.nextCall(),
+    ];
+    bridge.ask(make.callId);
+    const { conversationId } = make;
+    await vi.waitFor(async () => {
+      const view = await (await call(`conversations/${conversationId}`)).json();
+      expect(view).toMatchObject({ responses: [{ status: 'waiting' }] });
+    });
+    expect(isThere).toBe(false);
+    bridge.succeed(lint.callId, 'clean');
+    bridge.ask(test.callId, { nonce: 'the-second-question' });
+    const { status, documents } = await answer;
+    expect(status).toBe('waiting');
+    const asked = documents.filter(({ metadata }) => metadata['approval']);
+    expect(asked.map(({ id }) => id)).toEqual(['doc_001', 'doc_002']);
+  });
+});
+
 describe('a field that there is not', () => {
   it.each<[string, Record<string, unknown>, string]>([
     ['of the request', { toolz: ['grep'] }, 'toolz'],

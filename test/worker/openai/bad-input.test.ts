@@ -75,7 +75,7 @@ describe('a request that cannot be answered as it wants is a 400 that names the 
 });
 
 it('accepts what only tunes the model, and empty lists and nulls where OpenAI does', async () => {
-  scriptModel(() => ({ text: 'Hi.' }));
+  const requests = scriptModel(() => ({ text: 'Hi.' }));
   const response = await complete({
     ...{
       temperature: 0.2,
@@ -90,6 +90,7 @@ it('accepts what only tunes the model, and empty lists and nulls where OpenAI do
     ...{ stream: null, stream_options: null, store: null, functions: null },
   });
   expect(response.status).toBe(200);
+  expect(requests[0]).toMatchObject({ temperature: 0.2, max_tokens: 5, user: 'u' });
 });
 
 it('names the fields that it ignores in a header', async () => {

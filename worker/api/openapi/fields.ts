@@ -25,6 +25,9 @@ const CHAT_REQUEST: Fields<z.input<typeof ChatRequest>> = {
   tools: 'Only these are on offer; without it all that the mode allows.',
   availableTools: 'The same as settings by name; not together with `tools`.',
   include: 'What the answer shows beyond its documents: `reasoning` where the model tells it.',
+  maxTokens: 'Of one request to the model; never more than the table of models allows.',
+  user: 'Told to the model server: whose message this is.',
+  documents: '`plain`: metadata stands beside the id, and a tool’s result is its text.',
   editOf:
     'Sends an edited message again: a new conversation begins with everything before this response’s message. Not together with `conversationId` or `bridgeId`.',
   delivery:

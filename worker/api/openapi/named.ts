@@ -44,6 +44,7 @@ import {
 } from '../../../shared/ids.ts';
 import { BridgeInfo, BridgeList, Me, ModelList, ToolList } from '../../../shared/listings.ts';
 import { Effect, Mode } from '../../../shared/modes.ts';
+import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/plain-documents.ts';
 import {
   ApprovalRequest,
   ChatMessage,
@@ -100,7 +101,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Mode, Effect, Framing, ErrorCode, WireError, Health, OpenApi },
   ...{ ChatRequest, PlanRequest, MessagePatch, ChatMessage, RequestContext, ToolSelection },
   ...{ ChatResponse, Document, DocumentType, ResponseStatus, ResponseMetadata, Usage, Cancelled },
-  ...{ UnavailableTool },
+  ...{ UnavailableTool, PlainDocument, PlainResponse, AnyResponse },
   ...{ Metadata, ToolOutcome, AttentionItem, Diff, Todo, TodoStatus, Question, Answer },
   ...{ ConversationList, ConversationInfo, ConversationPatch, ConversationView, UserMessage },
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },

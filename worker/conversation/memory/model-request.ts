@@ -19,6 +19,7 @@ export function requestFor(run: Run, said: readonly UpstreamMessage[]): Upstream
     model: run.request.model,
     messages: [{ role: 'system', content: system }, ...said],
     tools,
+    sampling: run.request.sampling,
   };
 }
 

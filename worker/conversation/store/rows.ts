@@ -2,7 +2,12 @@
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import type { Mode } from '../../../shared/modes.ts';
-import type { ChatMessage, MessageContent, RequestContext } from '../../../shared/requests.ts';
+import type {
+  ChatMessage,
+  MessageContent,
+  RequestContext,
+  Sampling,
+} from '../../../shared/requests.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
 import type { MachineContext, ToolResult } from '../../../shared/tunnel.ts';
 
@@ -41,6 +46,8 @@ export interface RunRequest {
   readonly context?: RequestContext | undefined;
   /** Whether what the model thinks is shown. */
   readonly withReasoning?: boolean | undefined;
+  /** Told to the model server with each request of the run. */
+  readonly sampling?: Sampling | undefined;
   /** Nobody could answer a question: the agent cannot ask any. */
   readonly unasking?: boolean | undefined;
   /** Names the request, so that it is not carried out twice. */

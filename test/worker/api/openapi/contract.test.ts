@@ -129,8 +129,15 @@ it('what a person decides', async () => {
   bridge.resolve(callId);
   await sent;
   bridge.succeed(callId, 'ran');
-  const { documents } = Object((await asking).json);
-  const documentId = documents.at(-1).id;
+  expect(Object((await asking).json).status).toBe('waiting');
+  const documentId = await vi.waitFor(async () => {
+    const { json } = await api.call('getResponse', {
+      params: { id: responseIdOf(conversationId, 1) },
+    });
+    const asked = Object(json).documents.at(-1);
+    expect(asked.metadata.awaiting).toBe(true);
+    return asked.id;
+  });
   const answers = [{ questionId: 'q1', optionIds: ['jwt'] }];
   await api.call('answerClarification', { params: { ...params, documentId }, body: { answers } });
   await api.call('cancelResponse', { params: { id: responseIdOf(conversationId, 1) } });
