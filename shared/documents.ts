@@ -19,13 +19,19 @@ export const DocumentType = z.enum([
 ]);
 export type DocumentType = z.infer<typeof DocumentType>;
 
+/**
+ * A type as it is read: a later version knows more of them, and a reader keeps its documents. Code that looks at the type
+ * has to leave such a document as it is.
+ */
+export const ReadDocumentType = z.union([DocumentType, z.string()]) as z.ZodType<DocumentType>;
+
 /** Metadata grows while a document streams, so here it is a bag; {@link DocumentMetadata} has the final shapes. */
 export const Metadata = z.record(z.string(), z.unknown());
 export type Metadata = z.infer<typeof Metadata>;
 
 export const Document = z.object({
   id: DocumentId,
-  type: DocumentType,
+  type: ReadDocumentType,
   sequence: z.int().positive(),
   content: z.string().nullable(),
   metadata: Metadata,

@@ -5,9 +5,9 @@ import { AttentionItem } from './attention.ts';
 import {
   ChatResponse,
   ConversationView,
-  DocumentType,
   Metadata,
   Question,
+  ReadDocumentType,
   ResponseMetadata,
   ResponseStatus,
   ToolOutcome,
@@ -58,7 +58,7 @@ const DocumentStart = z.object({
   type: z.literal('document_start'),
   document: z.object({
     id: DocumentId,
-    type: DocumentType,
+    type: ReadDocumentType,
     sequence: z.int().positive(),
     /** What is known of the metadata at the start. */
     metadata: Metadata.optional(),
