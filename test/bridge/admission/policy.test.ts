@@ -77,7 +77,7 @@ describe('a rename', () => {
     ['private/a', 'b', ['deny rename_file private/*'], 'deny'],
     ['a', 'private/b', ['deny write private/*'], 'deny'],
     ['private/a', 'b', ['ask delete_file private/*'], 'ask'],
-    ['private/a', 'b', ['deny write private/*'], 'allow'],
+    ['private/a', 'b', ['deny write private/*'], 'deny'],
     ['a', 'private/b', ['deny delete_file private/*'], 'allow'],
     ['a', 'b', ['allow rename_file', 'ask delete_file'], 'ask'],
   ])('of %s to %s under %j: %s', (from, to, rules, decision) => {
