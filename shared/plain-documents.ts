@@ -1,5 +1,5 @@
 /** The second form of a response's documents: metadata beside the id, a tool's result as its text. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { ChatResponse, type Document, DocumentType, ToolOutcome } from './documents.ts';
 import { DocumentId } from './ids.ts';
 

@@ -471,7 +471,7 @@ describe('images', () => {
     ).json()) as ChatResponse;
     expect(failed.documents.at(-1)).toMatchObject({
       type: 'error',
-      content: 'image_url is not supported',
+      metadata: { details: 'image_url is not supported' },
     });
     const next = await chat('Then without.', { conversationId: failed.conversationId });
     expect(next.status).toBe('completed');
