@@ -1,19 +1,21 @@
 /** Asks the person at the bridge's own terminal, one question after another. */
-import { createInterface, type Interface } from 'node:readline/promises';
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import { describeProposal, inPlainSight } from '../../shared/plain-sight.ts';
+import { consequenceOf } from '../../shared/tools/catalogue.ts';
 import type { TerminalAnswer, TerminalPrompt } from './asking.ts';
+import { Keyboard, type KeyInput, type KeyOutput, signalAll } from './keyboard.ts';
 
 /** Undefined where there is no terminal: then nobody is asked here. */
 export function createTerminalPrompt(
-  input: NodeJS.ReadableStream & MaybeTerminal,
-  output: NodeJS.WritableStream & MaybeTerminal,
+  input: KeyInput & MaybeTerminal,
+  output: KeyOutput & MaybeTerminal,
 ): TerminalPrompt | undefined {
   if (!input.isTTY || !output.isTTY) return undefined;
+  const keyboard = new Keyboard({ input, output, onInterrupt: interruptJob });
   let previous: Promise<unknown> = Promise.resolve();
   return {
     ask: (question, reason, signal) => {
-      const answer = previous.then(() => askOne({ question, reason, signal, input, output }));
+      const answer = previous.then(() => askOne({ question, reason, signal, keyboard, output }));
       previous = answer;
       return answer;
     },
@@ -24,42 +26,42 @@ interface MaybeTerminal {
   readonly isTTY?: boolean | undefined;
 }
 
+/** It means the whole job and not the question: a bridge that `up` has started leaves its end to `up`. */
+function interruptJob(): boolean {
+  signalAll('SIGINT');
+  return true;
+}
+
 interface Prompt {
   readonly question: ApprovalQuestion;
   readonly reason: string;
   readonly signal: AbortSignal;
-  readonly input: NodeJS.ReadableStream;
+  readonly keyboard: Keyboard;
   readonly output: NodeJS.WritableStream;
 }
 
-/** The interface lives only as long as the question, so that the terminal is free in between. */
+/** The keyboard is held only as long as the question, so that the terminal is free in between. */
 async function askOne(prompt: Prompt): Promise<TerminalAnswer | undefined> {
-  const { question, reason, signal, input, output } = prompt;
+  const { question, reason, signal, keyboard, output } = prompt;
   if (signal.aborted) return undefined;
-  const lines = createInterface({ input, output, terminal: true });
-  const ended = new AbortController();
-  lines.once('close', () => ended.abort());
-  // Raw mode takes Ctrl-C from the terminal; it means the bridge, not the question.
-  lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-  try {
-    output.write(describeQuestion(question, reason));
-    return await readAnswer(lines, AbortSignal.any([signal, ended.signal]));
-  } catch {
-    // Taken back, or the terminal was closed: somebody else answers, or nobody.
-    output.write('\n(The question was withdrawn.)\n');
-    return undefined;
-  } finally {
-    lines.close();
-  }
+  const answer = await readAnswer(keyboard, describeQuestion(question, reason), signal);
+  // Taken back, or the terminal was closed: somebody else answers, or nobody.
+  if (answer === undefined) output.write('(The question was withdrawn.)\n');
+  return answer;
 }
 
-async function readAnswer(lines: Interface, signal: AbortSignal): Promise<TerminalAnswer> {
-  for (;;) {
-    const answer = (await lines.question('Run it? [y/n] ', { signal })).trim().toLowerCase();
+async function readAnswer(
+  keyboard: Keyboard,
+  question: string,
+  signal: AbortSignal,
+): Promise<TerminalAnswer | undefined> {
+  for (let above = question; ; above = '') {
+    const answer = (await keyboard.ask('Run it? [y/n] ', signal, above))?.trim().toLowerCase();
+    if (answer === undefined) return undefined;
     if (answer === 'y' || answer === 'yes') return { decision: 'once' };
     if (answer === 'n' || answer === 'no') {
-      const message = (await lines.question('Why not (may stay empty)? ', { signal })).trim();
-      return { decision: 'reject', message };
+      const message = await keyboard.ask('Why not (may stay empty)? ', signal);
+      return message === undefined ? undefined : { decision: 'reject', message: message.trim() };
     }
   }
 }
@@ -71,6 +73,7 @@ export function describeQuestion({ proposal }: ApprovalQuestion, reason: string)
     `Drawbridge asks: ${inPlainSight(proposal.tool)}`,
     ...describeProposal(proposal),
     `  (${inPlainSight(reason).replaceAll('\n', ' ')})`,
+    `y ${consequenceOf(proposal.tool)}, this once; n rejects it.`,
     '',
   ].join('\n');
 }

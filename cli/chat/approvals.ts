@@ -2,6 +2,7 @@
 import { type Device, signApproval } from '../../client/device.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
+import { consequenceOf } from '../../shared/tools/catalogue.ts';
 import type { ApprovalEvent } from '../render/catch-up.ts';
 import { sayUnlessCounted } from './answers.ts';
 import type { Chat } from './chat.ts';
@@ -18,14 +19,19 @@ export async function askApproval(
   const { terminal, device } = chat;
   const say = (words: string) => terminal.write(`${terminal.paint('yellow', words)}\n`);
   if (!terminal.isInteractive || !device) return say(device ? NO_TERMINAL : NO_KEY);
-  const answer = await askUntilClear(chat, signal);
+  const answer = await askUntilClear(chat, question, signal);
   if (answer) await sayUnlessCounted(chat, () => send(chat, question, answer, device));
   else if (!signal.aborted) say(NO_TERMINAL);
 }
 
-async function askUntilClear({ terminal }: Chat, signal: AbortSignal): Promise<Answer | undefined> {
+async function askUntilClear(
+  { terminal }: Chat,
+  { proposal }: ApprovalEvent,
+  signal: AbortSignal,
+): Promise<Answer | undefined> {
+  const yes = `y ${consequenceOf(proposal.tool)}, this once`;
   while (true) {
-    const text = await terminal.ask('Allow it? y, or n and why: ', signal);
+    const text = await terminal.ask(`Allow it? ${yes}; n and why rejects it: `, signal);
     if (text === undefined) return undefined;
     const answer = parseAnswer(text);
     if (answer) return answer;

@@ -54,11 +54,12 @@ const EXIT_CODES: Readonly<Record<TurnEnd, number>> = {
 /** A failed turn is told and does not end the conversation. */
 async function converse(chat: Chat): Promise<number> {
   const { terminal } = chat;
+  using _ = terminal.listen();
   terminal.write(`${terminal.paint('dim', 'Ctrl-C cancels an answer, Ctrl-D leaves.')}\n`);
   let end = await joinAnswerAtWork(chat);
   let { images } = chat;
   while (!end || isOver(end)) {
-    const message = await terminal.ask(terminal.paint('bold', '> '));
+    const message = await terminal.readMessage(terminal.paint('bold', '> '));
     if (message === undefined) return EXIT.success;
     if (message.trim() === '') continue;
     try {

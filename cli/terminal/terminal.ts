@@ -1,6 +1,6 @@
 /** The person's side of a command: what is written, what is asked, and the signals that end it. */
-import { createInterface } from 'node:readline/promises';
 import type { Readable, Writable } from 'node:stream';
+import { Keyboard } from '../../bridge/admission/keyboard.ts';
 import { coloured, type Paint, plain } from './paint.ts';
 import { onUnread } from './write-errors.ts';
 
@@ -16,8 +16,15 @@ export interface Terminal {
   write(text: string): void;
   /** Writes to stdout what the command is for. Without a pipe it is the same as `write`. */
   writeOut(text: string): void;
-  /** The answer, or undefined when the person ended the input or the signal withdrew the question. */
+  /**
+   * The answer, typed after the question was shown; or undefined when the person ended the input or the signal withdrew
+   * the question.
+   */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
+  /** The person's next message, which may be typed already while somebody listens; undefined at the input's end. */
+  readMessage(prompt: string): Promise<string | undefined>;
+  /** Keeps what is typed for the next message from now on, until it is disposed of. */
+  listen(): Disposable;
   /** The input, for input that is not a terminal. */
   readonly piped: Readable | null;
   /**
@@ -30,7 +37,11 @@ export interface Terminal {
 /** Ctrl-C, a polite kill, or nobody left who reads the output. */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'unread';
 
-type Stream<Kind> = Kind & { readonly isTTY?: boolean; readonly columns?: number };
+type Stream<Kind> = Kind & {
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  setRawMode?(isRaw: boolean): unknown;
+};
 
 /** For a terminal that does not tell its width. */
 const USUAL_COLUMNS = 80;
@@ -52,12 +63,31 @@ export function openTerminal(
   const hasColours =
     person.isTTY === true && !environment['NO_COLOR'] && environment['TERM'] !== 'dumb';
   const listeners = new Set<(signal: EndSignal) => void>();
-  let history: string[] = [];
   let held: string[] | null = null;
 
   const write = (text: string) => {
     if (held) held.push(text);
     else if (text !== '') person.write(text);
+  };
+  const keyboard = new Keyboard({
+    input: stdin,
+    output: person,
+    onInterrupt: () => {
+      for (const listener of [...listeners]) listener('SIGINT');
+      if (listeners.size > 0) return true;
+      if (held) keyboard.closeQuestion();
+      return held !== null;
+    },
+  });
+  /** While the person is asked something nothing else is written. */
+  const holdingBack = async (asked: Promise<string | undefined>) => {
+    held = [];
+    try {
+      return await asked;
+    } finally {
+      person.write(held.join(''));
+      held = null;
+    }
   };
   return {
     isInteractive: !machine && stdin.isTTY === true && person.isTTY === true,
@@ -69,28 +99,9 @@ export function openTerminal(
       if (!isPiped) write(text);
       else if (text !== '') stdout.write(text);
     },
-    async ask(question, signal) {
-      // One interface per question: between questions Ctrl-C is the system's own signal again.
-      const lines = createInterface({ input: stdin, output: person, history });
-      lines.on('history', (entries) => {
-        history = entries;
-      });
-      lines.on('SIGINT', () => {
-        if (listeners.size === 0) lines.close();
-        for (const listener of [...listeners]) listener('SIGINT');
-      });
-      held = [];
-      try {
-        const answer = await answerOf(lines, question, signal);
-        // Readline ends the line of a question that is withdrawn, but not at the end of the input.
-        if (answer === undefined && !signal?.aborted) person.write('\n');
-        return answer;
-      } finally {
-        lines.close();
-        person.write(held.join(''));
-        held = null;
-      }
-    },
+    ask: (question, signal) => holdingBack(keyboard.ask(question, signal)),
+    readMessage: (prompt) => holdingBack(keyboard.readMessage(prompt)),
+    listen: () => keyboard.listen(),
     piped: stdin.isTTY ? null : stdin,
     onSignal(listener) {
       listeners.add(listener);
@@ -103,23 +114,4 @@ export function openTerminal(
       };
     },
   };
-}
-
-type Lines = ReturnType<typeof createInterface>;
-
-/**
- * Undefined when the question is withdrawn or the input ends. Lines that are pasted come in one piece and are one
- * answer: none of them may be lost, or be taken for the answer to the next question.
- */
-async function answerOf(
-  lines: Lines,
-  question: string,
-  signal: AbortSignal | undefined,
-): Promise<string | undefined> {
-  const closed = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)));
-  const answered = lines.question(question, signal ? { signal } : {}).catch(() => undefined);
-  const pasted: string[] = [];
-  lines.on('line', (line) => pasted.push(line));
-  const answer = await Promise.race([answered, closed]);
-  return answer === undefined ? undefined : [answer, ...pasted].join('\n');
 }

@@ -47,6 +47,20 @@ export function findTool(name: string): ToolDefinition | undefined {
   return BY_NAME.get(name);
 }
 
+/** What a person's yes to a call does, in words that follow it: "y …". */
+export function consequenceOf(name: string): string {
+  const document = findTool(name)?.document;
+  if (document?.type === 'terminal_command') return 'runs this command';
+  if (document?.type !== 'file_edit') return 'lets this tool run';
+  return CONSEQUENCES[document.operation];
+}
+
+const CONSEQUENCES = {
+  create: 'writes this file',
+  edit: 'makes this edit',
+  delete: 'deletes this file',
+} as const;
+
 /** Names of the API's table of tools that this version has nothing for. Requests may name them. */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   'web_search',

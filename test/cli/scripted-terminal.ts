@@ -27,6 +27,13 @@ export function scriptTerminal({
   let out = '';
   const listeners = new Set<(signal: EndSignal) => void>();
   const questions: string[] = [];
+  const ask = (question: string, signal?: AbortSignal): Promise<string | undefined> => {
+    questions.push(question);
+    if (questions.length <= answers.length) return Promise.resolve(answers[questions.length - 1]);
+    return new Promise((resolve) => {
+      signal?.addEventListener('abort', () => resolve(undefined), { once: true });
+    });
+  };
   return {
     questions,
     isInteractive: piped === undefined,
@@ -42,13 +49,9 @@ export function scriptTerminal({
       if (piped === undefined) screen += text;
       else out += text;
     },
-    ask(question, signal) {
-      questions.push(question);
-      if (questions.length <= answers.length) return Promise.resolve(answers[questions.length - 1]);
-      return new Promise((resolve) => {
-        signal?.addEventListener('abort', () => resolve(undefined), { once: true });
-      });
-    },
+    ask,
+    readMessage: ask,
+    listen: () => ({ [Symbol.dispose]: () => {} }),
     piped: piped === undefined ? null : Readable.from([Buffer.from(piped)], { objectMode: false }),
     onSignal(listener) {
       listeners.add(listener);

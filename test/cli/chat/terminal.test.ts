@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { openTerminal } from '../../../cli/terminal/terminal.ts';
 
 const ALL = { stdin: true, stdout: true, stderr: true };
@@ -59,6 +59,7 @@ describe('openTerminal', () => {
     const { terminal, stdin, written, errors } = open({ ttys: { ...ALL, stdout: false } });
     const answer = terminal.ask('Well? ');
     terminal.writeOut('Answer.\n');
+    await shown(errors, 'Well? ');
     stdin.write('yes\n');
     expect([await answer, written(), errors()]).toEqual(['yes', 'Answer.\n', 'Well? yes\n']);
   });
@@ -68,6 +69,7 @@ it('what is written while a question is open comes after its answer', async () =
   const { terminal, stdin, written } = open({});
   const answer = terminal.ask('Well? ');
   terminal.write('Meanwhile.\n');
+  await shown(written, 'Well? ');
   const before = written();
   stdin.write('yes\n');
   expect(await answer).toBe('yes');
@@ -78,6 +80,7 @@ it('a question is over when it is withdrawn, and its line ends', async () => {
   const { terminal, written } = open({});
   const withdrawn = new AbortController();
   const answer = terminal.ask('Well? ', withdrawn.signal);
+  await shown(written, 'Well? ');
   withdrawn.abort();
   expect(await answer).toBeUndefined();
   terminal.write('Next\n');
@@ -87,6 +90,7 @@ it('a question is over when it is withdrawn, and its line ends', async () => {
 it('a question is over when the input ends', async () => {
   const { terminal, stdin, written } = open({});
   const answer = terminal.ask('Well? ');
+  await shown(written, 'Well? ');
   stdin.end();
   expect(await answer).toBeUndefined();
   terminal.write('Next\n');
@@ -94,20 +98,27 @@ it('a question is over when the input ends', async () => {
 });
 
 it('questions come one after the other', async () => {
-  const { terminal, stdin } = open({});
+  const { terminal, stdin, written } = open({});
   for (const text of ['one', 'two']) {
-    const answer = terminal.ask('? ');
+    const answer = terminal.ask(`${text}? `);
+    await shown(written, `${text}? `);
     stdin.write(`${text}\n`);
     expect(await answer).toBe(text);
   }
 });
 
 it('lines that are pasted are one answer', async () => {
-  const { terminal, stdin } = open({});
+  const { terminal, stdin, written } = open({});
   const answer = terminal.ask('? ');
+  await shown(written, '? ');
   stdin.write('one\ntwo\nthree\n');
   expect(await answer).toBe('one\ntwo\nthree');
 });
+
+/** Only what is typed from then on answers. */
+async function shown(screen: () => string, text: string): Promise<void> {
+  await vi.waitFor(() => expect(screen()).toContain(text));
+}
 
 interface Opened {
   readonly ttys?: Partial<typeof ALL>;

@@ -1,0 +1,392 @@
+/**
+ * What a person types at a terminal. Each entry is known to be typed after the question that it answers: what came
+ * before is a message, or counts for nothing.
+ */
+import { createInterface, type Interface } from 'node:readline';
+import { Readable, Writable } from 'node:stream';
+import { StringDecoder } from 'node:string_decoder';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LEAVE_PASTES_UNMARKED, MARK_PASTES, PasteReader, type Piece } from './pastes.ts';
+
+const TYPING_LIMITS = {
+  /** A pause after which several keys that came at once are whole: more than lies between the parts of a paste. */
+  quietMs: 60,
+  /** The same inside of a marked paste, whose end is to come. */
+  pasteMs: 2_000,
+} as const;
+
+/** A terminal's input; a stream that only says it is a terminal has no modes. */
+export type KeyInput = NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown };
+export type KeyOutput = NodeJS.WritableStream & { readonly columns?: number };
+
+export interface KeyboardOptions {
+  readonly input: KeyInput;
+  readonly output: KeyOutput;
+  /** Ctrl-C. False: nobody takes it, so it means what it means to every program. */
+  onInterrupt(): boolean;
+}
+
+/** Keeps the terminal from its own line editing while somebody listens or a question is open. */
+export class Keyboard {
+  readonly #options: KeyboardOptions;
+  readonly #screen: Screen;
+  readonly #decoder = new StringDecoder('utf8');
+  readonly #pastes = new PasteReader();
+  #holders = 0;
+  #editor: Editor;
+  /** Lines of the unfinished entry, above the one that the editor has. */
+  #lines: string[] = [];
+  /** Finished entries that nobody has taken; null is the end of the input, as Ctrl-D says it. */
+  #kept: (string | null)[] = [];
+  /** Takes the next entry while a prompt is shown. */
+  #onEntry: ((entry: string | null) => void) | null = null;
+  /** While keys come many at once an Enter is a line end of what is pasted. */
+  #burst: NodeJS.Timeout | null = null;
+  #onQuiet: () => void = () => {};
+  #endsWithEnter = false;
+  /** The unfinished entry was begun for a question that was withdrawn. */
+  #isStale = false;
+  #hasEnded = false;
+  #arrivals = 0;
+  #history: string[] = [];
+
+  constructor(options: KeyboardOptions) {
+    this.#options = options;
+    this.#screen = new Screen(options.output);
+    this.#editor = this.#newEditor();
+  }
+
+  /** From now on what is typed is kept for {@link readMessage}, until this is disposed of. */
+  listen(): Disposable {
+    if (this.#holders++ === 0) this.#take();
+    let isHeld = true;
+    return {
+      [Symbol.dispose]: () => {
+        if (isHeld && --this.#holders === 0) this.#release();
+        isHeld = false;
+      },
+    };
+  }
+
+  /** The next message: typed before, or now. Undefined at the end of the input. */
+  async readMessage(prompt: string): Promise<string | undefined> {
+    using _ = this.listen();
+    await this.#settle();
+    this.#isStale = false;
+    const kept = this.#kept.shift();
+    if (kept === undefined) return await this.#prompt(prompt);
+    this.#options.output.write(`${prompt}${kept ?? ''}\n`);
+    return kept ?? undefined;
+  }
+
+  /**
+   * What is typed after the prompt is shown. Undefined when the input ends, or the signal withdraws
+   * the question. What was typed before is kept as a message where somebody listens, and counts for
+   * nothing elsewhere; a line that was begun before is finished first, so that its end is no answer.
+   * `above` is written just before the prompt.
+   */
+  async ask(prompt: string, signal?: AbortSignal, above = ''): Promise<string | undefined> {
+    const isHeardAnyway = this.#holders > 0;
+    using _ = this.listen();
+    await this.#settle();
+    const isBegun = isHeardAnyway ? await this.#keepEarly(signal) : this.#dropEarly();
+    if (signal?.aborted) return undefined;
+    this.#options.output.write(above);
+    if (isBegun && !(await this.#dropLine(prompt, signal))) return undefined;
+    const answer = await this.#prompt(prompt, signal);
+    this.#isStale = signal?.aborted === true && this.#isBegun;
+    return answer;
+  }
+
+  /** Ends the question that is open, as the end of the input does. */
+  closeQuestion(): void {
+    this.#onEntry?.(null);
+  }
+
+  get #isBegun(): boolean {
+    return this.#lines.length > 0 || this.#editor.lines.line !== '';
+  }
+
+  /** Whether a line is still begun, that nobody has finished. */
+  async #keepEarly(signal: AbortSignal | undefined): Promise<boolean> {
+    // Ctrl-D was meant for what stood there before.
+    this.#kept = this.#kept.filter((entry) => entry !== null);
+    if (this.#kept.length > 0) this.#say(KEPT);
+    if (!this.#isBegun) return false;
+    this.#say(this.#isStale ? FINISH_STALE : FINISH_FIRST);
+    const line = await this.#prompt('> ', signal);
+    if (line === undefined) return this.#isBegun;
+    if (!this.#isStale && line.trim() !== '') this.#kept.push(line);
+    this.#isStale = false;
+    return false;
+  }
+
+  /** Whether a line was begun, whose end is still to come. */
+  #dropEarly(): boolean {
+    const isBegun = this.#isBegun || this.#isStale;
+    if (isBegun || this.#kept.length > 0) this.#say(DROPPED);
+    this.#kept = [];
+    this.#lines = [];
+    this.#restart(false, '');
+    this.#isStale = isBegun;
+    return isBegun;
+  }
+
+  /** False when the question is over before the line is. */
+  async #dropLine(prompt: string, signal: AbortSignal | undefined): Promise<boolean> {
+    if ((await this.#prompt(prompt, signal)) === undefined) return false;
+    this.#isStale = false;
+    this.#say(REST_DROPPED);
+    return true;
+  }
+
+  /** The unfinished line stands in it already. */
+  async #prompt(words: string, signal?: AbortSignal): Promise<string | undefined> {
+    if (signal?.aborted || this.#hasEnded) return undefined;
+    const { line } = this.#editor.lines;
+    this.#restart(true, '');
+    this.#editor.lines.setPrompt(words);
+    this.#editor.lines.prompt();
+    for (const above of this.#lines) this.#options.output.write(`${above}\n`);
+    this.#editor.lines.write(line);
+    const { promise, resolve } = Promise.withResolvers<string | null>();
+    const withdraw = () => resolve(null);
+    this.#onEntry = resolve;
+    signal?.addEventListener('abort', withdraw);
+    const entry = await promise;
+    signal?.removeEventListener('abort', withdraw);
+    this.#onEntry = null;
+    this.#restart(false, this.#editor.lines.line);
+    if (entry === null) this.#options.output.write('\n');
+    return entry ?? undefined;
+  }
+
+  /** Another editor in the place of this one, with the line. */
+  #restart(isShown: boolean, line: string): void {
+    this.#editor.close();
+    this.#screen.isShown = isShown;
+    this.#editor = this.#newEditor();
+    if (line !== '') this.#editor.lines.write(line);
+  }
+
+  #newEditor(): Editor {
+    return newEditor(this.#screen, this.#history, {
+      onLine: (line) => this.#finishLine(line),
+      onClose: () => this.#endTyping(),
+      onHistory: (history) => {
+        this.#history = history;
+      },
+    });
+  }
+
+  #finishLine(line: string): void {
+    this.#lines.push(line);
+    if (this.#burst === null) this.#finish();
+  }
+
+  #finish(): void {
+    const entry = this.#lines.splice(0).join('\n');
+    if (this.#onEntry) return this.#onEntry(entry);
+    // An Enter on its own is no message, and neither is the rest of an answer.
+    if (entry.trim() !== '' && !this.#isStale) this.#kept.push(entry);
+    this.#isStale = false;
+  }
+
+  /** Ctrl-D: the editor has closed itself. */
+  #endTyping(): void {
+    this.#editor = this.#newEditor();
+    if (this.#onEntry) this.#onEntry(null);
+    else this.#kept.push(null);
+  }
+
+  #take(): void {
+    const { input } = this.#options;
+    this.#setModes(true);
+    input.on('data', this.#receive).on('end', this.#end).resume();
+    process.on('exit', this.#leaveModes);
+  }
+
+  #release(): void {
+    const { input } = this.#options;
+    input.off('data', this.#receive).off('end', this.#end).pause();
+    process.off('exit', this.#leaveModes);
+    this.#setModes(false);
+    this.#endBurst();
+    this.#lines = [];
+    this.#restart(false, '');
+  }
+
+  /** Raw: every key comes at once, with its time. Only a real terminal has modes. */
+  #setModes(isRaw: boolean): void {
+    const { input, output } = this.#options;
+    if (!input.setRawMode) return;
+    input.setRawMode(isRaw);
+    if (process.env['TERM'] !== 'dumb') output.write(isRaw ? MARK_PASTES : LEAVE_PASTES_UNMARKED);
+  }
+
+  readonly #leaveModes = () => this.#setModes(false);
+
+  readonly #end = () => {
+    this.#hasEnded = true;
+    this.#onEntry?.(null);
+  };
+
+  readonly #receive = (bytes: Buffer | string) => {
+    this.#arrivals++;
+    const text = typeof bytes === 'string' ? bytes : this.#decoder.write(bytes);
+    const pieces = this.#pastes.read(text);
+    const isSingleKey = text.length <= 1 && !this.#pastes.isHolding && !this.#pastes.isPasting;
+    if (!isSingleKey || this.#burst !== null) this.#arm();
+    for (const piece of pieces) this.#type(piece);
+  };
+
+  #type({ type, text }: Piece): void {
+    this.#endsWithEnter = type === 'typed' && /[\r\n]$/.test(text);
+    if (type === 'pasted') return this.#editor.lines.write(text);
+    for (const part of text.split(SIGNAL_KEYS)) {
+      const signal = SIGNALS.get(part);
+      if (signal !== undefined) this.#signal(signal);
+      else if (part.length === 1 || HAS_KEYS.test(part)) this.#editor.press(part);
+      // All of it at once: key by key, each would cost the length of the line.
+      else if (part !== '') this.#editor.lines.write(part);
+    }
+  }
+
+  #arm(): void {
+    clearTimeout(this.#burst ?? undefined);
+    const { pasteMs, quietMs } = TYPING_LIMITS;
+    const waitMs = this.#pastes.isPasting ? pasteMs : quietMs;
+    this.#burst = setTimeout(() => void this.#endWhenQuiet(), waitMs);
+  }
+
+  /** A timer can be late, and what has come meanwhile still waits to be read. */
+  async #endWhenQuiet(): Promise<void> {
+    const seen = this.#arrivals;
+    await nextTurn();
+    await nextTurn();
+    if (seen === this.#arrivals) this.#endBurst();
+  }
+
+  #endBurst(): void {
+    if (this.#burst === null) return;
+    clearTimeout(this.#burst);
+    for (const piece of this.#pastes.flush()) this.#type(piece);
+    this.#burst = null;
+    if (this.#endsWithEnter && this.#lines.length > 0 && this.#editor.lines.line === '') {
+      this.#finish();
+    }
+    this.#onQuiet();
+  }
+
+  /** Everything that the terminal holds is read, and no paste is under way. */
+  async #settle(): Promise<void> {
+    for (;;) {
+      const seen = this.#arrivals;
+      await nextTurn();
+      await nextTurn();
+      if (this.#burst !== null) {
+        await new Promise<void>((resolve) => {
+          this.#onQuiet = resolve;
+        });
+      } else if (seen === this.#arrivals) return;
+    }
+  }
+
+  #signal(name: NodeJS.Signals): void {
+    if (name === 'SIGINT' && this.#options.onInterrupt()) return;
+    this.#setModes(false);
+    if (name === 'SIGTSTP') {
+      process.once('SIGCONT', () => {
+        if (this.#holders === 0) return;
+        this.#setModes(true);
+        if (this.#screen.isShown) this.#editor.lines.prompt(true);
+      });
+    }
+    signalAll(name);
+  }
+
+  #say(words: string): void {
+    this.#options.output.write(`(${words})\n`);
+  }
+}
+
+/** As the terminal would send it: to every program of the job. */
+export function signalAll(name: NodeJS.Signals): void {
+  process.kill(0, name);
+}
+
+const KEPT = 'What you typed before this question is kept as your next message.';
+const FINISH_FIRST =
+  'You had begun a line: Enter keeps it as your next message, Ctrl-U clears it. Then answer.';
+const FINISH_STALE =
+  'You had begun a line for a question that is closed: Enter drops it. Then answer this one.';
+const DROPPED = 'What was typed before this question does not count.';
+const REST_DROPPED =
+  'That line was begun before this question, so it does not count either. Please answer now.';
+
+/** What a terminal makes of keys when it is not raw. */
+const SIGNALS: ReadonlyMap<string, NodeJS.Signals> = new Map([
+  ['\x03', 'SIGINT'],
+  ['\x1a', 'SIGTSTP'],
+  ['\x1c', 'SIGQUIT'],
+]);
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const SIGNAL_KEYS = /([\x03\x1a\x1c])/;
+/** Keys beside text, line ends and tabs. */
+const HAS_KEYS = /[^\P{Cc}\r\n\t]/u;
+
+/** The line that is being written, as readline edits it. */
+interface Editor {
+  readonly lines: Interface;
+  /** As a terminal sends keys. */
+  press(keys: string): void;
+  close(): void;
+}
+
+interface EditorEvents {
+  onLine(line: string): void;
+  /** Ctrl-D, and not `close`. */
+  onClose(): void;
+  onHistory(history: string[]): void;
+}
+
+function newEditor(screen: Screen, history: readonly string[], events: EditorEvents): Editor {
+  const keys = new Readable({ read() {} });
+  const options = { input: keys, output: screen, terminal: true, history: [...history] };
+  const lines = createInterface(options);
+  let isOpen = true;
+  lines.on('line', events.onLine).on('history', events.onHistory);
+  lines.on('close', () => {
+    if (isOpen) events.onClose();
+  });
+  return {
+    lines,
+    // Not pushed: what is pasted next must not overtake it.
+    press: (text) => void keys.emit('data', Buffer.from(text)),
+    close: () => {
+      isOpen = false;
+      lines.close();
+    },
+  };
+}
+
+/** The output of editors: it shows nothing while nothing is asked. */
+class Screen extends Writable {
+  isShown = false;
+  readonly #output: KeyOutput;
+
+  constructor(output: KeyOutput) {
+    super({ decodeStrings: false });
+    this.#output = output;
+    output.on('resize', () => this.emit('resize'));
+  }
+
+  get columns(): number | undefined {
+    return this.#output.columns;
+  }
+
+  override _write(text: string, _encoding: string, done: () => void): void {
+    if (this.isShown) this.#output.write(text);
+    done();
+  }
+}

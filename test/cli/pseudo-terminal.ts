@@ -1,0 +1,57 @@
+/** A program at a real terminal: `script` of Linux gives it one. */
+import { startDrawbridge } from './drawbridge.ts';
+
+export const HAS_TERMINALS = process.platform === 'linux';
+
+export interface PseudoTerminal {
+  /** As a person or a paste sends it. */
+  type(text: string): void;
+  /** Waits until this text, without colours and cursor moves, stands on the screen so many times. */
+  shows(text: string, times?: number): Promise<void>;
+  screen(): string;
+  readonly finished: Promise<{ readonly code: number | null }>;
+}
+
+/** Runs the command in a terminal of its own, 80 columns wide. */
+export function openPseudoTerminal(
+  command: readonly string[],
+  options: { readonly env?: NodeJS.ProcessEnv; readonly cwd?: string } = {},
+): PseudoTerminal {
+  const quoted = command.map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+  const line = `stty cols 80 rows 24; exec ${quoted}`;
+  const started = startDrawbridge([], {
+    ...options,
+    env: { TERM: 'xterm', NO_COLOR: '1', ...options.env },
+    program: ['script', '-qec', line, '/dev/null'],
+    input: null,
+  });
+  let output = '';
+  const waiting = new Set<() => void>();
+  started.process.stdout?.on('data', (text: string) => {
+    output += text;
+    for (const look of waiting) look();
+  });
+  const screen = () => plainTextOf(output);
+  return {
+    type: (text) => void started.process.stdin?.write(text),
+    screen,
+    shows: (text, times = 1) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (screen().split(text).length <= times) return;
+          waiting.delete(look);
+          resolve();
+        };
+        waiting.add(look);
+        const fail = () => reject(new Error(`It never showed ${text}: ${screen()}`));
+        started.finished.then(fail);
+        look();
+      }),
+    finished: started.finished,
+  };
+}
+
+function plainTextOf(output: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is taken out.
+  return output.replaceAll(/\u001b\[\??[\d;]*[A-Za-z]/g, '').replaceAll('\r', '');
+}
