@@ -21,7 +21,7 @@ Exit codes:
 
 /** For the help of `chat`. */
 export const CHAT_EXIT_HELP = `${EXIT_HELP}
-  3    the agent asked a question, and there is no terminal to answer it; the run waits
+  3    a question needs an answer, and there is no terminal to give it; the run waits
   130  cancelled: Ctrl-C once cancels the run, twice leaves it
   141  the reader of the output has left; the run goes on
   143  cancelled by SIGTERM`;

@@ -4,7 +4,13 @@ import type { Device } from '../client/device.ts';
 import { findInstance } from '../local/running.ts';
 import { openState, readUserToken } from '../local/state.ts';
 import { LocalError } from '../machine/local-error.ts';
-import { addLocationOptions, type LocationOptions, locationOf } from './setup/location-options.ts';
+import { ownCommand } from './own-command.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+  locationOf,
+} from './setup/location-options.ts';
 import { UsageError } from './usage-error.ts';
 
 export interface Target {
@@ -38,13 +44,20 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
   return { url, token, device: null };
 }
 
+/** The options again, as words of a command line. A token is not repeated. */
+export function targetWordsOf({ url, token, workspace, state }: TargetOptions): string[] {
+  const named = { url, token: token && 'TOKEN', workspace, state };
+  return Object.entries(named).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
+}
+
 async function findLocalTarget(options: LocationOptions): Promise<Target> {
-  const location = locationOf(options);
+  const location = await findLocation(options, 'running');
   const instance = await findInstance(location);
   if (!instance) {
     throw new LocalError(
       'failed',
-      `No Drawbridge runs for ${location.workspaceDir}: start one there with "npm start", or give --workspace or --url.`,
+      `No Drawbridge runs for ${location.workspaceDir} or a folder above it: start one with ` +
+        `\`${ownCommand('up')}\`, or give --workspace or --url.`,
     );
   }
   const state = await openState(location);

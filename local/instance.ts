@@ -126,9 +126,15 @@ async function serve(options: InstanceOptions, url: string, signal: AbortSignal)
     return await whenAborted(signal);
   }
   const connected = Promise.withResolvers<Confinement>();
+  let isAway = false;
   const onStatus = (status: BridgeStatus) => {
-    if (status.event === 'connected') connected.resolve(status.confinement);
+    if (status.event === 'connected') {
+      connected.resolve(status.confinement);
+      if (isAway) options.onNotice('The bridge is back.');
+      isAway = false;
+    }
     if (status.event === 'disconnected') {
+      isAway = true;
       options.onNotice(`The bridge lost its connection (${status.reason}) and tries again.`);
     }
   };

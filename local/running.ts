@@ -1,6 +1,7 @@
 /** Which instance runs on a state, and where it answers: at most one, and others can find it. */
+import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { LocalError } from '../machine/local-error.ts';
 import { isLocked, takeLock } from '../machine/lock.ts';
@@ -39,6 +40,23 @@ export async function claimState(state: State): Promise<Claim> {
 export async function findInstance(location: StateLocation): Promise<Instance | undefined> {
   const dir = await locateState(location);
   return isLocked(lockPath(dir)) ? await readInstance(dir) : undefined;
+}
+
+/**
+ * The instances whose state is kept, of this folder and of those above it, the nearest first. They end at the first
+ * folder that can be no workspace.
+ */
+export async function listLocations(
+  folder: string,
+): Promise<{ location: StateLocation; isRunning: boolean }[]> {
+  const found = [];
+  for (let dir = resolve(folder), last = ''; dir !== last; last = dir, dir = dirname(dir)) {
+    const location = { workspaceDir: dir };
+    const stateDir = await locateState(location).catch(() => undefined);
+    if (stateDir === undefined) break;
+    if (existsSync(stateDir)) found.push({ location, isRunning: isLocked(lockPath(stateDir)) });
+  }
+  return found;
 }
 
 async function alreadyRunning(dir: string): Promise<LocalError> {

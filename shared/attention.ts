@@ -13,14 +13,17 @@ export const AttentionItem = z.object({
 });
 export type AttentionItem = z.infer<typeof AttentionItem>;
 
-/** One sentence for people and for the model. */
-export function attentionSentence({ name, quarantined, what, failure }: AttentionItem): string {
+/** One sentence for people and for the model; `program` is what the reader has to call Drawbridge by. */
+export function attentionSentence(
+  { name, quarantined, what, failure }: AttentionItem,
+  program = 'drawbridge',
+): string {
   const list = what.join(', ');
   if (failure !== undefined) {
     return `${name} is new and could NOT be quarantined, remove it before you use it: ${failure}.`;
   }
   if (quarantined) {
-    return `${name} is new; what could start programs there was quarantined (\`drawbridge quarantine\` shows it): ${list}.`;
+    return `${name} is new; what could start programs there was quarantined (\`${program} quarantine\` shows it): ${list}.`;
   }
   return what.length === 0
     ? `${name} is new; nothing in it starts programs.`

@@ -22,7 +22,7 @@ export function toCommandResult(report: CommandReport): ToolResult {
   const data = [
     ending.text,
     `Sandbox: ${report.limits}.`,
-    ...report.attention.map(attentionSentence),
+    ...report.attention.map((item) => attentionSentence(item)),
     report.outcome.output === '' ? 'It printed nothing.' : `Output:\n${report.outcome.output}`,
   ].join('\n');
   const metadata = toMetadata(report, ending);

@@ -18,10 +18,10 @@ export async function askApproval(
 ): Promise<void> {
   const { terminal, device } = chat;
   const say = (words: string) => terminal.write(`${terminal.paint('yellow', words)}\n`);
-  if (!terminal.isInteractive || !device) return say(device ? NO_TERMINAL : NO_KEY);
+  if (!device) return say(NO_KEY);
   const answer = await askUntilClear(chat, question, signal);
   if (answer) await sayUnlessCounted(chat, () => send(chat, question, answer, device));
-  else if (!signal.aborted) say(NO_TERMINAL);
+  else if (!signal.aborted) say(UNANSWERED);
 }
 
 async function askUntilClear(
@@ -51,9 +51,8 @@ async function send(
   await client.answerApproval(conversationId, callId, { nonce, ...answer, ...signature });
 }
 
-const NO_TERMINAL =
-  'Answer it at the machine where the bridge runs or on a device that is enrolled there; here that takes a terminal. ' +
-  'Ctrl-C cancels the run.';
+const UNANSWERED =
+  'Answer it at the terminal where the bridge asks or on an enrolled device. Ctrl-C cancels the run.';
 const NO_KEY =
   'This machine has no key that the bridge knows. Answer it where the bridge runs or on an enrolled device. ' +
   'Ctrl-C cancels the run.';

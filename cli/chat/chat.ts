@@ -24,6 +24,8 @@ export interface Chat {
   /** They go with the first message. */
   readonly images: readonly ImagePart[];
   conversationId: string | undefined;
+  /** The options that name the target, for commands that the person is advised to type. */
+  readonly targetWords: readonly string[];
 }
 
 /**

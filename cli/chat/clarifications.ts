@@ -2,7 +2,7 @@
 import type { Answer, Question } from '../../shared/documents.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ClarificationEvent } from '../render/catch-up.ts';
-import { sayUnlessCounted } from './answers.ts';
+import { sayUnlessCounted, sayWhereToAnswer } from './answers.ts';
 import type { Chat } from './chat.ts';
 
 /** Asks one question after the other and sends the answers together. */
@@ -22,14 +22,6 @@ export async function askClarification(
   await sayUnlessCounted(chat, () =>
     client.answerClarification(conversationId, documentId, { answers }),
   );
-}
-
-/** For when nobody can be asked here. */
-export function sayWhereToAnswer({ terminal, conversationId = '' }: Chat): void {
-  const words =
-    'The run waits for an answer. Answer it on another device, or here in a terminal: ' +
-    `drawbridge chat --conversation ${conversationId}`;
-  terminal.write(`${terminal.paint('yellow', words)}\n`);
 }
 
 async function askUntilClear(

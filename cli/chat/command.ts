@@ -5,7 +5,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { Mode } from '../../shared/modes.ts';
 import { parseConversationId } from '../conversations/id.ts';
 import { CHAT_EXIT_HELP } from '../exit-codes.ts';
-import { addTargetOptions, findTarget, type TargetOptions } from '../target.ts';
+import { addTargetOptions, findTarget, type TargetOptions, targetWordsOf } from '../target.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { type Chat, runChat } from './chat.ts';
 import { readImage } from './image-file.ts';
@@ -72,6 +72,7 @@ async function openChat(options: ChatOptions, terminal: Terminal): Promise<Chat>
     model,
     withReasoning: options.reasoning,
     images,
+    targetWords: targetWordsOf(options),
     conversationId: options.continue ? await findLast(client) : named,
   };
 }

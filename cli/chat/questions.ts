@@ -78,7 +78,7 @@ function questionsOf(event: StreamEvent): Question[] {
     .filter((question) => question !== undefined);
 }
 
-/** Whether the run waits for an answer that takes a person's own words or choice. */
-export function asksForAnswers(event: StreamEvent): boolean {
-  return questionsOf(event).some(({ type }) => type === 'clarification_request');
+/** Whether the run waits for a person. */
+export function asks(event: StreamEvent): boolean {
+  return questionsOf(event).length > 0;
 }

@@ -5,10 +5,10 @@ import type { ResponseStatus } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { MessageContent } from '../../shared/requests.ts';
+import { sayWhereToAnswer } from './answers.ts';
 import type { Chat } from './chat.ts';
-import { sayWhereToAnswer } from './clarifications.ts';
 import { Interrupts, type Leaving } from './interrupts.ts';
-import { asksForAnswers, Questions } from './questions.ts';
+import { asks, Questions } from './questions.ts';
 import { openScreen } from './screen.ts';
 
 /**
@@ -50,7 +50,7 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
       learn(chat, interrupts, event);
       questions.withdrawAnswered(event);
       screen.show(positioned);
-      if (!chat.terminal.isInteractive && asksForAnswers(event)) {
+      if (!chat.terminal.isInteractive && asks(event)) {
         sayWhereToAnswer(chat);
         return 'waiting';
       }

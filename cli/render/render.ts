@@ -8,7 +8,7 @@ import { writePlanEvent, writeTodosEvent } from './plan.ts';
 import { writeDone, writeNews, writeRestart } from './run.ts';
 import { type DocumentEvent, learn, type Shown } from './shown.ts';
 import { type Place, type View, writeLoss, writeTextEvent } from './text.ts';
-import { writeToolEvent } from './tool.ts';
+import { writeLastLine, writeToolEvent } from './tool.ts';
 
 /** What stands on the screen. */
 export interface RenderState {
@@ -59,23 +59,46 @@ export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint
 }
 
 function renderDocumentEvent(state: RenderState, event: DocumentEvent, paint: Paint): Rendered {
-  const id = event.type === 'document_start' ? event.document.id : event.documentId;
-  const before = state.documents.get(id);
-  const shown = learn(before, event);
+  const rendered = renderOwn(state, event, paint);
+  const { last, documents } = state;
+  const waiting = last === null || last === idOf(event) ? undefined : documents.get(last);
+  if (rendered.text === '' || !waiting || waiting.outputShown >= waiting.liveOutput.length) {
+    return rendered;
+  }
+  const above = draw(state, last, (pen) => {
+    writeLastLine(pen, waiting, placeOf(state, waiting.id), paint);
+  });
+  const whole = { ...waiting, outputShown: waiting.liveOutput.length };
+  const flushed = { ...above.state, documents: new Map(documents).set(waiting.id, whole) };
+  const below = renderOwn(flushed, event, paint);
+  return { state: below.state, text: above.text + below.text };
+}
+
+function renderOwn(state: RenderState, event: DocumentEvent, paint: Paint): Rendered {
+  const id = idOf(event);
+  const place = placeOf(state, id);
+  const shown = learn(place.before, event);
   if (!shown) return { state, text: '' };
-  const place = {
-    before,
-    isLast: state.last === id,
-    lastType: state.documents.get(state.last ?? '')?.type ?? null,
-    view: state.view,
-    documents: state.documents,
-  };
   const rendered = draw(state, id, (pen) => {
     if (isInView(state.view, shown)) writeEvent(pen, shown, event, place, paint);
     else if (isAnswer(shown)) writeLoss(pen, event, paint);
   });
   const documents = new Map(state.documents).set(id, shown);
   return { ...rendered, state: { ...rendered.state, documents } };
+}
+
+function idOf(event: DocumentEvent): string {
+  return event.type === 'document_start' ? event.document.id : event.documentId;
+}
+
+function placeOf(state: RenderState, id: string): Place {
+  return {
+    before: state.documents.get(id),
+    isLast: state.last === id,
+    lastType: state.documents.get(state.last ?? '')?.type ?? null,
+    view: state.view,
+    documents: state.documents,
+  };
 }
 
 function isInView(view: View, shown: Shown): boolean {

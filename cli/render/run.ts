@@ -9,6 +9,7 @@ import {
   printable,
   printableLine,
 } from '../../shared/plain-sight.ts';
+import { ownCommand } from '../own-command.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
 
@@ -45,7 +46,7 @@ const PLACES = new Map([
 export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: Paint): void {
   pen.line();
   for (const item of items) {
-    const words = printable(attentionSentence(item)).replaceAll('\n', ' ');
+    const words = printable(attentionSentence(item, ownCommand())).replaceAll('\n', ' ');
     pen.write(`  ${paint(item.failure === undefined ? 'yellow' : 'red', `! ${words}`)}\n`);
   }
 }

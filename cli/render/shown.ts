@@ -9,6 +9,8 @@ export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
   readonly isBlank: boolean;
   /** What a command wrote while it ran. */
   readonly liveOutput: string;
+  /** How much of that is on the screen: whole lines, since the last one may still be rewritten. */
+  readonly outputShown: number;
   /** What a person is waited for: the nonce of an approval, or the document itself where it asks questions. */
   readonly asks: string | null;
   readonly ended: boolean;
@@ -35,7 +37,7 @@ export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | u
         isBlank: shown.isBlank && event.delta.trim() === '',
       };
     case 'tool_output':
-      return { ...shown, liveOutput: shown.liveOutput + event.delta };
+      return withOutput(shown, shown.liveOutput + event.delta);
     case 'tool_call_start':
       return { ...shown, metadata: { ...metadata, toolName: event.toolName } };
     case 'tool_call_arguments':
@@ -70,11 +72,17 @@ function newShown({ id, type, metadata = {} }: DocumentStart['document']): Shown
     content: '',
     isBlank: true,
     liveOutput: '',
+    outputShown: 0,
     asks: null,
     ended: false,
     attended: false,
   };
   return { id, type, metadata, ...nothing };
+}
+
+function withOutput(shown: Shown, liveOutput: string): Shown {
+  const outputShown = Math.max(shown.outputShown, liveOutput.lastIndexOf('\n') + 1);
+  return { ...shown, liveOutput, outputShown };
 }
 
 type DocumentStart = Extract<StreamEvent, { type: 'document_start' }>;

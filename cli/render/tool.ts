@@ -22,7 +22,7 @@ export function writeToolEvent(
   const goesOn = { ...place, isLast: place.isLast || isNew };
   switch (event.type) {
     case 'tool_output':
-      writeOutput(pen, shown, event.delta, goesOn, paint);
+      writeOutput(pen, shown, goesOn, paint);
       break;
     case 'tool_result':
       if (shown.type === 'tool_call') writeOutcome(pen, shown, goesOn, paint);
@@ -38,7 +38,8 @@ export function writeToolEvent(
       if (place.before?.attended !== true) writeAttention(pen, event, paint);
       break;
     case 'document_end':
-      writeEnd(pen, shown, goesOn, paint);
+      writeLastLine(pen, shown, goesOn, paint);
+      writeEnd(pen, shown, pen.text === '' ? goesOn : { ...goesOn, isLast: true }, paint);
       break;
     default:
     // The others only teach the title.
@@ -76,12 +77,39 @@ function goOn(pen: Pen, shown: Shown, { isLast }: Place, paint: Paint): void {
   pen.write(titleOf(shown, paint) ?? `• ${inLine(shown.metadata['toolName'] ?? shown.type)}`);
 }
 
-function writeOutput(pen: Pen, shown: Shown, delta: string, place: Place, paint: Paint): void {
-  const isFirst = shown.liveOutput === delta;
-  if (!place.isLast) goOn(pen, shown, place, paint);
-  if (isFirst || !place.isLast) pen.line();
-  pen.indented(printable(delta));
+function writeOutput(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+  const from = place.before?.outputShown ?? 0;
+  writeLines(pen, shown, { from, to: shown.outputShown }, place, paint);
 }
+
+/** The line that has waited for its end: the document is over, or another one goes on below it. */
+export function writeLastLine(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
+  const range = { from: shown.outputShown, to: shown.liveOutput.length };
+  writeLines(pen, shown, range, place, paint);
+}
+
+function writeLines(
+  pen: Pen,
+  shown: Shown,
+  { from, to }: { readonly from: number; readonly to: number },
+  place: Place,
+  paint: Paint,
+): void {
+  if (from >= to) return;
+  if (!place.isLast) goOn(pen, shown, place, paint);
+  if (from === 0 || !place.isLast) pen.line();
+  pen.indented(printable(lastStates(shown.liveOutput.slice(from, to))));
+}
+
+/** Of each line that was rewritten with carriage returns only what stands there in the end. */
+function lastStates(text: string): string {
+  if (!text.includes('\r')) return text;
+  const lines = text.replaceAll(ERASURES, '').split('\n');
+  return lines.map((line) => line.split('\r').findLast((state) => state !== '') ?? '').join('\n');
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const ERASURES = /\u001b\[[0-2]?K/g;
 
 /** `ok` with what came back, or `failed`: the error that follows says why. */
 function writeOutcome(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
@@ -118,7 +146,7 @@ function writeExit(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
   if (!place.isLast) goOn(pen, shown, place, paint);
   pen.line();
   const { output, exitCode, duration_ms: durationMs } = shown.metadata;
-  if (shown.liveOutput === '') pen.indented(lastLines(printable(String(output ?? ''))));
+  if (shown.liveOutput === '') pen.indented(lastLines(printable(lastStates(String(output ?? '')))));
   pen.line();
   const seconds = typeof durationMs === 'number' ? ` after ${formatSeconds(durationMs)}` : '';
   if (exitCode === undefined && seconds !== '') {

@@ -5,8 +5,9 @@ import { locateState } from '../../local/state-folder.ts';
 import { resolveWorkspace } from '../../local/workspace.ts';
 import { printable } from '../../shared/plain-sight.ts';
 import { EXIT, EXIT_HELP } from '../exit-codes.ts';
+import { ownCommand } from '../own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
-import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
+import { addLocationOptions, findLocation, type LocationOptions } from './location-options.ts';
 
 interface CheckOptions extends LocationOptions {
   readonly mend: boolean;
@@ -23,7 +24,7 @@ export function registerCheck(program: Command): void {
 
 async function check(options: CheckOptions): Promise<void> {
   const { findObstacles } = await import('../../bridge/quarantine/obstacles.ts');
-  const location = locationOf(options);
+  const location = await findLocation(options, 'kept');
   const workspace = await resolveWorkspace(location.workspaceDir);
   // What is put away needs a place, also where no instance has ever run.
   const stateDir = options.mend ? (await openState(location)).dir : await locateState(location);
@@ -36,7 +37,7 @@ async function check(options: CheckOptions): Promise<void> {
   const open = obstacles.filter(({ isMended }) => !isMended);
   if (obstacles.length === 0) write('Nothing in the workspace stands in the way.\n');
   else if (open.length > 0 && !options.mend) {
-    write('`drawbridge check --mend` puts what it can into quarantine.\n');
+    write(`\`${ownCommand('check', '--mend')}\` puts what it can into quarantine.\n`);
   }
   if (open.length > 0) process.exitCode = EXIT.failure;
 }

@@ -20,11 +20,14 @@ export function findOwner(): Owner {
 }
 
 function newTerminalOwner(): Owner {
+  let isAway = false;
   return {
     signal: abortOnInterrupt(),
     tell: (status) => {
       if (status.event === 'refused' || status.event === 'failed') process.exitCode = 1;
-      process.stderr.write(`${inOneLine(describe(status))}\n`);
+      const back = isAway && status.event === 'connected' ? 'The bridge is back. ' : '';
+      isAway = status.event === 'disconnected';
+      process.stderr.write(`${inOneLine(`${back}${describe(status)}`)}\n`);
     },
     warn: (line) => void process.stderr.write(`${inOneLine(line)}\n`),
     leave: () => {},

@@ -8,7 +8,7 @@ import { printableLine } from '../../shared/plain-sight.ts';
 import { EXIT, EXIT_HELP } from '../exit-codes.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
-import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
+import { addLocationOptions, findLocation, type LocationOptions } from './location-options.ts';
 
 interface ChangeOptions extends LocationOptions {
   readonly yes: boolean;
@@ -38,7 +38,9 @@ export function registerQuarantine(program: Command): void {
 
 async function listAll(options: LocationOptions): Promise<void> {
   const { listRecords } = await import('../../bridge/quarantine/store.ts');
-  const { records, unreadable } = listRecords(await locateState(locationOf(options)));
+  const { records, unreadable } = listRecords(
+    await locateState(await findLocation(options, 'kept')),
+  );
   const terminal = openTerminal(process, process.env);
   for (const record of records) terminal.writeOut(`${lineOf(record)}\n`);
   for (const id of unreadable) terminal.write(`${id} cannot be read: look into it by hand.\n`);
@@ -85,7 +87,7 @@ async function find(
   options: LocationOptions,
 ): Promise<{ record: StoredRecord; stateDir: string }> {
   const { listRecords } = await import('../../bridge/quarantine/store.ts');
-  const stateDir = await locateState(locationOf(options));
+  const stateDir = await locateState(await findLocation(options, 'kept'));
   const record = listRecords(stateDir).records.find((other) => other.id === id);
   if (record) return { record, stateDir };
   throw new LocalError('refused', `There is no ${inLine(id)} in quarantine: the list has the ids.`);

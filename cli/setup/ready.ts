@@ -3,6 +3,7 @@ import type { Programs } from '../../local/instance.ts';
 import type { ModelSettings } from '../../local/model-settings.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
+import { commandLine } from '../own-command.ts';
 
 export interface Ready {
   readonly url: string;
@@ -26,12 +27,12 @@ export function readyLine({ url, token, bridgeId, model }: Ready): string {
 
 /** A page for people. */
 export function readyText(ready: Ready): string {
-  const chat = commandLine(ready, 'chat');
+  const chat = commandFor(ready, 'chat');
   return `
 Drawbridge is ready. Ctrl-C ends it.
 
   API        ${ready.url}
-  Token      ${commandLine(ready, 'token')}
+  Token      ${commandFor(ready, 'token')}
   Model      ${inOneLine(modelText(ready.model))}
   Workspace  ${nameInLine(ready.workspaceDir)}
   Bridge     ${bridgeText(ready)}
@@ -78,26 +79,9 @@ function confinementText(confinement: Confinement | null): string {
 }
 
 /** A command about this instance, ready to be pasted into any shell in any folder. */
-function commandLine({ programs, workspaceDir, stateDir }: Ready, command: string): string {
+function commandFor({ programs, workspaceDir, stateDir }: Ready, command: string): string {
   const [, ...program] = programs.drawbridge;
   const words = ['node', ...program, command, '--workspace', workspaceDir];
   if (stateDir !== undefined) words.push('--state', stateDir);
-  return words.map(quote).join(' ');
-}
-
-/** What cannot be seen is written as bash, zsh and most others have it: `$'…'`. */
-function quote(word: string): string {
-  if (/^[\w./:@=+-]+$/.test(word)) return word;
-  if (inOneLine(word) === word) return `'${word.replaceAll("'", `'\\''`)}'`;
-  const escaped = word
-    .replaceAll(/['\\]/g, '\\$&')
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, octalOf);
-  return `$'${escaped}'`;
-}
-
-function octalOf(character: string): string {
-  return Array.from(
-    Buffer.from(character),
-    (byte) => `\\${byte.toString(8).padStart(3, '0')}`,
-  ).join('');
+  return commandLine(words);
 }

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import { openState, readUserToken } from '../../local/state.ts';
 import { mintToken } from '../../local/tokens.ts';
-import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
+import { addLocationOptions, findLocation, type LocationOptions } from './location-options.ts';
 
 interface TokenOptions extends LocationOptions {
   readonly scope: 'user' | 'bridge';
@@ -23,7 +23,7 @@ export function registerToken(program: Command): void {
 }
 
 async function tokenOf(options: TokenOptions): Promise<string> {
-  const state = await openState(locationOf(options));
+  const state = await openState(await findLocation(options, 'running'));
   const { authSecret, bridgeId } = state;
   const now = new Date();
   if (options.scope === 'user') return await readUserToken(state, now);

@@ -97,7 +97,7 @@ function renderCommand({ metadata }: Document): string {
   const { command = '', workingDirectory, exitCode, output = '', result } = data ?? {};
   // Only the end of its call tells how long that took.
   const isRunning = exitCode === undefined && data?.duration_ms !== undefined;
-  const left = (data?.newlyProtected ?? []).map(attentionSentence);
+  const left = (data?.newlyProtected ?? []).map((item) => attentionSentence(item));
   const where = workingDirectory === undefined ? '' : ` in ${codeSpan(workingDirectory)}`;
   return joined([
     `**Command**${where}`,

@@ -168,25 +168,30 @@ describe('an approval', () => {
     expect(await crypto.subtle.verify(DEVICE_ALGORITHM, publicKey, bytes, text)).toBe(true);
   });
 
-  it.each([
-    { name: 'without a terminal', piped: 'Hi', hasKey: true, words: 'here that takes a terminal' },
-    { name: 'without a key', piped: undefined, hasKey: false, words: 'has no key' },
-  ])('$name is left to others, and the screen says to whom', async ({ piped, hasKey, words }) => {
+  it('without a terminal ends it with exit code 3, and says where it can be answered', async () => {
     await using api = await startScriptedApi(ASKING_TAPE);
     const text = streamText(eventsAfter(ASKING_TAPE, 0).slice(0, 9));
-    const terminal = scriptTerminal(piped === undefined ? {} : { piped });
+    api.fates.push({ type: 'text', text, rest: NEVER });
+    const terminal = scriptTerminal({ piped: 'Hi' });
+    expect(await runChat(newChat(api, terminal, await newDevice()), ['Hi'])).toBe(3);
+    expect(terminal.screen()).toContain('The run waits for an answer.');
+  });
+
+  it('without a key is left to others, and the screen says to whom', async () => {
+    await using api = await startScriptedApi(ASKING_TAPE);
+    const text = streamText(eventsAfter(ASKING_TAPE, 0).slice(0, 9));
+    const terminal = scriptTerminal();
     const { promise: rest, resolve } = Promise.withResolvers<string>();
     api.fates.push({ type: 'text', text, rest });
-    const chat = newChat(api, terminal, hasKey ? await newDevice() : null);
-    const write = terminal.write;
+    const { write } = terminal;
     const watched = {
       ...terminal,
       write: (written: string) => {
         write(written);
-        if (written.includes(words)) resolve('');
+        if (written.includes('has no key')) resolve('');
       },
     };
-    expect(await runChat({ ...chat, terminal: watched }, ['Hi'])).toBe(0);
+    expect(await runChat({ ...newChat(api, terminal, null), terminal: watched }, ['Hi'])).toBe(0);
     expect(terminal.questions).toEqual([]);
   });
 

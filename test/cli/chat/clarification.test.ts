@@ -93,7 +93,9 @@ describe('a clarification', () => {
     const terminal = scriptTerminal({ piped: 'Hi' });
     expect(await runChat(newChat(api, terminal), [])).toBe(3);
     expect([terminal.questions, terminal.out()]).toEqual([[], '']);
-    expect(terminal.screen()).toMatch(/2 {2}Sessions[\s\S]*drawbridge chat --conversation conv_/);
+    expect(terminal.screen()).toMatch(
+      /2 {2}Sessions[\s\S]*drawbridge\.mjs chat --conversation conv_/,
+    );
     expect(api.requests).toHaveLength(1);
   });
 

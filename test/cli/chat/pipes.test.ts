@@ -1,9 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ownCommand } from '../../../cli/own-command.ts';
 import type { StreamEvent, TapeEvent } from '../../../shared/events.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
+import {
+  BRIDGE_ID,
+  CALL_ID,
+  CONVERSATION_ID,
+  RESPONSE_ID,
+  SAMPLE_TAPE,
+} from '../../client/sample-tape.ts';
 import {
   eventsAfter,
   NEVER,
@@ -69,8 +76,21 @@ describe('where stdout is a pipe', () => {
       code: 3,
       stdout: '',
       stderr:
-        '? Which?\n  1  This\nThe run waits for an answer. Answer it on another device, ' +
-        `or here in a terminal: drawbridge chat --conversation ${CONVERSATION_ID}\n`,
+        '? Which?\n  1  This\nThe run waits for an answer. Answer it at the terminal where the ' +
+        `bridge asks, on another device, or here in a terminal: ${ownCommand('chat')} ` +
+        `--conversation ${CONVERSATION_ID} --url ${api.url} --token TOKEN\n`,
+    });
+  });
+
+  it('a call that asks for approval leaves the run waiting too', async () => {
+    const tape: TapeEvent[] = [...SAMPLE_TAPE.slice(0, 8), APPROVAL];
+    await using api = await startScriptedApi(tape);
+    api.fates.push({ type: 'text', text: streamText(eventsAfter(tape, 0)), rest: NEVER });
+    expect(await runDrawbridge(chat(api, 'Hi'))).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(
+        /needs your approval[\s\S]*The run waits for an answer\. .*chat/,
+      ),
     });
   });
 });
@@ -221,6 +241,14 @@ it('an error of the API is one line, and exit code 1', async () => {
     stderr: 'drawbridge: error UNKNOWN_MODEL: No model ␛[2J\n',
   });
 });
+
+const APPROVAL: TapeEvent = {
+  type: 'approval_request',
+  documentId: 'doc_002',
+  ...{ callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1' },
+  proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
+  reason: 'Commands ask.',
+};
 
 const QUESTION: readonly TapeEvent[] = [
   { type: 'document_start', document: { id: 'doc_001', type: 'clarification', sequence: 1 } },

@@ -22,6 +22,7 @@ export function newChat(
     withReasoning: false,
     images: [],
     conversationId: undefined,
+    targetWords: [],
   };
 }
 

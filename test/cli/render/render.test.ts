@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { ownCommand } from '../../../cli/own-command.ts';
 import { nothingShown, renderEvent } from '../../../cli/render/render.ts';
 import type { View } from '../../../cli/render/text.ts';
 import { coloured, type Paint, plain } from '../../../cli/terminal/paint.ts';
@@ -154,6 +155,17 @@ describe('on a terminal', () => {
       text: 'src/a.ts:3-4\n```\nx\ny\n```\n',
     },
     {
+      name: 'a line that is rewritten with carriage returns shows its last state alone',
+      events: [
+        start(1, 'terminal_command', { command: 'x' }),
+        ...['get', ' 10%', '\r 50%\u001b[K', '\r', '100%\r', '\nb\r\n', '1\r2'].map((text) =>
+          output(1, text),
+        ),
+        end(1, { exitCode: 0, duration_ms: 3 }),
+      ],
+      text: '$ x\n  100%\n  b\n  2\n  exit code 0 after 0.0 s\n',
+    },
+    {
       name: 'a tool call is one line, completed by its result',
       events: [
         start(1, 'tool_call'),
@@ -177,7 +189,7 @@ describe('on a terminal', () => {
       events: [start(1, 'terminal_command', { command: 'x' }), ...leftBehind(1)],
       text:
         '$ x\n  exit code 0 after 0.0 s\n' +
-        '  ! new/.git is new; what could start programs there was quarantined (`drawbridge quarantine` shows it): hooks/pre-commit, a␛[2Jb.\n' +
+        `  ! new/.git is new; what could start programs there was quarantined (\`${ownCommand('quarantine')}\` shows it): hooks/pre-commit, a␛[2Jb.\n` +
         '  ! .envrc is new or was changed, look at it before you use it: a shell reads it.\n' +
         '  ! b/.git is new; nothing in it starts programs.\n' +
         '  ! c/.git is new and could NOT be quarantined, remove it before you use it: it could not be moved.\n',

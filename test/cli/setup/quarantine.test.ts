@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { HeldFolder } from '../../../bridge/quarantine/held-folder.ts';
 import { putAwayWhole } from '../../../bridge/quarantine/put-away.ts';
 import { QuarantineRecord, quarantineFolder } from '../../../bridge/quarantine/store.ts';
+import { ownCommand } from '../../../cli/own-command.ts';
 import { newPlace, runDrawbridge } from '../drawbridge.ts';
 
 /** A place where a command's `.git` was put away, and the command line of it. */
@@ -86,7 +87,7 @@ test('check says what stands in the way, and mends it', async () => {
     stdout: expect.stringMatching(
       /^The workspace’s rules are broken.*policy.json is not JSON.*\n$/,
     ),
-    stderr: '`drawbridge check --mend` puts what it can into quarantine.\n',
+    stderr: `\`${ownCommand('check', '--mend')}\` puts what it can into quarantine.\n`,
   });
   expect(await check('--mend')).toMatchObject({
     code: 0,

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { findInstance } from '../../../local/running.ts';
 import { openState } from '../../../local/state.ts';
@@ -17,6 +17,7 @@ import {
   startReady,
   upArguments,
 } from '../drawbridge.ts';
+import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
 
 /** Keys of models and others, one of which the table of models names. */
 const SECRETS = {
@@ -130,6 +131,53 @@ describe('up', () => {
     expect(stdout).not.toContain(readFileSync(join(stateDir, 'token'), 'utf8'));
     expect(stderr).toBe('');
   });
+});
+
+test.runIf(HAS_TERMINALS)('a Ctrl-C while the bridge asks a question ends everything', async () => {
+  const place = newPlace();
+  const program = join(import.meta.dirname, 'fixtures', 'drawbridge.ts');
+  const terminal = openPseudoTerminal([process.execPath, program, ...upArguments(place)], {
+    env: { FAKE_BRIDGE: 'asking' },
+  });
+  await terminal.shows('Run it?');
+  terminal.type('\x03');
+  expect((await terminal.finished).code).toBeOneOf([0, 130]);
+  expect(place.processes()).toEqual([]);
+});
+
+test('says that the bridge is back', async () => {
+  const { process: up, finished } = await startReady(newPlace(), [], {
+    FAKE_BRIDGE: 'coming back',
+  });
+  up.kill('SIGTERM');
+  expect((await finished).stderr).toBe(
+    'The bridge lost its connection (a test) and tries again.\nThe bridge is back.\n',
+  );
+});
+
+test('the commands in a folder of the workspace find the instance above them', async () => {
+  const stateHome = { XDG_STATE_HOME: temporaryFolder() };
+  const { workspaceDir } = newPlace();
+  const inside = join(workspaceDir, 'a', 'b');
+  mkdirSync(inside, { recursive: true });
+  const args = ['up', '--json', '--port', '0', '--no-bridge', '--workspace', workspaceDir];
+  const { firstLine } = startDrawbridge(args, { env: stateHome });
+  const { token } = JSON.parse(await firstLine);
+  const found = await runDrawbridge(['token'], { cwd: inside, env: stateHome });
+  expect(found).toEqual({ code: 0, stdout: `${token}\n`, stderr: '' });
+});
+
+test('a command that finds no instance says how to start one from there', async () => {
+  const env = { XDG_STATE_HOME: temporaryFolder() };
+  const cwd = temporaryFolder();
+  const launcher = join(import.meta.dirname, '..', '..', '..', 'bin', 'drawbridge.mjs');
+  const away = await runDrawbridge(['chat', 'Hi'], { cwd, env });
+  expect([away.code, away.stderr]).toEqual([1, expect.stringContaining(`\`node ${launcher} up\``)]);
+  const bin = temporaryFolder();
+  symlinkSync(launcher, join(bin, 'drawbridge'));
+  const PATH = `${bin}${delimiter}${process.env['PATH']}`;
+  const installed = await runDrawbridge(['chat', 'Hi'], { cwd, env: { ...env, PATH } });
+  expect(installed.stderr).toContain('`drawbridge up`');
 });
 
 describe('a second up on the same state', () => {
