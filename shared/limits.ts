@@ -606,6 +606,8 @@ export const CLI_LIMITS = {
   firstInputMs: 3 * SECOND,
   /** For cancelling a run at SIGTERM: whoever sent it comes with SIGKILL before long. */
   cancelMs: 2 * SECOND,
+  /** Between two looks whether a bridge that was offline is back. */
+  bridgeLookMs: 2 * SECOND,
   /** Columns left for titles in a list below which the dates give up theirs. */
   minTitleColumns: 16,
 } as const;

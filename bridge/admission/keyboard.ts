@@ -98,6 +98,14 @@ export class Keyboard {
     return answer;
   }
 
+  /** Writes a line above the prompt that is open, which goes on below it. */
+  writeAbove(text: string): void {
+    const { output } = this.#options;
+    if (this.#onEntry === null) return void output.write(text);
+    output.write(`\r\x1b[J${text}`);
+    this.#editor.lines.prompt(true);
+  }
+
   /** Ends the question that is open, as the end of the input does. */
   closeQuestion(): void {
     this.#onEntry?.(null);

@@ -2,8 +2,10 @@
 import type { Client } from '../../client/client.ts';
 import type { Device } from '../../client/device.ts';
 import { ClientError } from '../../client/error.ts';
+import type { StreamEvent } from '../../shared/events.ts';
 import type { Mode } from '../../shared/modes.ts';
 import type { ImagePart } from '../../shared/requests.ts';
+import { BridgeWatch } from '../chat-bridge.ts';
 import { describeError } from '../error-text.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Terminal } from '../terminal/terminal.ts';
@@ -24,6 +26,8 @@ export interface Chat {
   /** They go with the first message. */
   readonly images: readonly ImagePart[];
   conversationId: string | undefined;
+  /** Sees every event of a conversation in the terminal. */
+  readonly onEvent?: (event: StreamEvent) => void;
   /** The options that name the target, for commands that the person is advised to type. */
   readonly targetWords: readonly string[];
 }
@@ -54,8 +58,10 @@ const EXIT_CODES: Readonly<Record<TurnEnd, number>> = {
 };
 
 /** A failed turn is told and does not end the conversation. */
-async function converse(chat: Chat): Promise<number> {
-  const { terminal } = chat;
+async function converse(opened: Chat): Promise<number> {
+  const { terminal } = opened;
+  using watch = new BridgeWatch(opened);
+  const chat = { ...opened, onEvent: (event: StreamEvent) => watch.see(event) };
   using _ = terminal.listen();
   terminal.write(`${terminal.paint('dim', 'Ctrl-C cancels an answer, Ctrl-D leaves.')}\n`);
   let end = await joinAnswerAtWork(chat);

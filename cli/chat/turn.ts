@@ -48,6 +48,7 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
     for await (const positioned of open(signal)) {
       const { event } = positioned;
       learn(chat, interrupts, event);
+      chat.onEvent?.(event);
       questions.withdrawAnswered(event);
       screen.show(positioned);
       if (!chat.terminal.isInteractive && asks(event)) {

@@ -14,6 +14,8 @@ export interface Terminal {
   readonly columns: number | undefined;
   /** Says something to the person. While a question is open this waits for its answer, so that the two do not mix. */
   write(text: string): void;
+  /** Says something at once: above a question that is open. */
+  notify(text: string): void;
   /** Writes to stdout what the command is for. Without a pipe it is the same as `write`. */
   writeOut(text: string): void;
   /**
@@ -95,6 +97,7 @@ export function openTerminal(
     paint: hasColours ? coloured : plain,
     columns: isPiped ? undefined : stdout.columns || USUAL_COLUMNS,
     write,
+    notify: (text) => keyboard.writeAbove(text),
     writeOut: (text) => {
       if (!isPiped) write(text);
       else if (text !== '') stdout.write(text);

@@ -123,6 +123,29 @@ describe.runIf(HAS_TERMINALS)('what is typed in a conversation while an answer s
   });
 });
 
+test.runIf(HAS_TERMINALS)('a conversation says that the bridge is back', async () => {
+  const failed: TapeEvent[] = [
+    {
+      type: 'document_start',
+      document: {
+        ...{ id: 'doc_003', type: 'error', sequence: 3 },
+        metadata: { errorCode: 'BRIDGE_OFFLINE', source: 'write', details: 'It is offline.' },
+      },
+    },
+    { type: 'document_end', documentId: 'doc_003' },
+  ];
+  await using api = await startScriptedApi(SAMPLE_TAPE.toSpliced(-1, 0, ...failed));
+  const confinement = { kind: 'none', detail: 'A test.' };
+  const info = { id: BRIDGE_ID, workspacePath: '/w', tools: [], confinement };
+  const bridge = { ...info, connected: true, lastConnected: '2026-11-20T12:00:00Z' };
+  api.answers.set('GET bridges', { items: [{ ...bridge }] });
+  const terminal = await startConversation(api);
+  terminal.type('Hi\r');
+  await terminal.shows('15 tokens');
+  terminal.type('unfinished');
+  await terminal.shows('The bridge is back.\n> unfinished');
+});
+
 describe.runIf(HAS_TERMINALS)('a paste', () => {
   test.each([
     ['of many lines', LONG, `${LONG.replaceAll('\n', '\r')}\r`],

@@ -45,6 +45,9 @@ export function scriptTerminal({
     write: (text) => {
       screen += text;
     },
+    notify: (text) => {
+      screen += text;
+    },
     writeOut: (text) => {
       if (piped === undefined) screen += text;
       else out += text;

@@ -1,0 +1,38 @@
+/** Tells the person of a conversation when the bridge, which a call could not reach, is back. */
+import type { StreamEvent } from '../shared/events.ts';
+import { CLI_LIMITS } from '../shared/limits.ts';
+import type { Chat } from './chat/chat.ts';
+
+export class BridgeWatch implements Disposable {
+  readonly #chat: Pick<Chat, 'client' | 'terminal'>;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(chat: Pick<Chat, 'client' | 'terminal'>) {
+    this.#chat = chat;
+  }
+
+  /** Begins to look for the bridge at an error that says it is offline. */
+  see(event: StreamEvent): void {
+    if (codeOf(event) !== 'BRIDGE_OFFLINE' || this.#timer) return;
+    this.#timer = setInterval(() => void this.#look(), CLI_LIMITS.bridgeLookMs);
+  }
+
+  [Symbol.dispose](): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** Never rejects: what cannot be asked now is asked again. */
+  async #look(): Promise<void> {
+    const { client, terminal } = this.#chat;
+    const bridges = await client.listBridges().catch(() => undefined);
+    if (!this.#timer || !bridges?.items.some(({ connected }) => connected)) return;
+    this[Symbol.dispose]();
+    terminal.notify(`${terminal.paint('dim', 'The bridge is back.')}\n`);
+  }
+}
+
+function codeOf(event: StreamEvent): unknown {
+  if (event.type === 'document_start') return event.document.metadata?.['errorCode'];
+  return event.type === 'document_end' ? event.metadata?.['errorCode'] : undefined;
+}
