@@ -9,7 +9,6 @@ import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
-  locationOf,
 } from './setup/location-options.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -1,9 +1,10 @@
 /** Asks the person at the bridge's own terminal, one question after another. */
+
+import { Keyboard, type KeyInput, type KeyOutput, signalAll } from '../../machine/keyboard.ts';
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import { describeProposal, inPlainSight } from '../../shared/plain-sight.ts';
 import { consequenceOf } from '../../shared/tools/catalogue.ts';
 import type { TerminalAnswer, TerminalPrompt } from './asking.ts';
-import { Keyboard, type KeyInput, type KeyOutput, signalAll } from './keyboard.ts';
 
 /** Undefined where there is no terminal: then nobody is asked here. */
 export function createTerminalPrompt(

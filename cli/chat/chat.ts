@@ -5,11 +5,11 @@ import { ClientError } from '../../client/error.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import type { Mode } from '../../shared/modes.ts';
 import type { ImagePart } from '../../shared/requests.ts';
-import { BridgeWatch } from '../chat-bridge.ts';
 import { describeError } from '../error-text.ts';
 import { EXIT } from '../exit-codes.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../usage-error.ts';
+import { BridgeWatch } from './bridge-watch.ts';
 import { readMessage, toContent } from './message.ts';
 import { isOver, joinTurn, runTurn, type TurnEnd } from './turn.ts';
 

@@ -1,6 +1,6 @@
 /** The person's side of a command: what is written, what is asked, and the signals that end it. */
 import type { Readable, Writable } from 'node:stream';
-import { Keyboard } from '../../bridge/admission/keyboard.ts';
+import { Keyboard } from '../../machine/keyboard.ts';
 import { coloured, type Paint, plain } from './paint.ts';
 import { onUnread } from './write-errors.ts';
 

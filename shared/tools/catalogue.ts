@@ -59,6 +59,7 @@ const CONSEQUENCES = {
   create: 'writes this file',
   edit: 'makes this edit',
   delete: 'deletes this file',
+  rename: 'renames this file',
 } as const;
 
 /** Names of the API's table of tools that this version has nothing for. Requests may name them. */

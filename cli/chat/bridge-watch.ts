@@ -1,7 +1,7 @@
 /** Tells the person of a conversation when the bridge, which a call could not reach, is back. */
-import type { StreamEvent } from '../shared/events.ts';
-import { CLI_LIMITS } from '../shared/limits.ts';
-import type { Chat } from './chat/chat.ts';
+import type { StreamEvent } from '../../shared/events.ts';
+import { CLI_LIMITS } from '../../shared/limits.ts';
+import type { Chat } from './chat.ts';
 
 export class BridgeWatch implements Disposable {
   readonly #chat: Pick<Chat, 'client' | 'terminal'>;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PasteReader } from '../../../bridge/admission/pastes.ts';
+import { PasteReader } from '../../machine/pastes.ts';
 
 const SENT = 'a\x1b[200~one\r\ntwo\x1b[31m\x07\x1b[201~b\x1b[A';
 const READ = [

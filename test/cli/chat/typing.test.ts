@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { TapeEvent } from '../../shared/events.ts';
+import type { TapeEvent } from '../../../shared/events.ts';
 import {
   BRIDGE_ID,
   CALL_ID,
   CONVERSATION_ID,
   RESPONSE_ID,
   SAMPLE_TAPE,
-} from '../client/sample-tape.ts';
+} from '../../client/sample-tape.ts';
 import {
   eventsAfter,
   type ScriptedApi,
   startScriptedApi,
   streamText,
-} from '../client/scripted-api.ts';
-import { requested } from './chat/scripted-chat.ts';
-import { HAS_TERMINALS, openPseudoTerminal, type PseudoTerminal } from './pseudo-terminal.ts';
+} from '../../client/scripted-api.ts';
+import { HAS_TERMINALS, openPseudoTerminal, type PseudoTerminal } from '../pseudo-terminal.ts';
+import { requested } from './scripted-chat.ts';
 
 const PROGRAM = join(import.meta.dirname, 'fixtures', 'chat.ts');
 const APPROVE = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
