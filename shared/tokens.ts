@@ -5,6 +5,8 @@ export const TOKEN_AUDIENCE = 'drawbridge';
 
 /** Bytes of the secret that signs tokens, at least: as many as HS256's hash has (RFC 7518, section 3.2). */
 export const MIN_SECRET_BYTES = 32;
+/** More than any tool makes: a longer text is some other file. */
+const MAX_SECRET_BYTES = 1024;
 
 /** The bytes of a secret, or what is wrong with its text, as the end of a sentence about it. */
 export type DecodedSecret =
@@ -20,8 +22,12 @@ export function decodeSecret(text: string): DecodedSecret {
   if (written === '') return { ok: false, problem: 'is missing' };
   const bytes = isHex(written) ? fromHex(written) : fromBase64(written);
   if (!bytes) return { ok: false, problem: 'is neither hex nor base64' };
-  if (bytes.length >= MIN_SECRET_BYTES) return { ok: true, bytes };
-  return { ok: false, problem: `has ${bytes.length} bytes, fewer than ${MIN_SECRET_BYTES}` };
+  const { length } = bytes;
+  if (length < MIN_SECRET_BYTES) {
+    return { ok: false, problem: `has ${length} bytes, fewer than ${MIN_SECRET_BYTES}` };
+  }
+  if (length <= MAX_SECRET_BYTES) return { ok: true, bytes };
+  return { ok: false, problem: `has ${length} bytes, more than ${MAX_SECRET_BYTES}` };
 }
 
 function isHex(text: string): boolean {

@@ -62,9 +62,8 @@ function renderDocumentEvent(state: RenderState, event: DocumentEvent, paint: Pa
   const rendered = renderOwn(state, event, paint);
   const { last, documents } = state;
   const waiting = last === null || last === idOf(event) ? undefined : documents.get(last);
-  if (rendered.text === '' || !waiting || waiting.outputShown >= waiting.liveOutput.length) {
-    return rendered;
-  }
+  const isWhole = !waiting || waiting.ended || waiting.outputShown >= waiting.liveOutput.length;
+  if (rendered.text === '' || isWhole) return rendered;
   const above = draw(state, last, (pen) => {
     writeLastLine(pen, waiting, placeOf(state, waiting.id), paint);
   });

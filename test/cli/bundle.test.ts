@@ -97,6 +97,7 @@ function newProject() {
 }
 
 const PROGRAM = `
+import { extname } from 'node:path';
 import { words } from './words.ts';
 export async function main([stay]) {
   console.log(words, extname(import.meta.url));

@@ -29,7 +29,7 @@ test.each([
   ['{"rules":', 'p.json is not JSON.'],
   ['[]', 'p.json is not a file of rules: '],
   ['{"rules":[{"tool":"write","decision":"maybe"}]}', 'rules[0].decision: '],
-  ['{"rules":[{"tool":"write","decision":"ask","patern":"x"}]}', 'rules[0]: '],
+  ['{"rules":[{"tool":"write","decision":"ask","patern":"x"}]}', 'rules[0].patern: '],
   ['{"rules":[{"decision":"ask"}]}', 'rules[0].tool: '],
   ['{}', 'p.json is not a file of rules: '],
   ['{"preset":"readonly"}', 'preset: '],

@@ -17,7 +17,7 @@ import {
 import { HAS_TERMINALS, openPseudoTerminal, type PseudoTerminal } from '../pseudo-terminal.ts';
 import { requested } from './scripted-chat.ts';
 
-const PROGRAM = join(import.meta.dirname, 'fixtures', 'chat.ts');
+const PROGRAM = join(import.meta.dirname, '..', 'fixtures', 'chat.ts');
 const APPROVE = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
 const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
 const ASKED: TapeEvent = {

@@ -285,6 +285,15 @@ describe('on a terminal', () => {
       text: '$ npm test\n  one\n  two\n\n  three\n  exit code 1 after 0.9 s\n',
     },
     {
+      name: 'a last line without an end is written once, whatever follows',
+      events: [
+        ...[start(1, 'terminal_command', { command: 'x' }), output(1, 'a\nb')],
+        ...[end(1, { exitCode: 0, duration_ms: 0, output: 'a\nb' }), start(2, 'text')],
+        ...[delta(2, 'Done.'), end(2)],
+      ],
+      text: '$ x\n  a\n  b\n  exit code 0 after 0.0 s\n\nDone.\n',
+    },
+    {
       name: 'a command whose output was not seen live shows its end',
       events: [
         start(1, 'terminal_command', { command: 'seq 50' }),
@@ -552,7 +561,7 @@ describe('a snapshot', () => {
     ...[start(3, 'reasoning'), delta(3, 'Hm.'), end(3)],
     ...[start(4, 'clarification'), delta(4, 'So'), questions(4), answered(4)],
     ...[start(5, 'plan'), delta(5, '# Do'), end(5, PLAN)],
-    ...[start(6, 'todo_update'), end(6, { todos: [todo('a', 'completed')] })],
+    ...[start(6, 'todo_update'), end(6, { todos: [todo('of no plan', 'completed')] })],
     ...[start(7, 'terminal_command', { command: 'x' }), ...leftBehind(7)],
     ...SAMPLE_TAPE.slice(-1),
   ];

@@ -135,7 +135,7 @@ describe('up', () => {
 
 test.runIf(HAS_TERMINALS)('a Ctrl-C while the bridge asks a question ends everything', async () => {
   const place = newPlace();
-  const program = join(import.meta.dirname, 'fixtures', 'drawbridge.ts');
+  const program = join(import.meta.dirname, '..', 'fixtures', 'drawbridge.ts');
   const terminal = openPseudoTerminal([process.execPath, program, ...upArguments(place)], {
     env: { FAKE_BRIDGE: 'asking' },
   });
