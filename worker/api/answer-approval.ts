@@ -2,12 +2,11 @@
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
-import type { Caller } from '../conversation/object.ts';
 import type { Env } from '../env.ts';
+import { conversationOf, tunnelOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
+import type { AnswerState, Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
-import type { AnswerState } from '../tunnel/object.ts';
-import { conversationOf } from './conversation.ts';
 
 /**
  * Returns when the answer counted, or when the bridge has not refused it in time. It is kept until
@@ -22,11 +21,7 @@ export async function answerApproval(
 ): Promise<void> {
   const bridgeId = unwrap(await conversationOf(env, caller).answerApproval(caller, callId, answer));
   const { nonce } = answer;
-  const ask = () =>
-    env.TUNNELS.get(env.TUNNELS.idFromName(bridgeId)).answerState(caller.account, {
-      callId,
-      nonce,
-    });
+  const ask = () => tunnelOf(env, bridgeId).answerState(caller.account, { callId, nonce });
   // The answer is stored: a tunnel that cannot be reached now does not undo it.
   const message = await refusalIn(() => reach<AnswerState>(ask)).catch(() => undefined);
   if (message === undefined) return;

@@ -1,6 +1,7 @@
 /** `bridges`: where a bridge connects. */
 import { Hono } from 'hono/tiny';
 import { DrawbridgeError } from '../../shared/errors.ts';
+import { tunnelOf } from '../objects.ts';
 import type { AppContext } from '../people/caller.ts';
 import { formatConnectUrl } from '../tunnel/connect-url.ts';
 
@@ -16,8 +17,7 @@ export const bridges = new Hono<AppContext>().get('/:id/connect', async (c) => {
       'A bridge connects with a WebSocket: Upgrade: websocket',
     );
   }
-  const { TUNNELS } = c.env;
-  const response = await TUNNELS.get(TUNNELS.idFromName(bridgeId)).fetch(
+  const response = await tunnelOf(c.env, bridgeId).fetch(
     new Request(formatConnectUrl(caller.sub, bridgeId), { headers: { upgrade: 'websocket' } }),
   );
   if (response.status === 403)

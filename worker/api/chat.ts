@@ -4,16 +4,17 @@ import { Hono } from 'hono/tiny';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { toPlain } from '../../shared/plain-documents.ts';
 import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
-import type { Caller } from '../conversation/object.ts';
 import { readWhole } from '../conversation/reading/read-request.ts';
 import { submitMessage } from '../desk/submit.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
+import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
 import type { AppContext } from '../people/caller.ts';
+import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
-import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
+import { cursorOf, eventsQuery } from './conversation.ts';
 import { parse, parseBody, parseId } from './parse.ts';
 
 export const chat = new Hono<AppContext>()

@@ -1,18 +1,9 @@
-/** What the routes share about addressing a conversation: its object, and where a reader of it stands. */
+/** Where a reader of a conversation stands, as its request says. */
 import type { Context } from 'hono';
 import type * as z from 'zod';
 import { Cursor, EventsQuery } from '../../shared/requests.ts';
-import type { Caller, Conversation } from '../conversation/object.ts';
-import type { Env } from '../env.ts';
 import type { AppContext } from '../people/caller.ts';
 import { parse } from './parse.ts';
-
-export function conversationOf(
-  env: Env,
-  { conversationId }: Caller,
-): DurableObjectStub<Conversation> {
-  return env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(conversationId));
-}
 
 export function eventsQuery(c: Context<AppContext>): z.infer<typeof EventsQuery> {
   return parse(EventsQuery, c.req.query());

@@ -21,17 +21,17 @@ import {
 } from '../../shared/ids.ts';
 import { ApprovalRequest, ClarificationAnswer } from '../../shared/requests.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
-import type { Caller } from '../conversation/object.ts';
 import { readNewest } from '../conversation/reading/read-request.ts';
 import { follow } from '../follow/follow.ts';
+import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { Account } from '../people/account.ts';
 import type { AppContext } from '../people/caller.ts';
 import { parseCursor } from '../people/cursor.ts';
 import { wordsOf } from '../people/search.ts';
+import type { Caller } from '../ports.ts';
 import { reach, unlessReset } from '../reach.ts';
 import { answerApproval } from './answer-approval.ts';
-import { conversationOf, cursorOf, eventsQuery } from './conversation.ts';
+import { cursorOf, eventsQuery } from './conversation.ts';
 import { exportConversation } from './export.ts';
 import { parse, parseBody, parseId } from './parse.ts';
 
@@ -40,7 +40,7 @@ export const conversations = new Hono<AppContext>()
     const { limit, cursor, search, archived } = parse(ConversationsQuery, c.req.query());
     const after = cursor === undefined ? null : parseCursor(cursor);
     const words = wordsOf(search ?? '');
-    const list = () => accountOf(c).list({ limit, after, words, archived });
+    const list = () => accountOf(c.env, c.var.caller.sub).list({ limit, after, words, archived });
     return c.json(await reach<ConversationList>(list));
   })
   .get('/:id', async (c) => {
@@ -61,7 +61,7 @@ export const conversations = new Hono<AppContext>()
       .delete(caller)
       .catch((error: Error) => notErased(error));
     // Also where there is none: a list that was not told of a deletion is mended by asking for it again.
-    await reach<void>(() => accountOf(c).forget(caller.conversationId));
+    await reach<void>(() => accountOf(c.env, caller.account).forget(caller.conversationId));
     unwrap(deleted);
     return c.body(null, 204);
   })
@@ -122,8 +122,4 @@ function ordinalIn({ conversationId }: Caller, responseId: string): number {
   const { conversationId: of, ordinal } = parseResponseId(responseId);
   if (of === conversationId) return ordinal;
   throw new DrawbridgeError('NOT_FOUND', 'There is no such response');
-}
-
-function accountOf(c: Context<AppContext>): DurableObjectStub<Account> {
-  return c.env.ACCOUNTS.get(c.env.ACCOUNTS.idFromName(c.var.caller.sub));
 }

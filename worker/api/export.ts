@@ -1,12 +1,12 @@
 /** `conversations/{id}/export`: a conversation as a file, which is written while it is read. */
 import type { ConversationView } from '../../shared/documents.ts';
-import type { Caller } from '../conversation/object.ts';
 import { readChapter } from '../conversation/reading/read-request.ts';
 import type { Chapter } from '../conversation/reading/views.ts';
 import type { Env } from '../env.ts';
 import { attachmentNamed } from '../export/file-name.ts';
 import { jsonOf } from '../export/json.ts';
 import { markdownOf } from '../export/markdown.ts';
+import type { Caller } from '../ports.ts';
 
 /**
  * The conversation as it stands now, also where it goes on while a slow client reads: what its later chapters tell ends

@@ -4,8 +4,9 @@ import type { BridgeInfo, BridgeList, Me, ToolList } from '../../shared/listings
 import { TOOLS } from '../../shared/tools/catalogue.ts';
 import { toFunctionDefinition } from '../../shared/tools/definition.ts';
 import type { Env } from '../env.ts';
-import type { KnownBridge } from '../people/account-statements.ts';
+import { accountOf, tunnelOf } from '../objects.ts';
 import type { AppContext } from '../people/caller.ts';
+import type { KnownBridge } from '../ports.ts';
 import { reach } from '../reach.ts';
 import { listModels } from '../upstream/models.ts';
 
@@ -23,18 +24,17 @@ const TOOL_LIST: ToolList = {
 };
 
 async function listBridges(env: Env, account: string): Promise<BridgeList> {
-  const { ACCOUNTS } = env;
-  const known = await reach(() => ACCOUNTS.get(ACCOUNTS.idFromName(account)).bridges());
+  const known = await reach(() => accountOf(env, account).bridges());
   const items = await Promise.all(known.map((bridge) => describeBridge(env, account, bridge)));
   return { items: items.filter((item) => item !== null) };
 }
 
 /** Null for a bridge that turned out to be another account's. */
 async function describeBridge(
-  { TUNNELS }: Env,
+  env: Env,
   account: string,
   { id, connectedAtMs }: KnownBridge,
 ): Promise<BridgeInfo | null> {
-  const status = await reach(() => TUNNELS.get(TUNNELS.idFromName(id)).status(account));
+  const status = await reach(() => tunnelOf(env, id).status(account));
   return status && { ...status, lastConnected: new Date(connectedAtMs).toISOString() };
 }

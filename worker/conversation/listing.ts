@@ -1,8 +1,9 @@
 /** A conversation as its account lists it: the truth is stored here, the account is told. */
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { Account } from '../people/account.ts';
-import type { Listed } from '../people/account-statements.ts';
+import type { Env } from '../env.ts';
+import { accountOf } from '../objects.ts';
+import type { Listed } from '../ports.ts';
 import { reach } from '../reach.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore } from './store/statements.ts';
@@ -10,20 +11,16 @@ import type { ConversationStore } from './store/statements.ts';
 /** Owns the conversation's row, and everything that is said about it to the account, in order. */
 export class Listing {
   readonly #store: ConversationStore;
-  readonly #accounts: DurableObjectNamespace<Account>;
+  readonly #env: Pick<Env, 'ACCOUNTS'>;
   #row: ConversationRow;
   /** What was said since the account last took it. */
   #untold = '';
   #telling: Promise<unknown> = Promise.resolve();
 
-  constructor(
-    row: ConversationRow,
-    store: ConversationStore,
-    accounts: DurableObjectNamespace<Account>,
-  ) {
+  constructor(row: ConversationRow, store: ConversationStore, env: Pick<Env, 'ACCOUNTS'>) {
     this.#row = row;
     this.#store = store;
-    this.#accounts = accounts;
+    this.#env = env;
   }
 
   get row(): ConversationRow {
@@ -43,14 +40,18 @@ export class Listing {
   async begin(): Promise<void> {
     if (this.#row.ephemeral) return;
     const listed = this.#listed(Date.parse(this.#row.created));
-    const begun = this.#telling.then(() => reach(async () => await this.#account().begin(listed)));
+    const begun = this.#telling.then(() =>
+      reach(async () => await accountOf(this.#env, this.#row.owner).begin(listed)),
+    );
     this.#telling = begun.catch(() => undefined); // The account's object stays away.
     await this.#telling;
   }
 
   /** Brings the list up to date and says what it shows. `updatedMs` counts where the conversation was not listed. */
   async publish(updatedMs: number): Promise<ConversationInfo> {
-    const published = this.#telling.then(() => this.#account().update(this.#listed(updatedMs)));
+    const published = this.#telling.then(() =>
+      accountOf(this.#env, this.#row.owner).update(this.#listed(updatedMs)),
+    );
     this.#telling = published.catch(() => undefined); // Told to the caller, who can ask again.
     return await published;
   }
@@ -71,7 +72,7 @@ export class Listing {
     const text = this.#untold;
     this.#untold = '';
     try {
-      await this.#account().answered({ ...this.#listed(updatedMs), text });
+      await accountOf(this.#env, this.#row.owner).answered({ ...this.#listed(updatedMs), text });
     } catch {
       // The account's object was reset. A run must not wait for it: the next response tells it again.
       this.#untold = newest(`${text}${this.#untold}`);
@@ -81,10 +82,6 @@ export class Listing {
   #listed(updatedMs: number): Listed {
     const { id, title, archived, created } = this.#row;
     return { id, title, archived, createdMs: Date.parse(created), updatedMs };
-  }
-
-  #account(): DurableObjectStub<Account> {
-    return this.#accounts.get(this.#accounts.idFromName(this.#row.owner));
   }
 }
 

@@ -15,51 +15,37 @@ import {
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
+import type {
+  ApprovalAsked,
+  ApprovalResolution,
+  Caller,
+  ConversationPort,
+  ForkPage,
+  ForkPoint,
+  ForkSource,
+  PageStart,
+  Submission,
+} from '../ports.ts';
 import { hasSchema } from '../storage/migrations.ts';
 import { RowMeter } from '../storage/row-meter.ts';
-import type { ApprovalAsked, ApprovalResolution } from './calls/approvals.ts';
 import { answerClarification } from './calls/clarifications.ts';
 import { TunnelHands } from './calls/hands.ts';
-import {
-  extentOf,
-  type ForkPage,
-  type ForkPoint,
-  type ForkSource,
-  pagesOf,
-  takePages,
-} from './fork/fork.ts';
-import { type PageStart, readPage } from './fork/pages.ts';
+import { extentOf, pagesOf, takePages } from './fork/fork.ts';
+import { readPage } from './fork/pages.ts';
 import { assembleParts, type Parts } from './parts.ts';
 import { type FollowRequest, parseFollowRequest } from './reading/follow-request.ts';
 import { parseReadRequest, READ_PATH, type ReadRequest } from './reading/read-request.ts';
 import { newestSaid, saidIn } from './reading/said.ts';
 import type { Chapter } from './reading/views.ts';
-import type { Posted } from './run/inbox.ts';
 import type { ConversationRow, Run, RunRequest } from './store/rows.ts';
 import { ConversationStore } from './store/statements.ts';
 import { Followers } from './tape/followers.ts';
-
-/** Who asks, and of which conversation; both come from the Worker, which has checked the token. */
-export interface Caller {
-  readonly account: string;
-  readonly conversationId: string;
-}
-
-/** A message for a conversation that may not exist yet. */
-export interface Submission extends Posted {
-  /** For a new conversation: its bridge, or null, and how it begins. Null for one that must be there. */
-  readonly create: {
-    readonly bridgeId: string | null;
-    readonly title: string;
-    readonly ephemeral: boolean;
-  } | null;
-}
 
 /**
  * One conversation. Its constructor reads, and writes only to bring a stored one up to date, so that asking for an
  * unknown id stores nothing. Expected failures come back as {@link Outcome}; every method checks the owner.
  */
-export class Conversation extends DurableObject<Env> {
+export class Conversation extends DurableObject<Env> implements ConversationPort {
   readonly #meter = new RowMeter();
   readonly #store: ConversationStore;
   readonly #followers: Followers;
@@ -75,7 +61,6 @@ export class Conversation extends DurableObject<Env> {
     this.#parts = row && this.#assemble(row, true);
   }
 
-  /** Appends a message and answers it; returns as soon as both are stored. */
   submit(caller: Caller, submission: Submission): Promise<Outcome<{ responseId: string }>> {
     return toOutcome(async () => {
       await this.#copying?.catch(() => undefined); // Told to whoever asked for the copy.
@@ -98,7 +83,6 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
-  /** Idempotent: a response that has ended stays as it ended. */
   cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>> {
     return toOutcome(() => {
       const parts = this.#partsFor(caller);
@@ -109,7 +93,6 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
-  /** Changes a message that still waits for its turn. */
   edit(caller: Caller, ordinal: number, content: MessageContent): Promise<Outcome<Cancelled>> {
     return toOutcome(() => {
       const { inbox, reader, ...parts } = this.#partsFor(caller);
@@ -122,7 +105,6 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
-  /** Whether there is such a response, or for null such a conversation. */
   find(caller: Caller, ordinal: number | null): Promise<Outcome<void>> {
     return toOutcome(() => {
       const parts = this.#partsFor(caller);
@@ -130,7 +112,6 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
-  /** Renames or archives it. What changes nothing leaves no trace, but is told to the account again. */
   update(caller: Caller, patch: ConversationPatch): Promise<Outcome<ConversationInfo>> {
     return toOutcome(async () => {
       const { row, listing, recorder, reader } = this.#partsFor(caller);
@@ -143,12 +124,10 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
-  /** Ends what is at work and deletes everything. When this returns, nothing is on its way to the account any more. */
   delete(caller: Caller): Promise<Outcome<void>> {
     return toOutcome(() => this.#erase(this.#partsFor(caller)));
   }
 
-  /** Makes this object a copy, unless it is a conversation already; see `forkConversation`. */
   fork(caller: Caller, source: ForkSource): Promise<Outcome<void>> {
     return toOutcome(async () => {
       if (!this.#parts) this.#copying ??= this.#copy(caller, source);
@@ -157,7 +136,6 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
-  /** A page of what a copy up to this point takes over. */
   forkPage(caller: Caller, point: ForkPoint, start: PageStart): Promise<Outcome<ForkPage>> {
     return toOutcome(() => {
       const parts = this.#partsFor(caller);
@@ -169,7 +147,6 @@ export class Conversation extends DurableObject<Env> {
     });
   }
 
-  /** The value is the bridge that the answer goes to: its tunnel hears whether the answer counts. */
   answerApproval(
     caller: Caller,
     callId: string,
@@ -186,22 +163,18 @@ export class Conversation extends DurableObject<Env> {
     return toOutcome(() => answerClarification(this.#partsFor(caller), documentId, answer));
   }
 
-  /** From the tunnel. The first result of a call wins; when this returns it is stored. */
   settle(callId: string, result: ToolResult): void {
     this.#parts?.calls.settle(callId, result);
   }
 
-  /** From the tunnel: live output of a call. */
   output(callId: string, delta: string): void {
     this.#parts?.calls.output(callId, delta);
   }
 
-  /** From the tunnel: the bridge asks a person. */
   approvalRequested(callId: string, asked: ApprovalAsked): void {
     this.#parts?.approvals.requested(callId, asked);
   }
 
-  /** From the tunnel: a question is settled, here or at the machine. */
   approvalResolved(callId: string, resolution: ApprovalResolution): void {
     this.#parts?.approvals.resolved(callId, resolution);
     this.#parts?.runner.advance(); // Its call has less time from now on: the alarm moves closer.
@@ -350,7 +323,7 @@ export class Conversation extends DurableObject<Env> {
   }
 
   #handsOf({ account, conversationId }: Caller, bridgeId: string | null): TunnelHands {
-    return new TunnelHands(this.env.TUNNELS, this.#meter, { account, conversationId, bridgeId });
+    return new TunnelHands(this.env, this.#meter, { account, conversationId, bridgeId });
   }
 
   #partsFor(caller: Caller): Parts {

@@ -57,7 +57,7 @@ export function assembleParts(
   const at = atWork?.started ?? null;
   const resumed = atWork && at !== null ? { at, run: atWork, conversationId } : null;
   const recorder = new Recorder(tape, followers, resumed);
-  const hands = new TunnelHands(env.TUNNELS, meter, { account, conversationId, bridgeId });
+  const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId });
   const schedule = new Schedule(storage, meter, isStored);
   const deps: RunDeps = {
     conversationId,
@@ -80,7 +80,7 @@ export function assembleParts(
     new Ending(deps, new RunRows(meter, isStored ? log.storedRows : null, !row.ephemeral)),
   );
   const inbox = new Inbox(deps, calls, runner);
-  const listing = new Listing(row, store, env.ACCOUNTS);
+  const listing = new Listing(row, store, env);
   const reader = new TapeReader(listing, tape, log, store.runs);
   // Nobody may come to wake it, and its followers would wait.
   if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());

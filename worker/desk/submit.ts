@@ -2,13 +2,13 @@
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
 import { type ChatRequest, imagesOf } from '../../shared/requests.ts';
-import { conversationOf } from '../api/conversation.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
-import type { Caller, Submission } from '../conversation/object.ts';
 import type { RunRequest } from '../conversation/store/rows.ts';
 import { titleOf } from '../conversation/title.ts';
 import type { Env } from '../env.ts';
+import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
+import type { Caller, Submission } from '../ports.ts';
 import { reach, UNKNOWN } from '../reach.ts';
 import { resolveModel, resolveTarget } from '../upstream/models.ts';
 
@@ -90,13 +90,12 @@ async function openConversation(
   const { bridgeId: asked, messages } = request;
   const title = titleOf(messages.at(-1)?.content ?? '');
   if (asked !== undefined) await requireBridge(env, account, asked);
-  const { ACCOUNTS } = env;
-  const latest = async () => await ACCOUNTS.get(ACCOUNTS.idFromName(account)).defaultBridge();
+  const latest = async () => await accountOf(env, account).defaultBridge();
   return { bridgeId: asked ?? (await reach(latest)), title, ephemeral };
 }
 
-async function requireBridge({ TUNNELS }: Env, account: string, bridgeId: string): Promise<void> {
-  const describe = () => TUNNELS.get(TUNNELS.idFromName(bridgeId)).describe(account);
+async function requireBridge(env: Env, account: string, bridgeId: string): Promise<void> {
+  const describe = () => tunnelOf(env, bridgeId).describe(account);
   if (await reach<object | null>(describe)) return;
   throw new DrawbridgeError('NOT_FOUND', 'bridgeId: there is no such bridge');
 }

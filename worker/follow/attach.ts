@@ -1,9 +1,10 @@
 /** A reader's socket to its conversation, taken up again for as long as the reader is there. */
 import { FOLLOW_LIMITS } from '../../shared/limits.ts';
-import type { Caller } from '../conversation/object.ts';
 import { formatFollowRequest } from '../conversation/reading/follow-request.ts';
 import { DONE_CLOSE, type Following } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
+import { conversationOf } from '../objects.ts';
+import type { Caller } from '../ports.ts';
 
 export interface Followed {
   readonly caller: Caller;
@@ -25,8 +26,8 @@ async function attach(
   cursor: number,
 ): Promise<Attached> {
   const url = formatFollowRequest(caller, { framing, responseId }, cursor);
-  const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(caller.conversationId));
-  const response = await stub.fetch(url, { headers: { upgrade: 'websocket' } });
+  const upgrade = { headers: { upgrade: 'websocket' } };
+  const response = await conversationOf(env, caller).fetch(url, upgrade);
   if (!response.webSocket) return { type: 'response', response };
   return { type: 'socket', socket: response.webSocket };
 }

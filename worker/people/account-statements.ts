@@ -1,6 +1,7 @@
 /** What an account stores, and every statement that touches it. No secondary index: a response costs one row here. */
 import type { ConversationInfo } from '../../shared/conversations.ts';
 import { ACCOUNT_LIMITS, TICKET_LIMITS } from '../../shared/limits.ts';
+import type { KnownBridge, Listed, ListQuery } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import { folded } from './search.ts';
 
@@ -13,37 +14,6 @@ const MIGRATIONS = [
    ) without rowid;
    create table tickets (id text primary key, expires integer not null) without rowid;`,
 ] as const;
-
-export interface KnownBridge {
-  readonly id: string;
-  /** When it connected last, epoch milliseconds. */
-  readonly connectedAtMs: number;
-}
-
-/** A conversation as it is listed; times in epoch milliseconds. */
-export interface Listed {
-  readonly id: string;
-  readonly title: string;
-  readonly archived: boolean;
-  readonly createdMs: number;
-  /** When it was last answered. */
-  readonly updatedMs: number;
-}
-
-/** Where a page of the list ends. */
-export interface ListPosition {
-  readonly updatedMs: number;
-  readonly id: string;
-}
-
-export interface ListQuery {
-  readonly limit: number;
-  /** The end of the page before; null for the first one. */
-  readonly after: ListPosition | null;
-  /** All of them must stand in the title or the text; as {@link folded} gives them. */
-  readonly words: readonly string[];
-  readonly archived: boolean;
-}
 
 /** Of a conversation that is listed already: everything that its object knows better. */
 const DESCRIBED =

@@ -7,6 +7,7 @@ import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
 import type { Env } from '../env.ts';
+import { accountOf } from '../objects.ts';
 import { secretKey, unauthenticated } from './secret.ts';
 import { verifyTicket } from './tickets.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
@@ -53,8 +54,7 @@ function ticketOf(request: HonoRequest): string | undefined {
 /** Uses the ticket up: whoever shows it again, and whoever has read it in a log, is turned away. */
 async function redeem(env: Env, ticket: string, path: string): Promise<Claims> {
   const { id, account, expiresMs } = await verifyTicket(env.AUTH_SECRET, ticket, path);
-  const stub = env.ACCOUNTS.get(env.ACCOUNTS.idFromName(account));
-  if (await stub.redeem(id, expiresMs)) return { sub: account, scope: 'user' };
+  if (await accountOf(env, account).redeem(id, expiresMs)) return { sub: account, scope: 'user' };
   throw unauthenticated('The ticket was used already: get a new one for each stream');
 }
 

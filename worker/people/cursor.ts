@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { parseJson } from '../../shared/json.ts';
-import type { ListPosition } from './account-statements.ts';
+import type { ListPosition } from '../ports.ts';
 
 const Position = z.tuple([z.int(), ConversationId]);
 

@@ -2,7 +2,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
-import type { BridgeInfo } from '../../shared/listings.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
@@ -11,23 +10,15 @@ import {
   type ToolResult,
   TUNNEL_PROTOCOL,
 } from '../../shared/tunnel.ts';
-import type { Conversation } from '../conversation/object.ts';
 import type { Machine } from '../conversation/store/rows.ts';
 import type { Env } from '../env.ts';
+import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
+import type { AnswerKey, AnswerState, BridgeStatus, TunnelPort } from '../ports.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
-import { type AnswerKey, type OpenCall, TunnelStore } from './statements.ts';
-
-/** All of a bridge's listing but when it connected, which its account knows. */
-export type BridgeStatus = Omit<BridgeInfo, 'lastConnected'>;
-
-/** What became of a person's answer. `over`: it counted, or its question has ended. */
-export type AnswerState =
-  | { readonly state: 'waiting'; readonly connected: boolean }
-  | { readonly state: 'refused'; readonly message: string }
-  | { readonly state: 'over' };
+import { type OpenCall, TunnelStore } from './statements.ts';
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
@@ -35,7 +26,7 @@ type Hello = Extract<BridgeFrame, { type: 'hello' }>;
  * Sleeps between frames. A call is stored until its conversation has stored the result; results find their
  * conversation by this table alone, never by what a frame says.
  */
-export class Tunnel extends DurableObject<Env> {
+export class Tunnel extends DurableObject<Env> implements TunnelPort {
   readonly #store: TunnelStore;
   readonly #socket: BridgeSocket;
   /** Calls that were settled or cancelled: a dispatch of them that was overtaken must not run them. */
@@ -47,7 +38,6 @@ export class Tunnel extends DurableObject<Env> {
     this.#socket = new BridgeSocket(state);
   }
 
-  /** The bridge as it last introduced itself; null when it never did or belongs to another account. */
   describe(account: string): Machine | null {
     const bridge = this.#store.readBridge();
     if (bridge?.owner !== account) return null;
@@ -55,7 +45,6 @@ export class Tunnel extends DurableObject<Env> {
     return { tools: bridge.tools, context: bridge.context, isConnected };
   }
 
-  /** What is shown of the bridge to its owner; null like {@link describe}. */
   status(account: string): BridgeStatus | null {
     const bridge = this.#store.readBridge();
     if (bridge?.owner !== account) return null;
@@ -64,10 +53,6 @@ export class Tunnel extends DurableObject<Env> {
     return { id, connected, tools: [...tools], confinement, workspacePath: context.workspacePath };
   }
 
-  /**
-   * Takes calls over. When this returns they are stored; the same call again changes nothing. Says how many rows this
-   * takes, with those by which the calls will be delivered and deleted.
-   */
   async dispatch(account: string, calls: readonly ToolCall[]): Promise<number> {
     if (!this.describe(account)) throw new Error('dispatch to a bridge of another account');
     const now = Date.now();
@@ -83,7 +68,6 @@ export class Tunnel extends DurableObject<Env> {
     return rows + (await this.#wakeAt(now + calls.length + RUN_LIMITS.bridgeGraceMs));
   }
 
-  /** Ends calls, now or when the bridge is back. A call that was never sent is simply forgotten. */
   cancel(account: string, callIds: readonly string[]): void {
     if (!this.describe(account)) return;
     const socket = this.#socket.inUse();
@@ -96,10 +80,6 @@ export class Tunnel extends DurableObject<Env> {
     }
   }
 
-  /**
-   * Keeps a person's answer until the bridge has acted on it. The first one counts. Says how many rows this takes, with
-   * its deletion.
-   */
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>> {
     return toOutcome(() => {
       if (!this.describe(account) || !this.#store.readCall(answer.callId)) {
@@ -113,7 +93,6 @@ export class Tunnel extends DurableObject<Env> {
     });
   }
 
-  /** Asked again and again while somebody waits, so that nothing waits here. */
   answerState(account: string, key: AnswerKey): AnswerState {
     const answer = this.describe(account) && this.#store.readAnswerTo(key);
     if (!answer) return { state: 'over' };
@@ -200,7 +179,7 @@ export class Tunnel extends DurableObject<Env> {
     this.#socket.greet(socket);
     try {
       // Before the welcome: whoever hears that the bridge is there must find it.
-      await this.env.ACCOUNTS.get(this.env.ACCOUNTS.idFromName(account)).bridgeConnected(bridgeId);
+      await accountOf(this.env, account).bridgeConnected(bridgeId);
     } catch {
       return socket.close(TRY_AGAIN_LATER, 'try again'); // The account's object was reset under the call.
     }
@@ -272,7 +251,7 @@ export class Tunnel extends DurableObject<Env> {
     open: OpenCall,
     frame: Exclude<BridgeFrame, Hello | { type: 'context' | 'held_calls' }>,
   ): Promise<void> {
-    const conversation = this.#conversationOf(open);
+    const conversation = conversationOf(this.env, open.call);
     switch (frame.type) {
       case 'result':
         await this.#settle(open, frame.result);
@@ -301,7 +280,7 @@ export class Tunnel extends DurableObject<Env> {
   }
 
   async #settle(open: OpenCall, result: ToolResult): Promise<void> {
-    await this.#conversationOf(open).settle(open.call.callId, result);
+    await conversationOf(this.env, open.call).settle(open.call.callId, result);
     this.#store.deleteCall(open.call.callId);
     this.#markOver(open.call.callId);
   }
@@ -310,11 +289,6 @@ export class Tunnel extends DurableObject<Env> {
     this.#over.add(callId);
     const [oldest] = this.#over;
     if (oldest && this.#over.size > TUNNEL_LIMITS.maxSettled) this.#over.delete(oldest);
-  }
-
-  #conversationOf({ call }: OpenCall): DurableObjectStub<Conversation> {
-    const { CONVERSATIONS } = this.env;
-    return CONVERSATIONS.get(CONVERSATIONS.idFromName(call.conversationId));
   }
 
   /** Returns the rows that it took: 0 where the alarm stands nearer. */

@@ -1,5 +1,6 @@
 /** What a tunnel stores: its bridge as it last introduced itself, the calls in flight, the answers on their way. */
 import type { ApprovalAnswer, Confinement, MachineContext, ToolCall } from '../../shared/tunnel.ts';
+import type { AnswerKey } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 
 const MIGRATIONS = [
@@ -159,9 +160,6 @@ export class TunnelStore {
     this.#sql.exec(`delete from answers where id = ? and ${isOther}`, callId, nonce);
   }
 }
-
-/** Which question an answer is to. */
-export type AnswerKey = Pick<ApprovalAnswer, 'callId' | 'nonce'>;
 
 interface CallRow extends Record<string, SqlStorageValue> {
   body: string;

@@ -9,7 +9,6 @@ import {
   type ModelTable,
   parseModelTable,
 } from '../../shared/models.ts';
-import type { Env } from '../env.ts';
 import { secretsInUrl } from './secrets.ts';
 
 /** A model, and all there is to know to ask it. */
@@ -54,15 +53,18 @@ const DEMO: DemoTarget = {
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
 /** The settings that say which models there are; keys of the table are looked up by their names. */
-export type ModelEnv = Pick<
-  Env,
-  | 'MODELS'
-  | 'OPENAI_BASE_URL'
-  | 'OPENAI_API_KEY'
-  | 'OPENAI_MODEL'
-  | 'TEXT_ONLY_MODELS'
-  | 'AUTH_SECRET'
->;
+export interface ModelEnv {
+  /** The table of models as JSON (shared/models.ts); the secrets that its `keyName`s name are bindings too. */
+  readonly MODELS?: string;
+  readonly OPENAI_BASE_URL?: string;
+  readonly OPENAI_API_KEY?: string;
+  /** The model that answers when a request names none. */
+  readonly OPENAI_MODEL?: string;
+  /** Models that take no images, separated by commas: a message with images is refused for them. */
+  readonly TEXT_ONLY_MODELS?: string;
+  /** Opens no model. No answer of a server may show it. */
+  readonly AUTH_SECRET?: string;
+}
 
 /**
  * Names of the table go to their server, others to the configured upstream; without either the demo answers for all.

@@ -1,22 +1,12 @@
 /** Questions that the bridge asks a person: shown on the tape, answered from any device, decided at the bridge. */
 import { Asked } from '../../../shared/approvals.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import type { TapeEvent } from '../../../shared/events.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ApprovalRequest } from '../../../shared/requests.ts';
+import type { ApprovalAsked, ApprovalResolution } from '../../ports.ts';
 import type { RunLog } from '../run/run-log.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import type { TunnelHands } from './hands.ts';
-
-/** A question as the bridge asks it. */
-export type ApprovalAsked = Pick<
-  Extract<TapeEvent, { type: 'approval_request' }>,
-  'nonce' | 'proposal' | 'reason'
->;
-
-/** How a question ended, as the bridge says. */
-export type ApprovalResolution = Pick<ApprovalAsked, 'nonce'> &
-  Pick<Extract<TapeEvent, { type: 'approval_resolved' }>, 'decision' | 'by' | 'message'>;
 
 /** Which question is open stands in its document's metadata, put there by the fold. */
 export class Approvals {

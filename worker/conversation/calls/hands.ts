@@ -1,8 +1,10 @@
 /** The conversation's side of its bridge: every call goes through a fresh stub, a held one throws after a reset. */
 import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
+import type { Env } from '../../env.ts';
+import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
+import type { TunnelPort } from '../../ports.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
-import type { Tunnel } from '../../tunnel/object.ts';
 import type { Hands } from '../run/run-deps.ts';
 import type { Machine } from '../store/rows.ts';
 import type { LoggedCall } from './calls.ts';
@@ -15,13 +17,13 @@ export interface HandsOf {
 }
 
 export class TunnelHands implements Hands {
-  readonly #tunnels: DurableObjectNamespace<Tunnel>;
+  readonly #env: Pick<Env, 'TUNNELS'>;
   readonly #meter: RowMeter;
   readonly #of: HandsOf;
 
   /** `meter` counts what the tunnel writes as well. */
-  constructor(tunnels: DurableObjectNamespace<Tunnel>, meter: RowMeter, of: HandsOf) {
-    this.#tunnels = tunnels;
+  constructor(env: Pick<Env, 'TUNNELS'>, meter: RowMeter, of: HandsOf) {
+    this.#env = env;
     this.#meter = meter;
     this.#of = of;
   }
@@ -60,8 +62,8 @@ export class TunnelHands implements Hands {
     if (outcome) this.#meter.count(unwrap(outcome));
   }
 
-  #tunnel(): DurableObjectStub<Tunnel> | null {
+  #tunnel(): DurableObjectStub<TunnelPort> | null {
     const { bridgeId } = this.#of;
-    return bridgeId === null ? null : this.#tunnels.get(this.#tunnels.idFromName(bridgeId));
+    return bridgeId === null ? null : tunnelOf(this.#env, bridgeId);
   }
 }

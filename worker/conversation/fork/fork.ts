@@ -2,52 +2,31 @@
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import type { Env } from '../../env.ts';
+import { conversationOf } from '../../objects.ts';
 import { unwrap } from '../../outcome.ts';
-import type { Caller } from '../object.ts';
+import type {
+  Caller,
+  ForkPage,
+  ForkPoint,
+  ForkSource,
+  PageStart,
+  StoredRow,
+  TableName,
+} from '../../ports.ts';
 import type { RunLog } from '../run/run-log.ts';
 import type { ConversationRow } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { ConversationStore } from '../store/statements.ts';
 import { REQUEST, readEvents, readStored, STEER } from '../store/stored.ts';
 import { copyTapeRow } from './copy-events.ts';
-import {
-  type Extent,
-  FIRST_PAGE,
-  type Page,
-  type PageStart,
-  type StoredRow,
-  type TableName,
-  writeRow,
-} from './pages.ts';
-
-/** Up to which response, and whether it is still part of the copy. */
-export interface ForkPoint {
-  readonly ordinal: number;
-  readonly through: boolean;
-}
-
-export interface ForkSource extends ForkPoint {
-  /** The conversation that is copied; it must be the caller's. */
-  readonly from: string;
-  /** Of the new conversation, instead of the old one's. */
-  readonly title?: string | undefined;
-}
-
-/** A page, with what the copy has of the conversation itself. */
-export interface ForkPage extends Page {
-  readonly bridge: string | null;
-  readonly title: string;
-  /** The last response that is copied; 0 when none is. */
-  readonly ordinal: number;
-}
+import { type Extent, FIRST_PAGE, writeRow } from './pages.ts';
 
 /**
  * Makes `to` a copy of a conversation, or leaves it as it is when it exists: the same fork can be asked for again. It
  * is there as a whole or not at all. Throws NOT_FOUND, and CONVERSATION_BUSY for a response that has not ended.
  */
 export async function forkConversation(env: Env, to: Caller, source: ForkSource): Promise<void> {
-  const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.idFromName(to.conversationId));
-  unwrap(await stub.fork(to, source));
+  unwrap(await conversationOf(env, to).fork(to, source));
 }
 
 /** What a copy takes. All its runs must have ended: what is copied never changes any more. */
@@ -68,12 +47,10 @@ export async function* pagesOf(
   account: string,
   { from, ordinal, through, title }: ForkSource,
 ): AsyncGenerator<ForkPage> {
-  const { CONVERSATIONS } = env;
   const caller = { account, conversationId: from };
   for (let start: PageStart | null = FIRST_PAGE; start; ) {
-    const stub = CONVERSATIONS.get(CONVERSATIONS.idFromName(from));
     const page: ForkPage = unwrap<ForkPage>(
-      await stub.forkPage(caller, { ordinal, through }, start),
+      await conversationOf(env, caller).forkPage(caller, { ordinal, through }, start),
     );
     yield { ...page, title: title ?? page.title };
     start = page.next;

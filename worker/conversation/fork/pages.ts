@@ -1,5 +1,6 @@
 /** The rows of a conversation as pages that one object hands to another: stored values, as the tables hold them. */
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import type { Page, PageStart, StoredRow, TableName } from '../../ports.ts';
 
 /** How much of a conversation is taken: the runs up to `ordinal`, the tape before the position `end`. */
 export interface Extent {
@@ -7,23 +8,7 @@ export interface Extent {
   readonly end: number;
 }
 
-export type StoredRow = Record<string, SqlStorageValue>;
-
-/** Where a page begins: a table of {@link TABLES}, and how many of its rows were taken before. */
-export interface PageStart {
-  readonly table: number;
-  readonly offset: number;
-}
-
-export interface Page {
-  readonly rows: readonly { readonly table: TableName; readonly row: StoredRow }[];
-  /** Null after the last one. */
-  readonly next: PageStart | null;
-}
-
 export const FIRST_PAGE: PageStart = { table: 0, offset: 0 };
-
-export type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'windows';
 
 /** All that belongs to runs, in the order of its keys; the rows of ended runs never change, so an offset stays good. */
 const TABLES: readonly { readonly name: TableName; readonly select: string }[] = [

@@ -1,6 +1,6 @@
 /** How the Worker asks a conversation for a follower's socket: a URL, written and read here. */
 import { parseResponseId } from '../../../shared/ids.ts';
-import type { Caller } from '../object.ts';
+import type { Caller } from '../../ports.ts';
 import { Following } from '../tape/followers.ts';
 
 export interface FollowRequest {

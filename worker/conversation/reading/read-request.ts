@@ -1,7 +1,8 @@
 /** How the Worker reads a conversation: over HTTP, because an RPC holds 32 MiB. */
 import type { Env } from '../../env.ts';
+import { conversationOf } from '../../objects.ts';
+import type { Caller } from '../../ports.ts';
 import { reach } from '../../reach.ts';
-import type { Caller } from '../object.ts';
 import type { From, Newest } from './excerpt.ts';
 
 export interface ReadRequest {
@@ -36,10 +37,10 @@ export async function readChapter(env: Env, caller: Caller, from: From): Promise
  * The answer is taken from the object at once: a reader that takes its time would keep the object awake. An object that
  * restarts is asked again.
  */
-async function read({ CONVERSATIONS }: Env, request: ReadRequest): Promise<Response> {
+async function read(env: Env, request: ReadRequest): Promise<Response> {
   const query = new URLSearchParams({ request: JSON.stringify(request) });
   return await reach(async () => {
-    const stub = CONVERSATIONS.get(CONVERSATIONS.idFromName(request.caller.conversationId));
+    const stub = conversationOf(env, request.caller);
     const { status, headers, body } = await stub.fetch(`https://conversation${READ_PATH}?${query}`);
     return new Response(await new Response(body).arrayBuffer(), { status, headers });
   });

@@ -4,20 +4,13 @@ import { DrawbridgeError } from '../../../shared/errors.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { MAX_RESPONSES, responseIdOf } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
-import { type Delivery, imagesOf, type MessageContent, textOf } from '../../../shared/requests.ts';
+import { imagesOf, type MessageContent, textOf } from '../../../shared/requests.ts';
+import type { Posted } from '../../ports.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import type { Machine, Run, RunRequest } from '../store/rows.ts';
 import type { RunDeps } from './run-deps.ts';
 import { startEvent } from './run-end.ts';
 import type { Runner } from './runner.ts';
-
-export interface Posted {
-  readonly request: RunRequest;
-  readonly device: string | undefined;
-  readonly delivery: Delivery;
-  /** Fields of the message that say how its own run is to work: one that steers has none. */
-  readonly ownFields: readonly string[];
-}
 
 /** Every message is stored and shown in the caller's synchronous step. */
 export class Inbox {

@@ -1,0 +1,27 @@
+/**
+ * The one place that turns an id into its object's stub. A stub that failed once fails for ever: take a new one for each
+ * call.
+ */
+import type { Env } from './env.ts';
+import type { AccountPort, Caller, ConversationPort, TunnelPort } from './ports.ts';
+
+export function conversationOf(
+  { CONVERSATIONS }: Pick<Env, 'CONVERSATIONS'>,
+  { conversationId }: Pick<Caller, 'conversationId'>,
+): DurableObjectStub<ConversationPort> {
+  return CONVERSATIONS.get(CONVERSATIONS.idFromName(conversationId));
+}
+
+export function tunnelOf(
+  { TUNNELS }: Pick<Env, 'TUNNELS'>,
+  bridgeId: string,
+): DurableObjectStub<TunnelPort> {
+  return TUNNELS.get(TUNNELS.idFromName(bridgeId));
+}
+
+export function accountOf(
+  { ACCOUNTS }: Pick<Env, 'ACCOUNTS'>,
+  account: string,
+): DurableObjectStub<AccountPort> {
+  return ACCOUNTS.get(ACCOUNTS.idFromName(account));
+}
