@@ -28,7 +28,7 @@ export interface Caller {
 
 /**
  * One conversation. Expected failures come back as {@link Outcome}; every method with a caller checks the owner. Followers
- * and whole documents go over its `fetch` (conversation/reading/read-request.ts).
+ * and whole documents go over its `fetch` (conversation/reading/requests.ts).
  */
 export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Appends a message and answers it; returns as soon as both are stored. */

@@ -4,7 +4,7 @@ import { Hono } from 'hono/tiny';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { toPlain } from '../../shared/plain-documents.ts';
 import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
-import { readWhole } from '../conversation/reading/read-request.ts';
+import { readWhole } from '../conversation/reading/requests.ts';
 import { submitMessage } from '../desk/submit.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';

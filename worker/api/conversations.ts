@@ -21,7 +21,7 @@ import {
 } from '../../shared/ids.ts';
 import { ApprovalRequest, ClarificationAnswer } from '../../shared/requests.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
-import { readNewest } from '../conversation/reading/read-request.ts';
+import { readNewest } from '../conversation/reading/requests.ts';
 import { follow } from '../follow/follow.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';

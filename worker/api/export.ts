@@ -1,6 +1,6 @@
 /** `conversations/{id}/export`: a conversation as a file, which is written while it is read. */
 import type { ConversationView } from '../../shared/documents.ts';
-import { readChapter } from '../conversation/reading/read-request.ts';
+import { readChapter } from '../conversation/reading/requests.ts';
 import type { Chapter } from '../conversation/reading/views.ts';
 import type { Env } from '../env.ts';
 import { attachmentNamed } from '../export/file-name.ts';

@@ -32,10 +32,15 @@ import { answerClarification } from './calls/clarifications.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { extentOf, pagesOf, takePages } from './fork/fork.ts';
 import { readPage } from './fork/pages.ts';
+import { newestSaid, saidIn } from './listing.ts';
 import { assembleParts, type Parts } from './parts.ts';
-import { type FollowRequest, parseFollowRequest } from './reading/follow-request.ts';
-import { parseReadRequest, READ_PATH, type ReadRequest } from './reading/read-request.ts';
-import { newestSaid, saidIn } from './reading/said.ts';
+import {
+  type FollowRequest,
+  parseFollowRequest,
+  parseReadRequest,
+  READ_PATH,
+  type ReadRequest,
+} from './reading/requests.ts';
 import type { Chapter } from './reading/views.ts';
 import type { ConversationRow, Run, RunRequest } from './store/rows.ts';
 import { ConversationStore } from './store/statements.ts';
@@ -160,7 +165,11 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     documentId: string,
     answer: ClarificationAnswer,
   ): Promise<Outcome<void>> {
-    return toOutcome(() => answerClarification(this.#partsFor(caller), documentId, answer));
+    return toOutcome(() => {
+      const { log, calls, recorder, reader } = this.#partsFor(caller);
+      const response = recorder.response ?? reader.newestBegun();
+      answerClarification({ log, calls, response }, documentId, answer);
+    });
   }
 
   settle(callId: string, result: ToolResult): void {

@@ -6,14 +6,14 @@ import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { Schedule } from './deadlines.ts';
 import { Listing } from './listing.ts';
+import { Memory } from './memory/prepare-turn.ts';
 import { TapeReader } from './reading/reader.ts';
-import { Ending } from './run/ending.ts';
+import { Ending, RunRows } from './run/ending.ts';
 import { Inbox } from './run/inbox.ts';
 import type { RunDeps } from './run/run-deps.ts';
-import { RunLog } from './run/run-log.ts';
-import { RunRows } from './run/run-rows.ts';
 import { Runner } from './run/runner.ts';
 import type { ConversationRow } from './store/rows.ts';
+import { RunLog } from './store/run-log.ts';
 import type { ConversationStore } from './store/statements.ts';
 import type { Followers } from './tape/followers.ts';
 import { Recorder } from './tape/recorder.ts';
@@ -64,6 +64,7 @@ export function assembleParts(
     isHeadless: row.ephemeral,
     log,
     recorder,
+    memory: new Memory({ conversationId, log, runs: store.runs, recorder, settings: env }),
     schedule,
     hands,
     settings: env,

@@ -4,7 +4,7 @@ import { newConversationId, parseResponseId, responseIdOf } from '../../shared/i
 import { type ChatRequest, imagesOf } from '../../shared/requests.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
 import type { RunRequest } from '../conversation/store/rows.ts';
-import { titleOf } from '../conversation/title.ts';
+import { titleOf } from '../conversation/store/title.ts';
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';

@@ -4,7 +4,7 @@ import { DrawbridgeError, type WireError } from '../../shared/errors.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { answerOf, foldEvent, isWaiting, newResponse } from '../../shared/fold.ts';
 import { parseResponseId } from '../../shared/ids.ts';
-import { readWhole } from '../conversation/reading/read-request.ts';
+import { readWhole } from '../conversation/reading/requests.ts';
 import type { Env } from '../env.ts';
 import { unavailable } from '../reach.ts';
 import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';

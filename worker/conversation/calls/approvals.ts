@@ -4,7 +4,7 @@ import { DrawbridgeError } from '../../../shared/errors.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ApprovalRequest } from '../../../shared/requests.ts';
 import type { ApprovalAsked, ApprovalResolution } from '../../ports.ts';
-import type { RunLog } from '../run/run-log.ts';
+import type { RunLog } from '../store/run-log.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import type { TunnelHands } from './hands.ts';
 

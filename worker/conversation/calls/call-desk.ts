@@ -1,20 +1,36 @@
 /** The calls of the run at work: begun, shown while they run, settled once. */
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
-import { DEADLINE_PASSED, NOT_ANSWERED } from '../run/failures.ts';
-import { REPEATED } from '../run/repeated-calls.ts';
-import type { RunDeps } from '../run/run-deps.ts';
+import type { Memory } from '../memory/prepare-turn.ts';
 import type { Call, Run } from '../store/rows.ts';
-import { admitCall, isForEdge, toolNameOf } from './calls.ts';
+import type { RunLog } from '../store/run-log.ts';
+import { isForEdge, toolNameOf } from '../store/tools.ts';
+import type { Recorder } from '../tape/recorder.ts';
+import { admitCall } from './calls.ts';
 import { openQuestions } from './clarifications.ts';
 import { runEdgeTool } from './edge-tools/edge-tools.ts';
 import { passOver } from './edge-tools/questions.ts';
+import type { TunnelHands } from './hands.ts';
+import { REPEATED } from './repeated-calls.ts';
 import { boundResult, resultEvents, withdrawnQuestion } from './tool-events.ts';
 
-export class CallDesk {
-  readonly #deps: RunDeps;
+/** What calls stand on. */
+export interface CallDeps {
+  /** Nobody can be asked anything: the conversation is made for one answer, to a client that knows no questions. */
+  readonly isHeadless: boolean;
+  readonly log: RunLog;
+  readonly recorder: Recorder;
+  readonly memory: Memory;
+  readonly hands: TunnelHands;
+  readonly now: () => number;
+  /** Has the run go on with whatever is to be done; returns at once, and may be called at any time. */
+  readonly advance: () => void;
+}
 
-  constructor(deps: RunDeps) {
+export class CallDesk {
+  readonly #deps: CallDeps;
+
+  constructor(deps: CallDeps) {
     this.#deps = deps;
   }
 
@@ -23,12 +39,12 @@ export class CallDesk {
    * is refused where nobody is asked about it.
    */
   begin(call: Call, run: Run, isRepeated: boolean): void {
-    const { log, recorder, now, isHeadless } = this.#deps;
+    const { log, recorder, memory, now, isHeadless } = this.#deps;
     const isUnasked = isRepeated && (isHeadless || isForEdge(call));
     const refused = admitCall(call, run) ?? (isUnasked ? REPEATED : null);
     if (refused) return this.settle(call.callId, refused);
     if (!isForEdge(call)) return;
-    const outcome = runEdgeTool(toolNameOf(call), call.arguments, log.todos);
+    const outcome = runEdgeTool(toolNameOf(call), call.arguments, memory.todos);
     if (outcome?.type === 'result') this.settle(call.callId, outcome.result);
     if (outcome?.type !== 'questions') return;
     log.setDeadline(now() + RUN_LIMITS.approvalMs);
@@ -95,6 +111,18 @@ export class CallDesk {
     }
   }
 }
+
+const NOT_ANSWERED: ToolResult = {
+  status: 'error',
+  code: 'NOT_ANSWERED',
+  data: 'Nobody answered in time. Decide yourself, or end and say what is open.',
+};
+
+const DEADLINE_PASSED: ToolResult = {
+  status: 'error',
+  code: 'DEADLINE_PASSED',
+  data: 'The bridge gave no result in time. Whether the call had any effect is unknown: check before you repeat it.',
+};
 
 /** Of one call's live output: all that a bridge of ours sends, with its note at the end. Every instance holds it in memory. */
 const MAX_SHOWN_CHARS = OUTPUT_LIMITS.maxLiveChars + OUTPUT_LIMITS.coalesceChars;

@@ -6,8 +6,9 @@ import { findTool, modeHasTool, runsOnEdge, takesPath } from '../../../shared/to
 import { subjectsOf, type ToolDefinition } from '../../../shared/tools/definition.ts';
 import type { CallLimits, ToolResult } from '../../../shared/tunnel.ts';
 import type { ReplyCall } from '../../reply/documents.ts';
-import { isWanted } from '../run/offered-tools.ts';
+import { isWanted } from '../store/offered-tools.ts';
 import type { Call, Run } from '../store/rows.ts';
+import { toolNameOf } from '../store/tools.ts';
 
 /** A call on its way to the bridge. */
 export interface LoggedCall {
@@ -28,17 +29,6 @@ export function loggedCall(call: Call, run: Run, approvalReason?: string): Logge
   const logged = { call, tool, mode, limits: tools?.[tool] };
   if (approvalReason === undefined) return logged;
   return { ...logged, limits: { ...logged.limits, requireApproval: true }, approvalReason };
-}
-
-/** The canonical name of the call's tool; the model's own word for one that does not exist. */
-export function toolNameOf({ name }: Call): string {
-  return findTool(name)?.name ?? name;
-}
-
-/** Whether the call is for the conversation itself, and not for its bridge. */
-export function isForEdge({ name }: Call): boolean {
-  const tool = findTool(name);
-  return tool !== undefined && runsOnEdge(tool);
 }
 
 /** The calls of a complete reply as they are logged. An upstream id that stood in its request is replaced by ours. */

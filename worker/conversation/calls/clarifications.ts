@@ -4,9 +4,8 @@ import { type ChatResponse, Question } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { isUnanswered } from '../../../shared/fold.ts';
 import type { ClarificationAnswer } from '../../../shared/requests.ts';
-import type { Parts } from '../parts.ts';
-import type { TapeReader } from '../reading/reader.ts';
-import type { RunLog } from '../run/run-log.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { RunLog } from '../store/run-log.ts';
 import { answerQuestions } from './edge-tools/questions.ts';
 
 /** What the document asks; null when it does not wait for an answer. */
@@ -19,13 +18,20 @@ export function openQuestions(
   return z.array(Question).safeParse(document.metadata['questions']).data ?? null;
 }
 
+/** Where the answer goes. */
+interface Answering {
+  readonly log: RunLog;
+  readonly calls: { settle(callId: string, result: ToolResult): void };
+  /** The response at work, or the last one that was. */
+  readonly response: ChatResponse | null;
+}
+
 /** Takes the first answer; the run goes on with it. */
 export function answerClarification(
-  { log, recorder, reader, calls }: Pick<Parts, 'log' | 'recorder' | 'reader' | 'calls'>,
+  { log, calls, response }: Answering,
   documentId: string,
   { responseId, answers }: ClarificationAnswer,
 ): void {
-  const response = recorder.response ?? lastAnswered(log, reader);
   if (responseId !== undefined && responseId !== response?.id) throw alreadyAnswered();
   const questions = openQuestions(response, documentId);
   const asked = log.pending.find(({ call }) => call.documentId === documentId);
@@ -35,12 +41,6 @@ export function answerClarification(
   const document = response?.documents.find(({ id }) => id === documentId);
   if (document?.type === 'clarification') throw alreadyAnswered();
   throw new DrawbridgeError('NOT_FOUND', 'There is no such clarification at work');
-}
-
-/** For an instance that has answered nothing yet. */
-function lastAnswered(log: RunLog, reader: TapeReader): ChatResponse | null {
-  for (const run of log.back()) if (run.started !== null) return reader.response(run);
-  return null;
 }
 
 function alreadyAnswered(): DrawbridgeError {

@@ -5,7 +5,6 @@ import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
 import type { TunnelPort } from '../../ports.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
-import type { Hands } from '../run/run-deps.ts';
 import type { Machine } from '../store/rows.ts';
 import type { LoggedCall } from './calls.ts';
 
@@ -16,7 +15,8 @@ export interface HandsOf {
   readonly bridgeId: string | null;
 }
 
-export class TunnelHands implements Hands {
+/** Every call is idempotent and may throw when the tunnel's object resets. */
+export class TunnelHands {
   readonly #env: Pick<Env, 'TUNNELS'>;
   readonly #meter: RowMeter;
   readonly #of: HandsOf;
@@ -28,6 +28,7 @@ export class TunnelHands implements Hands {
     this.#of = of;
   }
 
+  /** The bridge's tools and context; null when there is none or it never connected. */
   async describe(): Promise<Machine | null> {
     return (await this.#tunnel()?.describe(this.#of.account)) ?? null;
   }

@@ -11,15 +11,17 @@ import {
   TodoUpdateMetadata,
 } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
-import { CallId, documentIdOf } from '../../../shared/ids.ts';
+import { CallId } from '../../../shared/ids.ts';
 import { languageOf } from '../../../shared/languages.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { findTool } from '../../../shared/tools/catalogue.ts';
 import { renameArguments } from '../../../shared/tools/definition.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { parseObject } from '../../upstream/loose-json.ts';
-import { type ErrorReport, reportOfCall } from '../run/error-report.ts';
 import type { Call } from '../store/rows.ts';
+import { toolNameOf } from '../store/tools.ts';
+import { errorDocument } from '../tape/error-document.ts';
+import { reportOfCall } from './error-report.ts';
 
 /**
  * The end of a call's `document`, undefined where it is lost; a failed call is followed by an `error` document, numbered
@@ -39,7 +41,7 @@ export function resultEvents(
     { type: 'document_end', documentId, metadata },
     ...attentionEvents(documentId, metadata),
     ...(result.status === 'error'
-      ? errorDocument(sequence, reportOfCall(toolName(call), result))
+      ? errorDocument(sequence, reportOfCall(toolNameOf(call), result))
       : []),
   ];
 }
@@ -101,24 +103,6 @@ const TOOL_DOCUMENTS: ReadonlySet<DocumentType> = new Set([
   'todo_update',
 ]);
 
-/** The code of an `error` that tells of what is damaged in storage. */
-export const UNREADABLE = 'UNREADABLE';
-
-/** A whole `error` document. */
-export function errorDocument(sequence: number, error: ErrorReport): TapeEvent[] {
-  const id = documentIdOf(sequence);
-  const metadata = {
-    errorCode: error.code,
-    source: error.source,
-    details: error.details ?? error.message,
-  };
-  return [
-    { type: 'document_start', document: { id, type: 'error', sequence, metadata } },
-    { type: 'content_delta', documentId: id, delta: error.message },
-    { type: 'document_end', documentId: id },
-  ];
-}
-
 /** The result within what a transcript and a row can hold, with a note where it was cut. */
 export function boundResult(result: ToolResult): ToolResult {
   const { maxResultChars } = RUN_LIMITS;
@@ -144,10 +128,6 @@ function boundMetadata(metadata: Metadata): Metadata {
     return true;
   });
   return Object.fromEntries(fitting);
-}
-
-function toolName(call: Call): string {
-  return findTool(call.name)?.name ?? call.name;
 }
 
 /** What its tool tells of the document, reduced to the fields that its type has; `shown` is what it has already. */

@@ -1,18 +1,13 @@
 /** What is stored of the conversation's words, from where the model is still told them. */
+import * as z from 'zod';
+import { Todo } from '../../../shared/documents.ts';
 import type { Steer, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
+import { isForEdge } from '../store/tools.ts';
 import type { AnsweredTurn, History, Told } from './transcript.ts';
 
 /** A run, and how many of its turns lie before the place. */
 export type Place = Window['from'];
-
-/** The window, and the number of its first turn. */
-export function toldSince(store: RunStore): { window: Window | null; fromTurn: number } {
-  const window = newestWindow(store);
-  if (!window) return { window, fromTurn: 1 };
-  const { run, turns } = window.from;
-  return { window, fromTurn: (store.readRun(run)?.firstTurn ?? 1) + turns };
-}
 
 /** Null while the model is told everything. */
 export function newestWindow(store: RunStore): Window | null {
@@ -50,6 +45,26 @@ export function readTold(
     turns: turns.get(run.ordinal) ?? [],
     steers: steers.get(run.ordinal) ?? [],
   }));
+}
+
+/** The conversation's list of todos: what the last call left that wrote one. */
+export function readTodos(store: RunStore): readonly Todo[] {
+  const window = newestWindow(store);
+  for (const { turn, call, result } of store.turns.listsBack(firstTurnIn(store, window))) {
+    const written = TodoList.safeParse(result.metadata).data;
+    const writer = store.turns.readTurn(turn)?.calls[call];
+    if (written && writer && isForEdge(writer)) return written.list;
+  }
+  return window?.digest?.todos ?? [];
+}
+
+/** What the tools that write todos (calls/edge-tools/) leave beside their document's metadata. */
+const TodoList = z.object({ list: z.array(Todo) });
+
+function firstTurnIn(store: RunStore, window: Window | null): number {
+  if (!window) return 1;
+  const { run, turns } = window.from;
+  return (store.readRun(run)?.firstTurn ?? 1) + turns;
 }
 
 function readAnswered(

@@ -5,7 +5,7 @@ import { toFunctionDefinition } from '../../../shared/tools/definition.ts';
 import { buildSystemPrompt } from '../../prompt/system.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
-import { isWanted } from '../run/offered-tools.ts';
+import { isWanted } from '../store/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 import type { ModelSize } from './window/size.ts';
 

@@ -3,11 +3,11 @@ import type { ChatResponse, ConversationView, UserMessage } from '../../../share
 import { foldConversation, foldEvent, newResponse } from '../../../shared/fold.ts';
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
-import { errorDocument, UNREADABLE } from '../calls/tool-events.ts';
-import { shown } from '../run/inbox.ts';
-import type { RunLog } from '../run/run-log.ts';
 import type { Run } from '../store/rows.ts';
+import type { RunLog } from '../store/run-log.ts';
+import { errorDocument, UNREADABLE } from '../tape/error-document.ts';
 import { mended, type Placed } from '../tape/mended.ts';
+import { contentOf, shown } from '../tape/run-events.ts';
 import type { Tape } from '../tape/tape.ts';
 
 /** A message with its response, and where they stand on the tape. Their ordinals are counted from 1 without gaps. */
@@ -115,7 +115,7 @@ function readExchange({ log }: Source, wanted: number): Exchange {
   if (!run) return { ordinal: wanted, first: -1, started: null, last: null, said: {}, run: null };
   const { ordinal, first, started, last, status, request, isDamaged } = run;
   const { model, mode, createdMs } = request;
-  const said = isDamaged ? {} : shown(request.messages.at(-1)?.content ?? '');
+  const said = isDamaged ? {} : shown(contentOf(request));
   const wasTakenBack = started === null && last !== null;
   return {
     ordinal,

@@ -5,8 +5,8 @@ import { responseOf } from '../../../shared/events.ts';
 import { answerOf } from '../../../shared/fold.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
-import type { RunLog } from '../run/run-log.ts';
 import type { ConversationRow, Run } from '../store/rows.ts';
+import type { RunLog } from '../store/run-log.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { Following, Outgoing } from '../tape/followers.ts';
 import { type Damage, mended } from '../tape/mended.ts';
@@ -59,6 +59,12 @@ export class TapeReader {
     const to = run.last ?? undefined;
     for (const { event } of this.#mended([run], run.started, to)) fold.see(event);
     return answerOf(fold.response ?? this.#unstarted(run));
+  }
+
+  /** The newest response that has begun; null before the first one. */
+  newestBegun(): ChatResponse | null {
+    for (const run of this.#runs.runsBack()) if (run.started !== null) return this.response(run);
+    return null;
   }
 
   /** When it was last answered, or made, in epoch milliseconds. */

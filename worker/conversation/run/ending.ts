@@ -2,13 +2,13 @@
 import type { TapeEvent } from '../../../shared/events.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
-import { closingEvents, errorDocument } from '../calls/tool-events.ts';
+import type { RowMeter } from '../../storage/row-meter.ts';
+import { closingEvents } from '../calls/tool-events.ts';
 import type { NewTurn, Run } from '../store/rows.ts';
-import type { ErrorReport } from './error-report.ts';
+import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
+import { doneEvent, type EndStatus } from '../tape/run-events.ts';
 import { NOT_RUN, reportOf } from './failures.ts';
 import type { RunDeps } from './run-deps.ts';
-import { doneEvent, type EndStatus } from './run-end.ts';
-import type { RunRows } from './run-rows.ts';
 
 export class Ending {
   readonly #deps: RunDeps;
@@ -63,5 +63,36 @@ export class Ending {
     recorder.record(
       open.flatMap((document) => closingEvents(document, calls.get(document.id), result)),
     );
+  }
+}
+
+/** The end of a run itself: its events, and the row of its last turn or its own. */
+const END_ROWS = 2;
+/** In the account's list: a conversation's place at each answer, and its entry before the first one. */
+const LISTED_ROWS = 1;
+
+/**
+ * What a response is said to have written, over all objects: the rows that were written while its run was at work. What an
+ * instance wrote that a crash ended is counted from what it stored; a message that waits is counted with the response at work.
+ */
+export class RunRows {
+  readonly #meter: RowMeter;
+  readonly #isListed: boolean;
+  /** Where the meter stood when nothing was counted yet. */
+  #from: number;
+
+  /** `storedRows` were written by earlier instances; null for a conversation that this one has just made. */
+  constructor(meter: RowMeter, storedRows: number | null, isListed: boolean) {
+    this.#meter = meter;
+    this.#isListed = isListed;
+    this.#from = storedRows === null ? 0 : meter.rows - storedRows;
+  }
+
+  /** To be called once, before the end is stored: with what that will write, here and in the account's list. */
+  take({ ordinal }: Run): number {
+    const rows = this.#meter.rows - this.#from + END_ROWS;
+    this.#from = this.#meter.rows + END_ROWS;
+    if (!this.#isListed) return rows;
+    return rows + (ordinal === 1 ? 2 : 1) * LISTED_ROWS;
   }
 }

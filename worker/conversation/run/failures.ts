@@ -4,8 +4,7 @@ import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
-import { UNREADABLE } from '../calls/tool-events.ts';
-import type { ErrorReport } from './error-report.ts';
+import { type ErrorReport, UNREADABLE } from '../tape/error-document.ts';
 
 /** The reason a reply cannot be taken as an answer; null for a good one. */
 export function failureOf(reply: UpstreamReply): ErrorReport | null {
@@ -115,16 +114,4 @@ export const RECOVERY_EXHAUSTED: ErrorReport = {
   code: 'RECOVERY_EXHAUSTED',
   source: 'drawbridge',
   message: 'The answer was interrupted too often. Send the message again.',
-};
-
-export const NOT_ANSWERED: ToolResult = {
-  status: 'error',
-  code: 'NOT_ANSWERED',
-  data: 'Nobody answered in time. Decide yourself, or end and say what is open.',
-};
-
-export const DEADLINE_PASSED: ToolResult = {
-  status: 'error',
-  code: 'DEADLINE_PASSED',
-  data: 'The bridge gave no result in time. Whether the call had any effect is unknown: check before you repeat it.',
 };

@@ -1,15 +1,14 @@
 /** Messages as they come: appended, told to the run at work, changed while they wait. */
-import type { UserMessage } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { MAX_RESPONSES, responseIdOf } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
-import { imagesOf, type MessageContent, textOf } from '../../../shared/requests.ts';
+import type { MessageContent } from '../../../shared/requests.ts';
 import type { Posted } from '../../ports.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import type { Machine, Run, RunRequest } from '../store/rows.ts';
+import { contentOf, messageOf, shown, startEvent } from '../tape/run-events.ts';
 import type { RunDeps } from './run-deps.ts';
-import { startEvent } from './run-end.ts';
 import type { Runner } from './runner.ts';
 
 /** Every message is stored and shown in the caller's synchronous step. */
@@ -145,24 +144,4 @@ function requireStorable(request: RunRequest): void {
 function tooManyWait(what: string): DrawbridgeError {
   const message = `${what} wait already: let some be answered, or take them back`;
   return new DrawbridgeError('CONVERSATION_BUSY', message);
-}
-
-/** The message as everybody sees it. */
-function messageOf({ request, device }: Posted, responseId: string): UserMessage {
-  return {
-    responseId,
-    ...shown(contentOf(request)),
-    created: new Date(request.createdMs).toISOString(),
-    ...(device !== undefined && { device }),
-  };
-}
-
-/** A message's content as everybody sees it. */
-export function shown(content: MessageContent): Pick<UserMessage, 'content' | 'imageCount'> {
-  const imageCount = imagesOf(content).length;
-  return { content: textOf(content), ...(imageCount > 0 && { imageCount }) };
-}
-
-function contentOf({ messages }: RunRequest): MessageContent {
-  return messages.at(-1)?.content ?? '';
 }

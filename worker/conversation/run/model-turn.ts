@@ -1,13 +1,14 @@
-/** One turn with the model: asked, and shown while it streams. What becomes of it the runner decides. */
+/** One turn with the model: asked, shown while it streams, asked again where nothing was shown. */
 import { newCallId } from '../../../shared/ids.ts';
+import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
+import { imagesOf } from '../../../shared/requests.ts';
 import { ReplyDocuments } from '../../reply/documents.ts';
+import { type Fallback, nextModel } from '../../upstream/fallback.ts';
 import { type Answer, askModel } from '../../upstream/gateway.ts';
-import { resolveTarget } from '../../upstream/models.ts';
 import type { ReplyPart } from '../../upstream/reader.ts';
-import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
-import { requestFor } from '../memory/model-request.ts';
+import { retryDelayMs } from '../../upstream/retry.ts';
+import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
 import type { Run } from '../store/rows.ts';
-import type { Recorder } from '../tape/recorder.ts';
 import type { RunDeps } from './run-deps.ts';
 
 export interface ModelTurn {
@@ -17,7 +18,7 @@ export interface ModelTurn {
   /** Whether any follower may have seen any of it; if not, the turn can be asked again unnoticed. */
   readonly isShown: boolean;
   /** What the model was told. */
-  readonly request: UpstreamRequest;
+  readonly prepared: PreparedTurn;
 }
 
 /** A request to the model under way. */
@@ -35,44 +36,59 @@ export class Asking {
   }
 }
 
-/** The model that answers: the one asked for, or the fallback that the tape says has taken over. */
-export function modelOf(run: Run, recorder: Recorder): string {
-  return recorder.response?.model ?? run.request.model;
-}
-
-/** The run as if that model had been asked for. */
-export function askedBy(run: Run, recorder: Recorder): Run {
-  return { ...run, request: { ...run.request, model: modelOf(run, recorder) } };
-}
-
-/**
- * Records the reply as it comes, and nothing once it was cancelled; then it throws the signal's reason. `history` is what
- * was said, and fits the model.
- * @throws {DrawbridgeError} when there is no way to the model any more.
- */
+/** Records the reply as it comes, and nothing once it was cancelled; then it throws the signal's reason. */
 export async function streamTurn(
   run: Run,
-  history: readonly UpstreamMessage[],
-  { recorder, settings, newUuid }: RunDeps,
+  prepared: PreparedTurn,
+  { recorder, newUuid }: RunDeps,
   asking: Asking,
 ): Promise<ModelTurn> {
   const { signal } = asking;
-  const asked = askedBy(run, recorder);
-  const target = resolveTarget(asked.request.model, settings);
   const { nextSequence } = recorder;
   const documents = new ReplyDocuments({
     nextSequence,
     newCallId: () => newCallId(newUuid()),
     withReasoning: run.request.withReasoning ?? false,
   });
-  const request = requestFor(asked, history);
   const show = (parts: readonly ReplyPart[]) => {
     if (signal.aborted) return;
     for (const part of parts) if (part.type === 'text') asking.said += part.text;
     recorder.stream(documents.push(parts));
   };
-  const answer = await askModel(target, request, show, signal);
+  const answer = await askModel(prepared.target, prepared.request, show, signal);
   signal.throwIfAborted();
   const isShown = recorder.nextSequence > nextSequence;
-  return { answer, documents, isShown, request };
+  return { answer, documents, isShown, prepared };
+}
+
+/**
+ * A turn that failed before anything was shown, with the same model while it has attempts, or with the next
+ * one; false when there is no other way.
+ */
+export function tryAgain(run: Run, { retry, fallback }: Answer, deps: RunDeps): boolean {
+  if (fallback !== 'at_last' && tryAnother(run, fallback, deps)) return true;
+  if (retry && tryLater(run, retry.afterMs, deps)) return true;
+  return fallback === 'at_last' && tryAnother(run, fallback, deps);
+}
+
+/** On the tape, so that readers know it and no crash forgets it; it answers to the end of the run. */
+function tryAnother(run: Run, fallback: Fallback, { log, recorder, settings }: RunDeps): boolean {
+  const { model: requested, messages } = run.request;
+  const said = [...messages, ...log.steers];
+  const holdsImages = said.some(({ content }) => imagesOf(content).length > 0);
+  const failed = modelOf(run, recorder);
+  const model = nextModel({ requested, failed, holdsImages }, fallback, settings);
+  if (model === null) return false;
+  recorder.record([{ type: 'response_model', model }]);
+  log.countFailure(run, 0, 0);
+  return true;
+}
+
+/** Stored, because the object may sleep until then: what the upstream asked for holds for its next instance too. */
+function tryLater(run: Run, afterMs: number | null, { log, now }: RunDeps): boolean {
+  const failures = run.failures + 1;
+  if (failures >= UPSTREAM_LIMITS.maxAttempts) return false;
+  const delayMs = afterMs ?? retryDelayMs(failures, Math.random());
+  log.countFailure(run, failures, Math.ceil(now() + delayMs));
+  return true;
 }

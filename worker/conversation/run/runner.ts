@@ -4,23 +4,20 @@ import { RUN_LIMITS, TAPE_LIMITS, UPSTREAM_LIMITS } from '../../../shared/limits
 import { STOPPED_NOTE } from '../../prompt/context.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
-import type { UpstreamRequest } from '../../upstream/request.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
-import { isForEdge, logCalls, loggedCall } from '../calls/calls.ts';
-import { errorDocument, takenBack } from '../calls/tool-events.ts';
-import { cutPromptReport } from '../memory/cut-prompt.ts';
-import { fitHistory } from '../memory/fitting.ts';
-import { upstreamIdsIn } from '../memory/model-request.ts';
+import { logCalls, loggedCall } from '../calls/calls.ts';
+import { REPEATED_REASON, repeatedCalls } from '../calls/repeated-calls.ts';
+import { takenBack } from '../calls/tool-events.ts';
+import type { PreparedTurn } from '../memory/prepare-turn.ts';
 import type { Call, Machine, NewTurn, Run } from '../store/rows.ts';
+import type { Phase } from '../store/run-log.ts';
+import { isForEdge } from '../store/tools.ts';
+import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
+import { startEvent } from '../tape/run-events.ts';
 import type { Ending } from './ending.ts';
-import type { ErrorReport } from './error-report.ts';
 import { CANCELLED, DAMAGED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
-import { Asking, type ModelTurn, streamTurn } from './model-turn.ts';
-import { REPEATED_REASON, repeatedCalls } from './repeated-calls.ts';
-import { tryAgain } from './retrying.ts';
+import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import type { RunDeps } from './run-deps.ts';
-import { startEvent } from './run-end.ts';
-import type { Phase } from './run-log.ts';
 
 /**
  * Owns the run at work. What is stored is the truth: this object can vanish at any await, and the next one goes on
@@ -176,10 +173,11 @@ export class Runner {
     const { signal } = asking;
     const refusal = this.#refusal;
     this.#refusal = null;
-    const history = await fitHistory(run, this.#deps, { signal, isRefused: refusal !== null });
-    if (history) {
+    const { memory } = this.#deps;
+    const prepared = await memory.prepareTurn(run, { signal, isRefused: refusal !== null });
+    if (prepared) {
       this.#tellSteers(run); // In the step that has read them.
-      this.#takeTurn(run, await streamTurn(run, history, this.#deps, asking));
+      this.#takeTurn(run, await streamTurn(run, prepared, this.#deps, asking));
     } else if (refusal) this.#ending.fail(refusal);
   }
 
@@ -200,7 +198,7 @@ export class Runner {
     this.advance();
   }
 
-  #takeTurn(run: Run, { answer, documents, isShown, request }: ModelTurn): void {
+  #takeTurn(run: Run, { answer, documents, isShown, prepared }: ModelTurn): void {
     const { log, recorder, now } = this.#deps;
     if (!isShown && tryAgain(run, answer, this.#deps)) return;
     const { reply } = answer;
@@ -211,8 +209,8 @@ export class Runner {
     }
     const { events, calls } = documents.end(reply);
     recorder.stream(events); // Committed with what follows in this same step.
-    this.#tellCut(request, reply);
-    const logged = failure ? [] : logCalls(calls, upstreamIdsIn(request));
+    this.#tellCut(prepared, reply);
+    const logged = failure ? [] : logCalls(calls, prepared.usedIds());
     this.#dispatched.clear(); // Those of the turn before.
     const { text, reasoning, reasoningDetails, usage } = reply;
     const lastSequence = recorder.nextSequence - 1;
@@ -228,12 +226,12 @@ export class Runner {
   }
 
   /** Once a response: the rest of its turns fares no better. */
-  #tellCut({ messages }: UpstreamRequest, { usage }: UpstreamReply): void {
+  #tellCut(prepared: PreparedTurn, { usage }: UpstreamReply): void {
     const { recorder } = this.#deps;
     const isTold = recorder.response?.documents.some(
       ({ metadata }) => metadata['errorCode'] === CONTEXT_LENGTH_EXCEEDED,
     );
-    const report = isTold ? null : cutPromptReport(messages, usage);
+    const report = isTold ? null : prepared.cutReport(usage);
     if (report) recorder.stream(errorDocument(recorder.nextSequence, report));
   }
 

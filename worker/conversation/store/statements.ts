@@ -2,11 +2,11 @@
 import type { TapeEvent } from '../../../shared/events.ts';
 import { migrate, openStored } from '../../storage/migrations.ts';
 import { RowMeter, type Sql } from '../../storage/row-meter.ts';
-import { titleOf } from '../title.ts';
 import type { ConversationRow, TapeRow } from './rows.ts';
 import { RunStore } from './run-statements.ts';
 import { MIGRATIONS } from './schema.ts';
 import { readEvents } from './stored.ts';
+import { titleOf } from './title.ts';
 
 /** The named statements of one conversation. Everything is synchronous: writes without an await between are atomic. */
 export class ConversationStore {

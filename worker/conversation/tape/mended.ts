@@ -1,9 +1,9 @@
 /** A damaged tape as events that hold together: what is missing is told, and what everything else hangs on is put in. */
 import type { TapeEvent } from '../../../shared/events.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
-import { errorDocument, UNREADABLE } from '../calls/tool-events.ts';
-import { doneEvent, type EndStatus, startEvent } from '../run/run-end.ts';
 import type { Run } from '../store/rows.ts';
+import { errorDocument, UNREADABLE } from './error-document.ts';
+import { doneEvent, type EndStatus, startEvent } from './run-events.ts';
 import type { Entry, Positioned } from './tape.ts';
 
 /** What a run's own row says of its place on the tape. */

@@ -2,10 +2,10 @@
 import type { ChatResponse } from '../../../shared/documents.ts';
 import { responseOf, type TapeEvent } from '../../../shared/events.ts';
 import { TAPE_LIMITS } from '../../../shared/limits.ts';
-import type { EndStatus } from '../run/run-end.ts';
 import type { Followers } from './followers.ts';
 import { mended, type Placed } from './mended.ts';
 import { ResponseFold } from './response-fold.ts';
+import type { EndStatus } from './run-events.ts';
 import type { Positioned, Tape } from './tape.ts';
 
 /** The run at work, as its row has it. */

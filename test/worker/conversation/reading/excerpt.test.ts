@@ -5,7 +5,7 @@ import type { ConversationView } from '../../../../shared/documents.ts';
 import { answerOf, foldConversation } from '../../../../shared/fold.ts';
 import { newConversationId, parseResponseId } from '../../../../shared/ids.ts';
 import { Views } from '../../../../worker/conversation/reading/views.ts';
-import { RunLog } from '../../../../worker/conversation/run/run-log.ts';
+import { RunLog } from '../../../../worker/conversation/store/run-log.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import { Tape } from '../../../../worker/conversation/tape/tape.ts';
 import { ConversationWriter } from '../long-conversation.ts';

@@ -6,8 +6,8 @@ import { HeldTelling } from '../../../../worker/conversation/memory/held-telling
 import { readHistory } from '../../../../worker/conversation/memory/history.ts';
 import type { ModelSize } from '../../../../worker/conversation/memory/window/size.ts';
 import { messagesIn, weighHistory } from '../../../../worker/conversation/memory/window/telling.ts';
-import { RunLog } from '../../../../worker/conversation/run/run-log.ts';
 import type { NewTurn, Run } from '../../../../worker/conversation/store/rows.ts';
+import { RunLog } from '../../../../worker/conversation/store/run-log.ts';
 import { RunStore } from '../../../../worker/conversation/store/run-statements.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import type { Sql } from '../../../../worker/storage/row-meter.ts';

@@ -4,6 +4,7 @@ import type { Todo, TodoUpdateMetadata } from '../../../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../../../shared/limits.ts';
 import type { todoWrite } from '../../../../shared/tools/todo-write.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';
+import { formatTodos } from '../../../prompt/todos.ts';
 
 type Arguments = z.output<typeof todoWrite.arguments>;
 type Written = Arguments['todos'][number];
@@ -38,12 +39,6 @@ function written({ id, content, status }: Written, before: Todo | undefined): To
     status: status ?? before?.status ?? 'pending',
     dependencies: before?.dependencies ?? [],
   };
-}
-
-/** The list as the model reads it. */
-export function formatTodos(todos: readonly Todo[]): string {
-  if (todos.length === 0) return 'The list of todos is empty.';
-  return todos.map(({ id, content, status }) => `- [${status}] ${id}: ${content}`).join('\n');
 }
 
 function refuse(data: string): ToolResult {

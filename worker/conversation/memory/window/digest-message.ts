@@ -1,8 +1,8 @@
 /** What stands for everything before a window, as the model is told it. Pure. */
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
 import { buildDigestPrompt } from '../../../prompt/summary.ts';
+import { formatTodos } from '../../../prompt/todos.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
-import { formatTodos } from '../../calls/edge-tools/todos.ts';
 import type { Digest, NewWindow } from '../../store/rows.ts';
 import type { ToldRun } from '../transcript.ts';
 import { cutTagged } from './text.ts';

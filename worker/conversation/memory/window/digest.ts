@@ -2,8 +2,8 @@
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
 import { findTool } from '../../../../shared/tools/catalogue.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';
-import { toolNameOf } from '../../calls/calls.ts';
 import type { Call, Digest, NewWindow } from '../../store/rows.ts';
+import { toolNameOf } from '../../store/tools.ts';
 import type { History, Piece } from '../transcript.ts';
 import { piecesBefore, planIn, todosIn, wordsIn } from './range.ts';
 import { cutTagged, firstLine, newestWithin } from './text.ts';

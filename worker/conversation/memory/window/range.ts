@@ -4,8 +4,8 @@ import { Todo } from '../../../../shared/documents.ts';
 import { imagesOf, textOf } from '../../../../shared/requests.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';
-import { isForEdge, toolNameOf } from '../../calls/calls.ts';
 import type { Call, Window } from '../../store/rows.ts';
+import { isForEdge, toolNameOf } from '../../store/tools.ts';
 import { type History, type Piece, piecesOf, type Utterance } from '../transcript.ts';
 
 /** From where the present window begins to where the new one does. */

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { repeatedCalls } from '../../../../worker/conversation/run/repeated-calls.ts';
+import { repeatedCalls } from '../../../../worker/conversation/calls/repeated-calls.ts';
 import type { ScriptedCall } from '../../../far-ends/reply-script.ts';
 import { chat, scriptModel } from '../../api.ts';
 import { completed } from '../../openai/completing.ts';

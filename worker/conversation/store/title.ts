@@ -1,6 +1,6 @@
 /** What a conversation is called until somebody renames it. */
-import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import { type MessageContent, textOf } from '../../shared/requests.ts';
+import { ACCOUNT_LIMITS } from '../../../shared/limits.ts';
+import { type MessageContent, textOf } from '../../../shared/requests.ts';
 
 /** The first line that says something, cut at a character's end. */
 export function titleOf(firstMessage: MessageContent): string {

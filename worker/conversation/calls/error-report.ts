@@ -1,16 +1,6 @@
-/** What an error tells people, and failed calls in their words: what a tool answers is written for the model. Pure. */
+/** Failed calls in people's words: what a tool answers is written for the model. Pure. */
 import type { ToolResult } from '../../../shared/tunnel.ts';
-
-/** What an `error` document tells. */
-export interface ErrorReport {
-  readonly code: string;
-  /** A tool's name, or the part of Drawbridge that failed. */
-  readonly source: string;
-  /** One sentence for people. */
-  readonly message: string;
-  /** What exactly was wrong; the message itself, where there is no more to say. */
-  readonly details?: string;
-}
+import type { ErrorReport } from '../tape/error-document.ts';
 
 /** `source` is the tool's name. */
 export function reportOfCall(

@@ -2,9 +2,11 @@ import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { expect, it } from 'vitest';
 import { MAX_RESPONSES } from '../../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../../shared/limits.ts';
+import { readHistory } from '../../../../worker/conversation/memory/history.ts';
 import { fullLength, prunedTexts } from '../../../../worker/conversation/memory/window/results.ts';
-import { RunLog } from '../../../../worker/conversation/run/run-log.ts';
 import type { Run, RunRequest } from '../../../../worker/conversation/store/rows.ts';
+import { RunLog } from '../../../../worker/conversation/store/run-log.ts';
+import type { RunStore } from '../../../../worker/conversation/store/run-statements.ts';
 import { MIGRATIONS } from '../../../../worker/conversation/store/schema.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import { migrate } from '../../../../worker/storage/migrations.ts';
@@ -108,14 +110,14 @@ it('waits for no call of a run that has ended', async () => {
 });
 
 it('tells the model what was said, each with its own results', async () => {
-  await onLog((log) => {
+  await onLog((log, _, runs) => {
     answer(log, 1, 1);
     begin(log, 2);
     log.addTurn(found(log, 2), turnWith(['a', 'b']));
     for (const pending of [...log.pending].reverse()) {
       log.addResult(pending, { status: 'success', data: pending.call.name, metadata: { big: 1 } });
     }
-    const { window, told } = log.history(found(log, 2));
+    const { window, told } = readHistory(runs, 2);
     expect(window).toBeNull();
     expect(told.map(({ run, turns }) => [run.ordinal, turns.length])).toEqual([
       [1, 1],
@@ -129,20 +131,20 @@ it('tells the model what was said, each with its own results', async () => {
 });
 
 it('keeps the lists of todos beside what is told, for a window that begins behind them', async () => {
-  await onLog((log) => {
+  await onLog((log, _, runs) => {
     begin(log, 1);
     log.addTurn(found(log, 1), turnWith(['todo_write']));
     const metadata = { list: [{ id: 'a', content: 'Do it', status: 'pending' }] };
     for (const pending of log.pending) {
       log.addResult(pending, { status: 'success', data: '1 todo', metadata });
     }
-    const { told } = log.history(found(log, 1));
+    const { told } = readHistory(runs, 1);
     expect(told[0]?.turns[0]?.results).toEqual([{ status: 'success', data: '1 todo', metadata }]);
   });
 });
 
 it('reads only the head and the tail of results that are told as notes', async () => {
-  await onLog((log) => {
+  await onLog((log, _, runs) => {
     const long = `head ${'語'.repeat(50_000)} tail`;
     begin(log, 1);
     for (const name of ['a', 'b']) {
@@ -154,7 +156,7 @@ it('reads only the head and the tail of results that are told as notes', async (
       ...{ from: { run: 1, turns: 0 }, prunedThrough: 1, usage: null, digest: null },
       scale: { since: 2, tokensPerChar: 0.25, refused: null },
     });
-    const [pruned, whole] = log.history(found(log, 1)).told[0]?.turns ?? [];
+    const [pruned, whole] = readHistory(runs, 1).told[0]?.turns ?? [];
     expect(whole?.results).toEqual([{ status: 'success', data: long }]);
     const [result] = pruned?.results ?? [];
     expect(result).toMatchObject({ status: 'success', wholeChars: long.length });
@@ -166,7 +168,7 @@ it('reads only the head and the tail of results that are told as notes', async (
 });
 
 it('tells the model no more than its window', async () => {
-  await onLog((log, reopen) => {
+  await onLog((log, _, runs) => {
     for (let ordinal = 1; ordinal <= 5; ordinal++) answer(log, ordinal, 2);
     begin(log, 6);
     log.addWindow(found(log, 6), {
@@ -174,7 +176,7 @@ it('tells the model no more than its window', async () => {
       scale: { since: 7, tokensPerChar: 0.25, refused: null },
       digest: { summary: 'Much.', words: ['go'], plan: null, todos: [] },
     });
-    const { window, told } = reopen().history(found(log, 6));
+    const { window, told } = readHistory(runs, 6);
     expect(window).toMatchObject({ number: 1, run: 6, digest: { summary: 'Much.' } });
     expect(told.map(({ run }) => run.ordinal)).toEqual([4, 5, 6]);
     expect(told[0]?.turns.map(({ turn }) => turn.number)).toEqual([8]);
@@ -208,9 +210,9 @@ it('takes over what a version stored that did not note where turns begin', async
       sql.exec('drop table windows');
       sql.exec('update schema_version set version = 3');
     },
-    (log) => {
+    (log, runs) => {
       expect([...log.back()].map(({ last }) => last)).toEqual([30, 20, 10]);
-      expect(log.history(found(log, 3)).told.map(({ turns }) => turns.length)).toEqual([3, 0, 2]);
+      expect(readHistory(runs, 3).told.map(({ turns }) => turns.length)).toEqual([3, 0, 2]);
     },
   );
 });
@@ -243,15 +245,16 @@ type Reopen = () => RunLog;
 
 /** With the log of a new conversation; what follows sees it as a next instance would. */
 async function onLog(
-  work: (log: RunLog, reopen: Reopen) => void,
+  work: (log: RunLog, reopen: Reopen, runs: RunStore) => void,
   between?: (sql: SqlStorage) => void,
-  then?: (log: RunLog) => void,
+  then?: (log: RunLog, runs: RunStore) => void,
 ): Promise<void> {
   const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.newUniqueId());
   await runInDurableObject(stub, (_, { storage: { sql } }) => {
     const store = new ConversationStore(sql);
     store.prepare();
-    work(new RunLog(store.runs, true), () => new RunLog(new ConversationStore(sql).runs, true));
+    const reopen = () => new RunLog(new ConversationStore(sql).runs, true);
+    work(new RunLog(store.runs, true), reopen, store.runs);
     between?.(sql);
   });
   if (!then) return;
@@ -259,7 +262,7 @@ async function onLog(
   await runInDurableObject(stub, (_, { storage: { sql } }) => {
     const store = new ConversationStore(sql);
     store.prepare();
-    then(new RunLog(store.runs, true));
+    then(new RunLog(store.runs, true), store.runs);
   });
 }
 

@@ -1,13 +1,41 @@
-/** The first and the last event of a run. Pure. */
-import type { ResponseStatus, UnavailableTool, Usage } from '../../../shared/documents.ts';
+/** What a run shows of itself on the tape: its message, its first and its last event. Pure. */
+import type {
+  ResponseStatus,
+  UnavailableTool,
+  Usage,
+  UserMessage,
+} from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
+import { imagesOf, type MessageContent, textOf } from '../../../shared/requests.ts';
+import type { Posted } from '../../ports.ts';
 import { addCosts } from '../../upstream/cost.ts';
-import type { NewTurn, NewWindow, Run, RunStatus } from '../store/rows.ts';
-import { unavailableTools } from './offered-tools.ts';
+import { unavailableTools } from '../store/offered-tools.ts';
+import type { NewTurn, NewWindow, Run, RunRequest, RunStatus } from '../store/rows.ts';
 
 /** How a run can end: the same words in the table of runs and in the response. */
 export type EndStatus = Extract<RunStatus & ResponseStatus, string>;
+
+/** The message as everybody sees it. */
+export function messageOf({ request, device }: Posted, responseId: string): UserMessage {
+  return {
+    responseId,
+    ...shown(contentOf(request)),
+    created: new Date(request.createdMs).toISOString(),
+    ...(device !== undefined && { device }),
+  };
+}
+
+/** A message's content as everybody sees it. */
+export function shown(content: MessageContent): Pick<UserMessage, 'content' | 'imageCount'> {
+  const imageCount = imagesOf(content).length;
+  return { content: textOf(content), ...(imageCount > 0 && { imageCount }) };
+}
+
+/** What a request says to the model: its last message. */
+export function contentOf({ messages }: Pick<RunRequest, 'messages'>): MessageContent {
+  return messages.at(-1)?.content ?? '';
+}
 
 /** What is told of a run at its start. */
 interface Started extends Pick<Run, 'ordinal'> {

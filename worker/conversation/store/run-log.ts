@@ -1,14 +1,6 @@
 /** Runs as stored, with a copy of what is at work in memory; says what is to be done next and never does it. */
-import * as z from 'zod';
-import { Todo } from '../../../shared/documents.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
-import { isForEdge } from '../calls/calls.ts';
-import { HeldTelling } from '../memory/held-telling.ts';
-import { readHistory, toldSince } from '../memory/history.ts';
-import type { History } from '../memory/transcript.ts';
-import type { ModelSize } from '../memory/window/size.ts';
-import type { ToldHistory } from '../memory/window/telling.ts';
 import type {
   Call,
   Machine,
@@ -20,11 +12,8 @@ import type {
   RunRequest,
   Steer,
   Turn,
-} from '../store/rows.ts';
-import type { RunStore } from '../store/run-statements.ts';
-
-/** What the tools that write todos (tools/) leave beside their document's metadata. */
-const TodoList = z.object({ list: z.array(Todo) });
+} from './rows.ts';
+import type { RunStore } from './run-statements.ts';
 
 /** A call without a result. */
 export interface PendingCall {
@@ -46,13 +35,11 @@ export type Phase =
     };
 
 /**
- * Every change is written to the store first, in the caller's synchronous step. Only runs that have not ended are held,
- * and what the model was told last: everything else is looked up, so that an instance costs the same however long the
- * conversation is.
+ * Every change is written to the store first, in the caller's synchronous step. Only runs that have not ended are held:
+ * everything else is looked up, so that an instance costs the same however long the conversation is.
  */
 export class RunLog {
   readonly #store: RunStore;
-  readonly #telling: HeldTelling;
   /** Those that have not ended, in the order in which they are answered. */
   readonly #open: Run[] = [];
   #newest = 0;
@@ -68,7 +55,6 @@ export class RunLog {
 
   constructor(store: RunStore, stored: boolean) {
     this.#store = store;
-    this.#telling = new HeldTelling(store);
     if (stored) this.#load();
   }
 
@@ -132,17 +118,6 @@ export class RunLog {
     return run.isDamaged === true || !isWhole;
   }
 
-  /** The conversation's list of todos: what the last call left that wrote one. */
-  get todos(): readonly Todo[] {
-    const { window, fromTurn } = toldSince(this.#store);
-    for (const { turn, call, result } of this.#store.turns.listsBack(fromTurn)) {
-      const written = TodoList.safeParse(result.metadata).data;
-      const writer = this.#store.turns.readTurn(turn)?.calls[call];
-      if (written && writer && isForEdge(writer)) return written.list;
-    }
-    return window?.digest?.todos ?? [];
-  }
-
   /** Rows that earlier instances have written for the run at work; those of updates are not known any more. */
   get storedRows(): number {
     const run = this.current;
@@ -158,16 +133,6 @@ export class RunLog {
   /** All runs, the newest one first, read as they are asked for. */
   back(): Generator<Run, undefined> {
     return this.#store.runsBack();
-  }
-
-  /** What the model is to be told in this run, read anew: for planning a window. */
-  history(run: Run): History {
-    return readHistory(this.#store, run.ordinal);
-  }
-
-  /** The same as a model of this size is told it. */
-  told(run: Run, size: ModelSize): ToldHistory {
-    return this.#telling.tell(run.ordinal, size);
   }
 
   /** When the calls of a run's turn are given up, in epoch milliseconds. */

@@ -1,8 +1,13 @@
-/** How the Worker reads a conversation: over HTTP, because an RPC holds 32 MiB. */
+/**
+ * How the Worker asks a conversation for what no RPC carries: documents beyond 32 MiB, and a follower's socket. URLs,
+ * written and read here.
+ */
+import { parseResponseId } from '../../../shared/ids.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
 import type { Caller } from '../../ports.ts';
 import { reach } from '../../reach.ts';
+import { Following } from '../tape/followers.ts';
 import type { From, Newest } from './excerpt.ts';
 
 export interface ReadRequest {
@@ -49,4 +54,30 @@ async function read(env: Env, request: ReadRequest): Promise<Response> {
 /** Only the Worker gets here, with what {@link read} wrote. */
 export function parseReadRequest(url: URL): ReadRequest {
   return JSON.parse(url.searchParams.get('request') ?? '') as ReadRequest;
+}
+
+export interface FollowRequest {
+  readonly caller: Caller;
+  readonly following: Following;
+  /** Of the response that is followed; null for the whole conversation. */
+  readonly ordinal: number | null;
+  /** Where the reader stands; 0 for the beginning. */
+  readonly cursor: number;
+}
+
+export function formatFollowRequest(caller: Caller, following: Following, cursor: number): string {
+  const query = new URLSearchParams({ request: JSON.stringify({ caller, following, cursor }) });
+  return `https://conversation/follow?${query}`;
+}
+
+/** Only the Worker gets here, with what {@link formatFollowRequest} wrote. */
+export function parseFollowRequest(url: URL): FollowRequest {
+  const request = JSON.parse(url.searchParams.get('request') ?? '') as Omit<
+    FollowRequest,
+    'ordinal'
+  >;
+  const following = Following.parse(request.following);
+  const ordinal =
+    following.responseId === null ? null : parseResponseId(following.responseId).ordinal;
+  return { ...request, following, ordinal };
 }

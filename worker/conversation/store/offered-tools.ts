@@ -3,7 +3,7 @@ import type { UnavailableTool } from '../../../shared/documents.ts';
 import { askQuestion } from '../../../shared/tools/ask-question.ts';
 import { findTool, modeHasTool, runsOnEdge } from '../../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../../shared/tools/definition.ts';
-import type { Machine, Run } from '../store/rows.ts';
+import type { Machine, Run } from './rows.ts';
 
 type Asked = Pick<Run['request'], 'mode' | 'tools' | 'unasking'>;
 
