@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { Health } from '../../shared/answers.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import { BridgeList, Me, ModelList, ToolList } from '../../shared/listings.ts';
-import { jsonAnswer, type Operation } from './openapi/operation.ts';
+import { jsonAnswer, type Operation } from './operation.ts';
 
 /** As much of the document's own form as a reader must know to begin. */
 export const OpenApi = z.looseObject({

@@ -4,8 +4,8 @@ import { Ticket, TicketRequest } from '../../shared/conversations.ts';
 import { CallId, DocumentId } from '../../shared/ids.ts';
 import { ApprovalRequest, ClarificationAnswer } from '../../shared/requests.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS } from './conversation-operations.ts';
-import { CONVERSATION_ID } from './openapi/examples.ts';
-import { jsonAnswer, type Operation } from './openapi/operation.ts';
+import { CONVERSATION_ID } from './examples.ts';
+import { jsonAnswer, type Operation } from './operation.ts';
 
 export const ANSWER_OPERATIONS: readonly Operation[] = [
   {

@@ -12,14 +12,14 @@ import {
   MessagePatch,
   PlanRequest,
 } from '../../shared/requests.ts';
-import { CHAT_REQUEST, PLAN_REQUEST, STREAMS } from './openapi/examples.ts';
+import { CHAT_REQUEST, PLAN_REQUEST, STREAMS } from './examples.ts';
 import {
   type Answer,
   describeQuery,
   type Header,
   jsonAnswer,
   type Operation,
-} from './openapi/operation.ts';
+} from './operation.ts';
 
 const CURSOR = {
   type: 'integer',

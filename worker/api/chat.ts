@@ -5,6 +5,7 @@ import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { toPlain } from '../../shared/plain-documents.ts';
 import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
 import { readWhole } from '../conversation/reading/requests.ts';
+import { parse, parseBody, parseId } from '../desk/parse.ts';
 import { submitMessage } from '../desk/submit.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';
@@ -15,7 +16,6 @@ import type { AppContext } from '../people/caller.ts';
 import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 import { cursorOf, eventsQuery } from './conversation.ts';
-import { parse, parseBody, parseId } from './parse.ts';
 
 export const chat = new Hono<AppContext>()
   .post('/completions', async (c) => await answer(c, await parseBody(c, ChatRequest)))

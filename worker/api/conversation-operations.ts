@@ -14,8 +14,8 @@ import { ConversationView } from '../../shared/documents.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { EVENTS, EVENTS_QUERY, EVENTS_SOCKET, LAST_EVENT_ID } from './chat-operations.ts';
-import { RESPONSE_ID } from './openapi/examples.ts';
-import { describeQuery, jsonAnswer, type Operation } from './openapi/operation.ts';
+import { RESPONSE_ID } from './examples.ts';
+import { describeQuery, jsonAnswer, type Operation } from './operation.ts';
 
 export const CONVERSATIONS = '/api/v1/conversations';
 

@@ -2,8 +2,8 @@
 import type { Context } from 'hono';
 import type * as z from 'zod';
 import { Cursor, EventsQuery } from '../../shared/requests.ts';
+import { parse } from '../desk/parse.ts';
 import type { AppContext } from '../people/caller.ts';
-import { parse } from './parse.ts';
 
 export function eventsQuery(c: Context<AppContext>): z.infer<typeof EventsQuery> {
   return parse(EventsQuery, c.req.query());

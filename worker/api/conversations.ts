@@ -22,6 +22,7 @@ import {
 import { ApprovalRequest, ClarificationAnswer } from '../../shared/requests.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
 import { readNewest } from '../conversation/reading/requests.ts';
+import { parse, parseBody, parseId } from '../desk/parse.ts';
 import { follow } from '../follow/follow.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
@@ -33,7 +34,6 @@ import { reach, unlessReset } from '../reach.ts';
 import { answerApproval } from './answer-approval.ts';
 import { cursorOf, eventsQuery } from './conversation.ts';
 import { exportConversation } from './export.ts';
-import { parse, parseBody, parseId } from './parse.ts';
 
 export const conversations = new Hono<AppContext>()
   .get('/', async (c) => {

@@ -2,12 +2,12 @@
 import { Hono } from 'hono/tiny';
 import { TicketRequest } from '../../shared/conversations.ts';
 import { parseResponseId } from '../../shared/ids.ts';
+import { parseBody } from '../desk/parse.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
 import type { AppContext } from '../people/caller.ts';
 import { mintTicket } from '../people/tickets.ts';
 import { reach } from '../reach.ts';
-import { parseBody } from './parse.ts';
 
 export const tickets = new Hono<AppContext>().post('/', async (c) => {
   const { path, conversationId, ordinal } = streamOf(await parseBody(c, TicketRequest));

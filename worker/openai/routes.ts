@@ -2,7 +2,7 @@
 import { Hono } from 'hono/tiny';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { chats } from '../../shared/models.ts';
-import { parseBody } from '../api/parse.ts';
+import { parseBody } from '../desk/parse.ts';
 import type { Env } from '../env.ts';
 import type { AppContext } from '../people/caller.ts';
 import { listModels } from '../upstream/models.ts';

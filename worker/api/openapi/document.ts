@@ -1,10 +1,11 @@
 /** The API as an OpenAPI document, made from the table of operations and the schemas that validate. */
+
+import { type JsonSchema, TAGS } from '../operation.ts';
 import { describeOperation } from './describe-operation.ts';
 import { FIELDS } from './fields.ts';
 import { NAMED, TYPED } from './named.ts';
-import { TAGS } from './operation.ts';
 import { OPERATIONS } from './operations.ts';
-import { type JsonSchema, SchemaBook } from './schemas.ts';
+import { SchemaBook } from './schemas.ts';
 
 export interface OpenApiDocument {
   readonly openapi: '3.1.1';

@@ -1,9 +1,9 @@
 /** `/v1`: the agent as OpenAI's clients see a model. */
 import * as z from 'zod';
 import { CompletionRequest } from '../../openai/request.ts';
-import { COMPLETION_STREAM } from './examples.ts';
+import { COMPLETION_STREAM } from '../examples.ts';
+import { jsonAnswer, type Operation } from '../operation.ts';
 import { ChatAnswer, ChatCompletionChunk, Model, Models } from './openai.ts';
-import { jsonAnswer, type Operation } from './operation.ts';
 
 /** Runs that failed before anything was sent (worker/openai/errors.ts). After tools have run, 424 takes the place of a 5xx. */
 const RUN_FAILURES = [

@@ -1,8 +1,6 @@
 /** The schemas that validate, as the document's named JSON Schemas. */
 import * as z from 'zod';
-
-/** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
-export type JsonSchema = z.core.JSONSchema.BaseSchema;
+import type { JsonSchema } from '../operation.ts';
 
 /** Where a named schema stands in the document. */
 const COMPONENTS = '#/components/schemas/';

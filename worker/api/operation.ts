@@ -1,7 +1,9 @@
-/** What an operation of the API is described by. The table of them (operations.ts) is data of this type. */
+/** What an operation of the API is described by. The table of them (openapi/operations.ts) is data of this type. */
 import type * as z from 'zod';
-import type { ErrorCode } from '../../../shared/errors.ts';
-import type { JsonSchema } from './schemas.ts';
+import type { ErrorCode } from '../../shared/errors.ts';
+
+/** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
+export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 export const TAGS = {
   Chat: 'Messages and the responses to them.',
@@ -84,7 +86,7 @@ export interface Operation {
   readonly headers?: readonly Header[];
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
   readonly answers: readonly Answer[];
-  /** Beyond those that follow from `access`, `query` and `body` (refusals.ts). */
+  /** Beyond those that follow from `access`, `query` and `body` (openapi/refusals.ts). */
   readonly errors?: readonly ErrorCode[];
   readonly refusals?: readonly Refusal[];
 }

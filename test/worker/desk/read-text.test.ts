@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import { readText } from '../../../worker/api/read-text.ts';
+import { readText } from '../../../worker/desk/read-text.ts';
 
 const LIMITS = { maxBodyBytes: 1_000, bodyMs: 60, bodyBytesPerSecond: 1_000 };
 
