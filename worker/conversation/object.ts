@@ -5,7 +5,7 @@ import type { ConversationInfo, ConversationPatch } from '../../shared/conversat
 import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { responseIdOf } from '../../shared/ids.ts';
-import { ACCOUNT_LIMITS, CONVERSATION_LIMITS } from '../../shared/limits.ts';
+import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
 import {
   type ApprovalRequest,
   type ClarificationAnswer,
@@ -74,7 +74,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       if (!parts && (this.#parts || !submission.create)) throw notFound('conversation');
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
       const machine = await hands.describe().catch(() => undefined);
-      await parts?.schedule.look(); // Else a crash could leave a run that nothing looks after.
+      await parts?.deadlines.look(); // Else a crash could leave a run that nothing looks after.
       // From here on one synchronous step: of two requests that came together, the second one sees the first.
       const ordinal = this.#parts && repeated(this.#parts, submission.request)?.ordinal;
       if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
@@ -206,14 +206,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   }
 
   override async alarm(): Promise<void> {
-    const parts = this.#parts;
-    if (!parts) return await this.#sweep();
-    const { log, runner, schedule, row } = parts;
-    schedule.fired();
-    if (log.phase.type !== 'idle') {
-      await schedule.ensure(log.nextLookMs(Date.now()));
-      runner.advance();
-    } else if (row.ephemeral) await this.#expire(parts);
+    if (this.#parts) await this.#parts.deadlines.fire();
+    else await this.#sweep();
   }
 
   override webSocketClose(socket: WebSocket): void {
@@ -260,8 +254,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     this.#store.create(row);
     const parts = this.#assemble(row, false);
     this.#parts = parts;
-    // Set in the step that stores the conversation, and by each alarm again: whatever happens, it will be deleted.
-    if (ephemeral) void parts.schedule.ensure(Date.now() + CONVERSATION_LIMITS.ephemeralMs);
+    // In the step that stores the conversation: whatever happens, one for a single answer will be deleted.
+    if (ephemeral) void parts.deadlines.arm();
     return parts;
   }
 
@@ -281,10 +275,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   }
 
   /** Nothing that is still under way can write after this: to all of it the run has ended, and the alarm is stopped. */
-  async #erase({ log, runner, schedule, listing }: Parts): Promise<void> {
+  async #erase({ log, runner, deadlines, listing }: Parts): Promise<void> {
     this.#parts = null;
     this.#followers.close();
-    schedule.stop();
+    deadlines.stop();
     for (const run of [...log.open]) {
       try {
         runner.cancel(run);
@@ -294,13 +288,6 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     }
     await this.ctx.storage.deleteAll();
     await listing.settled();
-  }
-
-  /** For a conversation that was made for one answer, which has ended. */
-  async #expire(parts: Parts): Promise<void> {
-    const atMs = parts.reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs;
-    if (Date.now() < atMs) await parts.schedule.ensure(atMs);
-    else await this.#erase(parts);
   }
 
   /** What an instance left that died while it copied. */
@@ -316,13 +303,16 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       followers: this.#followers,
       meter: this.#meter,
       onEnd: (ordinal) => this.#ended(ordinal),
+      onExpiry: async () => {
+        if (this.#parts) await this.#erase(this.#parts);
+      },
     });
   }
 
   #ended(ordinal: number): void {
     if (!this.#parts) return;
-    const { row, log, listing, recorder, schedule } = this.#parts;
-    if (row.ephemeral) void schedule.ensure(Date.now() + CONVERSATION_LIMITS.ephemeralMs);
+    const { row, log, listing, recorder, deadlines } = this.#parts;
+    if (row.ephemeral) void deadlines.arm();
     const asked = log.find(ordinal)?.request.messages.at(-1);
     const isFolded = recorder.response?.id === responseIdOf(row.id, ordinal);
     listing.answered(

@@ -1,17 +1,18 @@
 /** What an existing conversation consists of in memory, and how its parts are put together. */
+import { CONVERSATION_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import type { Env } from '../env.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
 import { Approvals } from './calls/approvals.ts';
 import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
-import { Schedule } from './deadlines.ts';
+import { Deadlines } from './deadlines.ts';
 import { Listing } from './listing.ts';
 import { Memory } from './memory/prepare-turn.ts';
 import { TapeReader } from './reading/reader.ts';
 import { Ending, RunRows } from './run/ending.ts';
 import { Inbox } from './run/inbox.ts';
 import type { RunDeps } from './run/run-deps.ts';
-import { Runner } from './run/runner.ts';
+import { type RunDeadline, Runner } from './run/runner.ts';
 import type { ConversationRow } from './store/rows.ts';
 import { RunLog } from './store/run-log.ts';
 import type { ConversationStore } from './store/statements.ts';
@@ -23,7 +24,7 @@ export interface Parts {
   /** What never changes of the conversation; the rest is the listing's. */
   readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral'>;
   readonly listing: Listing;
-  readonly schedule: Schedule;
+  readonly deadlines: Deadlines<RunDeadline | 'expiry'>;
   readonly log: RunLog;
   readonly recorder: Recorder;
   readonly reader: TapeReader;
@@ -36,6 +37,8 @@ export interface Parts {
 
 /** What the parts stand on: the object's own. */
 export interface Ground extends Pick<RunDeps, 'onEnd'> {
+  /** The time of a conversation that was made for one answer is over. */
+  readonly onExpiry: () => Promise<void>;
   readonly env: Env;
   readonly storage: DurableObjectStorage;
   readonly store: ConversationStore;
@@ -48,7 +51,7 @@ export interface Ground extends Pick<RunDeps, 'onEnd'> {
 export function assembleParts(
   row: ConversationRow,
   isStored: boolean,
-  { env, storage, store, followers, meter, onEnd }: Ground,
+  { env, storage, store, followers, meter, onEnd, onExpiry }: Ground,
 ): Parts {
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
   const log = new RunLog(store.runs, isStored);
@@ -58,14 +61,13 @@ export function assembleParts(
   const resumed = atWork && at !== null ? { at, run: atWork, conversationId } : null;
   const recorder = new Recorder(tape, followers, resumed);
   const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId });
-  const schedule = new Schedule(storage, meter, isStored);
   const deps: RunDeps = {
     conversationId,
     isHeadless: row.ephemeral,
     log,
     recorder,
     memory: new Memory({ conversationId, log, runs: store.runs, recorder, settings: env }),
-    schedule,
+    arm: () => deadlines.arm(),
     hands,
     settings: env,
     head: () => tape.head,
@@ -83,8 +85,24 @@ export function assembleParts(
   const inbox = new Inbox(deps, calls, runner);
   const listing = new Listing(row, store, env);
   const reader = new TapeReader(listing, tape, log, store.runs);
+  const advance = () => runner.advance();
+  const deadlines: Parts['deadlines'] = new Deadlines(storage, meter, isStored, {
+    derive: (nowMs) => {
+      const ofRun = runner.deadlines(nowMs);
+      if (!row.ephemeral || ofRun.length > 0) return ofRun;
+      return [{ name: 'expiry', atMs: reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs }];
+    },
+    handlers: {
+      watchdog: advance,
+      attempt: advance,
+      bridge: advance,
+      calls: advance,
+      expiry: onExpiry,
+    },
+    againMs: RUN_LIMITS.watchdogMs,
+  });
   // Nobody may come to wake it, and its followers would wait.
   if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());
   const approvals = new Approvals(log, recorder, hands, bridgeId);
-  return { row, listing, schedule, log, recorder, reader, runner, inbox, calls, approvals, hands };
+  return { row, listing, deadlines, log, recorder, reader, runner, inbox, calls, approvals, hands };
 }

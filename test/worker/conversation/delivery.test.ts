@@ -1,15 +1,15 @@
-import { abortAllDurableObjects } from 'cloudflare:test';
+import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationView } from '../../../shared/documents.ts';
 import { foldConversation } from '../../../shared/fold.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { TunnelHands } from '../../../worker/conversation/calls/hands.ts';
-import { Schedule } from '../../../worker/conversation/deadlines.ts';
+import { Deadlines } from '../../../worker/conversation/deadlines.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, errorOf, scriptModel } from '../api.ts';
 import { SseReader, textOf } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, cancel, readResponse } from './conversing.ts';
+import { askStreamed, cancel, conversationObject, readResponse } from './conversing.ts';
 import { endFrames, holdModel, readFile, runCommand, textFrame } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -468,14 +468,14 @@ describe('a cancel', () => {
   it('leaves the model unasked that was about to be asked', async () => {
     const model = holdModel();
     const held = { is: true };
-    const { ensure } = Schedule.prototype;
-    const ensuring = vi.spyOn(Schedule.prototype, 'ensure');
-    ensuring.mockImplementation(async function (this: Schedule, atMs) {
+    const { arm } = Deadlines.prototype;
+    const arming = vi.spyOn(Deadlines.prototype, 'arm');
+    arming.mockImplementation(async function (this: Deadlines<string>) {
       await untilFree(held);
-      await ensure.call(this, atMs);
+      await arm.call(this);
     });
     const { reader, responseId, conversationId } = await askStreamed();
-    await vi.waitFor(() => expect(ensuring).toHaveBeenCalled());
+    await vi.waitFor(() => expect(arming).toHaveBeenCalled());
     await cancel(responseId);
     held.is = false;
     await reader.toEnd();
@@ -528,6 +528,19 @@ describe('a message whose bridge cannot be asked for its tools', () => {
     expect(reply.request.tools).not.toEqual([]);
     reply.answer({ text: 'Done.' });
     await reader.toEnd();
+  });
+
+  it('has an alarm while the bridge does not answer at all, so that a crash cannot lose it', async () => {
+    const { bridgeId } = await connectBridge();
+    const describing = vi.spyOn(TunnelHands.prototype, 'describe').mockRejectedValueOnce('reset');
+    describing.mockImplementation(() => new Promise(() => undefined));
+    const { reader, conversationId } = await askStreamed({ bridgeId });
+    await vi.waitFor(() => expect(describing).toHaveBeenCalledTimes(2));
+    const alarm = await runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
+      storage.getAlarm(),
+    );
+    expect(alarm).not.toBeNull();
+    await reader.leave();
   });
 
   it('and is cancelled meanwhile does not start the next one twice', async () => {

@@ -3,7 +3,7 @@ import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ConversationView } from '../../../shared/documents.ts';
 import type { StreamEvent } from '../../../shared/events.ts';
-import { Schedule } from '../../../worker/conversation/deadlines.ts';
+import { Deadlines } from '../../../worker/conversation/deadlines.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { streamOf } from '../../far-ends/reply-script.ts';
 import { call, chat, type ModelAnswer, scriptModel } from '../api.ts';
@@ -201,15 +201,17 @@ describe('a model whose room nobody knows', () => {
     const refused = await askStreamed();
     const reply = await model.next();
     // The cancel comes between the refusal and what would be asked then.
-    const { ensure } = Schedule.prototype;
+    const { arm } = Deadlines.prototype;
     let isCancelled = false;
-    vi.spyOn(Schedule.prototype, 'ensure').mockImplementation(async function (this: Schedule, at) {
+    vi.spyOn(Deadlines.prototype, 'arm').mockImplementation(async function (
+      this: Deadlines<string>,
+    ) {
       while (!isCancelled) await scheduler.wait(1);
-      await Reflect.apply(ensure, this, [at]);
+      await Reflect.apply(arm, this, []);
     });
     reply.send('data: {"error":{"message":"x","code":"context_length_exceeded"}}\n\n');
     reply.close();
-    await vi.waitFor(() => expect(Schedule.prototype.ensure).toHaveBeenCalled());
+    await vi.waitFor(() => expect(Deadlines.prototype.arm).toHaveBeenCalled());
     await cancel(refused.responseId);
     isCancelled = true;
     await refused.reader.toEnd();

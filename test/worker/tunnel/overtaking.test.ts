@@ -1,7 +1,7 @@
 /** Frames and calls that overtake each other on their way between a conversation, its tunnel and its bridge. */
 import { afterEach, expect, it, vi } from 'vitest';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
-import { Schedule } from '../../../worker/conversation/deadlines.ts';
+import { Deadlines } from '../../../worker/conversation/deadlines.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { askStreamed, cancel } from '../conversation/conversing.ts';
 import { holdModel, runCommand } from '../conversation/held-model.ts';
@@ -80,14 +80,11 @@ async function left(): Promise<{ bridgeId: string }> {
 /** Setting an alarm takes a moment from here on. */
 function slowDown() {
   const count = { begun: 0, ended: 0 };
-  const real = Schedule.prototype.ensure;
-  vi.spyOn(Schedule.prototype, 'ensure').mockImplementation(async function (
-    this: Schedule,
-    atMs: number,
-  ) {
+  const real = Deadlines.prototype.arm;
+  vi.spyOn(Deadlines.prototype, 'arm').mockImplementation(async function (this: Deadlines<string>) {
     count.begun += 1;
     await scheduler.wait(200);
-    await real.call(this, atMs);
+    await real.call(this);
     count.ended += 1;
   });
   return count;

@@ -1,11 +1,11 @@
 /** What the parts of a run stand on. */
 import type { ModelEnv } from '../../upstream/models.ts';
 import type { CallDeps } from '../calls/call-desk.ts';
-import type { Schedule } from '../deadlines.ts';
 
 export interface RunDeps extends CallDeps {
   readonly conversationId: string;
-  readonly schedule: Schedule;
+  /** Sees to it that the alarm comes for the run's next deadline. */
+  readonly arm: () => Promise<void>;
   /** Which models there are: read for each turn, for a deployment can change it. */
   readonly settings: ModelEnv;
   /** The tape's head. */

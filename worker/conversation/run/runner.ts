@@ -8,9 +8,10 @@ import type { CallDesk } from '../calls/call-desk.ts';
 import { logCalls, loggedCall } from '../calls/calls.ts';
 import { REPEATED_REASON, repeatedCalls } from '../calls/repeated-calls.ts';
 import { takenBack } from '../calls/tool-events.ts';
+import type { Deadline } from '../deadlines.ts';
 import type { PreparedTurn } from '../memory/prepare-turn.ts';
 import type { Call, Machine, NewTurn, Run } from '../store/rows.ts';
-import type { Phase } from '../store/run-log.ts';
+import type { PendingCall, Phase } from '../store/run-log.ts';
 import { isForEdge } from '../store/tools.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { startEvent } from '../tape/run-events.ts';
@@ -18,6 +19,12 @@ import type { Ending } from './ending.ts';
 import { CANCELLED, DAMAGED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
 import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import type { RunDeps } from './run-deps.ts';
+
+/**
+ * What a run waits for: to move on at all, its next attempt with the model, a bridge that could not be reached, the end
+ * of the time that its calls have.
+ */
+export type RunDeadline = 'watchdog' | 'attempt' | 'bridge' | 'calls';
 
 /**
  * Owns the run at work. What is stored is the truth: this object can vanish at any await, and the next one goes on
@@ -37,6 +44,8 @@ export class Runner {
   /** The model has just refused the request as too long: with less it may answer. */
   #refusal: ErrorReport | null = null;
   readonly #dispatched = new Set<string>();
+  /** When the bridge is asked again, whose object was reset under a call. */
+  #bridgeAtMs = 0;
 
   constructor(deps: RunDeps, calls: CallDesk, ending: Ending) {
     this.#deps = deps;
@@ -51,6 +60,29 @@ export class Runner {
   advance(): void {
     this.#again = true;
     if (!this.#advancing) void this.#loop();
+  }
+
+  /** What the run at work needs {@link advance} for later, should nothing else call it. */
+  deadlines(nowMs: number): Deadline<RunDeadline>[] {
+    const { log } = this.#deps;
+    const { phase } = log;
+    const bridge = { name: 'bridge' as const, atMs: this.#bridgeAtMs };
+    switch (phase.type) {
+      case 'idle':
+        return [];
+      case 'queued':
+        return [bridge];
+      case 'asking':
+        return isEarly(phase.run, nowMs)
+          ? [{ name: 'attempt', atMs: phase.run.notBefore }]
+          : [{ name: 'watchdog', atMs: nowMs }];
+      case 'awaiting_tools': {
+        const calls = { name: 'calls' as const, atMs: log.deadlineOf(phase.run, phase.turn) };
+        return this.#undelivered.length > 0 ? [bridge, calls] : [calls];
+      }
+      default:
+        return phase satisfies never;
+    }
   }
 
   /** Ends the run at work, or one that waits, from any device. It must not have ended. */
@@ -128,8 +160,9 @@ export class Runner {
   }
 
   async #start(run: Run): Promise<void> {
-    const { hands, log } = this.#deps;
+    const { hands, log, arm } = this.#deps;
     let machine: Machine | null;
+    await arm();
     try {
       machine = await hands.describe();
     } catch {
@@ -150,11 +183,11 @@ export class Runner {
   }
 
   async #ask(run: Run): Promise<void> {
-    const { log, schedule, now } = this.#deps;
+    const { log, arm, now } = this.#deps;
     if (this.#orphaned) return this.#takeOver(run);
     if (log.turns.length >= RUN_LIMITS.maxTurns) return this.#ending.fail(TURN_LIMIT);
-    if (isEarly(run, now())) return await schedule.ensure(run.notBefore);
-    await schedule.ensure(now() + RUN_LIMITS.watchdogMs);
+    await arm();
+    if (isEarly(run, now())) return;
     if (log.current?.ordinal !== run.ordinal) return this.advance();
 
     const asking = new Asking();
@@ -241,15 +274,13 @@ export class Runner {
     turn,
     pending,
   }: Extract<Phase, { type: 'awaiting_tools' }>): Promise<void> {
-    const { hands, log, schedule, now } = this.#deps;
+    const { hands, log, arm, now } = this.#deps;
     if (now() >= log.deadlineOf(run, turn)) {
       return this.#calls.giveUp(pending.map(({ call }) => call));
     }
-    await schedule.ensure(log.deadlineOf(run, turn));
-    // Looked at again: what was cancelled or settled meanwhile must not be handed over.
-    const fresh = log.pending.filter(
-      ({ call }) => !isForEdge(call) && !this.#dispatched.has(call.callId),
-    );
+    await arm();
+    // Looked at behind that: what was cancelled or settled meanwhile must not be handed over.
+    const fresh = this.#undelivered;
     if (fresh.length === 0) return;
     try {
       const repeated = repeatedCalls(log.turns);
@@ -263,6 +294,13 @@ export class Runner {
     }
   }
 
+  /** The calls that wait for the bridge and were not handed over by this instance. */
+  get #undelivered(): PendingCall[] {
+    return this.#deps.log.pending.filter(
+      ({ call }) => !isForEdge(call) && !this.#dispatched.has(call.callId),
+    );
+  }
+
   /** A cancel while the calls were handed over may have reached the tunnel before them, and been forgotten there in a reset. */
   async #cancelOvertaken(callIds: readonly string[]): Promise<void> {
     const waiting = new Set(this.#deps.log.pending.map(({ call }) => call.callId));
@@ -271,7 +309,8 @@ export class Runner {
   }
 
   #retrySoon(): Promise<void> {
-    return this.#deps.schedule.ensure(this.#deps.now() + RUN_LIMITS.dispatchRetryMs);
+    this.#bridgeAtMs = this.#deps.now() + RUN_LIMITS.dispatchRetryMs;
+    return this.#deps.arm();
   }
 }
 

@@ -140,14 +140,6 @@ export class RunLog {
     return Math.max(turn.atMs + RUN_LIMITS.callDeadlineMs, run.deadline ?? 0);
   }
 
-  /** When to look after the run again if nothing wakes the object: at the deadline while the bridge is at work. */
-  nextLookMs(nowMs: number): number {
-    const { phase } = this;
-    const watchdogMs = nowMs + RUN_LIMITS.watchdogMs;
-    if (phase.type !== 'awaiting_tools') return watchdogMs;
-    return Math.max(watchdogMs, this.deadlineOf(phase.run, phase.turn));
-  }
-
   /** Gives the calls of the run at work until then: a person takes longer than a command. */
   setDeadline(deadline: number): void {
     const run = this.current;

@@ -86,15 +86,14 @@ it('knows again what steers the run at work, in order, and nothing of the runs b
   });
 });
 
-it('looks after calls when their time is over, also behind a crash', async () => {
+it('knows when the time of calls is over, also behind a crash', async () => {
   await onLog((log, reopen) => {
     begin(log, 1);
-    expect(log.nextLookMs(0)).toBe(RUN_LIMITS.watchdogMs);
-    log.addTurn(found(log, 1), turnWith(['a']));
-    expect(log.nextLookMs(0)).toBe(RUN_LIMITS.callDeadlineMs);
+    const turn = log.addTurn(found(log, 1), turnWith(['a']));
+    expect(log.deadlineOf(found(log, 1), turn)).toBe(RUN_LIMITS.callDeadlineMs);
     log.setDeadline(2 * RUN_LIMITS.callDeadlineMs);
     for (const one of [log, reopen()]) {
-      expect(one.nextLookMs(0)).toBe(2 * RUN_LIMITS.callDeadlineMs);
+      expect(one.deadlineOf(found(one, 1), turn)).toBe(2 * RUN_LIMITS.callDeadlineMs);
     }
   });
 });

@@ -1,0 +1,174 @@
+import { env, runInDurableObject } from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { type Deadline, Deadlines } from '../../../worker/conversation/deadlines.ts';
+import { RowMeter } from '../../../worker/storage/row-meter.ts';
+
+const NOW = 4_000_000_000_000;
+const AGAIN_MS = 60_000;
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('the alarm stands at the earliest deadline', () => {
+  it.each<[string, readonly number[]]>([
+    ['the nearer one first', [1000, 2000]],
+    ['the nearer one last', [2000, 1000]],
+    ['one between', [1500, 1000, 2000]],
+    ['one that has come already', [-1000, 0, 1000]],
+  ])('of several, %s', async (_, moments) => {
+    const alarm = await alarmAfter(({ deadlines, due }) => {
+      for (const ms of moments) due.push({ name: 'tea', atMs: NOW + ms });
+      return deadlines.arm();
+    });
+    expect(alarm).toBe(NOW + 1000);
+  });
+
+  it('also where several ask at the same time', async () => {
+    const alarm = await alarmAfter(async ({ deadlines, due }) => {
+      due.push({ name: 'tea', atMs: NOW + 2000 });
+      const first = deadlines.arm();
+      due.push({ name: 'bread', atMs: NOW + 1000 });
+      await Promise.all([first, deadlines.arm()]);
+    });
+    expect(alarm).toBe(NOW + 1000);
+  });
+
+  it('and comes soon where all have come', async () => {
+    const alarm = await alarmAfter(({ deadlines, due }) => {
+      due.push({ name: 'tea', atMs: NOW });
+      return deadlines.arm();
+    });
+    expect(alarm).toBe(NOW + AGAIN_MS);
+  });
+
+  it('and at none where nothing has to happen', async () => {
+    expect(await alarmAfter(({ deadlines }) => deadlines.arm())).toBeNull();
+  });
+
+  it('is not moved away again, which would cost a row', async () => {
+    const alarm = await alarmAfter(async ({ deadlines, due, meter }) => {
+      due.push({ name: 'tea', atMs: NOW + 1000 });
+      await deadlines.arm();
+      due[0] = { name: 'tea', atMs: NOW + 2000 };
+      await deadlines.arm();
+      due.pop();
+      await deadlines.arm();
+      expect(meter.rows).toBe(1);
+    });
+    expect(alarm).toBe(NOW + 1000);
+  });
+
+  it('nor where an earlier instance of the object had set it', async () => {
+    const alarm = await alarmAfter(async ({ deadlines, due, storage, meter }) => {
+      await storage.setAlarm(NOW + 1000);
+      due.push({ name: 'tea', atMs: NOW + 2000 });
+      await deadlines.arm();
+      expect(meter.rows).toBe(0);
+    });
+    expect(alarm).toBe(NOW + 1000);
+  });
+});
+
+describe('when the alarm comes', () => {
+  it('each deadline that is due is met once, and the alarm is set for the next one before', async () => {
+    const met: (readonly [string, number | null])[] = [];
+    const alarm = await alarmAfter(async ({ deadlines, due, storage, handlers }) => {
+      due.push({ name: 'tea', atMs: NOW }, { name: 'tea', atMs: NOW - 1 });
+      due.push({ name: 'bread', atMs: NOW + 1000 });
+      handlers.tea = async () => void met.push(['tea', await storage.getAlarm()]);
+      handlers.bread = () => void met.push(['bread', null]);
+      await deadlines.fire();
+    });
+    expect(met).toEqual([['tea', NOW + 1000]]);
+    expect(alarm).toBe(NOW + 1000);
+  });
+
+  it('one that fails keeps no other from being met, and comes again', async () => {
+    const logged = vi.spyOn(console, 'error').mockReturnValue();
+    const met: string[] = [];
+    const alarm = await alarmAfter(async ({ deadlines, due, handlers }) => {
+      due.push({ name: 'tea', atMs: NOW }, { name: 'bread', atMs: NOW });
+      handlers.tea = () => {
+        throw new Error('no water');
+      };
+      handlers.bread = () => void met.push('bread');
+      await deadlines.fire();
+    });
+    expect(met).toEqual(['bread']);
+    expect(logged).toHaveBeenCalledOnce();
+    expect(alarm).toBe(NOW + AGAIN_MS);
+  });
+
+  it('too early, it is only set for what there is', async () => {
+    const met: string[] = [];
+    const alarm = await alarmAfter(async ({ deadlines, due, handlers, storage }) => {
+      await deadlines.look();
+      await storage.deleteAlarm();
+      due.push({ name: 'tea', atMs: NOW + 1000 });
+      handlers.tea = () => void met.push('tea');
+      await deadlines.fire();
+    });
+    expect(met).toEqual([]);
+    expect(alarm).toBe(NOW + 1000);
+  });
+});
+
+it('sets no alarm any more once it is stopped, also for who asked before', async () => {
+  const alarm = await alarmAfter(async ({ deadlines, due }) => {
+    due.push({ name: 'tea', atMs: NOW + 1000 });
+    const asked = deadlines.arm();
+    deadlines.stop();
+    await asked;
+    await deadlines.arm();
+  });
+  expect(alarm).toBeNull();
+});
+
+it('sets the first one of a new object in the step that asks', async () => {
+  const alarm = await alarmAfter(async ({ deadlines, due, storage }) => {
+    due.push({ name: 'tea', atMs: NOW + 1000 });
+    const asked = deadlines.arm();
+    expect(await storage.getAlarm()).toBe(NOW + 1000);
+    await asked;
+  }, false);
+  expect(alarm).toBe(NOW + 1000);
+});
+
+it('sets one in the step that asks, once it has looked', async () => {
+  const alarm = await alarmAfter(async ({ deadlines, due, storage }) => {
+    await deadlines.look();
+    due.push({ name: 'tea', atMs: NOW + 1000 });
+    const asked = deadlines.arm();
+    expect(await storage.getAlarm()).toBe(NOW + 1000);
+    await asked;
+  });
+  expect(alarm).toBe(NOW + 1000);
+});
+
+type Name = 'tea' | 'bread';
+
+interface Kitchen {
+  readonly deadlines: Deadlines<Name>;
+  /** What is derived. */
+  readonly due: Deadline<Name>[];
+  readonly handlers: Record<Name, () => void | Promise<void>>;
+  readonly meter: RowMeter;
+  readonly storage: DurableObjectStorage;
+}
+
+/** Where the alarm of a real object stands after the work. The time is {@link NOW}. */
+function alarmAfter(
+  work: (kitchen: Kitchen) => Promise<unknown>,
+  isStored = true,
+): Promise<number | null> {
+  vi.spyOn(Date, 'now').mockReturnValue(NOW);
+  const stub = env.CONVERSATIONS.get(env.CONVERSATIONS.newUniqueId());
+  return runInDurableObject(stub, async (_, { storage }) => {
+    const due: Deadline<Name>[] = [];
+    const handlers: Kitchen['handlers'] = { tea: () => undefined, bread: () => undefined };
+    const meter = new RowMeter();
+    const duties = { derive: () => due, handlers, againMs: AGAIN_MS };
+    const deadlines = new Deadlines<Name>(storage, meter, isStored, duties);
+    await work({ deadlines, due, handlers, meter, storage });
+    return await storage.getAlarm();
+  });
+}
