@@ -4,7 +4,7 @@ import { Todo } from '../../../shared/documents.ts';
 import type { Steer, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { isForEdge } from '../store/tools.ts';
-import type { AnsweredTurn, History, Told } from './transcript.ts';
+import type { AnsweredTurn, History, Told } from './window/transcript.ts';
 
 /** A run, and how many of its turns lie before the place. */
 export type Place = Window['from'];

@@ -13,11 +13,11 @@ import { HeldTelling } from './held-telling.ts';
 import { readHistory, readTodos } from './history.ts';
 import { requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
 import { askForSummary } from './summarise.ts';
-import type { History } from './transcript.ts';
 import { digestOf } from './window/digest.ts';
 import { isRoomy, planWindow, type SummariseWindow } from './window/plan.ts';
 import { summaryRequest } from './window/summary-request.ts';
 import { messagesIn, tellHistory } from './window/telling.ts';
+import type { History } from './window/transcript.ts';
 
 /** What memory stands on. */
 export interface MemoryDeps {

@@ -4,8 +4,8 @@ import { buildDigestPrompt } from '../../../prompt/summary.ts';
 import { formatTodos } from '../../../prompt/todos.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Digest, NewWindow } from '../../store/rows.ts';
-import type { ToldRun } from '../transcript.ts';
 import { cutTagged } from './text.ts';
+import type { ToldRun } from './transcript.ts';
 
 /** None while there is no digest; `run` is the one that asks. */
 export function digestMessages(

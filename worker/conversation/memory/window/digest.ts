@@ -4,9 +4,9 @@ import { findTool } from '../../../../shared/tools/catalogue.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';
 import type { Call, Digest, NewWindow } from '../../store/rows.ts';
 import { toolNameOf } from '../../store/tools.ts';
-import type { History, Piece } from '../transcript.ts';
 import { piecesBefore, planIn, todosIn, wordsIn } from './range.ts';
 import { cutTagged, firstLine, newestWithin } from './text.ts';
+import type { History, Piece } from './transcript.ts';
 import { boundWords } from './words.ts';
 
 /** A plan to summarise: where the new window begins, and what the model has room for. */

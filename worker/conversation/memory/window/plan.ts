@@ -1,7 +1,6 @@
 /** When a conversation has outgrown its model, and what becomes of it then. Pure; linear in what is told. */
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
 import type { NewWindow, Window, WindowScale } from '../../store/rows.ts';
-import type { History } from '../transcript.ts';
 import { digestOf, maxSummaryChars } from './digest.ts';
 import { digestMessages } from './digest-message.ts';
 import { type ModelSize, roomOf, scaleOf, weigh } from './size.ts';
@@ -14,6 +13,7 @@ import {
   type WeighedPiece,
   weighHistory,
 } from './telling.ts';
+import type { History } from './transcript.ts';
 
 /** Stored and told, the window of a plan leads to `fits`: no plan follows another at once. */
 export type WindowPlan =

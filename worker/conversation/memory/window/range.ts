@@ -6,7 +6,7 @@ import { createPlan } from '../../../../shared/tools/create-plan.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';
 import type { Call, Window } from '../../store/rows.ts';
 import { isForEdge, toolNameOf } from '../../store/tools.ts';
-import { type History, type Piece, piecesOf, type Utterance } from '../transcript.ts';
+import { type History, type Piece, piecesOf, type Utterance } from './transcript.ts';
 
 /** From where the present window begins to where the new one does. */
 export function piecesBefore(history: History, from: Window['from']): Piece[] {

@@ -2,8 +2,8 @@
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
 import { findTool } from '../../../../shared/tools/catalogue.ts';
 import type { Call, ToldResult } from '../../store/rows.ts';
-import type { AnsweredTurn } from '../transcript.ts';
 import { cutMiddle, levelFor } from './text.ts';
+import type { AnsweredTurn } from './transcript.ts';
 
 /** One text for each call, together at most `maxChars` UTF-16 units, as far as WINDOW_LIMITS.minResultChars lets them. */
 export function resultTexts({ turn, results }: AnsweredTurn, maxChars: number): string[] {

@@ -2,11 +2,11 @@
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
 import { buildSummariserPrompt, buildSummaryQuery, recorded } from '../../../prompt/summary.ts';
 import type { UpstreamRequest } from '../../../upstream/request.ts';
-import type { History, Piece, Utterance } from '../transcript.ts';
 import { type Cut, describeCall, maxSummaryChars } from './digest.ts';
 import { piecesBefore, textIn } from './range.ts';
 import { resultText } from './results.ts';
 import { cutMiddle, cutTagged, newestWithin } from './text.ts';
+import type { History, Piece, Utterance } from './transcript.ts';
 
 /** One message without tools, in text only: it calls nothing, and models without images or tools can answer it. */
 export function summaryRequest(history: History, cut: Cut, model: string): UpstreamRequest {

@@ -2,6 +2,9 @@
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
+import { digestMessages } from './digest-message.ts';
+import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
+import { isWhole, type ModelSize, roomOf, scaleOf, tokensPerChar, weigh } from './size.ts';
 import {
   type History,
   messageOf,
@@ -10,10 +13,7 @@ import {
   piecesOf,
   showsImages,
   type ToldRun,
-} from '../transcript.ts';
-import { digestMessages } from './digest-message.ts';
-import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
-import { isWhole, type ModelSize, roomOf, scaleOf, tokensPerChar, weigh } from './size.ts';
+} from './transcript.ts';
 
 /** What is sent beside the system prompt, within the model's room as far as cutting the newest results can help. */
 export function tellHistory(history: History, size: ModelSize): UpstreamMessage[] {

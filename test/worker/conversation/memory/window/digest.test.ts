@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Todo } from '../../../../../shared/documents.ts';
-import type { History } from '../../../../../worker/conversation/memory/transcript.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
+import type { History } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { Digest } from '../../../../../worker/conversation/store/rows.ts';
 import { historyOf, type MadeRun } from './histories.ts';
 

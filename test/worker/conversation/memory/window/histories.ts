@@ -2,12 +2,12 @@
 import type { Todo } from '../../../../../shared/documents.ts';
 import type { MessageContent } from '../../../../../shared/requests.ts';
 import type { ToolResult } from '../../../../../shared/tunnel.ts';
+import type { ModelSize } from '../../../../../worker/conversation/memory/window/size.ts';
 import type {
   AnsweredTurn,
   History,
   Told,
-} from '../../../../../worker/conversation/memory/transcript.ts';
-import type { ModelSize } from '../../../../../worker/conversation/memory/window/size.ts';
+} from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type {
   Call,
   NewWindow,

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { WINDOW_LIMITS } from '../../../../../shared/limits.ts';
-import type { History } from '../../../../../worker/conversation/memory/transcript.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
 import {
   planWindow,
@@ -19,6 +18,7 @@ import {
   tellHistory,
   weighHistory,
 } from '../../../../../worker/conversation/memory/window/telling.ts';
+import type { History } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { NewWindow } from '../../../../../worker/conversation/store/rows.ts';
 import type { UpstreamMessage } from '../../../../../worker/upstream/request.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { History } from '../../../../../worker/conversation/memory/transcript.ts';
 import { weigh } from '../../../../../worker/conversation/memory/window/size.ts';
 import { summaryRequest } from '../../../../../worker/conversation/memory/window/summary-request.ts';
+import type { History } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import { historyOf, type MadeTurn } from './histories.ts';
 
 const FROM = { window: { from: { run: 2, turns: 0 } } };

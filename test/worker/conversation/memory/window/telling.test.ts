@@ -3,9 +3,12 @@ import {
   requestFor,
   upstreamIdsIn,
 } from '../../../../../worker/conversation/memory/model-request.ts';
-import { type History, piecesOf } from '../../../../../worker/conversation/memory/transcript.ts';
 import { wordsIn } from '../../../../../worker/conversation/memory/window/range.ts';
 import { tellHistory } from '../../../../../worker/conversation/memory/window/telling.ts';
+import {
+  type History,
+  piecesOf,
+} from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { Digest, NewWindow, Run } from '../../../../../worker/conversation/store/rows.ts';
 import { historyOf, type MadeRun, sizeOf } from './histories.ts';
 

@@ -1,8 +1,13 @@
 /** What was said so far, in the pieces at which a window can begin, and as messages for the model. Pure. */
-import { type ChatMessage, type ContentPart, imagesOf, textOf } from '../../../shared/requests.ts';
-import { buildUserPrompt, STOPPED_NOTE, tagQuery } from '../../prompt/context.ts';
-import type { UpstreamMessage } from '../../upstream/request.ts';
-import type { Run, Steer, ToldResult, Turn, Window } from '../store/rows.ts';
+import {
+  type ChatMessage,
+  type ContentPart,
+  imagesOf,
+  textOf,
+} from '../../../../shared/requests.ts';
+import { buildUserPrompt, STOPPED_NOTE, tagQuery } from '../../../prompt/context.ts';
+import type { UpstreamMessage } from '../../../upstream/request.ts';
+import type { Run, Steer, ToldResult, Turn, Window } from '../../store/rows.ts';
 
 /** A turn with what its calls came to, in call order; undefined where a call has no result. */
 export interface AnsweredTurn {
