@@ -77,7 +77,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/conversation/calls/edge-tools': ['shared', 'worker/prompt', 'zod'],
   'worker/conversation/calls': [
-    ...['shared', ...EDGE, 'worker/storage', 'worker/reply', 'zod'],
+    ...['shared', ...EDGE, 'worker/storage', 'worker/upstream', 'worker/reply', 'zod'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
     'worker/conversation/calls/edge-tools',
   ],
