@@ -288,6 +288,7 @@ it('sums the usage of all turns, with what only some of them report', async () =
     completionTokens: 4,
     totalTokens: 24,
     cachedPromptTokens: 4,
+    unreportedRequests: 1,
   });
 });
 
