@@ -612,19 +612,6 @@ export const CLI_LIMITS = {
   minTitleColumns: 16,
 } as const;
 
-/** What the demo model quotes and pretends. */
-export const DEMO_LIMITS = {
-  /** Lines quoted of a file, and of a list of entries or matches. */
-  maxQuotedLines: 12,
-  maxQuotedEntries: 10,
-  /** UTF-16 units of a tool's error message that are repeated. */
-  maxErrorChars: 400,
-  /** Characters of one streamed piece of text or of arguments: about what upstreams send. */
-  pieceChars: 12,
-  /** Characters counted as one token: the usual estimate. */
-  charsPerToken: 4,
-} as const;
-
 /** Everything on one machine: what `npm start` runs. */
 export const LOCAL_LIMITS = {
   /** A user's token is renewed with every command of its last day, so only an unused one ever expires. */

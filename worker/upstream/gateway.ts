@@ -4,7 +4,7 @@ import type { ModelSwitches } from '../../shared/models.ts';
 import type { AnswerOptions } from './answer.ts';
 import { Body, ConnectionError } from './body.ts';
 import { costOf } from './cost.ts';
-import { demoReply } from './demo/reply.ts';
+import { demoReply } from './demo/wire.ts';
 import type { UpstreamError } from './errors.ts';
 import { type Fallback, fallbackFor } from './fallback.ts';
 import type { ModelTarget, OpenAiTarget } from './models.ts';

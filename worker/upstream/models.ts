@@ -9,6 +9,8 @@ import {
   type ModelTable,
   parseModelTable,
 } from '../../shared/models.ts';
+import type { Env } from '../env.ts';
+import { DEMO_MODEL } from './demo/wire.ts';
 import { secretsInUrl } from './secrets.ts';
 
 /** A model, and all there is to know to ask it. */
@@ -39,9 +41,6 @@ export interface OpenAiTarget {
   /** Every configured secret, also those of other models: no word of a server that holds part of one is shown. */
   readonly secrets: readonly string[];
 }
-
-/** The name under which the demo model answers. */
-export const DEMO_MODEL = 'demo';
 
 const DEMO: DemoTarget = {
   kind: 'demo',

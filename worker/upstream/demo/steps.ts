@@ -1,256 +1,129 @@
-/** From plain words to steps: a table of what the demo model understands. */
-import { type Clause, splitClauses } from './clauses.ts';
-import { isPath, pathOf, placeOf, splitPaths, WHOLE } from './paths.ts';
+/** What a request comes to: steps of one turn each. */
+import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
+import { type Call, cut, doing, fence, joined, newCall, type Result } from './tools.ts';
 
-/** One thing to do. Paths are relative to the workspace. */
-export type Step =
-  | { readonly type: 'read'; readonly path: string }
-  | { readonly type: 'list'; readonly path: string }
-  | { readonly type: 'find'; readonly pattern: string; readonly path: string }
-  | { readonly type: 'search'; readonly pattern: string; readonly path: string | null }
-  /** A question about the code; the pattern is for a search by text, where there is none by meaning. */
-  | { readonly type: 'explore'; readonly question: string; readonly pattern: string }
-  /** Without content it is a new file of the model's own making. */
-  | { readonly type: 'write'; readonly path: string; readonly content: string | null }
-  | { readonly type: 'replace'; readonly path: string; readonly from: string; readonly to: string }
-  | { readonly type: 'delete'; readonly path: string }
-  | { readonly type: 'run'; readonly command: string }
-  | { readonly type: 'summarise' }
-  /** `steps` are laid before the user, after the `looks`: steps of one reading call each. */
-  | { readonly type: 'plan'; readonly steps: readonly Step[]; readonly looks: readonly Step[] }
-  | { readonly type: 'unknown'; readonly text: string };
-
-/** What was said: a step, or what becomes one only with the tools on offer (intent.ts). */
-export type Wish =
-  | Exclude<Step, { type: 'plan' }>
-  /** A new file whose name was not said. */
-  | { readonly type: 'unnamed'; readonly text: string; readonly content: string | null }
-  /** What is to be planned, as far as it stands in the same clause; all that follows is too. */
-  | { readonly type: 'planning'; readonly wishes: readonly Wish[] };
-
-/** The wishes of a request in order; one that is not understood is one too. */
-export function parseSteps(query: string): Wish[] {
-  const wishes = splitClauses(query).flatMap(parseClause);
-  return wishes.filter((wish, index) => !isSame(wish, wishes[index - 1]));
+/** One turn's work. Paths are relative to the workspace. */
+export interface Step {
+  /** What is to be done, as it stands behind "I'll" and "I could not". */
+  readonly title: string;
+  /** Made together. None: it takes a language model. */
+  readonly calls: readonly Call[];
+  /** The steps that the results lead to; they come before all that was to follow. */
+  readonly follow?: (results: readonly Result[]) => readonly Step[];
+  /** Tools without which the step leads nowhere, beside those of its calls. */
+  readonly needs?: readonly string[];
+  /** What a plan says of a step that changes something. Where plans are on offer, it is planned, not done. */
+  readonly detail?: string;
+  /** The step for the file that the user names as the answer to the calls. */
+  readonly named?: (path: string) => Step;
 }
 
-function parseClause(clause: Clause): Wish[] {
-  for (const [form, build] of FORMS) {
-    const match = form.exec(clause.text);
-    const wishes = match && build(match.groups ?? {}, clause);
-    if (wishes) return wishes;
-  }
-  return [{ type: 'unknown', text: clause.raw(clause.text) }];
+export function single(name: string, about: string, more: Call['arguments'] = {}): Step {
+  const call = newCall(name, about, more);
+  return { title: doing(call), calls: [call] };
 }
 
-type Groups = Readonly<Record<string, string | undefined>>;
-/** Undefined where the words fit but mean something else: the next form is tried. */
-type Build = (groups: Groups, clause: Clause) => Wish[] | undefined;
-
-const IN_PLACE = String.raw`(?:\s+(?:in|under|inside|within|of)\s+(?:the\s+|this\s+)?(?:folder\s+|directory\s+|file\s+)?(?<place>\S+?)(?:\s+(?:folder|directory))?)?`;
-const THE_FILE = String.raw`(?:the\s+|an?\s+)?(?:new\s+)?(?:empty\s+)?(?<file>file\s+)?(?:called\s+|named\s+)?`;
-
-/** Tried from top to bottom; what is more particular stands above. */
-const FORMS: readonly (readonly [RegExp, Build])[] = [
-  [form(String.raw`(?:run|execute)\s+(?:the\s+command\s+)?(?<command>.+)`), run],
-  [
-    form(
-      String.raw`(?:plan|(?:create|write|make|give\s+me|draw\s+up)\s+(?:me\s+)?(?:the|a)\s+plan)(?![\w./-])(?:\s+(?:to|for|how\s+to)\b)?\s*:?\s*(?<goal>.*)`,
-    ),
-    plan,
-  ],
-  [
-    form(
-      String.raw`(?:what|explain|describe|summari[sz]e|tell|give|show)\b(?!.*\bfiles?\b).*\s(?:project|workspace|repo|repository|codebase|app|application|overview)(?![\w./-]).*`,
-    ),
-    () => [{ type: 'summarise' }],
-  ],
-  [
-    form(String.raw`what\s+(?:does|is)\s+(?:this|it)(?:\s+(?:do|about))?`),
-    () => [{ type: 'summarise' }],
-  ],
-  [
-    form(
-      String.raw`(?:list|ls|show|what)\b(?:\s+(?:me|all|are|is|the|files?|folders?|director(?:y|ies)|contents?|and|entries))*${IN_PLACE}(?:\s+(?:(?:are|is)\s+)?(?:there|here))?`,
-    ),
-    list,
-  ],
-  [
-    form(
-      String.raw`(?:list|ls|(?:show|open)\s+(?:me\s+)?(?:the\s+)?(?:folder|directory))\s+(?:the\s+)?(?:folder\s+|directory\s+)?(?<place>\S+)`,
-    ),
-    list,
-  ],
-  [
-    form(
-      String.raw`(?:find|locate|look\s+for|search\s+for)\s+(?:me\s+)?(?:all\s+|the\s+|every\s+)*(?<before>files?\s+)?(?:named\s+|called\s+|matching\s+|like\s+|ending\s+(?:in|with)\s+)?(?<name>\S+?)(?<after>\s+files?)?${IN_PLACE}`,
-    ),
-    find,
-  ],
-  [form(String.raw`grep\s+(?:for\s+)?(?<pattern>.+?)${IN_PLACE}`), grep],
-  [
-    form(
-      String.raw`(?:search|find|locate|look)\s+(?:for\s+)?(?:the\s+(?:text|word|string)\s+)?(?<text>.+?)${IN_PLACE}`,
-    ),
-    search,
-  ],
-  [
-    form(
-      String.raw`where\s+(?:is|are|do\s+we\s+use)\s+(?<text>.+?)(?:\s+(?:used|defined|called))?`,
-    ),
-    searchName,
-  ],
-  [
-    form(
-      String.raw`(?:where|how)\s+(?:is|are|do|does|did|can)\s+(?:(?:the|an?|we|you|i)\s+)?(?<text>.+?)(?:\s+(?:\w+ed|works?|done|made|built|sent|kept|set|found))?`,
-    ),
-    explore,
-  ],
-  [
-    form(
-      String.raw`(?:replace|change)\s+(?:all\s+|every\s+)?(?<from>.+?)\s+(?:with|by|to)\s+(?<to>.+?)\s+in\s+(?:the\s+)?(?:file\s+)?(?<path>\S+)`,
-    ),
-    replace,
-  ],
-  [
-    form(
-      String.raw`in\s+(?<path>\S+?),?\s+(?:replace|change)\s+(?<from>.+?)\s+(?:with|by|to)\s+(?<to>.+)`,
-    ),
-    replace,
-  ],
-  [
-    form(
-      String.raw`(?:create|write|make|add)\s+${THE_FILE}(?<path>[^\s:]+)(?:\s*:\s*|\s+(?:with|containing|that\s+(?:says|contains)|saying)\b:?\s*)(?:(?:the|this|following)\s+)*(?:(?:content|text|contents|code)s?\b:?\s*)?(?<content>.+)`,
-    ),
-    write,
-  ],
-  [
-    form(
-      String.raw`(?:write|put)\s+(?<content>.+?)\s+(?:to|into)\s+(?:the\s+)?(?<file>file\s+)?(?<path>\S+)`,
-    ),
-    write,
-  ],
-  [form(String.raw`(?:create|write|make|add)\s+${THE_FILE}(?<path>\S+)`), write],
-  [
-    form(
-      String.raw`(?:create|write|make|add)\s+(?:an?\s+)?(?:new\s+)?(?:empty\s+)?file(?:\s+(?:with|containing)\s+(?<content>.+))?`,
-    ),
-    writeUnnamed,
-  ],
-  [form(String.raw`(?:delete|remove)\s+(?:the\s+)?(?<file>files?\s+)?(?<paths>.+)`), remove],
-  [
-    form(
-      String.raw`(?:read|show|open|cat|print|display|view|explain|describe|summari[sz]e|what\s+is\s+in|what's\s+in)\s+(?:me\s+)?(?:what\s+is\s+in\s+)?(?:the\s+)?(?:contents?\s+of\s+)?(?:the\s+)?(?<file>files?\s+)?(?<paths>.+)`,
-    ),
-    read,
-  ],
-];
-
-function form(pattern: string): RegExp {
-  return new RegExp(`^${pattern}$`, 'is');
+/** What no intent matches. */
+export function unknown(text: string): Step {
+  return { title: text, calls: [], ...(CHANGE.test(text) && { detail: BEYOND_RULES }) };
 }
 
-function run({ command = '' }: Groups, clause: Clause): Wish[] | undefined {
-  // "Run the tests" names no command, and guessing one is not a planner's business.
-  if (/^(?:the|this|that|it|my|all|your)\b/i.test(command)) return undefined;
-  return [{ type: 'run', command: clause.value(command) }];
-}
+const BEYOND_RULES = 'This takes a language model, so it stands here in your words.';
+const CHANGE =
+  /^(?:add|build|change|create|delete|fix|make|move|refactor|remove|rename|replace|rewrite|split|update|write)\s/i;
 
-/** A lone path is no goal: "write a plan to plan.md" wants a file. */
-function plan({ goal = '' }: Groups, clause: Clause): Wish[] | undefined {
-  if (isPath(goal)) return undefined;
-  const wishes = goal === '' ? [] : parseClause({ ...clause, text: goal });
-  return [{ type: 'planning', wishes }];
-}
+const README = /^readme(?:\.(?:md|txt|rst))?$/i;
+const MANIFEST = /^(?:package\.json|pyproject\.toml|Cargo\.toml|go\.mod|pom\.xml|composer\.json)$/;
 
-function list({ place }: Groups, clause: Clause): Wish[] | undefined {
-  if (place === undefined || WHOLE.test(place)) return [{ type: 'list', path: '.' }];
-  return [{ type: 'list', path: pathOf(place, clause) }];
-}
-
-function find({ name = '', before, after, place }: Groups, clause: Clause): Wish[] | undefined {
-  const files = before ?? after;
-  const word = clause.value(name);
-  const path = placeOf(place, clause) ?? '.';
-  const known = files && GLOB_OF_LANGUAGE[word.toLowerCase()];
-  if (known) return [{ type: 'find', pattern: known, path }];
-  if (/[*?[{]/.test(word)) return [{ type: 'find', pattern: word, path }];
-  if (/^\.\w+$/.test(word)) return [{ type: 'find', pattern: `*${word}`, path }];
-  if (/^[\w/-]+(?:\.[\w-]+)+$/.test(word)) return [{ type: 'find', pattern: word, path }];
-  return files ? [{ type: 'find', pattern: `*${word}*`, path }] : undefined;
-}
-
-const GLOB_OF_LANGUAGE: Readonly<Record<string, string>> = {
-  typescript: '*.ts',
-  javascript: '*.js',
-  python: '*.py',
-  markdown: '*.md',
-  rust: '*.rs',
-  go: '*.go',
-  java: '*.java',
-  json: '*.json',
-  html: '*.html',
-  css: '*.css',
+/** First the top folder, then the files that tell most about it. */
+export const SUMMARY: Step = {
+  ...single('list_dir', '.'),
+  follow: ([listing]) => {
+    const names = listing?.failed ? [] : (listing?.text.match(/[\w.-]+/g) ?? []);
+    const telling = [README, MANIFEST].flatMap(
+      (form) => names.find((name) => form.test(name)) ?? [],
+    );
+    const calls = telling.map((name) => newCall('read_file', name));
+    return calls.length > 0 ? [{ title: 'read what tells most about it', calls }] : [];
+  },
 };
 
-/** The one form whose text is a regular expression already. */
-function grep({ pattern = '', place }: Groups, clause: Clause): Wish[] {
-  return [{ type: 'search', pattern: clause.value(pattern), path: placeOf(place, clause) }];
+/** Only content of the user's replaces a file that is there, and only after the file was read. */
+export function write(path: string, content: string): Step {
+  const contents = content === '' || content.endsWith('\n') ? content : `${content}\n`;
+  const step = single('write', path, { contents });
+  const detail = content === '' ? 'An empty file.' : fence('text', contents.trimEnd());
+  const follow: Step['follow'] = ([written]) => {
+    const isUnread = /^(?:READ_FIRST|STALE)$/.test(written?.error?.code ?? '');
+    return isUnread && content !== '' ? [single('read_file', path), step] : [];
+  };
+  return { ...step, detail, follow };
 }
 
-function search({ text = '', place }: Groups, clause: Clause): Wish[] {
-  const pattern = escapePattern(clause.value(text));
-  return [{ type: 'search', pattern, path: placeOf(place, clause) }];
+/** The file is read first, so that what the user changed by hand meanwhile stays. */
+export function replace(path: string, from: string, to: string): Step[] {
+  const strings = { old_string: from, new_string: to, replace_all: true };
+  const diff = `-${from.replaceAll('\n', '\n-')}\n+${to.replaceAll('\n', '\n+')}`;
+  const change = single('str_replace', path, strings);
+  return [single('read_file', path), { ...change, detail: fence('diff', diff) }];
 }
 
-function escapePattern(text: string): string {
-  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`);
+export function createUnnamed(content: string): Step {
+  const options = ['notes.md', 'hello.txt'].map((label) => ({ id: label, label }));
+  const prompt = 'Which file is to be created? Choose one, or write another path.';
+  const asked = {
+    title: 'One thing only you can say:',
+    questions: [{ id: 'path', prompt, options }],
+  };
+  return {
+    title: 'ask for its name',
+    calls: [{ name: 'ask_question', arguments: asked }],
+    needs: ['write'],
+    follow: (results) => answered(results, (path) => [write(path, content)]),
+    detail: '',
+    named: (path) => write(path, content),
+  };
 }
 
-/** One word is a name, which stands in the code as it is. */
-function searchName(groups: Groups, clause: Clause): Wish[] | undefined {
-  return /\s/.test(groups['text'] ?? '') ? undefined : search(groups, clause);
+/** The user's own words win over the option before them. The first option is taken when they leave the choice. */
+function answered([result]: readonly Result[], then: (path: string) => Step[]): Step[] {
+  const said = /\n-> ([\s\S]*)$/.exec(result?.text ?? '')?.[1];
+  if (said === undefined) return [];
+  const words = said.split(/[\s;]+/).map((word) => word.replaceAll(/^["'`@(]+|["'`.,!?)]+$/g, ''));
+  return then(words.findLast((word) => /[./]|^(?:makefile|dockerfile)$/i.test(word)) ?? 'notes.md');
 }
 
-function explore({ text = '' }: Groups, clause: Clause): Wish[] {
-  if (WHOLE.test(text)) return [{ type: 'summarise' }];
-  const pattern = escapePattern(clause.value(text));
-  return [{ type: 'explore', question: clause.raw(clause.text), pattern }];
+/** Asks for the names that are missing, looks at the workspace, then lays the steps out. */
+export function plan(steps: readonly Step[]): Step[] {
+  const begin = { title: 'lay out a plan', needs: ['create_plan', 'list_dir'] };
+  const index = steps.findIndex(({ named }) => named);
+  const asking = steps[index];
+  if (!asking) return [{ ...single('list_dir', '.'), ...begin }, planStep(steps)];
+  const named = (path: string) => plan(steps.with(index, asking.named?.(path) ?? asking));
+  return [{ ...begin, calls: asking.calls, follow: (results) => answered(results, named) }];
 }
 
-function replace({ from = '', to = '', path = '' }: Groups, clause: Clause): Wish[] {
-  return [
-    {
-      type: 'replace',
-      path: pathOf(path, clause),
-      from: clause.value(from),
-      to: clause.value(to),
-    },
-  ];
+function planStep(steps: readonly Step[]): Step {
+  const { maxIdChars, maxTodoChars, maxTodos, maxPlanChars } = EDGE_TOOL_LIMITS;
+  const todos = steps.slice(0, maxTodos).map((step, index) => ({
+    ...todoOf(step, index),
+    dependencies: index === 0 ? [] : [`step-${index}`],
+  }));
+  const sections = steps.map((step, index) => {
+    const detail = step.detail ?? (step.calls.length > 0 ? 'This only looks.' : BEYOND_RULES);
+    return `### ${index + 1}. ${todoOf(step, index).content}\n\n${detail}`;
+  });
+  const name = `${todos[0]?.content.replaceAll('`', '')}${steps.length > 1 ? ` +${steps.length - 1}` : ''}`;
+  const titles = joined(steps.map(({ title }) => title));
+  return single('create_plan', cut(name, maxIdChars), {
+    overview: cut(`To ${titles}. Nothing is changed yet.`, maxTodoChars),
+    plan: cut(sections.join('\n\n'), maxPlanChars),
+    todos,
+  });
 }
 
-function write({ path = '', file, content }: Groups, clause: Clause): Wish[] | undefined {
-  if (!file && !isPath(path)) return undefined;
-  return [{ type: 'write', path: pathOf(path, clause), content: contentOf(content, clause) }];
-}
-
-function writeUnnamed({ content }: Groups, clause: Clause): Wish[] {
-  return [{ type: 'unnamed', text: clause.raw(clause.text), content: contentOf(content, clause) }];
-}
-
-function contentOf(content: string | undefined, clause: Clause): string | null {
-  const text = content === undefined ? null : clause.value(content.trim());
-  return text === null || text.endsWith('\n') ? text : `${text}\n`;
-}
-
-function remove({ paths = '', file }: Groups, clause: Clause): Wish[] | undefined {
-  return splitPaths(paths, file, clause)?.map((path) => ({ type: 'delete', path }));
-}
-
-function read({ paths = '', file }: Groups, clause: Clause): Wish[] | undefined {
-  return splitPaths(paths, file, clause)?.map((path) => ({ type: 'read', path }));
-}
-
-function isSame(a: Wish, b: Wish | undefined): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
+/** A step as a todo and as a heading. */
+export function todoOf({ title }: Step, index: number): { id: string; content: string } {
+  const text = title.charAt(0).toUpperCase() + title.slice(1).replaceAll('\n', ' ');
+  return { id: `step-${index + 1}`, content: cut(text, EDGE_TOOL_LIMITS.maxTodoChars) };
 }

@@ -1,92 +1,118 @@
-/** A move in OpenAI's wire form: chunks with a few characters each, as real upstreams send them. */
+/** The demo model as an upstream: without any key, it shows a newcomer the whole system at work. */
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
-import { DEMO_LIMITS } from '../../../shared/limits.ts';
-import { DEMO_MODEL } from '../models.ts';
-import type { History } from './history.ts';
-import type { Move } from './plan.ts';
+import { type Move, nextMove, type Talk } from './planner.ts';
 
-type Spoken = Pick<History, 'callCount' | 'chars'>;
+/** The name under which the demo model answers. */
+export const DEMO_MODEL = 'demo';
 
-/** The event stream of an answer. It is written as it is read, so a reader that leaves early costs nothing. */
-export function encodeMove(move: Move, spoken: Spoken): ReadableStream<Uint8Array> {
+/** Characters of a streamed piece: about what upstreams send. */
+const PIECE_CHARS = 12;
+/** The usual estimate. */
+const CHARS_PER_TOKEN = 4;
+
+/** A message of Chat Completions. Its fields are `unknown`, since other models wrote some of them. */
+export interface DemoMessage {
+  readonly role: string;
+  readonly content?: unknown;
+  readonly tool_calls?: unknown;
+  readonly tool_call_id?: string;
+}
+
+export interface DemoRequest {
+  readonly messages: readonly DemoMessage[];
+  /** Canonical names of the tools on offer; no other is called. */
+  readonly tools: readonly string[];
+}
+
+/** The same request always gets the same bytes, so a turn that is asked again after a crash goes on as before. */
+export function demoReply({ messages, tools }: DemoRequest): Response {
+  const events = eventsOf(nextMove(readTalk(messages), new Set(tools)), messages);
   const encoder = new TextEncoder();
-  const events = eventsOf(move, spoken);
-  return new ReadableStream({
-    pull(controller) {
-      const { done, value } = events.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(`data: ${value}\n\n`));
-    },
+  // Written as it is read: a reader that leaves early costs nothing.
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const { done, value } = events.next();
+    if (done) controller.close();
+    else controller.enqueue(encoder.encode(`data: ${value}\n\n`));
+  };
+  const headers = { 'content-type': 'text/event-stream' };
+  return new Response(new ReadableStream({ pull }), { headers });
+}
+
+function readTalk(messages: readonly DemoMessage[]): Talk {
+  const asked = messages.findLastIndex(({ role }) => role === 'user');
+  const since = messages.slice(asked + 1);
+  const results = new Map(
+    since.map(({ role, tool_call_id: id, content }) => [role === 'tool' && id, textOf(content)]),
+  );
+  const text = textOf(messages[asked]?.content);
+  const lost = 'Error NO_RESULT: The call has no result.';
+  const turns = since.map((message) =>
+    callsIn(message).map(({ id, tool }) => ({ tool, text: results.get(id) ?? lost })),
+  );
+  return {
+    // The prompt puts context before the request.
+    query: (/<user_query>([\s\S]*)<\/user_query>/.exec(text)?.[1] ?? text).trim(),
+    isFirstAnswer: !messages.some(({ role }) => role === 'assistant'),
+    turns: turns.filter((turn) => turn.length > 0),
+  };
+}
+
+function callsIn({ tool_calls: calls }: DemoMessage): { id: string; tool: string }[] {
+  if (!Array.isArray(calls)) return [];
+  return calls.map((call: unknown) => {
+    const { id, function: made } = Object(call);
+    return { id: String(id), tool: String(Object(made).name) };
   });
 }
 
-function* eventsOf(move: Move, spoken: Spoken): Generator<string, void, undefined> {
-  for (const chunk of chunksOf(move, spoken)) yield JSON.stringify(chunk);
-  yield '[DONE]';
+/** A content as text: a string, or OpenAI's list of parts. */
+function textOf(content: unknown): string {
+  if (typeof content === 'string') return content;
+  if (!Array.isArray(content)) return '';
+  return content.map((part: unknown) => String(Object(part).text ?? '')).join('');
 }
-
-function* chunksOf(
-  { text, calls }: Move,
-  { callCount, chars }: Spoken,
-): Generator<ChatCompletionChunk, void, undefined> {
-  yield chunk({ role: 'assistant', content: '' });
-  for (const content of piecesOf(text)) yield chunk({ content });
-  for (const [index, call] of calls.entries()) {
-    const { name } = call;
-    const id = `call_demo_${callCount + index + 1}`;
-    yield toolCall({ index, id, type: 'function', function: { name, arguments: '' } });
-    for (const piece of piecesOf(JSON.stringify(call.arguments))) {
-      yield toolCall({ index, function: { arguments: piece } });
-    }
-  }
-  yield chunk({}, calls.length > 0 ? 'tool_calls' : 'stop');
-  yield usageChunk(chars, text.length + JSON.stringify(calls).length);
-}
-
-type Choice = ChatCompletionChunk['choices'][number];
-type ToolCall = NonNullable<Choice['delta']['tool_calls']>[number];
 
 /** No clock: the same request gets the same bytes. */
 const HEAD = {
   id: 'chatcmpl-demo',
-  object: 'chat.completion.chunk',
   created: 0,
   model: DEMO_MODEL,
-} as const;
+  object: 'chat.completion.chunk',
+};
 
-function chunk(
-  delta: Choice['delta'],
-  finishReason: Choice['finish_reason'] = null,
-): ChatCompletionChunk {
-  return { ...HEAD, choices: [{ index: 0, delta, finish_reason: finishReason }] };
+type Delta = ChatCompletionChunk['choices'][number]['delta'];
+
+/** The data of each event. */
+function* eventsOf({ text, calls }: Move, messages: readonly DemoMessage[]): Generator<string> {
+  const chunk = (delta: Delta, finish_reason: string | null = null) =>
+    JSON.stringify({ ...HEAD, choices: [{ index: 0, delta, finish_reason }] });
+  // The ids count on through the whole conversation.
+  const firstId = messages.flatMap(callsIn).length + 1;
+  yield chunk({ role: 'assistant', content: '' });
+  for (const content of piecesOf(text)) yield chunk({ content });
+  for (const [index, { name, arguments: args }] of calls.entries()) {
+    const id = `call_demo_${firstId + index}`;
+    yield chunk({
+      tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }],
+    });
+    for (const piece of piecesOf(JSON.stringify(args))) {
+      yield chunk({ tool_calls: [{ index, function: { arguments: piece } }] });
+    }
+  }
+  yield chunk({}, calls.length > 0 ? 'tool_calls' : 'stop');
+  const prompt = tokensIn(messages.map(({ content }) => textOf(content)).join(''));
+  const completion = tokensIn(text + JSON.stringify(calls));
+  const usage = { prompt_tokens: prompt, completion_tokens: completion };
+  const total = { ...usage, total_tokens: prompt + completion };
+  yield JSON.stringify({ ...HEAD, choices: [], usage: total });
+  yield '[DONE]';
 }
 
-function toolCall(call: ToolCall): ChatCompletionChunk {
-  return chunk({ tool_calls: [call] });
-}
-
-function usageChunk(promptChars: number, completionChars: number): ChatCompletionChunk {
-  const promptTokens = tokensOf(promptChars);
-  const completionTokens = tokensOf(completionChars);
-  return {
-    ...HEAD,
-    choices: [],
-    usage: {
-      prompt_tokens: promptTokens,
-      completion_tokens: completionTokens,
-      total_tokens: promptTokens + completionTokens,
-    },
-  };
-}
-
-function tokensOf(chars: number): number {
-  return Math.ceil(chars / DEMO_LIMITS.charsPerToken);
+function tokensIn(text: string): number {
+  return Math.ceil(text.length / CHARS_PER_TOKEN);
 }
 
 /** By code points: half a character cannot be written in UTF-8. */
-function* piecesOf(text: string): Generator<string, void, undefined> {
-  const characters = Array.from(text);
-  for (let start = 0; start < characters.length; start += DEMO_LIMITS.pieceChars) {
-    yield characters.slice(start, start + DEMO_LIMITS.pieceChars).join('');
-  }
+function piecesOf(text: string): string[] {
+  return text.match(new RegExp(`.{1,${PIECE_CHARS}}`, 'gsu')) ?? [];
 }

@@ -1,0 +1,124 @@
+/** The tools as the demo model uses them: how it calls them and tells their results. */
+
+/** A call by its canonical name and arguments, as in shared/tools/. */
+export interface Call {
+  readonly name: string;
+  readonly arguments: Readonly<Record<string, unknown>>;
+}
+
+/** What a call came to. */
+export interface Result {
+  readonly call: Call;
+  readonly text: string;
+  /** Null where the tool reported no error. */
+  readonly error: { readonly code: string; readonly message: string } | null;
+  /** An error, or a command whose exit code is not 0. */
+  readonly failed: boolean;
+}
+
+const LIMITS = { maxQuotedLines: 12, maxErrorChars: 400 } as const;
+
+/** The word for a call, and the argument that the call is about. */
+const SPOKEN: Readonly<Record<string, readonly [word: string, of: string]>> = {
+  read_file: ['read', 'target_file'],
+  list_dir: ['list', 'target_directory'],
+  glob_file_search: ['look for', 'glob_pattern'],
+  grep: ['search for', 'pattern'],
+  codebase_search: ['look into', 'query'],
+  write: ['write', 'path'],
+  str_replace: ['change', 'file_path'],
+  delete_file: ['delete', 'target_file'],
+  run_terminal_cmd: ['run', 'command'],
+  create_plan: ['lay out', 'name'],
+};
+
+/** `about` becomes the argument that the tool's calls are about. */
+export function newCall(name: string, about: string, more: Call['arguments'] = {}): Call {
+  return { name, arguments: { [SPOKEN[name]?.[1] ?? '']: about, ...more } };
+}
+
+/** A call in the words that stand behind "I'll" and "I could not". */
+export function doing({ name, arguments: args }: Call): string {
+  const [word, of] = SPOKEN[name] ?? ['call', ''];
+  return `${word} ${code(String(args[of]))}`;
+}
+
+/** The result in a `tool` message's text: a failed one begins as in conversation/memory/window/results.ts. */
+export function readResult(call: Call, text: string): Result {
+  const parts = /^Error(?: ([A-Z_]+))?:\s*([\s\S]*)$/.exec(text);
+  const error = parts && {
+    code: parts[1] ?? '',
+    message: parts[2]?.trim() || 'no reason was given',
+  };
+  const isBadEnd =
+    call.name === 'run_terminal_cmd' && !/^(?:Exit code: 0\n|It runs on\b)/.test(text);
+  return { call, text, error, failed: error !== null || isBadEnd };
+}
+
+/** Tells a result by its first lines. It says nothing that the tool did not say. */
+export function report({ call, text, error }: Result): string {
+  if (error) {
+    const reason = cut(error.message, LIMITS.maxErrorChars);
+    return `I could not ${doing(call)}: ${reason}${error.code && ` (${error.code})`}`;
+  }
+  if (call.name === 'read_file') return reportFile(String(call.arguments['target_file']), text);
+  if (call.name === 'run_terminal_cmd')
+    return reportCommand(String(call.arguments['command']), text);
+  if (call.name === 'create_plan') return 'That is the plan. Ask for the same in agent mode.';
+  return text.includes('\n') ? quote(text) : text;
+}
+
+/** The lines, which `read_file` numbers as `N|text`, as a reference to where they stand. */
+function reportFile(path: string, text: string): string {
+  const lines = [...text.matchAll(/^\s*(\d+)\|(.*)$/gm)];
+  const shown = lines.slice(0, LIMITS.maxQuotedLines);
+  const reference = `${shown[0]?.[1]}:${shown.at(-1)?.[1]}:${path}`;
+  const quoted = fence(reference, shown.map(([, , line]) => line).join('\n'));
+  const count = lines.length === 1 ? '1 line' : `${lines.length} lines`;
+  return lines.length > 0
+    ? `I read ${count} of ${code(path)}:\n\n${quoted}`
+    : `${code(path)}: ${text}`;
+}
+
+/** The result's first line tells how the command ended; notes follow, and then the output. */
+function reportCommand(command: string, text: string): string {
+  const ending = text
+    .split('\n', 1)[0]
+    ?.replace(/^Exit code: (-?\d+)$/, 'ended with exit code $1.');
+  const output = /\nOutput:\n([\s\S]*)$/.exec(text)?.[1]?.trimEnd();
+  return `${code(command)} ${ending} ${output ? `It printed:\n\n${quote(output)}` : 'It printed nothing.'}`;
+}
+
+function quote(text: string): string {
+  const lines = text.split('\n');
+  const more = lines.splice(LIMITS.maxQuotedLines).length;
+  return fence('text', [...lines, ...(more > 0 ? [`… and ${more} more`] : [])].join('\n'));
+}
+
+/** Code inside a sentence. */
+export function code(text: string): string {
+  const quotes = '`'.repeat(longestRun(text) + 1);
+  const space = text.startsWith('`') || text.endsWith('`') ? ' ' : '';
+  return `${quotes}${space}${text.replaceAll('\n', ' ')}${space}${quotes}`;
+}
+
+/** Text between fences that it cannot close. */
+export function fence(info: string, content: string): string {
+  const marks = '`'.repeat(Math.max(3, longestRun(content) + 1));
+  return `${marks}${info}\n${content}\n${marks}`;
+}
+
+function longestRun(text: string): number {
+  return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
+}
+
+/** In UTF-16 units; half a character at the end becomes a replacement character. */
+export function cut(text: string, maxChars: number): string {
+  return text.slice(0, maxChars).toWellFormed();
+}
+
+/** "a, b and c" */
+export function joined(items: readonly string[]): string {
+  const last = items.at(-1) ?? '';
+  return items.length < 2 ? last : `${items.slice(0, -1).join(', ')} and ${last}`;
+}
