@@ -1,4 +1,4 @@
-/** What the demo model understands: a table of intents, from plain words to the calls that carry them out. */
+/** What the demo model understands: a table of intents, from plain words to steps. */
 import { createUnnamed, replace, type Step, SUMMARY, single, unknown, write } from './steps.ts';
 import { fence } from './tools.ts';
 
@@ -14,14 +14,14 @@ interface Intent {
   readonly steps: (said: (group: string) => string, paths: readonly string[]) => readonly Step[];
 }
 
-/** A quoted part is one of these characters while patterns are tried, so that no pattern looks into it. */
+/** One such character stands for each quoted part, so that no pattern looks into it. */
 const MARK = '\\uE000-\\uF8FF';
 /** A word with a dot, a slash or quotes in it, or a file that is known without. */
 const PATH = `(?:(?=\\S*[./${MARK}])\\S+|readme|license|makefile|dockerfile|changelog)`;
 const PATHS = `(?<paths>${PATH}(?:(?:, and|,| and) ${PATH})*)`;
 const FILES = '(?: me| all)?(?: the)?(?: files?| folders?| directory)?(?: called| named)?';
 const PROJECT = '(?: the| this)? (?:project|workspace|repo|repository|codebase)';
-const PLACE = '(?: (?:in|of)(?: the)?(?: folder)? (?<place>\\S+)(?: folder)?)?';
+const PLACE = `(?: here| in${PROJECT}| (?:in|of)(?: the)?(?: folder)? (?<place>\\S+)(?: folder)?)?`;
 const WITH = '(?::| with| containing) (?<content>.+)';
 const NEW = '(?:create|write|make|add)(?: an?| the)?(?: new)?(?: empty)?';
 
@@ -34,11 +34,7 @@ export const INTENTS: readonly Intent[] = [
   },
   {
     example: 'list src',
-    forms: [
-      `(?:list|ls|show)${FILES}(?: here| in${PROJECT})?`,
-      `(?:list|ls|show)${FILES}${PLACE}`,
-      `(?:list|ls)${FILES} (?<place>\\S+)`,
-    ],
+    forms: [`(?:list|ls|show)${FILES}${PLACE}`, `(?:list|ls)${FILES} (?<place>\\S+)`],
     steps: (said) => [single('list_dir', said('place') || '.')],
   },
   {

@@ -1,4 +1,4 @@
-/** What the demo model does next. Pure: the same request and results always lead to the same answer. */
+/** What the demo model does next. Pure: the same history always goes on the same. */
 import type { TodoStatus } from '../../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
 import { EDGE_TOOLS } from '../../../shared/tools/catalogue.ts';
@@ -31,7 +31,8 @@ const HELP = `I understand plain requests about the files of this workspace, suc
 
 ${INTENTS.map(({ example }) => `- ${example}`).join('\n')}
 
-Join several with "then". For anything more, set \`OPENAI_BASE_URL\` and \`OPENAI_API_KEY\` and a real model answers.`;
+Join several with "then". For anything more, set \`OPENAI_BASE_URL\` and \`OPENAI_API_KEY\`: a real
+model answers.`;
 
 export function nextMove(talk: Talk, tools: Tools): Move {
   const { text, calls } = moveOf(talk, tools);

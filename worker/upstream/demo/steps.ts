@@ -12,7 +12,7 @@ export interface Step {
   readonly follow?: (results: readonly Result[]) => readonly Step[];
   /** Tools without which the step leads nowhere, beside those of its calls. */
   readonly needs?: readonly string[];
-  /** What a plan says of a step that changes something. Where plans are on offer, it is planned, not done. */
+  /** What a plan says of a change. Where plans are on offer, the change is planned, not made. */
   readonly detail?: string;
   /** The step for the file that the user names as the answer to the calls. */
   readonly named?: (path: string) => Step;
@@ -85,7 +85,7 @@ export function createUnnamed(content: string): Step {
   };
 }
 
-/** The user's own words win over the option before them. The first option is taken when they leave the choice. */
+/** The user's own words win over their option. Without either, the first option is taken. */
 function answered([result]: readonly Result[], then: (path: string) => Step[]): Step[] {
   const said = /\n-> ([\s\S]*)$/.exec(result?.text ?? '')?.[1];
   if (said === undefined) return [];
@@ -113,7 +113,8 @@ function planStep(steps: readonly Step[]): Step {
     const detail = step.detail ?? (step.calls.length > 0 ? 'This only looks.' : BEYOND_RULES);
     return `### ${index + 1}. ${todoOf(step, index).content}\n\n${detail}`;
   });
-  const name = `${todos[0]?.content.replaceAll('`', '')}${steps.length > 1 ? ` +${steps.length - 1}` : ''}`;
+  const more = steps.length > 1 ? ` +${steps.length - 1}` : '';
+  const name = `${todos[0]?.content}${more}`.replaceAll('`', '');
   const titles = joined(steps.map(({ title }) => title));
   return single('create_plan', cut(name, maxIdChars), {
     overview: cut(`To ${titles}. Nothing is changed yet.`, maxTodoChars),

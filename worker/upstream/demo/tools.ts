@@ -16,6 +16,7 @@ export interface Result {
   readonly failed: boolean;
 }
 
+/** Lines of a result and UTF-16 units of an error: the call's own document shows the rest. */
 const LIMITS = { maxQuotedLines: 12, maxErrorChars: 400 } as const;
 
 /** The word for a call, and the argument that the call is about. */
@@ -43,7 +44,7 @@ export function doing({ name, arguments: args }: Call): string {
   return `${word} ${code(String(args[of]))}`;
 }
 
-/** The result in a `tool` message's text: a failed one begins as in conversation/memory/window/results.ts. */
+/** Failed results begin as in worker/conversation/memory/window/results.ts. */
 export function readResult(call: Call, text: string): Result {
   const parts = /^Error(?: ([A-Z_]+))?:\s*([\s\S]*)$/.exec(text);
   const error = parts && {
@@ -82,11 +83,11 @@ function reportFile(path: string, text: string): string {
 
 /** The result's first line tells how the command ended; notes follow, and then the output. */
 function reportCommand(command: string, text: string): string {
-  const ending = text
-    .split('\n', 1)[0]
-    ?.replace(/^Exit code: (-?\d+)$/, 'ended with exit code $1.');
+  const [ending = ''] = text.split('\n', 1);
+  const ended = ending.replace(/^Exit code: (-?\d+)$/, ' ended with exit code $1.');
   const output = /\nOutput:\n([\s\S]*)$/.exec(text)?.[1]?.trimEnd();
-  return `${code(command)} ${ending} ${output ? `It printed:\n\n${quote(output)}` : 'It printed nothing.'}`;
+  const printed = output ? `It printed:\n\n${quote(output)}` : 'It printed nothing.';
+  return `${code(command)}${ended === ending ? `: ${ending}` : ended} ${printed}`;
 }
 
 function quote(text: string): string {

@@ -10,7 +10,7 @@ const PIECE_CHARS = 12;
 /** The usual estimate. */
 const CHARS_PER_TOKEN = 4;
 
-/** A message of Chat Completions. Its fields are `unknown`, since other models wrote some of them. */
+/** A message of Chat Completions. Other models may have written its fields. */
 export interface DemoMessage {
   readonly role: string;
   readonly content?: unknown;
@@ -24,7 +24,7 @@ export interface DemoRequest {
   readonly tools: readonly string[];
 }
 
-/** The same request always gets the same bytes, so a turn that is asked again after a crash goes on as before. */
+/** The same request gets the same bytes, so a turn that is repeated after a crash goes on. */
 export function demoReply({ messages, tools }: DemoRequest): Response {
   const events = eventsOf(nextMove(readTalk(messages), new Set(tools)), messages);
   const encoder = new TextEncoder();
