@@ -8,7 +8,7 @@ import {
   utimesSync,
   writeFileSync,
 } from 'node:fs';
-import { extname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 import { runDrawbridge, startDrawbridge } from './drawbridge.ts';
@@ -97,6 +97,7 @@ function newProject() {
 }
 
 const PROGRAM = `
+import { extname } from 'node:path';
 import { words } from './words.ts';
 export async function main([stay]) {
   console.log(words, extname(import.meta.url));

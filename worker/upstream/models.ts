@@ -9,7 +9,6 @@ import {
   type ModelTable,
   parseModelTable,
 } from '../../shared/models.ts';
-import type { Env } from '../env.ts';
 import { DEMO_MODEL } from './demo/wire.ts';
 import { secretsInUrl } from './secrets.ts';
 

@@ -144,7 +144,7 @@ describe('a bad table is not configured, and says where', () => {
     [{}, 'MODELS: '],
     [[], 'MODELS: '],
     [[{}], 'MODELS[0].id: '],
-    [[{ id: 'a', baseURL: 'https://x.test' }], 'MODELS[0]: Unrecognized key: "baseURL"'],
+    [[{ id: 'a', baseURL: 'https://x.test' }], 'MODELS[0].baseURL: There is no such field'],
     [[{ id: 'a', baseUrl: 'ftp://x.test' }], 'MODELS[0].baseUrl: must be an http(s) URL'],
     [[{ id: 'a', keyName: 'sk-secret' }], 'MODELS[0].keyName: must be the name of a secret'],
     [[{ id: 'a', keyName: 'AUTH_SECRET' }], 'MODELS[0].keyName: AUTH_SECRET is no key'],

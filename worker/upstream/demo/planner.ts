@@ -65,10 +65,12 @@ function moveOf({ query, turns }: Talk, tools: Tools): Move {
   return isTold ? { text: words.join('\n\n'), calls: [] } : { text: '', calls: todos };
 }
 
-/** From the first change on, everything is laid out where plans are on offer. */
+/** In plan mode everything is laid out from the first change on. */
 function planned(steps: readonly Step[], tools: Tools): readonly Step[] {
+  // Agent mode has plans on offer too, but there changes are made.
+  const isPlanMode = tools.has('create_plan') && !tools.has('todo_write') && !tools.has('write');
   const start = steps.findIndex(
-    (step) => step === PLAN_BEGINS || (step.detail !== undefined && tools.has('create_plan')),
+    (step) => step === PLAN_BEGINS || (step.detail !== undefined && isPlanMode),
   );
   const rest = steps.slice(start).filter((step) => step !== PLAN_BEGINS);
   return start < 0 || rest.length === 0 ? steps : [...steps.slice(0, start), ...plan(rest)];
