@@ -1,14 +1,49 @@
 /** What a person approves and a device signs: the question as it was shown, with the answer in it. Same on every side. */
 import * as z from 'zod';
-import { Metadata } from './documents.ts';
+import { Diff, Metadata } from './documents.ts';
 import { BridgeId, CallId, type ConversationId, DeviceId } from './ids.ts';
 
-/** What will happen if a person allows it, as an object. So far that is a call: this tool with these arguments. */
-export const Proposal = z.object({
+/** Of a file's bytes, in hexadecimal; null where there is no file. */
+const FileHash = z.string().nullable();
+
+/** A change to one file. The hashes tell exactly which bytes give way to which. */
+const EditProposal = z.object({
+  kind: z.literal('edit'),
+  tool: z.string(),
+  /** Where the path of the call really leads, relative to the workspace. */
+  path: z.string(),
+  operation: z.enum(['create', 'edit', 'delete']),
+  /** The changed lines, in order. Empty where the file goes, and where it stays as it is. */
+  diff: z.array(Diff),
+  beforeHash: FileHash,
+  afterHash: FileHash,
+  /** Only where the diff is too long to be shown whole: so many UTF-16 units of it are left out. */
+  cut: z.object({ chars: z.int().positive() }).optional(),
+});
+
+const CommandProposal = z.object({
+  kind: z.literal('command'),
+  tool: z.string(),
+  command: z.string(),
+  /** Where it runs, relative to the workspace. */
+  folder: z.string(),
+  /** Sorted by name. */
+  permissions: z.array(z.string()),
+  background: z.boolean(),
+  /** Null where nothing ends it. */
+  timeLimitMs: z.int().positive().nullable(),
+  /** What holds it; `none` also for a command that is let out of its sandbox. */
+  confinement: z.enum(['bubblewrap', 'none']),
+});
+
+const CallProposal = z.object({
   kind: z.literal('call'),
   tool: z.string(),
   arguments: Metadata,
 });
+
+/** What will happen if a person allows it, as an object. */
+export const Proposal = z.discriminatedUnion('kind', [EditProposal, CommandProposal, CallProposal]);
 export type Proposal = z.infer<typeof Proposal>;
 
 /** Random text that the bridge makes for each question: an answer with another nonce answers another question. */

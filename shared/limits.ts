@@ -408,6 +408,8 @@ export const TOOL_LIMITS = {
   diffTimeoutMs: 200,
   /** UTF-16 units of a shown diff, old and new text together: well below a tunnel frame. */
   maxDiffChars: 400_000,
+  /** UTF-16 units of a diff that a person is asked about: even where each takes six bytes a proposal fits its row. */
+  maxProposedChars: 140_000,
   /** Lines quoted when an edit found no place, and UTF-16 units of each. */
   maxHintLines: 12,
   maxHintLineChars: 300,

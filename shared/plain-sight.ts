@@ -48,13 +48,56 @@ export function nameInLine(name: string): string {
   return JSON.stringify(name).replace(HIDDEN_IN_NAME, jsonEscapeOf);
 }
 
-/** A proposal line by line, uncut: the arguments are indented, and their further lines stand deeper. */
-export function describeProposal({ arguments: args }: Proposal): string[] {
-  return Object.entries(args).flatMap(([name, value]) => {
+/** A proposal line by line, all of it: values are indented, and their further lines stand deeper. */
+export function describeProposal(proposal: Proposal): string[] {
+  switch (proposal.kind) {
+    case 'edit':
+      return describeEdit(proposal);
+    case 'command': {
+      const { command, folder, permissions, background, timeLimitMs, confinement } = proposal;
+      return describeValues({
+        command,
+        folder,
+        permissions: permissions.length === 0 ? 'none' : permissions.join(', '),
+        ...(background && { background: 'it goes on until it or the bridge ends' }),
+        ...(timeLimitMs !== null && { timeLimit: `${timeLimitMs} ms` }),
+        sandbox: confinement,
+      });
+    }
+    case 'call':
+      return describeValues(proposal.arguments);
+    default:
+      return proposal satisfies never;
+  }
+}
+
+function describeValues(values: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(values).flatMap(([name, value]) => {
     const text = typeof value === 'string' ? value : JSON.stringify(value);
     const [first = '', ...rest] = inPlainSight(text).split('\n');
     return [`  ${nameInPlainSight(name)}: ${first}`, ...rest.map((line) => `    ${line}`)];
   });
+}
+
+/** Lines that go are marked with a minus, lines that come with a plus. */
+function describeEdit(edit: Extract<Proposal, { kind: 'edit' }>): string[] {
+  const { operation, path, diff, beforeHash, afterHash, cut } = edit;
+  const marked = (mark: string, text: string) =>
+    inPlainSight(text)
+      .split('\n')
+      .map((line) => `    ${mark} ${line}`);
+  return [
+    `  ${operation}: ${nameInLine(path)}`,
+    ...diff.flatMap(({ startLine, endLine, oldString, newString }) => [
+      ...(operation === 'edit'
+        ? [`  lines ${startLine} to ${endLine}:`, ...marked('-', oldString)]
+        : []),
+      ...marked('+', newString),
+    ]),
+    ...(cut ? [`  NOT SHOWN: ${cut.chars} more characters of this change.`] : []),
+    ...(cut ? describeValues({ sha256Before: beforeHash, sha256After: afterHash }) : []),
+    ...(beforeHash === afterHash ? ['  The file has this content already.'] : []),
+  ];
 }
 
 /** A name that is no plain word is quoted, so that it cannot look like a name with a value. */

@@ -147,7 +147,8 @@ const ApprovalResolved = z.object({
   type: z.literal('approval_resolved'),
   callId: CallId,
   nonce: Nonce,
-  decision: z.enum(['once', 'reject', 'expired']),
+  /** `superseded`: the question no longer says what would happen. The call is asked about anew, or it needs no answer any more. */
+  decision: z.enum(['once', 'reject', 'expired', 'superseded']),
   /** Where it was answered: `device`, `terminal`, or `drawbridge` where nobody did. Later versions may know more places. */
   by: z.string().max(REQUEST_LIMITS.maxNameChars),
   message: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),

@@ -5,16 +5,25 @@ export class Lanes {
 
   /**
    * Runs the work when all its lanes are free; it takes its place in all of them at once, so that none can wait for each
-   * other. Rejects as the work does, which frees the lanes as well.
+   * other. Rejects as the work does, which frees the lanes as well. Work that has not begun when the signal aborts never
+   * does: it rejects at once, and keeps its place until that is free.
    */
-  async run<T>(lanes: readonly string[], work: () => Promise<T>): Promise<T> {
+  async run<T>(lanes: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    const { promise: left, reject: leave } = Promise.withResolvers<never>();
+    const onAbort = () => leave(signal?.reason);
+    signal?.addEventListener('abort', onAbort);
+    const begin = async () => {
+      signal?.throwIfAborted();
+      signal?.removeEventListener('abort', onAbort);
+      return await work();
+    };
     const before = lanes.flatMap((lane) => this.#last.get(lane) ?? []);
-    const turn = before.length === 0 ? work() : Promise.allSettled(before).then(work);
+    const turn = before.length === 0 ? begin() : Promise.allSettled(before).then(begin);
     for (const lane of lanes) this.#last.set(lane, turn);
-    try {
-      return await turn;
-    } finally {
+    const end = () => {
       for (const lane of lanes) if (this.#last.get(lane) === turn) this.#last.delete(lane);
-    }
+    };
+    void turn.then(end, end);
+    return await Promise.race([turn, left]);
   }
 }

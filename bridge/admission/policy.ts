@@ -1,9 +1,9 @@
 /** Decides whether a call runs, asks a person first, or is refused. Pure: all it knows is handed in. */
 import { relative, resolve } from 'node:path';
-import { invalidRequest } from '../../shared/errors.ts';
+import type { Metadata } from '../../shared/documents.ts';
 import { modeAllows } from '../../shared/modes.ts';
-import { findTool, takesPath } from '../../shared/tools/catalogue.ts';
-import { renameArguments, subjectsOf, type ToolDefinition } from '../../shared/tools/definition.ts';
+import { takesPath } from '../../shared/tools/catalogue.ts';
+import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { renameFile } from '../../shared/tools/rename-file.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
@@ -31,30 +31,25 @@ export interface Policy extends Rulebook {
   readonly realNames?: readonly (string | undefined)[] | undefined;
 }
 
-/** A call, as far as rules know it. */
-export type JudgedCall = Pick<
-  ToolCall,
-  'tool' | 'arguments' | 'mode' | 'limits' | 'approvalReason'
->;
+/** A call, as far as rules know it: its arguments were read before. */
+export interface JudgedCall extends Pick<ToolCall, 'mode' | 'limits' | 'approvalReason'> {
+  readonly definition: ToolDefinition;
+  readonly args: Metadata;
+  /** Paths or a command line. */
+  readonly subjects: readonly string[];
+}
 
 /** The verdict on a call, whatever the edge thinks of it. */
 export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
-  const tool = findTool(call.tool);
-  if (tool === undefined) return deny(`This bridge has no tool named ${call.tool}.`);
-  if (!modeAllows(call.mode, tool.effect)) {
-    return deny(`In the read-only mode ${call.mode}, ${tool.name} does not run.`);
-  }
-  const parsed = tool.arguments.safeParse(renameArguments(tool, call.arguments));
-  if (!parsed.success) {
-    return deny(
-      `${tool.name} does not take these arguments: ${invalidRequest(parsed.error).message}`,
-    );
+  const { definition: tool, args, subjects, mode, limits = {}, approvalReason } = call;
+  if (!modeAllows(mode, tool.effect)) {
+    return deny(`In the read-only mode ${mode}, ${tool.name} does not run.`);
   }
   return strictestOf([
     tool.name === runTerminalCmd.name
-      ? judgeCommand(runTerminalCmd.arguments.parse(parsed.data), policy, policy)
-      : judgePaths(tool, subjectsOf(tool, parsed.data), policy),
-    ...verdictsOfRequest(tool, call.limits ?? {}, call.approvalReason),
+      ? judgeCommand(runTerminalCmd.arguments.parse(args), policy, policy)
+      : judgePaths(tool, subjects, policy),
+    ...verdictsOfRequest(tool, limits, approvalReason),
   ]);
 }
 
@@ -62,11 +57,12 @@ export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
  * What a call may show of the workspace, once it was let through: nothing of what a rule forbids, and of what a rule
  * asks about only what the person was asked about.
  */
-export function visibilityOf(call: JudgedCall, policy: Policy): Visibility | undefined {
-  const tool = findTool(call.tool);
-  const parsed = tool?.arguments.safeParse(renameArguments(tool, call.arguments));
-  if (!tool || !parsed?.success || !takesPath(tool)) return undefined;
-  const paths = namedPaths(subjectsOf(tool, parsed.data), policy);
+export function visibilityOf(
+  { definition: tool, subjects }: JudgedCall,
+  policy: Policy,
+): Visibility | undefined {
+  if (!takesPath(tool)) return undefined;
+  const paths = namedPaths(subjects, policy);
   const answered = paths.flatMap((path) => decidingRulesOfPath(tool, path, policy));
   const folders = paths.map(({ called, realName }) => realName ?? called);
   return visibilityFor({ tool, folders, book: policy, answered });

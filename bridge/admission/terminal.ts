@@ -4,7 +4,7 @@ import { Keyboard, type KeyInput, type KeyOutput, signalAll } from '../../machin
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import { describeProposal, inPlainSight } from '../../shared/plain-sight.ts';
 import { consequenceOf } from '../../shared/tools/catalogue.ts';
-import type { TerminalAnswer, TerminalPrompt } from './asking.ts';
+import type { TerminalAnswer, TerminalPrompt } from './askers.ts';
 
 /** Undefined where there is no terminal: then nobody is asked here. */
 export function createTerminalPrompt(

@@ -2,6 +2,7 @@
 import { diffArrays } from 'diff';
 import type { Diff } from '../../shared/documents.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { countLines } from './lines.ts';
 
 /** The whole change as one diff, from its first to its last line; `hunks` only where unchanged lines lie in between. */
 export interface TextDiff {
@@ -24,6 +25,60 @@ export function diffTexts(before: string, after: string): TextDiff | null {
   const hunks = findHunks(old, fresh, whole).map((hunk) => toDiff(old, fresh, hunk));
   const isTelling = hunks.length > 1 && hunks.length <= TOOL_LIMITS.maxHunks;
   return isTelling && isInOrder(hunks) ? { diff, hunks } : { diff };
+}
+
+/** A change as a person is shown it who decides about it. */
+export interface ShownChange {
+  readonly diff: Diff[];
+  /** So many UTF-16 units of the diff are left out. */
+  readonly cut?: { readonly chars: number };
+}
+
+/** `changes` is what {@link diffTexts} says; `before` is null for a new file. */
+export function showChange(
+  before: string | null,
+  after: string,
+  changes: TextDiff | null,
+): ShownChange {
+  if (changes !== null) return fitted(changes.hunks ?? [changes.diff]);
+  if (before !== null) return fitted([wholeChange(before, after)]);
+  const endLine = countLines(after);
+  return fitted(after === '' ? [] : [{ oldString: '', newString: after, startLine: 1, endLine }]);
+}
+
+/** Unlike the fine diff this takes no more than a look at each character, however long the texts are. */
+function wholeChange(before: string, after: string): Diff {
+  const shorter = Math.min(before.length, after.length);
+  let start = 0;
+  while (start < shorter && before[start] === after[start]) start++;
+  start = start === 0 ? 0 : before.lastIndexOf('\n', start - 1) + 1;
+  let end = 0;
+  while (end < shorter - start && before.at(-1 - end) === after.at(-1 - end)) end++;
+  const lineEnd = before.indexOf('\n', before.length - end);
+  end = lineEnd < 0 ? 0 : before.length - lineEnd;
+  const oldString = before.slice(start, before.length - end);
+  const newString = after.slice(start, after.length - end);
+  const startLine = countLines(before.slice(0, start)) + 1;
+  return { oldString, newString, startLine, endLine: startLine + oldString.split('\n').length - 1 };
+}
+
+function fitted(hunks: readonly Diff[]): ShownChange {
+  let left: number = TOOL_LIMITS.maxProposedChars;
+  let chars = 0;
+  const take = (text: string, most: number): string => {
+    const shown = text.length <= most ? text : text.slice(0, most).toWellFormed();
+    left -= shown.length;
+    chars += text.length - shown.length;
+    return shown;
+  };
+  const diff = hunks.flatMap((hunk) => {
+    const isOver = left === 0;
+    // A long piece that goes leaves room for what comes in its place.
+    const oldString = take(hunk.oldString, Math.max(left - hunk.newString.length, left >> 1));
+    const newString = take(hunk.newString, left);
+    return isOver ? [] : [{ ...hunk, oldString, newString }];
+  });
+  return chars === 0 ? { diff } : { diff, cut: { chars } };
 }
 
 /** Half-open ranges of the old and the new lines. */

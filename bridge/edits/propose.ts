@@ -2,7 +2,7 @@
 import type { Diff } from '../../shared/documents.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
-import { diffTexts } from './diff.ts';
+import { diffTexts, type ShownChange, showChange } from './diff.ts';
 import { encode } from './encoding.ts';
 import { replaceText } from './ladder.ts';
 import { isCopiedWithNumbers } from './line-numbers.ts';
@@ -37,7 +37,7 @@ export type Edit =
   | { readonly kind: 'write'; readonly text: string };
 
 /** What the edit comes to. */
-export interface Proposal {
+export interface EditProposal {
   /** The whole new file; null where the file stays as it is. */
   readonly bytes: Uint8Array | null;
   /** What the model is told once it is done. */
@@ -45,14 +45,16 @@ export interface Proposal {
   /** Null for a new file, one that stays, and a change too long to be shown. */
   readonly diff: Diff | null;
   readonly hunks?: readonly Diff[];
+  /** The same for a person who is asked: a new file is shown, too, and of a long change the beginning. */
+  readonly shown: ShownChange;
 }
 
 /** Throws a {@link ToolFailure} for an edit that cannot be made. */
-export function proposeEdit({ name, bytes, standing, edit }: EditRequest): Proposal {
+export function proposeEdit({ name, bytes, standing, edit }: EditRequest): EditProposal {
   const before = bytes === null ? null : toSourceText(name, bytes);
   const { after, note } = rewrite({ name, before, standing, edit });
   const data = `${describe(name, before, after)}${note === '' ? '' : ` ${note}`}`;
-  if (before?.text === after) return { bytes: null, data, diff: null };
+  if (before?.text === after) return { bytes: null, data, diff: null, shown: { diff: [] } };
   const isLong = countLines(after) > TOOL_LIMITS.maxEditedLines;
   const changes = before === null || isLong ? null : diffTexts(before.text, after);
   const fresh = encode(after, before?.bom ?? false);
@@ -61,6 +63,7 @@ export function proposeEdit({ name, bytes, standing, edit }: EditRequest): Propo
     data,
     diff: changes?.diff ?? null,
     ...(changes?.hunks && { hunks: changes.hunks }),
+    shown: showChange(before?.text ?? null, after, changes),
   };
 }
 

@@ -1,28 +1,25 @@
 /** Runs codebase_search: the places in the code that answer a question best, with their lines. */
 import { CODEBASE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
-import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
-import { subjectsOf } from '../../shared/tools/definition.ts';
+import type { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { numberLine } from '../edits/line-numbers.ts';
 import type { Passage } from '../search/codebase/passages.ts';
 import { type Answer, searchCodebase } from '../search/codebase/search.ts';
 import type { Place } from '../workspace/workspace.ts';
-import { type ArgumentsOf, executor } from './executor.ts';
+import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 import { cutLine } from './output.ts';
 
 /** Nothing it shows counts as read: an edit needs the file itself. */
-export const executeCodebaseSearch = executor<ArgumentsOf<typeof codebaseSearch>>(
-  async (args, { workspace, signal }) => {
-    const places = await Promise.all(
-      subjectsOf(codebaseSearch, args).map((path) => workspace.resolve(path, 'read')),
-    );
-    const answers: Answer[] = [];
-    for (const place of withoutInner(places)) {
-      answers.push(await searchCodebase({ question: args.query, place, workspace, signal }));
-    }
-    return { status: 'success', data: showAnswer(joined(answers)) };
-  },
-);
+export const executeCodebaseSearch: ToolExecutor<ArgumentsOf<typeof codebaseSearch>> = async (
+  args,
+  { workspace, places, signal },
+) => {
+  const answers: Answer[] = [];
+  for (const place of withoutInner(places)) {
+    answers.push(await searchCodebase({ question: args.query, place, workspace, signal }));
+  }
+  return { status: 'success', data: showAnswer(joined(answers)) };
+};
 
 /** A place inside another one is searched with that. */
 function withoutInner(places: readonly Place[]): Place[] {

@@ -2,27 +2,72 @@
 import type { FileEditMetadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
-import type { deleteFile } from '../../shared/tools/delete-file.ts';
+import { deleteFile } from '../../shared/tools/delete-file.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
-import { deleteImage } from '../workspace/changes.ts';
-import { type ArgumentsOf, executor } from './executor.ts';
+import { deleteImage, staleFailure } from '../workspace/changes.ts';
+import { type FileImage, readImage } from '../workspace/files.ts';
+import type { Place } from '../workspace/workspace.ts';
+import {
+  type ArgumentsOf,
+  type Proposed,
+  type ToolContext,
+  type ToolWork,
+  toWrite,
+} from './executor.ts';
 
-export const executeDeleteFile = executor<ArgumentsOf<typeof deleteFile>>(async (args, context) => {
-  const { workspace, ledger, conversationId, signal } = context;
-  const place = await workspace.resolve(args.target_file, 'write');
-  if (place.isLink) {
-    throw new ToolFailure(
-      'NOT_A_FILE',
-      `${nameInLine(place.name)} is a symbolic link: delete the file it leads to by its own path, or ask the person to remove the link.`,
-    );
+export const deletesFile: ToolWork<ArgumentsOf<typeof deleteFile>> = {
+  propose: async (args, context) => {
+    const place = toWrite(context.places[0]);
+    assertNoLink(place);
+    const { ledger, conversationId, workspace } = context;
+    const before = await readIfReadable(place, context);
+    const seen = ledger.hashOf(conversationId, place.path);
+    if (seen !== null && seen !== before?.hash) throw staleFailure(place);
+    const result = resultOf(place);
+    const apply: Proposed['apply'] = async ({ signal }) => {
+      await deleteImage(place, { expected: before?.hash ?? null, signal });
+      ledger.forget(conversationId, place.path);
+      return result;
+    };
+    const { name: tool } = deleteFile;
+    if (before === null) return { proposal: { kind: 'call', tool, arguments: args }, apply };
+    const hashes = { beforeHash: before.hash, afterHash: null };
+    const path = workspace.nameOf(place.path);
+    return {
+      proposal: { kind: 'edit', tool, path, operation: 'delete', diff: [], ...hashes },
+      change: { ...hashes, result },
+      apply,
+    };
+  },
+};
+
+/** Null for a file that is too large to be read, or may not be: such a file can be deleted, too. */
+async function readIfReadable(place: Place, { signal }: ToolContext): Promise<FileImage | null> {
+  try {
+    return await readImage(place, signal);
+  } catch (error) {
+    if (error instanceof ToolFailure && UNREADABLE.has(error.code)) return null;
+    throw error;
   }
-  await deleteImage(place, { expected: ledger.hashOf(conversationId, place.path), signal });
-  ledger.forget(conversationId, place.path);
+}
+
+const UNREADABLE: ReadonlySet<string> = new Set(['FILE_TOO_LARGE', 'NOT_PERMITTED']);
+
+function assertNoLink(place: Place): void {
+  if (!place.isLink) return;
+  throw new ToolFailure(
+    'NOT_A_FILE',
+    `${nameInLine(place.name)} is a symbolic link: delete the file it leads to by its own path, or ask the person to remove the link.`,
+  );
+}
+
+function resultOf({ name }: Place): ToolResult {
   const metadata: FileEditMetadata = {
-    filePath: place.name,
+    filePath: name,
     operation: 'delete',
-    language: languageOf(place.name),
+    language: languageOf(name),
     diff: null,
   };
-  return { status: 'success', data: `Deleted ${nameInLine(place.name)}.`, metadata };
-});
+  return { status: 'success', data: `Deleted ${nameInLine(name)}.`, metadata };
+}

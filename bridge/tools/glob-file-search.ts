@@ -5,32 +5,29 @@ import { nameInLine } from '../../shared/plain-sight.ts';
 import type { globFileSearch } from '../../shared/tools/glob-file-search.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { listFiles } from '../search/file-list.ts';
-import { type ArgumentsOf, executor } from './executor.ts';
+import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 import { linesThatFit } from './output.ts';
 
-export const executeGlobFileSearch = executor<ArgumentsOf<typeof globFileSearch>>(
-  async (args, { workspace, signal }) => {
-    const place = await workspace.resolve(args.target_directory, 'read');
-    const listed = await listFiles({
-      folder: place.path,
-      globs: [atAnyDepth(args.glob_pattern)],
-      hidden: true,
-      newestFirst: true,
-      signal,
-    });
-    const found = await filterInTurns(listed, (name) => workspace.mayName(join(place.path, name)));
-    const shown = linesThatFit(
-      found
-        .slice(0, TOOL_LIMITS.maxEntries)
-        .map((name) => nameInLine(workspace.nameOf(join(place.path, name)))),
-      TOOL_LIMITS.maxEntries,
-    );
-    return {
-      status: 'success',
-      data: [...shown, summarize(shown.length, found.length)].join('\n'),
-    };
-  },
-);
+export const executeGlobFileSearch: ToolExecutor<ArgumentsOf<typeof globFileSearch>> = async (
+  args,
+  { workspace, places: [place], signal },
+) => {
+  const listed = await listFiles({
+    folder: place.path,
+    globs: [atAnyDepth(args.glob_pattern)],
+    hidden: true,
+    newestFirst: true,
+    signal,
+  });
+  const found = await filterInTurns(listed, (name) => workspace.mayName(join(place.path, name)));
+  const shown = linesThatFit(
+    found
+      .slice(0, TOOL_LIMITS.maxEntries)
+      .map((name) => nameInLine(workspace.nameOf(join(place.path, name)))),
+    TOOL_LIMITS.maxEntries,
+  );
+  return { status: 'success', data: [...shown, summarize(shown.length, found.length)].join('\n') };
+};
 
 /** `**` in front of a pattern that has none; ripgrep reads a lone name like that anyway, but not `src/*.ts`. */
 function atAnyDepth(pattern: string): string {

@@ -10,15 +10,14 @@ import { listFiles } from '../search/file-list.ts';
 import type { Ripgrep } from '../search/ripgrep.ts';
 import { Sightings } from '../search/sightings.ts';
 import type { Place } from '../workspace/workspace.ts';
-import { type ArgumentsOf, executor, type ToolContext } from './executor.ts';
+import type { ArgumentsOf, ToolContext, ToolExecutor } from './executor.ts';
 import { showCounts, showFiles, showMatches, type View } from './grep-output.ts';
 
 type GrepArguments = ArgumentsOf<typeof grep>;
 
 /** Secret files are searched by ripgrep, but nothing of them leaves this process. */
-export const executeGrep = executor<GrepArguments>(async (args, context) => {
-  const place = await context.workspace.resolve(args.path ?? '.', 'read');
-  const target = await targetOf(place);
+export const executeGrep: ToolExecutor<GrepArguments> = async (args, context) => {
+  const target = await targetOf(context.places[0]);
   const nameOf = (name: string) => nameInLine(context.workspace.nameOf(join(target.folder, name)));
   const mayShow = await filterFor(args, target, context);
   const limit = Math.min(args.head_limit ?? TOOL_LIMITS.maxMatches, TOOL_LIMITS.maxEntries);
@@ -35,7 +34,7 @@ export const executeGrep = executor<GrepArguments>(async (args, context) => {
     case 'count':
       return { status: 'success', data: await showCounts(view) };
   }
-});
+};
 
 /** Where ripgrep runs and what it is told to search there. */
 interface Target {

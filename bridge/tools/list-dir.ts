@@ -5,12 +5,13 @@ import { nameInLine } from '../../shared/plain-sight.ts';
 import type { listDir } from '../../shared/tools/list-dir.ts';
 import { listFiles } from '../search/file-list.ts';
 import { type FolderEntry, readEntries } from '../workspace/files.ts';
-import { type ArgumentsOf, executor } from './executor.ts';
+import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 import { linesThatFit } from './output.ts';
 
-export const executeListDir = executor<ArgumentsOf<typeof listDir>>(async (args, context) => {
-  const { workspace, signal } = context;
-  const place = await workspace.resolve(args.target_directory, 'read');
+export const executeListDir: ToolExecutor<ArgumentsOf<typeof listDir>> = async (
+  args,
+  { workspace, places: [place], signal },
+) => {
   const mayName = (name: string) => workspace.mayName(join(place.path, name));
   const present = (await readEntries(place)).filter(({ name }) => mayName(name));
   const globs = (args.ignore_globs ?? []).map((glob) => `!${glob.replace(/^!/, '')}`);
@@ -23,7 +24,7 @@ export const executeListDir = executor<ArgumentsOf<typeof listDir>>(async (args,
   const shown = linesThatFit(lines, TOOL_LIMITS.maxEntries);
   const summary = summarize(nameInLine(place.name), shown.length, lines.length, present.length);
   return { status: 'success', data: [...shown, summary].join('\n') };
-});
+};
 
 /** Null leaves an entry out: a file, or a folder, of which a search shows nothing. */
 function describe(entry: FolderEntry, count: number | undefined): string | null {

@@ -3,16 +3,17 @@ import { nameInLine } from '../../shared/plain-sight.ts';
 import type { readFile } from '../../shared/tools/read-file.ts';
 import { compute } from '../compute/compute.ts';
 import { readImage } from '../workspace/files.ts';
-import { type ArgumentsOf, executor } from './executor.ts';
+import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 
 /** Reading a part counts as having read the file: its hash is that of the whole. */
-export const executeReadFile = executor<ArgumentsOf<typeof readFile>>(async (args, context) => {
-  const { workspace, ledger, conversationId, signal } = context;
-  const place = await workspace.resolve(args.target_file, 'read');
+export const executeReadFile: ToolExecutor<ArgumentsOf<typeof readFile>> = async (
+  args,
+  { places: [place], ledger, conversationId, signal },
+) => {
   const image = await readImage(place, signal);
   const name = nameInLine(place.name);
   const view = { name, bytes: image.bytes, offset: args.offset, limit: args.limit };
   const { text, range } = await compute('showFile', view, signal);
   ledger.remember(conversationId, place.path, image);
   return { status: 'success', data: text, metadata: { filePath: place.name, ...range } };
-});
+};

@@ -7,12 +7,14 @@ import type { renameFile } from '../../shared/tools/rename-file.ts';
 import { ToolFailure } from '../failure.ts';
 import { moveImage } from '../workspace/changes.ts';
 import type { Place } from '../workspace/workspace.ts';
-import { type ArgumentsOf, executor } from './executor.ts';
+import { type ArgumentsOf, type ToolExecutor, toWrite } from './executor.ts';
 
-export const executeRenameFile = executor<ArgumentsOf<typeof renameFile>>(async (args, context) => {
-  const { workspace, ledger, conversationId, signal } = context;
-  const from = await workspace.resolve(args.target_file, 'write');
-  const to = await workspace.resolve(args.new_path, 'write');
+export const executeRenameFile: ToolExecutor<ArgumentsOf<typeof renameFile>> = async (
+  _,
+  { places, ledger, conversationId, signal },
+) => {
+  const [from, to] = places.map(toWrite);
+  if (!from || !to) throw new Error('A rename has two places.');
   assertMovable(from, to);
   const expected = ledger.hashOf(conversationId, from.path);
   const path = await moveImage(from, to, { expected, signal });
@@ -26,7 +28,7 @@ export const executeRenameFile = executor<ArgumentsOf<typeof renameFile>>(async 
   };
   const data = `Renamed ${nameInLine(from.name)} to ${nameInLine(to.name)}.`;
   return { status: 'success', data, metadata };
-});
+};
 
 function assertMovable(from: Place, to: Place): void {
   if (from.isLink) {

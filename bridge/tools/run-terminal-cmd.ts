@@ -1,60 +1,94 @@
 /** Runs run_terminal_cmd: a shell command under the machine's confinement, to its end or in the background. */
 import { stat } from 'node:fs/promises';
+import type { Proposal } from '../../shared/approvals.ts';
 import type { AttentionItem } from '../../shared/attention.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
-import type { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
+import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { GuardedCommand, WorkspaceGuard } from '../quarantine/guard.ts';
 import type { Confinement, PreparedCommand } from '../sandbox/confinement.ts';
 import type { BackgroundOutcome, BackgroundProcesses } from '../terminal/background.ts';
 import { runCommand } from '../terminal/run-command.ts';
-import type { Place, Workspace } from '../workspace/workspace.ts';
-import { type CommandReport, toCommandResult } from './command-result.ts';
-import { type ArgumentsOf, executor, type ToolContext, type ToolExecutor } from './executor.ts';
+import type { Place } from '../workspace/workspace.ts';
+import { toCommandResult } from './command-result.ts';
+import { type ArgumentsOf, type BridgeTool, bindTool, type ToolContext } from './executor.ts';
 
 type Arguments = ArgumentsOf<typeof runTerminalCmd>;
 
-/**
- * The executor of one bridge. The permissions in the arguments count as granted: the policy has answered before.
- * A command that ends by itself is a success whatever its exit code, for the model must read what it printed; one that
- * is ended (`TIMEOUT`, `CANCELLED`) or could not be started (`NOT_STARTED`) is an error. Metadata is always that of a
- * terminal command.
- */
-export function createRunTerminalCmd(machine: {
+/** What commands of one bridge run in. */
+export interface CommandMachine {
   readonly confinement: Confinement;
   readonly background: BackgroundProcesses;
   /** Watches what commands of the sandbox leave behind; others a person has let out of it. */
   readonly guard?: WorkspaceGuard | undefined;
-}): ToolExecutor<Arguments> {
-  return executor(async (args, context): Promise<ToolResult> => {
-    const permissions = args.permissions ?? [];
-    const place = await findFolder(args.working_directory ?? '.', context.workspace);
-    const { command } = refuseNul(args);
-    const isHeld = machine.confinement.kind !== 'none' && !permissions.includes('all');
-    const guarded = isHeld ? await machine.guard?.begins(command) : undefined;
-    const request = { command, cwd: place.path, permissions };
-    const { limits, outcome } = await start(
-      () =>
-        machine.confinement.start(request, async (prepared) => ({
-          limits: prepared.limits,
-          outcome: await run(args, prepared, machine.background, context),
-        })),
-      guarded,
-    );
-    const attention = await leftBehind(outcome, guarded);
-    if (context.signal.aborted) machine.guard?.tellAgain(attention);
-    const report: CommandReport = {
-      command,
-      workingDirectory: place.name,
-      permissions,
-      limits,
-      attention,
-      outcome,
-    };
-    return toCommandResult(report);
+}
+
+/**
+ * The tool of one bridge. The permissions in the arguments count as granted: the policy has answered before.
+ * A command that ends by itself is a success whatever its exit code, for the model must read what it printed; one that
+ * is ended (`TIMEOUT`, `CANCELLED`) or could not be started (`NOT_STARTED`) is an error. Metadata is always that of a
+ * terminal command.
+ */
+export function createRunTerminalCmd(machine: CommandMachine): BridgeTool {
+  return bindTool(runTerminalCmd, {
+    pathOf: (args) => args.working_directory ?? '.',
+    propose: async (args, { places: [place], workspace }) => {
+      await assertFolder(place);
+      assertNoNul(args);
+      return {
+        proposal: toProposal(args, workspace.nameOf(place.path), machine),
+        apply: (context) => carryOut(args, machine, context),
+      };
+    },
   });
+}
+
+function toProposal(args: Arguments, folder: string, machine: CommandMachine): Proposal {
+  const { command, permissions = [], is_background: background = false } = args;
+  return {
+    kind: 'command',
+    tool: runTerminalCmd.name,
+    command,
+    folder,
+    permissions: [...new Set(permissions)].sort(),
+    background,
+    timeLimitMs: background ? null : timeoutOf(args),
+    confinement: isHeld(args, machine) ? machine.confinement.kind : 'none',
+  };
+}
+
+function isHeld({ permissions = [] }: Arguments, { confinement }: CommandMachine): boolean {
+  return confinement.kind !== 'none' && !permissions.includes('all');
+}
+
+function timeoutOf({ timeout = COMMAND_LIMITS.defaultTimeoutMs }: Arguments): number {
+  return timeout;
+}
+
+async function carryOut(
+  args: Arguments,
+  machine: CommandMachine,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const { command, permissions = [] } = args;
+  const { signal } = context;
+  const [place] = context.places;
+  const guarded = isHeld(args, machine) ? await machine.guard?.begins(command) : undefined;
+  const request = { command, cwd: place.path, permissions };
+  const { limits, outcome } = await start(
+    () =>
+      machine.confinement.start(request, async (prepared) => ({
+        limits: prepared.limits,
+        outcome: await run(args, prepared, machine.background, context),
+      })),
+    guarded,
+  );
+  const attention = await leftBehind(outcome, guarded);
+  if (signal.aborted) machine.guard?.tellAgain(attention);
+  const workingDirectory = place.name;
+  return toCommandResult({ command, workingDirectory, permissions, limits, attention, outcome });
 }
 
 /** A command that was never started has ended. */
@@ -85,8 +119,7 @@ async function run(
   { onOutput, signal }: ToolContext,
 ): Promise<BackgroundOutcome> {
   if (args.is_background !== true) {
-    const timeoutMs = args.timeout ?? COMMAND_LIMITS.defaultTimeoutMs;
-    return await runCommand(launch, { timeoutMs, onOutput, signal });
+    return await runCommand(launch, { timeoutMs: timeoutOf(args), onOutput, signal });
   }
   if (background.isFull) {
     throw new ToolFailure(
@@ -97,18 +130,17 @@ async function run(
   return await background.start(launch, { onOutput, signal });
 }
 
-async function findFolder(path: string, workspace: Workspace): Promise<Place> {
-  const place = await workspace.resolve(path, 'read');
-  const stats = await stat(place.path).catch(() => undefined);
-  if (stats?.isDirectory()) return place;
+async function assertFolder({ path, name }: Place): Promise<void> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats?.isDirectory()) return;
   throw new ToolFailure(
     'NOT_A_FOLDER',
-    `${nameInLine(place.name)} is not a folder, so no command can run there: look for one with list_dir.`,
+    `${nameInLine(name)} is not a folder, so no command can run there: look for one with list_dir.`,
   );
 }
 
 /** The system ends every argument at a NUL. */
-function refuseNul(args: Arguments): Arguments {
-  if (!args.command.includes('\0')) return args;
+function assertNoNul({ command }: Arguments): void {
+  if (!command.includes('\0')) return;
   throw new ToolFailure('INVALID_COMMAND', 'A command must not contain a NUL: leave it out.');
 }

@@ -5,12 +5,16 @@ import { DrawbridgeError } from '../../shared/errors.ts';
 import { CallId } from '../../shared/ids.ts';
 import { ToolResult } from '../../shared/tunnel.ts';
 
+const FileHash = z.string().nullable();
+
 /** Written before anybody is asked: only an answer with this nonce counts. */
 const Asked = z.object({
   type: z.literal('asked'),
   callId: CallId,
   nonce: Nonce,
   proposalDigest: z.string(),
+  /** Of the file that the question is about; absent where it is about no file, null where there is none yet. */
+  beforeHash: FileHash.optional(),
 });
 
 /** Written before anything follows from the answer, and never twice for one nonce. */
@@ -30,6 +34,8 @@ const Started = z.object({
   /** For people who read the file. */
   tool: z.string(),
   repeatable: z.boolean(),
+  /** For a change to one file: after a crash its bytes tell whether it was made, and then this is the result. */
+  change: z.object({ beforeHash: FileHash, afterHash: FileHash, result: ToolResult }).optional(),
 });
 
 const Finished = z.object({ type: z.literal('finished'), callId: CallId, result: ToolResult });

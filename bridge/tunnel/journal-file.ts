@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { PRIVATE_FILE, replaceFile } from '../../machine/private-files.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
+import { JournalUnwritable } from '../admission/book.ts';
 import { logLine } from '../log.ts';
 import {
   type Entry,
@@ -19,11 +20,6 @@ import {
   take,
   toLine,
 } from './journal-entries.ts';
-
-/** The disk does not take an entry that something depends on. The message says why, without the file's path. */
-export class JournalUnwritable extends Error {
-  override readonly name = 'JournalUnwritable';
-}
 
 interface Durability {
   /** Whether a loss of power may take it back. */

@@ -9,31 +9,21 @@ import { takeLock } from '../../machine/lock.ts';
 import { makePrivateFolders } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
-import type { Answered, QuestionBook } from '../admission/asking.ts';
-import { type Held, replay } from './journal-entries.ts';
-import { JournalFile, JournalUnwritable } from './journal-file.ts';
-
-/** What is known of a call. */
-export type CallState =
-  | { readonly state: 'unknown' }
-  /** Started by this process, and not finished. */
-  | { readonly state: 'running' }
-  | { readonly state: 'finished'; readonly result: ToolResult }
-  /** Started by an earlier process, which ended in the middle. Only what is `repeatable` may be started again. */
-  | { readonly state: 'interrupted'; readonly repeatable: boolean };
+import type { Answered, CallBook, CallState, Start } from '../admission/book.ts';
+import { type Entry, type Held, replay } from './journal-entries.ts';
+import { JournalFile } from './journal-file.ts';
 
 /**
  * The journal of one bridge: a file of JSON lines to which is appended. Every method is synchronous: what it says is
  * true when it returns, and on disk where a side effect depends on it. Where that cannot be, it throws
- * {@link JournalUnwritable}.
+ * `JournalUnwritable`.
  *
  * Nonces that were used are not listed anywhere, and need not be: a nonce is random and stands in one `asked` line, whose
  * question takes one answer. What a server sends again after the journal has let go of a call is a call that nobody has
  * asked about, and gets a nonce that no old signature covers.
  */
-export class Journal implements QuestionBook, Disposable {
+export class Journal implements CallBook, Disposable {
   readonly #bootId: string;
   readonly #lock: Disposable;
   readonly #file: JournalFile;
@@ -68,21 +58,37 @@ export class Journal implements QuestionBook, Disposable {
   }
 
   lookup(callId: string): CallState {
-    const { started, finished } = this.#held(callId);
+    const { started, asked, finished } = this.#held(callId);
     if (finished !== undefined) return { state: 'finished', result: finished.result };
     if (started === undefined) return { state: 'unknown' };
     if (started.bootId === this.#bootId) return { state: 'running' };
-    return { state: 'interrupted', repeatable: started.repeatable };
+    // A change is asked about again only once it is known that it was not made.
+    if (started.change !== undefined && asked !== undefined) return { state: 'unknown' };
+    return { state: 'interrupted', repeatable: started.repeatable, change: started.change };
   }
 
-  ask(callId: string, proposalDigest: string): { nonce: string; answer?: Answered } {
+  ask(
+    callId: string,
+    proposalDigest: string,
+    beforeHash?: string | null,
+  ): { nonce: string; answer?: Answered } {
     const { asked, answered } = this.#held(callId);
     if (asked?.proposalDigest === proposalDigest) {
       return { nonce: asked.nonce, ...(answered && { answer: toAnswer(answered) }) };
     }
     const nonce = randomBytes(NONCE_BYTES).toString('base64url');
-    this.#file.append({ type: 'asked', callId, nonce, proposalDigest }, { isDurable: true });
+    const entry: Entry = { type: 'asked', callId, nonce, proposalDigest };
+    this.#file.append(beforeHash === undefined ? entry : { ...entry, beforeHash }, DURABLE);
     return { nonce };
+  }
+
+  askedNonce(callId: string): string | undefined {
+    return this.#held(callId).asked?.nonce;
+  }
+
+  seenHash(callId: string): string | undefined {
+    const { asked, started } = this.#held(callId);
+    return asked?.beforeHash ?? started?.change?.beforeHash ?? undefined;
   }
 
   answer(callId: string, nonce: string, answer: Answered): void {
@@ -90,28 +96,25 @@ export class Journal implements QuestionBook, Disposable {
     if (asked?.nonce !== nonce || answered !== undefined) {
       throw new Error(`Call ${callId} has no question that waits with this nonce.`);
     }
-    this.#file.append({ type: 'answered', callId, nonce, ...answer }, { isDurable: true });
+    this.#file.append({ type: 'answered', callId, nonce, ...answer }, DURABLE);
   }
 
   /**
-   * To be called before a tool starts; when it throws, the tool must not. From here on an approval of the call is used
-   * up. Starting what is running, finished or interrupted and not repeatable is a bug, and throws. A call that may run
-   * twice and was not asked about starts also where nothing can be written.
+   * From here on an approval of the call is used up. Starting what is running or finished is a bug, and throws; so is
+   * starting what was interrupted, unless it may run twice or is a change to a file, whose bytes tell that it was not
+   * made. A call that may run twice and was not asked about starts also where nothing can be written.
    */
-  start({
-    callId,
-    tool,
-    effect,
-    idempotent,
-  }: { callId: string; tool: string } & Pick<ToolDefinition, 'effect' | 'idempotent'>): void {
+  start({ callId, tool, effect, idempotent, change }: Start): void {
     const known = this.lookup(callId);
     const isFresh =
-      known.state === 'unknown' || (known.state === 'interrupted' && known.repeatable);
+      known.state === 'unknown' ||
+      (known.state === 'interrupted' && (known.repeatable || known.change !== undefined));
     if (!isFresh)
       throw new Error(`Call ${callId} is ${known.state} and must not be started again.`);
     const repeatable = effect === 'read' || idempotent;
-    const started = { type: 'started', callId, bootId: this.#bootId, tool, repeatable } as const;
-    if (!repeatable || this.#held(callId).asked) this.#file.append(started, { isDurable: true });
+    const begun = { type: 'started', callId, bootId: this.#bootId, tool, repeatable } as const;
+    const started: Entry = change === undefined ? begun : { ...begun, change };
+    if (!repeatable || this.#held(callId).asked) this.#file.append(started, DURABLE);
     else this.#file.note(started, { isDurable: false });
   }
 
@@ -145,6 +148,8 @@ export class Journal implements QuestionBook, Disposable {
     return this.#file.calls.get(callId) ?? {};
   }
 }
+
+const DURABLE = { isDurable: true } as const;
 
 /** 144 random bits: nobody meets one twice. */
 const NONCE_BYTES = 18;

@@ -1,4 +1,4 @@
-/** What a call came to where no tool says it. */
+/** What a call came to that was ended, and how results fit a frame. */
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 
@@ -9,18 +9,6 @@ export const ENDED: ToolResult = {
   code: 'CANCELLED',
   data: 'The bridge was ended while this call ran: check the state of things before you repeat it.',
 };
-
-export const UNKNOWN_OUTCOME: ToolResult = {
-  status: 'error',
-  code: 'UNKNOWN_OUTCOME',
-  data:
-    'The bridge was restarted while this call ran. It may or may not have had its effect: ' +
-    'check the state of things before you repeat it.',
-};
-
-export function refuse(code: string, data: string): ToolResult {
-  return { status: 'error', code, data };
-}
 
 /**
  * A result as one frame can hold it; a larger one would be refused now and after every restart. Tools bound what they

@@ -9,10 +9,21 @@ import type {
   ToolResult,
   TunnelFrame,
 } from '../../shared/tunnel.ts';
-import type { OpenQuestion, Resolution } from '../admission/asking.ts';
+import type { DeviceAsker } from '../admission/askers.ts';
+import type { OpenQuestion } from '../admission/asking.ts';
+import type { Resolution } from '../admission/book.ts';
+import { CallLife, type Desk } from '../admission/call-life.ts';
+import { refuse, UNKNOWN_OUTCOME } from '../admission/refusals.ts';
 import { logTrouble } from '../log.ts';
-import { CallRunner, type Machine } from './call-runner.ts';
-import { CANCELLED, ENDED, fitFrame, fitText, refuse, UNKNOWN_OUTCOME } from './results.ts';
+import type { Journal } from './journal.ts';
+import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
+
+export interface Machine extends Desk {
+  readonly devices: DeviceAsker;
+  readonly journal: Journal;
+  /** A call has ended that may have changed the workspace. */
+  readonly onChanged: () => void;
+}
 
 /** A call that was taken and has no result yet. */
 interface Work {
@@ -31,14 +42,14 @@ type Resolved = Extract<BridgeFrame, { type: 'approval_resolved' }>;
  */
 export class Session {
   readonly #machine: Machine;
-  readonly #runner: CallRunner;
+  readonly #calls: CallLife;
   readonly #atWork = new Map<string, Work>();
   #send: ((frame: BridgeFrame) => void) | null = null;
   #credit = 0;
 
   constructor(machine: Machine) {
     this.#machine = machine;
-    this.#runner = new CallRunner(machine);
+    this.#calls = new CallLife(machine);
   }
 
   /** A connection is open; frames go there until {@link detach}. */
@@ -67,7 +78,10 @@ export class Session {
   }
 
   /** The question about a call has ended. */
-  tellResolution({ callId, nonce }: ApprovalQuestion, resolution: Resolution): void {
+  tellResolution(
+    { callId, nonce }: Pick<ApprovalQuestion, 'callId' | 'nonce'>,
+    resolution: Resolution,
+  ): void {
     const { message, ...rest } = resolution;
     const said = message === undefined ? {} : { message: fitText(message) };
     const resolved: Resolved = { type: 'approval_resolved', callId, nonce, ...rest, ...said };
@@ -87,7 +101,7 @@ export class Session {
       case 'cancel':
         return this.#cancel(frame.callId);
       case 'approval':
-        void this.#machine.asking.answer(frame.answer);
+        void this.#machine.devices.answer(frame.answer);
         return;
       case 'credit':
         this.#credit = Math.min(this.#credit + frame.chars, TUNNEL_LIMITS.outputCredit);
@@ -111,7 +125,7 @@ export class Session {
   }
 
   #resume({ calls, cancels, answers }: Extract<TunnelFrame, { type: 'welcome' }>): void {
-    const { asking } = this.#machine;
+    const { asking, devices } = this.#machine;
     const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
     for (const { resolved } of this.#atWork.values()) if (resolved) this.#tell(resolved);
@@ -120,7 +134,7 @@ export class Session {
       if (!answered.has(open.question.nonce)) this.tellQuestion(open);
     }
     for (const call of calls) this.#take(call);
-    for (const answer of answers) void asking.answer(answer);
+    for (const answer of answers) void devices.answer(answer);
   }
 
   /** The execution contract: what the journal knows of a call decides whether it runs. */
@@ -132,7 +146,8 @@ export class Session {
       case 'finished':
         return this.#tell({ type: 'result', callId, result: known.result });
       case 'interrupted':
-        return known.repeatable ? this.#begin(call) : this.#finish(callId, UNKNOWN_OUTCOME);
+        if (known.repeatable || known.change) return this.#begin(call);
+        return this.#finish(callId, UNKNOWN_OUTCOME);
       case 'running': // Not at work: the journal refuses to start it again.
       case 'unknown':
         return this.#begin(call);
@@ -162,7 +177,7 @@ export class Session {
   async #resultOf(call: ToolCall, signal: AbortSignal): Promise<ToolResult | null> {
     try {
       const onOutput = (delta: string) => this.#output(call.callId, delta);
-      return await this.#runner.run(call, { signal, onOutput });
+      return await this.#calls.run(call, { signal, onOutput });
     } catch (error) {
       if (!signal.aborted) return failed(call, error);
       if (signal.reason !== ENDING) return CANCELLED;

@@ -196,8 +196,12 @@ async function assertExpected(
     if (isSystemError(error, 'ENOENT')) return null;
     throw error;
   });
-  if ((there?.hash ?? null) === expected) return;
-  throw new ToolFailure(
+  if ((there?.hash ?? null) !== expected) throw staleFailure(place);
+}
+
+/** A file is not what a change was made from. */
+export function staleFailure(place: Place): ToolFailure {
+  return new ToolFailure(
     'STALE',
     `${nameInLine(place.name)} was changed by somebody else since it was last looked at, so nothing was done: read it again, then repeat the call.`,
   );

@@ -5,8 +5,10 @@ import { writeFileSync } from 'node:fs';
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type BridgeStatus, runBridge } from '../../bridge/run.ts';
+import { runBridge } from '../../bridge/run.ts';
 import { Journal } from '../../bridge/tunnel/journal.ts';
+import type { BridgeStatus } from '../../bridge/tunnel/serving.ts';
+import { hashOf } from '../../bridge/workspace/files.ts';
 import { newCallId } from '../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { Mode } from '../../shared/modes.ts';
@@ -324,12 +326,20 @@ describe('the limits of a request', () => {
     await writeFile(join(stateDir, 'devices.json'), JSON.stringify({ devices: [device.key] }));
     const limits = { allowedPaths: ['src/'], requireApproval: true };
     const call = { ...newCall('write', { path: 'src/b.txt', contents: 'b' }), limits };
-    const { callId, conversationId, tool: name, arguments: args } = call;
+    const { callId, conversationId } = call;
     const question = {
       type: 'approval_request',
       callId,
       nonce: expect.any(String),
-      proposal: { kind: 'call', tool: name, arguments: args },
+      proposal: {
+        kind: 'edit',
+        tool: 'write',
+        path: 'src/b.txt',
+        operation: 'create',
+        diff: [{ oldString: '', newString: 'b', startLine: 1, endLine: 1 }],
+        beforeHash: null,
+        afterHash: hashOf(Buffer.from('b')),
+      },
       reason: 'The request asks for an approval of every write call.',
     };
     const { ending, ended } = startBridge();

@@ -52,10 +52,10 @@ export const SAMPLE_TAPE: readonly TapeEvent[] = [
 ];
 
 /** A question as a device gets it. */
-export const QUESTION: ApprovalQuestion = {
+export const QUESTION = {
   bridgeId: BRIDGE_ID,
   nonce: 'n-1',
   callId: CALL_ID,
   conversationId: CONVERSATION_ID,
   proposal: { kind: 'call', tool: 'write', arguments: { path: 'ä.md', contents: '1' } },
-};
+} satisfies ApprovalQuestion;

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Device, signApproval } from '../../client/device.ts';
+import type { Proposal } from '../../shared/approvals.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { newDeviceId } from '../../shared/ids.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
@@ -21,7 +22,7 @@ it('runs what a device of this machine has approved, and only with its signature
 
   const device = deviceOf(house);
   const question = { ...request, conversationId };
-  const other = { ...question, proposal: { ...proposal, arguments: { command: 'true' } } };
+  const other = { ...question, proposal: { ...proposal, command: 'true' } as Proposal };
   const wrong = { nonce, decision: 'once', signature: await signApproval(device, other) };
   const refused = await answer(house, conversationId, callId, wrong);
   expect(refused.status).toBe(403);
@@ -66,7 +67,7 @@ it('shows a waiting call to whoever comes later', async () => {
   expect(responses[0]?.documents[0]?.metadata['approval']).toMatchObject({
     callId: request.callId,
     nonce: request.nonce,
-    proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command } },
+    proposal: { kind: 'command', tool: 'run_terminal_cmd', command, folder: '.' },
   });
   const cancelled = await house.client.cancel(responses[0]?.id ?? '');
   expect(cancelled.status).toBe('cancelled');

@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import {
-  Asking,
-  type QuestionBook,
-  type Resolution,
+  DeviceAsker,
   type TerminalAnswer,
-} from '../../../bridge/admission/asking.ts';
+  terminalAsker,
+} from '../../../bridge/admission/askers.ts';
+import { Asking } from '../../../bridge/admission/asking.ts';
+import type { QuestionBook, Resolution } from '../../../bridge/admission/book.ts';
 import type { ApprovalSubject } from '../../../bridge/admission/proposal.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { BRIDGE_ID, type Device, newDevice, newSubject } from './device.ts';
@@ -48,21 +49,27 @@ describe('a question', () => {
   let terminal: ScriptedTerminal;
   let events: unknown[];
   let asking: Asking;
+  let devices: DeviceAsker;
   let book: ReturnType<typeof newBook>;
   const live = new AbortController().signal;
+
+  const ask = (subject: ApprovalSubject, signal = live) =>
+    asking.ask({ subject, reason: 'why', signal });
 
   beforeEach(async () => {
     device = await newDevice();
     terminal = new ScriptedTerminal();
     events = [];
     book = newBook();
+    devices = new DeviceAsker({
+      keys: async () => [device.key],
+      onRefused: ({ callId }, why) => void events.push({ callId, why }),
+    });
     asking = new Asking({
       bridgeId: BRIDGE_ID,
       book,
-      terminal,
-      devices: async () => [device.key],
+      askers: [devices, terminalAsker(terminal)],
       onRequested: ({ question: { callId }, reason }) => void events.push({ callId, reason }),
-      onRefused: ({ callId }, why) => void events.push({ callId, why }),
       onResolved: ({ callId }, resolution) => void events.push({ callId, ...resolution }),
     });
   });
@@ -71,11 +78,11 @@ describe('a question', () => {
   test('answered at the terminal is over on the devices', async () => {
     const subject = newSubject();
     const { callId } = subject;
-    const resolution = asking.ask(subject, 'why', live);
+    const resolution = ask(subject);
     expect(asking.pending).toMatchObject([{ question: asked(subject), reason: 'why' }]);
     terminal.answer({ decision: 'reject', message: 'not now' });
     expect(await resolution).toEqual({ decision: 'reject', by: 'terminal', message: 'not now' });
-    expect(await asking.answer(await device.approve(asked(subject)))).toBe('not_pending');
+    expect(await devices.answer(await device.approve(asked(subject)))).toBe('not_pending');
     expect(asking.pending).toEqual([]);
     expect(events).toEqual([
       { callId, reason: 'why' },
@@ -85,8 +92,8 @@ describe('a question', () => {
 
   test('answered on a device is taken back at the terminal', async () => {
     const subject = newSubject();
-    const resolution = asking.ask(subject, 'why', live);
-    expect(await asking.answer(await device.approve(asked(subject)))).toBe('counted');
+    const resolution = ask(subject);
+    expect(await devices.answer(await device.approve(asked(subject)))).toBe('counted');
     expect(await resolution).toEqual({ decision: 'once', by: 'device' });
     expect(terminal.withdrawn).toEqual([subject.callId]);
   });
@@ -94,35 +101,37 @@ describe('a question', () => {
   test('stays open after an approval that is not signed', async () => {
     const subject = newSubject();
     const { callId } = subject;
-    const resolution = asking.ask(subject, 'why', live);
-    expect(await asking.answer({ callId, nonce: NONCE, decision: 'once' })).toBe('refused');
+    const resolution = ask(subject);
+    expect(await devices.answer({ callId, nonce: NONCE, decision: 'once' })).toBe('refused');
     expect(asking.pending).toMatchObject([{ question: asked(subject), reason: 'why' }]);
     terminal.answer({ decision: 'once' });
     expect(await resolution).toEqual({ decision: 'once', by: 'terminal' });
   });
 
   test('stays open when the device keys cannot be read', async () => {
+    const damaged = new DeviceAsker({
+      keys: () => Promise.reject(new Error('damaged')),
+      onRefused: () => {},
+    });
     const closed = new Asking({
       bridgeId: BRIDGE_ID,
       book,
-      terminal: undefined,
-      devices: () => Promise.reject(new Error('damaged')),
+      askers: [damaged],
       onRequested: () => {},
-      onRefused: () => {},
       onResolved: () => {},
     });
     const subject = newSubject();
-    void closed.ask(subject, 'why', live);
-    expect(await closed.answer(await device.approve(asked(subject)))).toBe('refused');
+    void closed.ask({ subject, reason: 'why', signal: live });
+    expect(await damaged.answer(await device.approve(asked(subject)))).toBe('refused');
     expect(closed.pending).toHaveLength(1);
-    await closed.answer({ callId: subject.callId, nonce: NONCE, decision: 'reject' });
+    await damaged.answer({ callId: subject.callId, nonce: NONCE, decision: 'reject' });
   });
 
   test('is rejected by any device, with its reason', async () => {
     const subject = newSubject();
     const { callId } = subject;
-    const resolution = asking.ask(subject, 'why', live);
-    expect(await asking.answer({ callId, nonce: NONCE, decision: 'reject', message: 'no' })).toBe(
+    const resolution = ask(subject);
+    expect(await devices.answer({ callId, nonce: NONCE, decision: 'reject', message: 'no' })).toBe(
       'counted',
     );
     expect(await resolution).toEqual({ decision: 'reject', by: 'device', message: 'no' });
@@ -130,15 +139,15 @@ describe('a question', () => {
 
   test('takes an answer that came before it was asked', async () => {
     const subject = newSubject();
-    expect(await asking.answer(await device.approve(asked(subject)))).toBe('not_pending');
-    expect(await asking.ask(subject, 'why', live)).toEqual({ decision: 'once', by: 'device' });
+    expect(await devices.answer(await device.approve(asked(subject)))).toBe('not_pending');
+    expect(await ask(subject)).toEqual({ decision: 'once', by: 'device' });
     expect(terminal.asked).toEqual([]);
   });
 
   test('does not take an answer that came before and is not signed', async () => {
     const subject = newSubject();
-    await asking.answer({ callId: subject.callId, nonce: NONCE, decision: 'once' });
-    void asking.ask(subject, 'why', live);
+    await devices.answer({ callId: subject.callId, nonce: NONCE, decision: 'once' });
+    void ask(subject);
     await vi.waitFor(() => expect(terminal.asked).toEqual([subject.callId]));
     terminal.answer({ decision: 'reject' });
   });
@@ -151,8 +160,8 @@ describe('a question', () => {
       return { nonce: NONCE };
     };
     book.answer = () => seen.push('answered', ...events.slice(1));
-    const resolution = asking.ask(subject, 'why', live);
-    await asking.answer(await device.approve(asked(subject)));
+    const resolution = ask(subject);
+    await devices.answer(await device.approve(asked(subject)));
     await resolution;
     expect([seen, events.length]).toEqual([['asked', 'answered'], 2]);
   });
@@ -161,7 +170,7 @@ describe('a question', () => {
     book.ask = () => {
       throw new Error('the disk is full');
     };
-    await expect(asking.ask(newSubject(), 'why', live)).rejects.toThrow('the disk is full');
+    await expect(ask(newSubject())).rejects.toThrow('the disk is full');
     expect([terminal.asked, asking.pending, events]).toEqual([[], [], []]);
   });
 
@@ -171,8 +180,8 @@ describe('a question', () => {
     };
     const subject = newSubject();
     const { callId } = subject;
-    const resolution = asking.ask(subject, 'why', live);
-    const outcome = asking.answer(await device.approve(asked(subject)));
+    const resolution = ask(subject);
+    const outcome = devices.answer(await device.approve(asked(subject)));
     await expect(resolution).rejects.toThrow('the disk is full');
     expect([await outcome, terminal.withdrawn]).toEqual(['counted', [callId]]);
     expect(events.at(-1)).toMatchObject({ callId, decision: 'expired', by: 'drawbridge' });
@@ -182,13 +191,13 @@ describe('a question', () => {
     const answer = { decision: 'once', by: 'terminal' } as const;
     book.ask = () => ({ nonce: NONCE, answer });
     const subject = newSubject();
-    expect(await asking.ask(subject, 'why', live)).toEqual(answer);
+    expect(await ask(subject)).toEqual(answer);
     expect([terminal.asked, events]).toEqual([[], [{ callId: subject.callId, ...answer }]]);
   });
 
   test('that nobody answered is not kept as answered', async () => {
     const cancel = new AbortController();
-    const resolution = asking.ask(newSubject(), 'why', cancel.signal);
+    const resolution = ask(newSubject(), cancel.signal);
     cancel.abort();
     await resolution;
     expect(book.answers).toEqual([]);
@@ -197,10 +206,10 @@ describe('a question', () => {
   test('answered by two devices at once is resolved once', async () => {
     const subject = newSubject();
     const { callId } = subject;
-    void asking.ask(subject, 'why', live);
+    void ask(subject);
     const outcomes = await Promise.all([
-      asking.answer(await device.approve(asked(subject))),
-      asking.answer({ callId, nonce: NONCE, decision: 'reject' }),
+      devices.answer(await device.approve(asked(subject))),
+      devices.answer({ callId, nonce: NONCE, decision: 'reject' }),
     ]);
     expect(outcomes.sort()).toEqual(['counted', 'not_pending']);
     expect(events).toHaveLength(2);
@@ -208,7 +217,7 @@ describe('a question', () => {
 
   test('expires when nobody answers', async () => {
     vi.useFakeTimers();
-    const resolution = asking.ask(newSubject(), 'why', live);
+    const resolution = ask(newSubject());
     vi.advanceTimersByTime(RUN_LIMITS.approvalMs);
     expect(await resolution).toEqual({
       decision: 'expired',
@@ -220,22 +229,22 @@ describe('a question', () => {
 
   test('ends with its call', async () => {
     const cancel = new AbortController();
-    const resolution = asking.ask(newSubject(), 'why', cancel.signal);
+    const resolution = ask(newSubject(), cancel.signal);
     cancel.abort();
     expect(await resolution).toMatchObject({ decision: 'expired', by: 'drawbridge' });
     expect(terminal.withdrawn).toHaveLength(1);
   });
 
   test('of a call that is cancelled already is not put to anyone at the terminal', async () => {
-    const resolution = await asking.ask(newSubject(), 'why', AbortSignal.abort());
+    const resolution = await ask(newSubject(), AbortSignal.abort());
     expect([resolution.decision, terminal.asked]).toEqual(['expired', []]);
   });
 
   test('is left to the devices when the terminal closes', async () => {
     const subject = newSubject();
-    const resolution = asking.ask(subject, 'why', live);
+    const resolution = ask(subject);
     terminal.answer(undefined);
-    await asking.answer(await device.approve(asked(subject)));
+    await devices.answer(await device.approve(asked(subject)));
     expect(await resolution).toEqual({ decision: 'once', by: 'device' });
   });
 });

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Random } from '../../../bench/fuzz/random.ts';
-import { judgeCall } from '../../../bridge/admission/policy.ts';
 import type { Rule } from '../../../bridge/admission/rules.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { temporaryFolder } from '../tools/temporary-workspace.ts';
 import { randomLine, randomPush } from './generated-lines.ts';
+import { judge } from './judging.ts';
 import { createPushOracle } from './push-oracle.ts';
 import { createOracle, isAllowed } from './shell-oracle.ts';
 
@@ -62,7 +62,7 @@ function isDenied(command: string): boolean {
   const rule: Rule = { tool: 'run_terminal_cmd', pattern: 'git push*', decision: 'deny' };
   const policy = { workspace: '/w', isConfined: true, userRules: [rule], workspaceRules: [] };
   const call = { tool: 'run_terminal_cmd', arguments: { command }, mode: 'agent' } as const;
-  return judgeCall(call, policy).decision !== 'allow';
+  return judge(call, policy).decision !== 'allow';
 }
 
 function* linesOf(count: number, next: () => string): Generator<string> {

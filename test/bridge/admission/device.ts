@@ -8,6 +8,7 @@ import {
   DEVICE_ALGORITHM,
   DeviceKey,
   type Grant,
+  type Proposal,
 } from '../../../shared/approvals.ts';
 import { newBridgeId, newCallId, newConversationId, newDeviceId } from '../../../shared/ids.ts';
 import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
@@ -40,13 +41,16 @@ export async function newDevice(): Promise<Device> {
   };
 }
 
-export function newQuestion(): ApprovalQuestion {
+/** About a tool and its arguments. */
+type AboutCall = { readonly proposal: Extract<Proposal, { kind: 'call' }> };
+
+export function newQuestion(): ApprovalQuestion & AboutCall {
   return { ...newSubject(), bridgeId: BRIDGE_ID, nonce: randomUUID() };
 }
 
 export const BRIDGE_ID = newBridgeId(randomUUID());
 
-export function newSubject(): ApprovalSubject {
+export function newSubject(): ApprovalSubject & AboutCall {
   return {
     callId: newCallId(randomUUID()),
     conversationId: newConversationId(randomUUID()),

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { judgeCall, type Policy, visibilityOf } from '../../../bridge/admission/policy.ts';
+import type { Policy } from '../../../bridge/admission/policy.ts';
 import { type Decision, parseRules, Rule } from '../../../bridge/admission/rules.ts';
 import type { Mode } from '../../../shared/modes.ts';
 import type { CallLimits } from '../../../shared/tunnel.ts';
+import { judge as judgeCall, visibility as visibilityOf } from './judging.ts';
 
 const CONFINED: Policy = {
   workspace: '/home/me/repo',

@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseCommandLine } from '../../../bridge/admission/command-line.ts';
-import { judgeCall } from '../../../bridge/admission/policy.ts';
 import type { Rule } from '../../../bridge/admission/rules.ts';
+import { judge } from './judging.ts';
 
 const ALLOWED = ['git status*', 'echo', 'echo *', 'true'];
 
@@ -17,7 +17,7 @@ const RULES = ALLOWED.map(
 export function isAllowed(command: string): boolean {
   const policy = { workspace: '/w', isConfined: false, userRules: RULES, workspaceRules: [] };
   const call = { tool: 'run_terminal_cmd', arguments: { command }, mode: 'agent' } as const;
-  return judgeCall(call, policy).decision === 'allow';
+  return judge(call, policy).decision === 'allow';
 }
 
 /** What a run of the line shows against the verdict; empty for nothing. */

@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { TerminalPrompt } from '../../../bridge/admission/asking.ts';
+import type { TerminalPrompt } from '../../../bridge/admission/askers.ts';
 import { createTerminalPrompt, describeQuestion } from '../../../bridge/admission/terminal.ts';
 import { newQuestion } from './device.ts';
 

@@ -16,6 +16,7 @@ import {
   type SandboxedWorkspace,
   sandboxedWorkspace,
 } from '../sandbox/sandboxed-workspace.ts';
+import { carryOut } from '../tools/temporary-workspace.ts';
 
 export interface GuardedWorkspace {
   readonly root: string;
@@ -61,7 +62,7 @@ export async function guardedWorkspace({
     await place.remove();
   });
   const workspace = await Workspace.open(root);
-  const execute = createRunTerminalCmd({ confinement: place.confinement, background, guard });
+  const tool = createRunTerminalCmd({ confinement: place.confinement, background, guard });
   return {
     root,
     place,
@@ -69,10 +70,17 @@ export async function guardedWorkspace({
     background,
     told,
     run: async (command, options = {}, signal = new AbortController().signal) => {
-      const context = { workspace, ledger: new ReadLedger(), signal, conversationId: 'conv_test' };
-      const { data, metadata } = await execute(
+      const { data, metadata } = await carryOut(
+        tool,
         { command, ...options },
-        { ...context, onOutput: () => {} },
+        {
+          ...{
+            workspace,
+            places: [await workspace.resolve('.', 'read')],
+            ledger: new ReadLedger(),
+          },
+          ...{ signal, conversationId: 'conv_test', isReviewed: false, onOutput: () => {} },
+        },
       );
       const { output, newlyProtected = [] } = TerminalCommandMetadata.parse(metadata);
       return { data, output, attention: newlyProtected };

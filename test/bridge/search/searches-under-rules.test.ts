@@ -1,7 +1,8 @@
 import { rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type Policy, visibilityOf } from '../../../bridge/admission/policy.ts';
+import type { Policy } from '../../../bridge/admission/policy.ts';
 import { Rule } from '../../../bridge/admission/rules.ts';
+import { visibility } from '../admission/judging.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const FILES = {
@@ -30,7 +31,7 @@ async function search(tool: string, args: Record<string, unknown>, userRules: Ru
     userRules,
     workspaceRules: [],
   };
-  const shown = visibilityOf({ tool, arguments: args, mode: 'agent' }, policy);
+  const shown = visibility({ tool, arguments: args, mode: 'agent' }, policy);
   if (!shown) throw new Error('a search without a path');
   return await place.call(tool, args, { workspace: workspace.showing(shown.mayShow) });
 }

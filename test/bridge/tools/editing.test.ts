@@ -1,7 +1,7 @@
 import { chown, link, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { FileEditMetadata } from '../../../shared/documents.ts';
-import { FILE_TOOLS, temporaryWorkspace } from './temporary-workspace.ts';
+import { temporaryWorkspace } from './temporary-workspace.ts';
 
 const MARK = '// ... existing code ...';
 
@@ -364,21 +364,6 @@ describe('the catalogue', () => {
       code: 'INVALID_ARGUMENTS',
       data: expect.stringContaining('path:'),
     });
-  });
-
-  it('gives calls that change one file one key, by whatever path', async () => {
-    const { context } = await temporaryWorkspace({ 'a.txt': '' });
-    const keyOf = (tool: string, args: unknown) =>
-      FILE_TOOLS.get(tool)?.serialKeys(args, context.workspace);
-    const key = await keyOf('write', { path: 'a.txt', contents: '' });
-    expect(key).toEqual([`${context.workspace.root}/a.txt`]);
-    expect(await keyOf('delete_file', { target_file: 'x/../a.txt' })).toEqual(key);
-    expect(await keyOf('rename_file', { target_file: 'b.txt', new_path: 'x/../a.txt' })).toEqual([
-      `${context.workspace.root}/b.txt`,
-      `${context.workspace.root}/a.txt`,
-    ]);
-    expect(await keyOf('read_file', { target_file: 'a.txt' })).toEqual([]);
-    expect(await keyOf('write', { path: '../out', contents: '' })).toEqual([]);
   });
 
   it('throws the reason of an aborted call', async () => {

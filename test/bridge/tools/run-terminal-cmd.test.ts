@@ -4,11 +4,10 @@ import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
 import { TerminalCommandMetadata } from '../../../shared/documents.ts';
-import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
-import { type TemporaryWorkspace, temporaryWorkspace } from './temporary-workspace.ts';
+import { carryOut, type TemporaryWorkspace, temporaryWorkspace } from './temporary-workspace.ts';
 
 const background = new BackgroundProcesses();
 afterAll(() => background.endAll());
@@ -20,8 +19,8 @@ async function call(
 ): Promise<ToolResult> {
   const surroundings = { workspace: root, home: root, closedFolders: [], environment: process.env };
   const confinement = unconfined(surroundings, 'a test');
-  const execute = createRunTerminalCmd({ confinement, background });
-  return await execute(runTerminalCmd.arguments.parse(args), { ...context, ...changes });
+  const tool = createRunTerminalCmd({ confinement, background });
+  return await carryOut(tool, args, { ...context, ...changes });
 }
 
 describe('run_terminal_cmd', () => {

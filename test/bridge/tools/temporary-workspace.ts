@@ -3,10 +3,15 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { ToolFailure } from '../../../bridge/failure.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
-import type { ToolContext } from '../../../bridge/tools/executor.ts';
+import {
+  type BridgeTool,
+  type ToolContext,
+  toErrorResult,
+} from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
-import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { type Place, Workspace } from '../../../bridge/workspace/workspace.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 
 /** The catalogue of a bridge without commands. */
@@ -38,11 +43,14 @@ export async function temporaryWorkspace(
   };
   await mkdir(root);
   for (const [name, content] of Object.entries(files)) await put(name, content);
+  const workspace = await Workspace.open(root);
   const context: ToolContext = {
-    workspace: await Workspace.open(root),
+    workspace,
+    places: [await workspace.resolve('.', 'read')],
     ledger: new ReadLedger(),
     signal: new AbortController().signal,
     conversationId: 'conv_test',
+    isReviewed: false,
     onOutput: () => {},
   };
   return {
@@ -54,9 +62,32 @@ export async function temporaryWorkspace(
     call: (tool, args, changes = {}) => {
       const found = FILE_TOOLS.get(tool);
       if (found === undefined) throw new Error(`no tool ${tool}`);
-      return found.execute(args, { ...context, ...changes });
+      return carryOut(found, args, { ...context, ...changes });
     },
   };
+}
+
+/** A call that nobody is asked about, as admission carries it out. */
+export async function carryOut(
+  { definition, read }: BridgeTool,
+  given: Record<string, unknown>,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const { workspace, signal } = context;
+  try {
+    signal.throwIfAborted();
+    const { paths, propose } = read(given);
+    const access = definition.effect === 'write' ? 'write' : 'read';
+    const [first = '.', ...more] = paths;
+    const places = [await workspace.resolve(first, access)] as [Place, ...Place[]];
+    for (const path of more) places.push(await workspace.resolve(path, access));
+    const admitted = { ...context, places };
+    return await (await propose(admitted)).apply(admitted);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof ToolFailure) return toErrorResult(error);
+    throw error;
+  }
 }
 
 /** A folder of its own, resolved, removed when the test ends. */

@@ -1,6 +1,6 @@
 /** A bridge whose journal has no more room: it is started with a limit on the size of files, and says what it could do. */
+import { JournalUnwritable } from '../../../bridge/admission/book.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
-import { JournalUnwritable } from '../../../bridge/tunnel/journal-file.ts';
 
 const [path = '', bootId = '', ...callIds] = process.argv.slice(2);
 const journal = Journal.open(path, bootId);

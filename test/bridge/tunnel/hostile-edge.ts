@@ -7,9 +7,9 @@ import type { ApprovalAnswer, ToolCall } from '../../../shared/tunnel.ts';
 import { BRIDGE_ID, newDevice } from '../admission/device.ts';
 import { Bench, newCall, scriptedTool, settle } from './session-bench.ts';
 
-const STEPS = 60;
-/** Signing and checking a signature leave the loop for a moment. */
-const SETTLES = 6;
+const STEPS = 120;
+/** Signing, checking a signature and looking where a path leads leave the loop for a moment. */
+const SETTLES = 24;
 
 export interface Attack {
   /** What the person has signed, and what was started, each as the text of conversation and proposal. */
@@ -21,18 +21,12 @@ export interface Attack {
 export async function attack(seed: number): Promise<Attack> {
   const random = new Random(seed);
   const device = await newDevice();
-  const started: string[] = [];
   const { tool, runs } = scriptedTool('command', {
     ...{ effect: random.pick(['execute', 'write', 'read'] as const) },
-    ...{ idempotent: random.chance(0.3), lane: random.chance(0.5) ? '/a' : null },
+    ...{ idempotent: random.chance(0.3), lane: random.chance(0.5) ? 'a' : null },
   });
-  const execute: typeof tool.execute = (args, context) => {
-    const { conversationId } = context;
-    started.push(canonicalJson({ conversationId, arguments: args }));
-    return tool.execute(args, context);
-  };
   const bench = await Bench.start({
-    ...{ decide: () => 'ask', devices: [device.key], tools: [{ ...tool, execute }] },
+    ...{ decide: () => 'ask', devices: [device.key], tools: [tool] },
   });
   const edge = new HostileEdge(random);
   const signed: string[] = [];
@@ -48,7 +42,8 @@ export async function attack(seed: number): Promise<Attack> {
       const conversationId = edge.placeOf(callId);
       const question = { bridgeId: BRIDGE_ID, callId, nonce, conversationId, proposal };
       edge.answers.push(await device.approve(question));
-      signed.push(canonicalJson({ conversationId, arguments: proposal.arguments }));
+      const shown = proposal.kind === 'call' ? proposal.arguments : proposal;
+      signed.push(canonicalJson({ conversationId, arguments: shown }));
     }
   };
   for (let step = 0; step < STEPS; step++) {
@@ -59,6 +54,9 @@ export async function attack(seed: number): Promise<Attack> {
   }
   await bench.session.end();
   bench.journal[Symbol.dispose]();
+  const started = runs.map(({ args, context: { conversationId } }) =>
+    canonicalJson({ conversationId, arguments: args }),
+  );
   return { signed, started };
 }
 

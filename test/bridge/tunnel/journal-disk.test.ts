@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { JournalUnwritable } from '../../../bridge/admission/book.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
-import { JournalUnwritable } from '../../../bridge/tunnel/journal-file.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';

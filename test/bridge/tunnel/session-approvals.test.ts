@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import type { ApprovalQuestion } from '../../../shared/approvals.ts';
+import { hashOf } from '../../../bridge/workspace/files.ts';
+import type { ApprovalQuestion, Proposal } from '../../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolCall } from '../../../shared/tunnel.ts';
 import { type Device, newDevice } from '../admission/device.ts';
@@ -43,17 +44,26 @@ describe('a call that a person is asked about', () => {
     const args = { path: 'a.txt', contents: 'x', content: 'y', hidden: 'z' };
     const call = newCall('write', args);
     const { bench, question } = await ask(call);
-    const shown = { path: 'a.txt', contents: 'x' };
-    expect(question.proposal).toEqual({ kind: 'call', tool: 'write', arguments: shown });
+    const hunk = { oldString: '', newString: 'x', startLine: 1, endLine: 1 };
+    expect(question.proposal).toEqual({
+      ...{ kind: 'edit', tool: 'write', path: 'a.txt', operation: 'create', diff: [hunk] },
+      ...{ beforeHash: null, afterHash: hashOf(Buffer.from('x')) },
+    });
     bench.session.receive({ type: 'approval', answer: await device.approve(question) });
     await nextResult(bench, call);
     expect(await bench.place.text('a.txt')).toBe('x');
   });
 
+  test('is shown with the arguments that run where it is no edit, and with no others', async () => {
+    const { question } = await ask(newCall('grep', { pattern: 'a', hidden: 'b' }));
+    const shown = { pattern: 'a', output_mode: 'content' };
+    expect(question.proposal).toEqual({ kind: 'call', tool: 'grep', arguments: shown });
+  });
+
   test('is refused where it is too large for anyone to read', async () => {
-    const bench = await Bench.start({ decide: () => 'ask' });
-    const contents = 'x'.repeat(RUN_LIMITS.maxProposalBytes);
-    const call = newCall('write', { path: 'a.txt', contents });
+    const { tool } = scriptedTool('command', { effect: 'execute' });
+    const bench = await Bench.start({ decide: () => 'ask', tools: [tool] });
+    const call = newCall('command', { text: 'x'.repeat(RUN_LIMITS.maxProposalBytes) });
     bench.send(call);
     expect(await nextResult(bench, call)).toMatchObject({ code: 'PROPOSAL_TOO_LARGE' });
     expect(bench.sent.map(({ type }) => type)).toEqual(['result']);
@@ -80,7 +90,7 @@ describe('a call that a person is asked about', () => {
     const stranger = await newDevice();
     const good = await device.approve(question);
     const signature = { ...(await stranger.approve(question)).signature };
-    const changed = { ...question.proposal, arguments: { path: 'a.txt', contents: 'y' } };
+    const changed = { ...question.proposal, afterHash: hashOf(Buffer.from('y')) } as Proposal;
     const always = { decision: 'allow', scope: 'always', pattern: null };
     const bad = [
       { callId, nonce, decision: 'once' as const },
@@ -186,17 +196,18 @@ describe('a bridge that starts again', () => {
   });
 
   test('runs without another question what was allowed and had not begun', async () => {
-    const { tool, runs } = scriptedTool('command', { effect: 'execute', lane: '/a' });
-    const decide = ({ arguments: { first } }: ToolCall) => (first ? 'allow' : 'ask');
-    const bench = await Bench.start({ decide, devices: [device.key], tools: [tool] });
-    const [first, call] = [newCall('command', { first: true }), newCall('command')];
-    bench.send(first, call);
+    const { tool, runs } = scriptedTool('command', { effect: 'execute' });
+    // The policy is judged once more between the answer and the start, and the process ends there.
+    const decide = () => (bench.sent.length === 2 ? new Promise<'ask'>(() => {}) : 'ask');
+    const bench: Bench = await Bench.start({ decide, devices: [device.key], tools: [tool] });
+    const call = newCall('command');
+    bench.send(call);
     const question = await nextQuestion(bench, call);
     bench.session.receive({ type: 'approval', answer: await device.approve(question) });
     await vi.waitUntil(() => bench.sent.length === 2);
     bench.restart();
     bench.connect({ calls: [call] });
-    await vi.waitUntil(() => runs.length === 2);
+    await vi.waitUntil(() => runs.length === 1);
     expect(bench.sent).toEqual([resolved(question)]);
   });
 });

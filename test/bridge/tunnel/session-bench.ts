@@ -2,16 +2,20 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
+import { DeviceAsker } from '../../../bridge/admission/askers.ts';
 import { Asking } from '../../../bridge/admission/asking.ts';
+import type { JudgedCall } from '../../../bridge/admission/policy.ts';
 import type { Decision } from '../../../bridge/admission/rules.ts';
-import { type BridgeTool, createCatalogue } from '../../../bridge/tools/catalogue.ts';
-import type { ToolContext } from '../../../bridge/tools/executor.ts';
+import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
+import type { BridgeTool, ToolContext } from '../../../bridge/tools/executor.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { Session } from '../../../bridge/tunnel/session.ts';
 import type { ApprovalQuestion, DeviceKey } from '../../../shared/approvals.ts';
+import type { Metadata } from '../../../shared/documents.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
 import type { Effect } from '../../../shared/modes.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
+import { write } from '../../../shared/tools/write.ts';
 import {
   type BridgeFrame,
   type ToolCall,
@@ -31,6 +35,7 @@ export function newCall(tool: string, args: Record<string, unknown> = {}): ToolC
 
 /** One run of a scripted tool, which ends when the test says so, or with its signal. */
 export interface ScriptedRun {
+  readonly args: Metadata;
   readonly context: ToolContext;
   end(result: ToolResult): void;
   fail(error: unknown): void;
@@ -42,29 +47,36 @@ export function scriptedTool(
   { effect, idempotent = false, lane = null }: ToolTraits,
 ): { tool: BridgeTool; runs: ScriptedRun[] } {
   const runs: ScriptedRun[] = [];
-  const execute: BridgeTool['execute'] = (_, context) => {
+  const apply = (args: Metadata, context: ToolContext) => {
     const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
     context.signal.addEventListener('abort', () => reject(context.signal.reason));
-    runs.push({ context, end: resolve, fail: reject });
+    runs.push({ args, context, end: resolve, fail: reject });
     return promise;
   };
+  const { document } = lane === null ? readFile : write;
+  const path = lane ?? name;
   const definition = {
     ...readFile,
     name,
     effect,
     idempotent,
-    subject: () => name,
-    subjects: () => [name],
+    document,
+    subject: () => path,
+    subjects: () => [path],
   };
-  return {
-    tool: { definition, execute, serialKeys: async () => (lane === null ? [] : [lane]) },
-    runs,
+  const read: BridgeTool['read'] = (given) => {
+    const args = given as Metadata;
+    const proposal = { kind: 'call', tool: name, arguments: args } as const;
+    const proposed = { proposal, apply: (context: ToolContext) => apply(args, context) };
+    return { args, subjects: [path], paths: [path], propose: async () => proposed };
   };
+  return { tool: { definition, read }, runs };
 }
 
 export interface ToolTraits {
   readonly effect: Effect;
   readonly idempotent?: boolean;
+  /** The file that it changes. */
   readonly lane?: string | null;
 }
 
@@ -95,7 +107,7 @@ export async function nextResult(bench: Bench, call: ToolCall): Promise<ToolResu
 }
 
 interface BenchOptions {
-  readonly decide?: (call: ToolCall) => Decision | Promise<Decision>;
+  readonly decide?: (call: JudgedCall) => Decision | Promise<Decision>;
   readonly devices?: readonly DeviceKey[];
   readonly tools?: readonly BridgeTool[];
 }
@@ -163,22 +175,25 @@ export class Bench {
   #start() {
     const { decide = () => 'allow', devices = [], tools = [] } = this.#options;
     const journal = Journal.open(join(this.place.root, '..', 'journal.jsonl'), randomUUID());
+    const asker = new DeviceAsker({
+      keys: async () => devices,
+      onRefused: (answer, why) => session.tellRefusal(answer, why),
+    });
     const asking = new Asking({
       bridgeId: BRIDGE_ID,
       book: journal,
-      terminal: undefined,
-      devices: async () => devices,
+      askers: [asker],
       onRequested: (open) => session.tellQuestion(open),
-      onRefused: (answer, why) => session.tellRefusal(answer, why),
       onResolved: (question, resolution) => session.tellResolution(question, resolution),
     });
     const session: Session = new Session({
       workspace: this.place.context.workspace,
       tools: createCatalogue(...tools),
       asking,
+      devices: asker,
       journal,
       onChanged: () => {},
-      decide: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
+      judge: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
     });
     return { session, journal };
   }

@@ -19,7 +19,7 @@ describe('calls that come together', () => {
     const policyOfFirst = Promise.withResolvers<'allow'>();
     const first = write('one\n');
     const bench = await Bench.start({
-      decide: ({ callId }) => (callId === first.callId ? policyOfFirst.promise : 'allow'),
+      decide: ({ args: { contents } }) => (contents === 'one\n' ? policyOfFirst.promise : 'allow'),
     });
     const second = newCall('str_replace', {
       file_path: 'a.txt',
@@ -36,7 +36,7 @@ describe('calls that come together', () => {
   test('do not wait for one that waits for a person', async () => {
     const first = write('one\n');
     const bench = await Bench.start({
-      decide: ({ callId }) => (callId === first.callId ? 'ask' : 'allow'),
+      decide: ({ args: { contents } }) => (contents === 'one\n' ? 'ask' : 'allow'),
     });
     const second = write('two\n');
     bench.send(first, second);

@@ -31,7 +31,7 @@ describe('a cancel', () => {
   });
 
   test('while its call waits for its lane keeps it from running, and not those behind it', async () => {
-    const { tool, runs } = scriptedTool('edit', { effect: 'write', lane: '/a' });
+    const { tool, runs } = scriptedTool('edit', { effect: 'write', lane: 'a' });
     const bench = await Bench.start({ tools: [tool] });
     const [first, second, third] = [newCall('edit'), newCall('edit'), newCall('edit')];
     bench.send(first, second, third);

@@ -16,6 +16,8 @@ beforeEach(async () => {
 const limited = (call: ToolCall): ToolCall => ({ ...call, limits: LIMITS });
 const newRead = (path: string) => limited(newCall('read_file', { target_file: path }));
 const newWrite = (path: string) => limited(newCall('write', { path, contents: 'x' }));
+const newEdit = (path: string) =>
+  limited(newCall('str_replace', { file_path: path, old_string: '\n', new_string: 'x\n' }));
 const approve = async (bench: Bench, call: ToolCall) =>
   device.approve(await nextQuestion(bench, call));
 
@@ -56,7 +58,7 @@ describe('a call limited to some paths', () => {
 
   test.each([
     ['read', newRead],
-    ['written', newWrite],
+    ['written', newEdit],
   ])(
     'is held to them by where its path leads when it is %s, not when it was asked about',
     async (_, make) => {

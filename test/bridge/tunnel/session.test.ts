@@ -217,15 +217,16 @@ describe('the end of the process', () => {
   });
 
   test('leaves a call that waits for a person, its lane or the policy to the next process', async () => {
-    const { tool, runs } = scriptedTool('edit', { effect: 'write', lane: '/a' });
+    const { tool, runs } = scriptedTool('edit', { effect: 'write', lane: 'a' });
+    const other = scriptedTool('other', { effect: 'write' });
     const bench = await Bench.start({
-      tools: [tool],
-      decide: async ({ arguments: { verdict } }) => {
+      tools: [tool, other.tool],
+      decide: async ({ args: { verdict } }) => {
         await settle();
         return verdict === 'ask' ? 'ask' : 'allow';
       },
     });
-    const calls = [newCall('edit'), newCall('edit'), newCall('edit', { verdict: 'ask' })];
+    const calls = [newCall('edit'), newCall('edit'), newCall('other', { verdict: 'ask' })];
     bench.send(...calls);
     await nextRun(runs);
     await vi.waitUntil(() => bench.sent.length === 1);

@@ -220,7 +220,7 @@ it('another question about a call takes the place of the first, on every device 
   const { bridge, callId, streamed } = await question();
   void answer(streamed, callId, once);
   expect((await bridge.next('approval')).answer.nonce).toBe(NONCE);
-  const proposal = { ...PROPOSAL, arguments: { command: 'make clean' } };
+  const proposal = { ...PROPOSAL, command: 'make clean' };
   const second = { nonce: 'the-second-question', proposal };
   bridge.ask(callId, second);
   const events = await streamed.reader.until(
@@ -259,7 +259,7 @@ it('an answer that was refused is not told again', async () => {
 it('a question that no row can hold fails its call, and the bridge asks no longer', async () => {
   const { model, bridge, callId, streamed } = await question();
   const command = 'x'.repeat(RUN_LIMITS.maxProposalBytes);
-  bridge.ask(callId, { nonce: 'large', proposal: { ...PROPOSAL, arguments: { command } } });
+  bridge.ask(callId, { nonce: 'large', proposal: { ...PROPOSAL, command } });
   expect((await bridge.next('cancel')).callId).toBe(callId);
   (await model.next()).answer({ text: 'Hm.' });
   const { event } = (await streamed.reader.toEnd()).find(

@@ -24,11 +24,16 @@ export interface BridgeOptions {
 /** Of the one question that most tests ask. */
 export const NONCE = 'the-first-question';
 
-export const PROPOSAL: Proposal = {
-  kind: 'call',
+export const PROPOSAL = {
+  kind: 'command',
   tool: 'run_terminal_cmd',
-  arguments: { command: 'make' },
-};
+  command: 'make',
+  folder: '.',
+  permissions: [],
+  background: false,
+  timeLimitMs: 120_000,
+  confinement: 'bubblewrap',
+} satisfies Proposal;
 
 type FrameOf<Type extends TunnelFrame['type']> = Extract<TunnelFrame, { type: Type }>;
 

@@ -1,0 +1,129 @@
+/** A call from outside becomes one value, once: everything that happens to the call looks at that. */
+import { takesPath } from '../../shared/tools/catalogue.ts';
+import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
+import { ToolFailure } from '../failure.ts';
+import { type BridgeTool, type Places, type ReadCall, toErrorResult } from '../tools/executor.ts';
+import type { Access, Place, Workspace } from '../workspace/workspace.ts';
+import type { Judge, Judgement } from './judge.ts';
+import { denied, refuse } from './refusals.ts';
+import { strictestOf } from './verdict.ts';
+
+/** A call that may run, perhaps after a person was asked. */
+export interface AdmittedCall extends ReadCall, Pick<ToolCall, 'callId' | 'conversationId'> {
+  readonly tool: BridgeTool;
+  /** What of the workspace the call may reach. */
+  readonly workspace: Workspace;
+  readonly places: Places;
+  /** The files that the call changes: calls with one in common follow each other. */
+  readonly lanes: readonly string[];
+  readonly verdict: Judgement;
+}
+
+export type Admission =
+  | { readonly state: 'admitted'; readonly call: AdmittedCall }
+  | { readonly state: 'refused'; readonly result: ToolResult };
+
+export interface Gate {
+  readonly workspace: Workspace;
+  readonly tools: ReadonlyMap<string, BridgeTool>;
+  /** The owner's policy; asked anew each time, so that a changed file counts at once. */
+  readonly judge: Judge;
+}
+
+/** Reads the arguments, resolves the path, and judges. */
+export async function admit(call: ToolCall, gate: Gate): Promise<Admission> {
+  const tool = gate.tools.get(call.tool);
+  if (!tool) {
+    const message = `This bridge has no tool named ${JSON.stringify(call.tool)}.`;
+    return refused(refuse('UNKNOWN_TOOL', message));
+  }
+  try {
+    return await judged(call, tool, tool.read(call.arguments), gate);
+  } catch (error) {
+    return refusedFor(error);
+  }
+}
+
+/**
+ * The same call a moment later: where its path leads now, and what the policy says of that. The stricter verdict counts,
+ * this one or the one before.
+ */
+export async function admitAgain(
+  call: ToolCall,
+  before: AdmittedCall,
+  gate: Gate,
+): Promise<Admission> {
+  const { tool, args, subjects, paths, propose, verdict } = before;
+  const read = { args, subjects, paths, propose };
+  const now = await judged(call, tool, read, gate).catch(refusedFor);
+  if (now.state === 'refused') return now;
+  const { visibility } = now.call.verdict;
+  const stricter = strictestOf([verdict, now.call.verdict]);
+  return { ...now, call: { ...now.call, verdict: { ...stricter, visibility } } };
+}
+
+async function judged(
+  call: ToolCall,
+  tool: BridgeTool,
+  read: ReadCall,
+  { workspace, judge }: Gate,
+): Promise<Admission> {
+  const { definition } = tool;
+  const { callId, conversationId, mode, limits, approvalReason } = call;
+  const { allowedPaths } = limits ?? {};
+  const within = allowedPaths === undefined ? workspace : workspace.limitedTo(allowedPaths);
+  const access = definition.effect === 'write' ? 'write' : 'read';
+  const resolved = await Promise.all(read.paths.map((path) => resolve(path, access, within)));
+  const realNames = resolved.map((place) =>
+    place instanceof ToolFailure ? undefined : workspace.nameOf(place.path),
+  );
+  const { args, subjects } = read;
+  const judgedCall = { definition, args, subjects, mode, limits, approvalReason };
+  const verdict = await judge(judgedCall, takesPath(definition) ? realNames : []);
+  if (verdict.decision === 'deny') return refused(denied(verdict.reason));
+  const places = placesIn(resolved);
+  const { visibility } = verdict;
+  return {
+    state: 'admitted',
+    call: {
+      ...read,
+      ...{ callId, conversationId, tool, places, verdict },
+      workspace: visibility ? within.showing(visibility.mayShow) : within,
+      lanes: definition.document.type === 'file_edit' ? places.map(({ path }) => path) : [],
+    },
+  };
+}
+
+/** What the policy says counts before this, so a failure is a value here. */
+async function resolve(
+  path: string,
+  access: Access,
+  workspace: Workspace,
+): Promise<Place | ToolFailure> {
+  try {
+    return await workspace.resolve(path, access);
+  } catch (error) {
+    if (error instanceof ToolFailure) return error;
+    throw error;
+  }
+}
+
+/** Throws the first failure. */
+function placesIn(resolved: readonly (Place | ToolFailure)[]): Places {
+  const [first, ...others] = resolved.map((place) => {
+    if (place instanceof ToolFailure) throw place;
+    return place;
+  });
+  if (first === undefined) throw new Error('A call has no path at all.');
+  return [first, ...others];
+}
+
+/** An expected failure is a refusal. */
+function refusedFor(error: unknown): Admission {
+  if (error instanceof ToolFailure) return refused(toErrorResult(error));
+  throw error;
+}
+
+function refused(result: ToolResult): Admission {
+  return { state: 'refused', result };
+}

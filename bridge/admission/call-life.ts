@@ -1,0 +1,247 @@
+/** The life of a call on this machine: admitted once, proposed, asked about where the policy says so, and carried out. */
+import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
+import { ToolFailure } from '../failure.ts';
+import { type FileChange, type Proposed, toErrorResult } from '../tools/executor.ts';
+import { ReadLedger } from '../tools/ledger.ts';
+import { type FileImage, readImageIfAny } from '../workspace/files.ts';
+import type { Place } from '../workspace/workspace.ts';
+import { type AdmittedCall, admit, admitAgain, type Gate } from './admit.ts';
+import type { Asking } from './asking.ts';
+import { type CallBook, JournalUnwritable } from './book.ts';
+import { Lanes } from './lanes.ts';
+import { isAskable, isSame } from './proposal.ts';
+import { LED_ELSEWHERE, notAllowed, TOO_LARGE, UNKNOWN_OUTCOME, unwritable } from './refusals.ts';
+
+export interface Desk extends Gate {
+  readonly asking: Asking;
+  readonly journal: CallBook;
+}
+
+interface Running {
+  readonly signal: AbortSignal;
+  readonly onOutput: (delta: string) => void;
+}
+
+/** A call at work: as it came, and as it was admitted. */
+interface Life {
+  readonly call: ToolCall;
+  readonly admitted: AdmittedCall;
+  readonly running: Running;
+}
+
+/** In an object, because who waits for the turn must not wait for the result. */
+interface Begun {
+  readonly result: ToolResult | Promise<ToolResult>;
+}
+
+/** Knows what each conversation has read, and which calls wait for each other. */
+export class CallLife {
+  readonly #desk: Desk;
+  readonly #ledger = new ReadLedger();
+  readonly #lanes = new Lanes();
+
+  constructor(desk: Desk) {
+    this.#desk = desk;
+  }
+
+  /**
+   * Whatever can be expected is a result. Rejects for a bug, and when the signal aborts; then the journal says whether
+   * the tool was started.
+   */
+  async run(call: ToolCall, running: Running): Promise<ToolResult> {
+    try {
+      const { result } = await this.#lanes.run([ADMISSION], () => this.#enter(call, running));
+      return await result;
+    } catch (error) {
+      running.signal.throwIfAborted();
+      if (error instanceof ToolFailure) return toErrorResult(error);
+      if (error instanceof JournalUnwritable) return unwritable(error);
+      throw error;
+    }
+  }
+
+  /**
+   * Calls come here one after the other: otherwise the disk would decide in which order two writes to one path get into
+   * its lane.
+   */
+  async #enter(call: ToolCall, running: Running): Promise<Begun> {
+    const { journal } = this.#desk;
+    const admission = await admit(call, this.#desk);
+    const known = journal.lookup(call.callId);
+    const change = known.state === 'interrupted' ? known.change : undefined;
+    if (admission.state === 'refused')
+      return { result: change ? UNKNOWN_OUTCOME : admission.result };
+    const { call: admitted } = admission;
+    const life = { call, admitted, running };
+    const seenHash = journal.seenHash(call.callId);
+    if (change || seenHash !== undefined) {
+      const lookBack = () => this.#lookBack(life, change, seenHash);
+      const outcome = await this.#lanes.run(admitted.lanes, lookBack, running.signal);
+      if (outcome) return { result: outcome };
+    }
+    const isAllowed = admitted.verdict.decision === 'allow';
+    return { result: isAllowed ? this.#carryOutAllowed(life) : this.#askInOrder(life) };
+  }
+
+  /**
+   * What became of a change that an earlier process has started: the file's bytes tell. Null where nothing was started,
+   * or nothing was changed. What the earlier process made its proposal from counts as read.
+   */
+  async #lookBack(
+    life: Life,
+    change: FileChange | undefined,
+    seenHash: string | undefined,
+  ): Promise<ToolResult | null> {
+    const { conversationId, places } = life.admitted;
+    const [place] = places;
+    const image = await readIfReadable(place, life.running.signal);
+    const hash = image === null ? null : image?.hash;
+    const isMade = change !== undefined && hash === change.afterHash;
+    if (image && (isMade || hash === seenHash)) {
+      this.#ledger.remember(conversationId, place.path, image);
+    }
+    if (isMade) return change.result;
+    return change === undefined || hash === change.beforeHash ? null : UNKNOWN_OUTCOME;
+  }
+
+  /** In the lane of its path from the proposal to its end, so that two edits of one file follow each other. */
+  async #carryOutAllowed(life: Life): Promise<ToolResult> {
+    const { admitted, call, running } = life;
+    const result = await this.#lanes.run(
+      admitted.lanes,
+      async () => {
+        const isRead = admitted.tool.definition.effect === 'read';
+        const now = isRead ? admitted : await this.#admitAgain(life);
+        if ('result' in now) return now.result;
+        if (now.verdict.decision === 'ask') return null;
+        const proposed = await this.#propose(now, running, { isReviewed: false });
+        const asked = this.#desk.journal.askedNonce(call.callId);
+        if (asked !== undefined) this.#desk.asking.drop(call.callId, asked);
+        return await this.#start(now, proposed, running);
+      },
+      running.signal,
+    );
+    return result ?? (await this.#askInOrder(life));
+  }
+
+  /** One question of a conversation after the other: the next proposal is made from what this one has changed. */
+  async #askInOrder(life: Life): Promise<ToolResult> {
+    const { call, running } = life;
+    const lanes = [`questions of ${call.conversationId}`];
+    const { result } = await this.#lanes.run(lanes, () => this.#ask(life), running.signal);
+    return await result;
+  }
+
+  /** Asks until it is known what the person wants of what would really happen. */
+  async #ask(life: Life): Promise<Begun> {
+    const { asking } = this.#desk;
+    const { callId, conversationId } = life.admitted;
+    const { signal } = life.running;
+    for (let isChanged = false; ; isChanged = true) {
+      const now = await this.#admitAgain(life);
+      if ('result' in now) return now;
+      const inLane = <T>(work: () => Promise<T>) => this.#lanes.run(now.lanes, work, signal);
+      const { proposal } = await inLane(() => this.#propose(now, life.running));
+      if (!isAskable(proposal)) return { result: TOO_LARGE };
+      const { decision, ...said } = await asking.ask({
+        subject: { callId, conversationId, proposal },
+        reason: isChanged ? `${CHANGED} ${now.verdict.reason}` : now.verdict.reason,
+        signal,
+        stillHolds: async () => (await inLane(() => this.#findSame(life, now, proposal))) !== null,
+      });
+      signal.throwIfAborted();
+      if (decision === 'reject' || decision === 'expired') {
+        return { result: notAllowed({ decision, ...said }) };
+      }
+      if (decision === 'superseded') continue;
+      const begun = await inLane(() => this.#startIfSame(life, now, proposal));
+      if (begun) return begun;
+    }
+  }
+
+  /** Null where something else would happen than what was proposed. A command leaves its turn to the next question. */
+  async #startIfSame(
+    life: Life,
+    asked: AdmittedCall,
+    proposal: Proposed['proposal'],
+  ): Promise<Begun | null> {
+    const same = await this.#findSame(life, asked, proposal);
+    if (same === null || 'result' in same) return same;
+    const { now, proposed } = same;
+    const result = this.#start(now, proposed, life.running);
+    return { result: now.lanes.length === 0 ? result : await result };
+  }
+
+  /** The call as it would be carried out now, if that is what was proposed; a refusal where it may not run any more. */
+  async #findSame(
+    life: Life,
+    asked: AdmittedCall,
+    proposal: Proposed['proposal'],
+  ): Promise<{ now: AdmittedCall; proposed: Proposed } | Begun | null> {
+    const now = await this.#admitAgain(life);
+    if ('result' in now) return now;
+    const isMoved = now.places.some(({ path }, index) => path !== asked.places[index]?.path);
+    if (isMoved && proposal.kind === 'call') return { result: LED_ELSEWHERE };
+    const proposed = await this.#propose(now, life.running).catch(nullForFailure);
+    return proposed !== null && isSame(proposed.proposal, proposal) ? { now, proposed } : null;
+  }
+
+  async #admitAgain({ call, admitted }: Life): Promise<AdmittedCall | Begun> {
+    const admission = await admitAgain(call, admitted, this.#desk);
+    return admission.state === 'admitted' ? admission.call : { result: admission.result };
+  }
+
+  async #propose(
+    now: AdmittedCall,
+    running: Running,
+    { isReviewed } = { isReviewed: true },
+  ): Promise<Proposed> {
+    running.signal.throwIfAborted();
+    return await now.propose(this.#contextOf(now, running, isReviewed));
+  }
+
+  async #start(now: AdmittedCall, proposed: Proposed, running: Running): Promise<ToolResult> {
+    const { name: tool, effect, idempotent } = now.tool.definition;
+    const { change } = proposed;
+    running.signal.throwIfAborted();
+    this.#desk.journal.start({ callId: now.callId, tool, effect, idempotent, change });
+    const result = await proposed.apply(this.#contextOf(now, running, false));
+    return withNote(result, now.verdict.visibility?.note);
+  }
+
+  #contextOf(now: AdmittedCall, { signal, onOutput }: Running, isReviewed: boolean) {
+    const { workspace, places, conversationId } = now;
+    return {
+      ...{ workspace, places, conversationId, isReviewed },
+      ...{ ledger: this.#ledger, signal, onOutput },
+    };
+  }
+}
+
+function withNote(result: ToolResult, note: string | undefined): ToolResult {
+  if (note === undefined || result.status !== 'success') return result;
+  return { ...result, data: `${result.data}\n${note}` };
+}
+
+/** Undefined for what is no file that can be read: that is neither what it was nor what it should be. */
+async function readIfReadable(
+  place: Place,
+  signal: AbortSignal,
+): Promise<FileImage | null | undefined> {
+  try {
+    return await readImageIfAny(place, signal);
+  } catch (error) {
+    if (error instanceof ToolFailure) return undefined;
+    throw error;
+  }
+}
+
+function nullForFailure(error: unknown): null {
+  if (error instanceof ToolFailure) return null;
+  throw error;
+}
+
+const CHANGED = 'What this call would do has changed since it was asked about.';
+
+/** The lane in which calls are let in; those of paths are absolute. */
+const ADMISSION = 'admission';

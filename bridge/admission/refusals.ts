@@ -1,0 +1,44 @@
+/** What a call came to that was not carried out. */
+import { RUN_LIMITS } from '../../shared/limits.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
+import type { JournalUnwritable, Resolution } from './book.ts';
+
+export function refuse(code: string, data: string): ToolResult {
+  return { status: 'error', code, data };
+}
+
+export const UNKNOWN_OUTCOME = refuse(
+  'UNKNOWN_OUTCOME',
+  'The bridge was restarted while this call ran. It may or may not have had its effect: ' +
+    'check the state of things before you repeat it.',
+);
+
+export const TOO_LARGE = refuse(
+  'PROPOSAL_TOO_LARGE',
+  `A person must allow this call, and it is too large to be shown to one: ${RUN_LIMITS.maxProposalBytes} bytes at most. Make several small calls of it.`,
+);
+
+/** The path of a call that changes no file by itself leads elsewhere than when a person was asked about it. */
+export const LED_ELSEWHERE = refuse(
+  'DENIED',
+  'The path of this call leads elsewhere by now than when the person was asked, so it was not run: make the call again.',
+);
+
+export function denied(reason: string): ToolResult {
+  return refuse('DENIED', `Not allowed on this machine: ${reason}`);
+}
+
+/** Of a question that was not answered with a yes. */
+export function notAllowed({ decision, message }: Resolution): ToolResult {
+  if (decision !== 'reject') return refuse('NOT_APPROVED', 'Nobody answered in time.');
+  const said = message === undefined ? '' : ` They said: ${message}`;
+  return refuse('REJECTED', `The person rejected this call.${said}`);
+}
+
+export function unwritable({ message }: JournalUnwritable): ToolResult {
+  return refuse(
+    'STATE_UNWRITABLE',
+    `The bridge could not note on its disk that it runs this call (${message}), so it was not run. The person must make ` +
+      'room for the state of the bridge, or make it writable. Until then only calls that read are run.',
+  );
+}

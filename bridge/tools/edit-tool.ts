@@ -1,0 +1,84 @@
+/** An edit in two steps: worked out, then made if the file still is what it was worked out from. */
+import type { FileEditMetadata } from '../../shared/documents.ts';
+import { languageOf } from '../../shared/languages.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
+import { compute } from '../compute/compute.ts';
+import type { Edit, EditProposal } from '../edits/propose.ts';
+import type { Standing } from '../edits/source.ts';
+import { replaceImage } from '../workspace/changes.ts';
+import { type FileImage, hashOf, readImage, readImageIfAny } from '../workspace/files.ts';
+import type { Place } from '../workspace/workspace.ts';
+import {
+  type ArgumentsOf,
+  type Proposed,
+  type ToolContext,
+  type ToolWork,
+  toWrite,
+} from './executor.ts';
+
+/** The work of a tool that edits one file, as `toEdit` says. */
+export function edits<Definition extends ToolDefinition>(
+  { name: tool }: Definition,
+  toEdit: (args: ArgumentsOf<Definition>) => Edit,
+): ToolWork<ArgumentsOf<Definition>> {
+  return {
+    propose: async (args, context) => {
+      const edit = toEdit(args);
+      const place = toWrite(context.places[0]);
+      const read = edit.kind === 'replace' ? readImage : readImageIfAny;
+      const before = await read(place, context.signal);
+      const standing = standingOf(place, before, edit, context);
+      const name = nameInLine(place.name);
+      const request = { name, bytes: before?.bytes ?? null, standing, edit };
+      const edited = await compute('proposeEdit', request, context.signal);
+      return toProposed(tool, place, before, edited, context);
+    },
+  };
+}
+
+/**
+ * A person who is shown the change decides about a file that is not as the model saw it, too: where its text still
+ * applies the change is good. The whole of a file is replaced by what was made from the whole of it, or not at all.
+ */
+function standingOf(
+  place: Place,
+  before: FileImage | null,
+  edit: Edit,
+  { ledger, conversationId, isReviewed }: ToolContext,
+): Standing {
+  const standing = ledger.standingOf(conversationId, place.path, before?.hash ?? null);
+  const isShown = isReviewed && edit.kind !== 'write' && standing.state === 'changed';
+  return isShown ? { state: 'unread' } : standing;
+}
+
+function toProposed(
+  tool: string,
+  place: Place<'write'>,
+  before: FileImage | null,
+  { bytes, data, diff, hunks, shown }: EditProposal,
+  { workspace }: ToolContext,
+): Proposed {
+  const operation = before === null ? 'create' : 'edit';
+  const language = languageOf(place.name);
+  const metadata: FileEditMetadata = { filePath: place.name, operation, language, diff };
+  const result: ToolResult = {
+    ...{ status: 'success', data },
+    metadata: { ...metadata, ...(hunks && { hunks }) },
+  };
+  const beforeHash = before?.hash ?? null;
+  const change = { beforeHash, afterHash: bytes === null ? beforeHash : hashOf(bytes), result };
+  const path = workspace.nameOf(place.path);
+  const { afterHash } = change;
+  return {
+    proposal: { kind: 'edit', tool, path, operation, ...shown, beforeHash, afterHash },
+    change,
+    apply: async ({ ledger, conversationId, signal }) => {
+      const options = { expected: beforeHash, signal };
+      const now = bytes === null ? before : await replaceImage(place, bytes, options);
+      if (now !== null) ledger.remember(conversationId, place.path, now);
+      return result;
+    },
+  };
+}

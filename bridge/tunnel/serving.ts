@@ -1,0 +1,89 @@
+/** Serves one session over as many connections as it takes: the hello on each, its frames, and what the person is told. */
+import { TUNNEL_LIMITS } from '../../shared/limits.ts';
+import {
+  type BridgeFrame,
+  type Confinement as ConfinementReport,
+  TUNNEL_PROTOCOL,
+} from '../../shared/tunnel.ts';
+import type { ContextTeller } from '../context/teller.ts';
+import { ConnectionRefused, stayConnected } from './connection.ts';
+import type { Journal } from './journal.ts';
+import type { Session } from './session.ts';
+import type { ConnectionConfig, ConnectionEvents } from './socket.ts';
+
+export type BridgeStatus =
+  | { readonly event: 'connected'; readonly confinement: ConfinementReport }
+  | { readonly event: 'disconnected'; readonly reason: string }
+  | { readonly event: 'refused'; readonly message: string };
+
+type Hello = Extract<BridgeFrame, { type: 'hello' }>;
+
+export interface Served {
+  readonly looker: ContextTeller;
+  readonly session: Session;
+  readonly journal: Journal;
+  readonly introduction: Pick<Hello, 'bootId' | 'tools' | 'confinement'>;
+  onStatus(status: BridgeStatus): void;
+}
+
+/** Until the signal aborts, or until the server refuses the bridge for good, which `onStatus` is told. */
+export async function serve(
+  config: ConnectionConfig,
+  served: Served,
+  signal: AbortSignal,
+): Promise<void> {
+  const { session, introduction } = served;
+  const status = createStatusTeller(served);
+  const events: ConnectionEvents = {
+    onOpen: (send, closed) => void introduce(config.bridgeId, served, send, closed),
+    onFrame: (frame) => {
+      session.receive(frame);
+      if (frame.type === 'welcome') status.connected(introduction.confinement);
+    },
+    onClose: (reason) => {
+      session.detach();
+      status.disconnected(reason);
+    },
+  };
+  try {
+    await stayConnected(config, events, signal);
+  } catch (error) {
+    if (!(error instanceof ConnectionRefused)) throw error;
+    served.onStatus({ event: 'refused', message: error.message });
+  }
+}
+
+/** Says hello on a new socket, unless it has gone while we looked at the machine: then a later one may be in use. */
+async function introduce(
+  bridgeId: string,
+  { looker, session, journal, introduction }: Served,
+  send: (frame: BridgeFrame) => void,
+  closed: AbortSignal,
+): Promise<void> {
+  const context = await looker.look(closed).catch(() => undefined);
+  if (context === undefined || closed.aborted) return; // It rejects only when the socket is gone.
+  const { calls } = journal;
+  const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
+  const version = { protocol: TUNNEL_PROTOCOL, features: [] };
+  send({ type: 'hello', ...version, bridgeId, ...introduction, context, calls: first });
+  session.attach(send);
+  // A server that does not know these acks them, and takes its time for that.
+  while (calls.length > 0) {
+    send({ type: 'held_calls', calls: calls.splice(0, TUNNEL_LIMITS.maxListedCalls) });
+  }
+}
+
+/** Tells an outage once for each reason, not with every attempt to come back. */
+function createStatusTeller({ onStatus }: Pick<Served, 'onStatus'>) {
+  let told: string | undefined;
+  return {
+    connected(confinement: ConfinementReport): void {
+      told = undefined;
+      onStatus({ event: 'connected', confinement });
+    },
+    disconnected(reason: string): void {
+      if (reason !== told) onStatus({ event: 'disconnected', reason });
+      told = reason;
+    },
+  };
+}
