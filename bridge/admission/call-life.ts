@@ -1,6 +1,7 @@
 /** The life of a call on this machine: admitted once, proposed, asked about where the policy says so, and carried out. */
 import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
+import { Lanes } from '../lanes.ts';
 import { type FileChange, type Proposed, toErrorResult } from '../tools/executor.ts';
 import { ReadLedger } from '../tools/ledger.ts';
 import { type FileImage, readImageIfAny } from '../workspace/files.ts';
@@ -8,7 +9,6 @@ import type { Place } from '../workspace/workspace.ts';
 import { type AdmittedCall, admit, admitAgain, type Gate } from './admit.ts';
 import type { Asking } from './asking.ts';
 import { type CallBook, JournalUnwritable } from './book.ts';
-import { Lanes } from './lanes.ts';
 import { isAskable, isSame } from './proposal.ts';
 import { LED_ELSEWHERE, notAllowed, TOO_LARGE, UNKNOWN_OUTCOME, unwritable } from './refusals.ts';
 

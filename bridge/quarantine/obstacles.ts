@@ -3,7 +3,6 @@ import { realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { inOneLine, shorten } from '../../shared/plain-sight.ts';
-import { readRules } from '../admission/rules.ts';
 import { type BytePath, fromText, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { type HeldEntry, HeldFolder, QuarantineError } from './held-folder.ts';
@@ -17,9 +16,16 @@ export interface Obstacle {
   readonly isMended: boolean;
 }
 
+export interface Examined {
+  readonly workspace: string;
+  readonly stateDir: string;
+  /** Throws for a file of rules that is broken, and says in its message how. */
+  readonly readRules: (path: string) => Promise<unknown>;
+}
+
 /** With `mend` each is moved into quarantine, but what is the owner's own. */
 export async function findObstacles(
-  { workspace, stateDir }: { workspace: string; stateDir: string },
+  { workspace, stateDir, readRules }: Examined,
   { mend }: { mend: boolean },
 ): Promise<readonly Obstacle[]> {
   const search = new ObstacleSearch(
@@ -31,8 +37,9 @@ export async function findObstacles(
         })
       : undefined,
   );
-  await search.ownersRules(join(stateDir, 'policy.json'));
-  await search.workspacesRules(workspace);
+  search.ownersRules(await problemOf(join(stateDir, 'policy.json'), readRules));
+  const rules = join(workspace, '.drawbridge', 'policy.json');
+  await search.workspacesRules(await problemOf(rules, readRules));
   await search.tree();
   return search.found;
 }
@@ -49,15 +56,13 @@ class ObstacleSearch {
     this.#record = record;
   }
 
-  async ownersRules(path: string): Promise<void> {
-    const problem = await problemOf(path);
+  ownersRules(problem: string | undefined): void {
     if (problem === undefined) return;
     const sentence = `Your own rules are broken, so every call is refused; mend or remove the file: ${problem}`;
     this.found.push({ sentence, isMended: false });
   }
 
-  async workspacesRules(workspace: string): Promise<void> {
-    const problem = await problemOf(join(workspace, '.drawbridge', 'policy.json'));
+  async workspacesRules(problem: string | undefined): Promise<void> {
     if (problem === undefined) return;
     const sentence = `The workspace’s rules are broken, so every call is refused: ${problem}`;
     await using root = await HeldFolder.open(this.#workspace);
@@ -150,7 +155,10 @@ const EXECUTABLE = 0o111;
 /** Read by every search. */
 const IGNORE_FILES: ReadonlySet<BytePath> = new Set(['.gitignore', '.ignore', '.rgignore']);
 
-async function problemOf(path: string): Promise<string | undefined> {
+async function problemOf(
+  path: string,
+  readRules: Examined['readRules'],
+): Promise<string | undefined> {
   try {
     await readRules(path);
     return undefined;

@@ -1,6 +1,6 @@
 /** The bubblewrap sandbox: the workspace is writable, the system readable, the rest of the disk and the network closed. */
 import { join } from 'node:path';
-import { Lanes } from '../admission/lanes.ts';
+import { Lanes } from '../lanes.ts';
 import { type Launch, shellArgv } from '../terminal/launch.ts';
 import type { Account } from './account.ts';
 import { type BaseKind, Bases } from './bases.ts';

@@ -24,12 +24,13 @@ export function registerCheck(program: Command): void {
 
 async function check(options: CheckOptions): Promise<void> {
   const { findObstacles } = await import('../../bridge/quarantine/obstacles.ts');
+  const { readRules } = await import('../../bridge/admission/rules.ts');
   const location = await findLocation(options, 'kept');
   const workspace = await resolveWorkspace(location.workspaceDir);
   // What is put away needs a place, also where no instance has ever run.
   const stateDir = options.mend ? (await openState(location)).dir : await locateState(location);
   const { write, writeOut } = openTerminal(process, process.env);
-  const obstacles = await findObstacles({ workspace, stateDir }, options);
+  const obstacles = await findObstacles({ workspace, stateDir, readRules }, options);
   for (const { sentence, isMended } of obstacles) {
     const end = isMended ? ' It is in quarantine now.' : '';
     writeOut(`${printable(sentence).replaceAll('\n', ' ')}${end}\n`);

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readRules } from '../../../bridge/admission/rules.ts';
 import { findObstacles } from '../../../bridge/quarantine/obstacles.ts';
 import { listRecords } from '../../../bridge/quarantine/store.ts';
 import { temporaryWorkspace } from '../tools/temporary-workspace.ts';
@@ -12,7 +13,7 @@ async function newPlace(files: Readonly<Record<string, string>> = {}) {
   const stateDir = join(root, '../state');
   await mkdir(stateDir);
   const check = async (mend: boolean) => {
-    const found = await findObstacles({ workspace: root, stateDir }, { mend });
+    const found = await findObstacles({ workspace: root, stateDir, readRules }, { mend });
     return found.map(({ sentence, isMended }) => `${isMended ? 'mended' : 'open'}: ${sentence}`);
   };
   return { root, stateDir, put, check };
