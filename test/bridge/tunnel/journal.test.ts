@@ -114,6 +114,34 @@ describe('a call', () => {
     }
   });
 
+  test('that changes a file keeps its hashes and its result over a restart, and may start again', () => {
+    const change = { beforeHash: null, afterHash: 'a', result: DONE };
+    const call = { ...command(newCall()), change };
+    const first = open();
+    first.start(call);
+    const second = reopen(first);
+    expect(second.lookup(call.callId)).toEqual({
+      ...{ state: 'interrupted', repeatable: false, change },
+    });
+    second.ask(call.callId, 'digest', null);
+    expect(second.lookup(call.callId)).toEqual({ state: 'unknown' });
+    second.start(call);
+    expect(second.lookup(call.callId)).toEqual({ state: 'running' });
+  });
+
+  test('tells the hash of the file that it was asked about or started with', () => {
+    const [asked, started, neither] = [newCall(), newCall(), newCall()];
+    const first = open();
+    first.ask(asked, 'digest', 'hash');
+    const change = { beforeHash: 'other', afterHash: null, result: DONE };
+    first.start({ ...command(started), change });
+    first.ask(neither, 'digest');
+    const second = reopen(first);
+    expect([asked, started, neither].map((callId) => second.seenHash(callId))).toEqual([
+      ...['hash', 'other', undefined],
+    ]);
+  });
+
   test('that never started may have a result, and the first one stays', () => {
     const callId = newCall();
     const first = open();

@@ -133,7 +133,12 @@ export class Bench {
     options: BenchOptions = {},
     files: Record<string, string> = {},
   ): Promise<Bench> {
-    const bench = new Bench(await temporaryWorkspace(files), options);
+    return Bench.over(await temporaryWorkspace(files), options);
+  }
+
+  /** In a place that is there, with the journal that an earlier process has left beside it. */
+  static over(place: TemporaryWorkspace, options: BenchOptions = {}): Bench {
+    const bench = new Bench(place, options);
     bench.connect();
     return bench;
   }

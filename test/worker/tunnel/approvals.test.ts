@@ -243,6 +243,20 @@ it('another question about a call takes the place of the first, on every device 
   await streamed.reader.leave();
 });
 
+it('a question that its bridge takes back is dropped on every device, and its call runs on', async () => {
+  const { model, bridge, callId, streamed } = await question();
+  void answer(streamed, callId, once);
+  await bridge.next('approval');
+  bridge.resolve(callId, { decision: 'superseded', by: 'drawbridge' });
+  const events = await streamed.reader.untilType('approval_resolved');
+  expect(events.at(-1)?.event).toMatchObject({ decision: 'superseded', by: 'drawbridge' });
+  expect((await readResponse(streamed.responseId)).status).toBe('streaming');
+  expect(await errorOf(await answer(streamed, callId, once))).toMatchObject({ status: 409 });
+  bridge.succeed(callId, 'ran');
+  (await model.next()).answer({ text: 'Done.' });
+  await streamed.reader.toEnd();
+});
+
 it('an answer that was refused is not told again', async () => {
   const { bridge, callId, streamed } = await question();
   void answer(streamed, callId, once);

@@ -102,7 +102,7 @@ export class ScriptedBridge {
 
   resolve(
     callId: string,
-    more: { nonce?: string; decision?: 'once' | 'reject'; by?: string } = {},
+    more: { nonce?: string; decision?: 'once' | 'reject' | 'superseded'; by?: string } = {},
   ): void {
     const resolved = { nonce: NONCE, decision: 'once', by: 'device', ...more };
     this.send({ type: 'approval_resolved', callId, ...resolved });
