@@ -1,9 +1,12 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { unconfined } from '../../../bridge/sandbox/confinement.ts';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
 import { TerminalCommandMetadata } from '../../../shared/documents.ts';
+import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { guardedWorkspace } from '../quarantine/guarded-workspace.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
@@ -39,6 +42,33 @@ describe('run_terminal_cmd', () => {
         permissions: [],
       },
     });
+  });
+
+  test('proposes all that decides what a command may do', async () => {
+    const { root, context } = await temporaryWorkspace({ 'src/a.txt': '' });
+    await symlink('src', join(root, 'link'));
+    const surroundings = { workspace: root, home: root, closedFolders: [], environment: {} };
+    const machine = { confinement: unconfined(surroundings, 'a test'), background };
+    const propose = async (args: Record<string, unknown>) => {
+      const call = createRunTerminalCmd(machine).read({ command: 'ls', ...args });
+      const [path = ''] = call.paths;
+      const places = [await context.workspace.resolve(path, 'read')] as const;
+      return (await call.propose({ ...context, places })).proposal;
+    };
+    const plain = {
+      ...{ kind: 'command', tool: 'run_terminal_cmd', command: 'ls', folder: '.', permissions: [] },
+      ...{ background: false, timeLimitMs: COMMAND_LIMITS.defaultTimeoutMs, confinement: 'none' },
+    };
+    const permissions = ['network', 'all', 'network'];
+    expect([
+      await propose({ explanation: 'why not' }),
+      await propose({ permissions, working_directory: 'link', timeout: 7 }),
+      await propose({ is_background: true }),
+    ]).toEqual([
+      plain,
+      { ...plain, permissions: ['all', 'network'], folder: 'src', timeLimitMs: 7 },
+      { ...plain, background: true, timeLimitMs: null },
+    ]);
   });
 
   test('says that nothing was printed', async () => {
