@@ -83,15 +83,10 @@ async function judged(
   if (verdict.decision === 'deny') return refused(denied(verdict.reason));
   const places = placesIn(resolved);
   const { visibility } = verdict;
-  return {
-    state: 'admitted',
-    call: {
-      ...read,
-      ...{ callId, conversationId, tool, places, verdict },
-      workspace: visibility ? within.showing(visibility.mayShow) : within,
-      lanes: definition.document.type === 'file_edit' ? places.map(({ path }) => path) : [],
-    },
-  };
+  const shown = visibility ? within.showing(visibility.mayShow) : within;
+  const lanes = definition.document.type === 'file_edit' ? places.map(({ path }) => path) : [];
+  const known = { callId, conversationId, tool, places, lanes, verdict, workspace: shown };
+  return { state: 'admitted', call: { ...read, ...known } };
 }
 
 /** What the policy says counts before this, so a failure is a value here. */

@@ -211,10 +211,8 @@ export class CallLife {
 
   #contextOf(now: AdmittedCall, { signal, onOutput }: Running, isReviewed: boolean) {
     const { workspace, places, conversationId } = now;
-    return {
-      ...{ workspace, places, conversationId, isReviewed },
-      ...{ ledger: this.#ledger, signal, onOutput },
-    };
+    const ledger = this.#ledger;
+    return { workspace, places, conversationId, isReviewed, ledger, signal, onOutput };
   }
 }
 

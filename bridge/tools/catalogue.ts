@@ -10,8 +10,8 @@ import { renameFile } from '../../shared/tools/rename-file.ts';
 import { strReplace } from '../../shared/tools/str-replace.ts';
 import { write } from '../../shared/tools/write.ts';
 import { executeCodebaseSearch } from './codebase-search.ts';
-import { deletesFile } from './delete-file.ts';
-import { edits } from './edit-tool.ts';
+import { deleting } from './delete-file.ts';
+import { editing } from './edit-tool.ts';
 import { type BridgeTool, bindTool, doing } from './executor.ts';
 import { executeGlobFileSearch } from './glob-file-search.ts';
 import { executeGrep } from './grep.ts';
@@ -37,7 +37,7 @@ const FILE_TOOLS: readonly BridgeTool[] = [
   bindTool(codebaseSearch, doing(codebaseSearch, withRuleNotes(executeCodebaseSearch))),
   bindTool(
     strReplace,
-    edits(strReplace, ({ old_string, new_string, replace_all = false }) => ({
+    editing(strReplace, ({ old_string, new_string, replace_all = false }) => ({
       kind: 'replace',
       search: old_string,
       replacement: new_string,
@@ -46,12 +46,12 @@ const FILE_TOOLS: readonly BridgeTool[] = [
   ),
   bindTool(
     editFile,
-    edits(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit })),
+    editing(editFile, ({ code_edit }) => ({ kind: 'merge', text: code_edit })),
   ),
   bindTool(
     write,
-    edits(write, ({ contents }) => ({ kind: 'write', text: contents })),
+    editing(write, ({ contents }) => ({ kind: 'write', text: contents })),
   ),
-  bindTool(deleteFile, deletesFile),
+  bindTool(deleteFile, deleting),
   bindTool(renameFile, doing(renameFile, executeRenameFile)),
 ];

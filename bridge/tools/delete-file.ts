@@ -16,7 +16,7 @@ import {
   toWrite,
 } from './executor.ts';
 
-export const deletesFile: ToolWork<ArgumentsOf<typeof deleteFile>> = {
+export const deleting: ToolWork<ArgumentsOf<typeof deleteFile>> = {
   propose: async (args, context) => {
     const place = toWrite(context.places[0]);
     assertNoLink(place);

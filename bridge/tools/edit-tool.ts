@@ -7,7 +7,7 @@ import type { ToolResult } from '../../shared/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import type { Edit, EditProposal } from '../edits/propose.ts';
 import type { Standing } from '../edits/source.ts';
-import { replaceImage } from '../workspace/changes.ts';
+import { assertReplaceable, replaceImage } from '../workspace/changes.ts';
 import { type FileImage, hashOf, readImage, readImageIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import {
@@ -19,7 +19,7 @@ import {
 } from './executor.ts';
 
 /** The work of a tool that edits one file, as `toEdit` says. */
-export function edits<Definition extends ToolDefinition>(
+export function editing<Definition extends ToolDefinition>(
   { name: tool }: Definition,
   toEdit: (args: ArgumentsOf<Definition>) => Edit,
 ): ToolWork<ArgumentsOf<Definition>> {
@@ -33,6 +33,7 @@ export function edits<Definition extends ToolDefinition>(
       const name = nameInLine(place.name);
       const request = { name, bytes: before?.bytes ?? null, standing, edit };
       const edited = await compute('proposeEdit', request, context.signal);
+      if (edited.bytes !== null) await assertReplaceable(place);
       return toProposed(tool, place, before, edited, context);
     },
   };
@@ -63,10 +64,8 @@ function toProposed(
   const operation = before === null ? 'create' : 'edit';
   const language = languageOf(place.name);
   const metadata: FileEditMetadata = { filePath: place.name, operation, language, diff };
-  const result: ToolResult = {
-    ...{ status: 'success', data },
-    metadata: { ...metadata, ...(hunks && { hunks }) },
-  };
+  const withHunks = { ...metadata, ...(hunks && { hunks }) };
+  const result: ToolResult = { status: 'success', data, metadata: withHunks };
   const beforeHash = before?.hash ?? null;
   const change = { beforeHash, afterHash: bytes === null ? beforeHash : hashOf(bytes), result };
   const path = workspace.nameOf(place.path);

@@ -25,7 +25,7 @@ export async function replaceImage(
     const temporary = folder.entry(`.drawbridge-${randomUUID()}.tmp`);
     try {
       const old = await lstatIfAny(target);
-      if (old !== null) assertReplaceable(old, place);
+      if (old !== null) assertMayReplace(old, place);
       await writeTemporary(temporary, bytes, old, place);
       await assertExpected(folder, place, expected, signal);
       signal.throwIfAborted();
@@ -123,6 +123,12 @@ function elsewhere({ name }: Place): ToolFailure {
   );
 }
 
+/** Refuses a file that {@link replaceImage} would refuse for what it is, before anybody is asked about it. */
+export async function assertReplaceable(place: Place<'write'>): Promise<void> {
+  const stats = await lstatIfAny(place.path);
+  if (stats !== null) assertMayReplace(stats, place);
+}
+
 async function lstatIfAny(path: string): Promise<Stats | null> {
   try {
     return await lstat(path);
@@ -132,7 +138,7 @@ async function lstatIfAny(path: string): Promise<Stats | null> {
   }
 }
 
-function assertReplaceable(stats: Stats, place: Place): void {
+function assertMayReplace(stats: Stats, place: Place): void {
   assertRegular(stats, place);
   if (stats.nlink > 1) {
     throw new ToolFailure(

@@ -11,6 +11,8 @@ function newWork(name: string, log: string[]) {
   return { work, end: () => resolve(name), fail: () => reject(new Error(name)) };
 }
 
+const never = () => Promise.reject(new Error('no work'));
+
 /** When everything that can go on by itself has done so. */
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -44,6 +46,24 @@ test('work that fails rejects by itself, and frees its lane', async () => {
     { status: 'rejected', reason: new Error('first') },
     { status: 'fulfilled', value: 'second' },
   ]);
+});
+
+test('work whose signal aborts while it waits ends at once, never begins, and keeps the order', async () => {
+  const lanes = new Lanes();
+  const log: string[] = [];
+  const works = ['1', '2', '3'].map((name) => newWork(name, log));
+  const [first, second, third] = works;
+  const ending = new AbortController();
+  const runs = [lanes.run(['/a'], first?.work ?? never)];
+  const left = lanes.run(['/a'], second?.work ?? never, ending.signal);
+  runs.push(lanes.run(['/a'], third?.work ?? never));
+  ending.abort(new Error('left'));
+  await expect(left).rejects.toThrow('left');
+  await settle();
+  expect(log).toEqual(['1']);
+  for (const { end } of works) end();
+  await Promise.all(runs);
+  expect(log).toEqual(['1', '3']);
 });
 
 test('a lane keeps the order of arrival, also for who comes while it is at work', async () => {

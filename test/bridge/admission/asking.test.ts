@@ -195,6 +195,27 @@ describe('a question', () => {
     expect([terminal.asked, events]).toEqual([[], [{ callId: subject.callId, ...answer }]]);
   });
 
+  test('allowed where it does not hold any more is void, and its answer is not kept', async () => {
+    const subject = newSubject();
+    const { callId } = subject;
+    const stillHolds = vi.fn(async () => false);
+    const resolution = asking.ask({ subject, reason: 'why', signal: live, stillHolds });
+    expect(await devices.answer(await device.approve(asked(subject)))).toBe('counted');
+    const superseded = { decision: 'superseded', by: 'drawbridge' };
+    expect(await resolution).toEqual(superseded);
+    expect([book.answers, terminal.withdrawn, asking.pending]).toEqual([[], [callId], []]);
+    expect(events.at(-1)).toEqual({ callId, ...superseded });
+  });
+
+  test('that is rejected is not looked at again', async () => {
+    const subject = newSubject();
+    const stillHolds = vi.fn(async () => false);
+    const resolution = asking.ask({ subject, reason: 'why', signal: live, stillHolds });
+    terminal.answer({ decision: 'reject' });
+    expect(await resolution).toEqual({ decision: 'reject', by: 'terminal' });
+    expect(stillHolds).not.toHaveBeenCalled();
+  });
+
   test('that nobody answered is not kept as answered', async () => {
     const cancel = new AbortController();
     const resolution = ask(newSubject(), cancel.signal);

@@ -1,4 +1,4 @@
-import { rename, symlink } from 'node:fs/promises';
+import { link, rename, symlink } from 'node:fs/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
 import { hashOf } from '../../../bridge/workspace/files.ts';
@@ -35,6 +35,8 @@ const approve = async (bench: Bench, question: ApprovalQuestion) =>
 const typesSent = (bench: Bench) => bench.sent.map(({ type }) => type);
 const hash = (text: string) => hashOf(Buffer.from(text));
 
+const hardLink = ({ place }: Bench) => link(place.path('a.txt'), place.path('b.txt'));
+
 async function readBy(bench: Bench, path = 'a.txt'): Promise<void> {
   const before = decision;
   decision = 'allow';
@@ -59,11 +61,15 @@ describe('an edit that a person is asked about', () => {
     });
   });
 
-  test('is not asked about where it cannot be made', async () => {
+  test.each([
+    ['text is not there', async () => {}, 'four', 'NOT_FOUND_IN_FILE'],
+    ['file is a hard link', (bench: Bench) => hardLink(bench), 'two', 'HARD_LINK'],
+  ])('is not asked about where its %s', async (_, prepare, text, code) => {
     const bench = await asking();
-    const call = replace('four', '4');
+    await prepare(bench);
+    const call = replace(text, '4');
     bench.send(call);
-    expect(await nextResult(bench, call)).toMatchObject({ status: 'error' });
+    expect(await nextResult(bench, call)).toMatchObject({ status: 'error', code });
     expect(typesSent(bench)).toEqual(['result']);
   });
 
