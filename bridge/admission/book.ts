@@ -36,7 +36,7 @@ export interface QuestionBook {
 export type CallState =
   | { readonly state: 'unknown' }
   /** Started by this process, and not finished. */
-  | { readonly state: 'running' }
+  | { readonly state: 'running'; readonly change?: FileChange | undefined }
   | { readonly state: 'finished'; readonly result: ToolResult }
   /**
    * Started by an earlier process, which ended in the middle. Only what is `repeatable` may be started again, and a

@@ -61,10 +61,11 @@ export class Journal implements CallBook, Disposable {
     const { started, asked, finished } = this.#held(callId);
     if (finished !== undefined) return { state: 'finished', result: finished.result };
     if (started === undefined) return { state: 'unknown' };
-    if (started.bootId === this.#bootId) return { state: 'running' };
+    const { repeatable, change } = started;
+    if (started.bootId === this.#bootId) return { state: 'running', change };
     // A change is asked about again only once it is known that it was not made.
-    if (started.change !== undefined && asked !== undefined) return { state: 'unknown' };
-    return { state: 'interrupted', repeatable: started.repeatable, change: started.change };
+    if (change !== undefined && asked !== undefined) return { state: 'unknown' };
+    return { state: 'interrupted', repeatable, change };
   }
 
   ask(

@@ -173,7 +173,7 @@ export class Session {
     if (this.#machine.tools.get(call.tool)?.definition.effect !== 'read') this.#machine.onChanged();
   }
 
-  /** Null for a call that was not started when the process ended. */
+  /** Null for a call that the next process takes up: not started, or a change of which its file tells. */
   async #resultOf(call: ToolCall, signal: AbortSignal): Promise<ToolResult | null> {
     try {
       const onOutput = (delta: string) => this.#output(call.callId, delta);
@@ -181,7 +181,8 @@ export class Session {
     } catch (error) {
       if (!signal.aborted) return failed(call, error);
       if (signal.reason !== ENDING) return CANCELLED;
-      return this.#machine.journal.lookup(call.callId).state === 'running' ? ENDED : null;
+      const known = this.#machine.journal.lookup(call.callId);
+      return known.state === 'running' && known.change === undefined ? ENDED : null;
     }
   }
 

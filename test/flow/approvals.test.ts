@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Device, signApproval } from '../../client/device.ts';
@@ -74,6 +74,33 @@ it('shows a waiting call to whoever comes later', async () => {
   expect((await asked.rest()).at(-1)).toMatchObject({ type: 'done', status: 'cancelled' });
 });
 
+it('asks anew about an edit whose file has changed, and makes what was shown last', async () => {
+  const args = { file_path: 'a.txt', old_string: 'two', new_string: '2' };
+  await using asked = await startTask('ask', { name: 'str_replace', arguments: args });
+  const { house, conversationId } = asked;
+  const device = deviceOf(house);
+  const path = join(house.workspace, 'a.txt');
+  const approve = async (event: StreamEvent | undefined) => {
+    if (event?.type !== 'approval_request') throw new Error('nothing was asked');
+    const { callId, nonce } = event;
+    const signature = await signApproval(device, { ...event, conversationId });
+    return await answer(house, conversationId, callId, { nonce, decision: 'once', signature });
+  };
+  writeFileSync(path, 'one\ntwo\n');
+  await approve(asked.events.at(-1));
+  await asked.readUntil('approval_request');
+  expect(asked.events.at(-2)).toMatchObject({
+    ...{ type: 'approval_resolved', decision: 'superseded', by: 'drawbridge' },
+  });
+  expect(asked.events.at(-1)).toMatchObject({
+    proposal: { kind: 'edit', path: 'a.txt', diff: [{ oldString: 'two', startLine: 2 }] },
+    reason: expect.stringContaining('has changed since'),
+  });
+  await approve(asked.events.at(-1));
+  expect((await asked.rest()).at(-1)).toMatchObject({ type: 'done', status: 'completed' });
+  expect(readFileSync(path, 'utf8')).toBe('one\n2\n');
+});
+
 it('never asks about what the owner denies', async () => {
   await using asked = await startTask('deny');
   const { result } = asked.events.find((event) => event.type === 'tool_result') ?? {};
@@ -90,18 +117,26 @@ async function askToRun() {
   return Object.assign(asked, { request });
 }
 
-/** A run whose one command falls under this rule, up to the question or its end. */
-async function startTask(decision: 'ask' | 'deny') {
+/** A run whose one call falls under this rule, up to the question or its end. */
+async function startTask(
+  decision: 'ask' | 'deny',
+  call: { name: string; arguments: Record<string, unknown> } = {
+    name: 'run_terminal_cmd',
+    arguments: { command },
+  },
+) {
   const model = await startScriptedModel((_, turn) =>
-    turn === 0
-      ? { calls: [{ name: 'run_terminal_cmd', arguments: { command } }] }
-      : { text: 'Over.' },
+    turn === 0 ? { calls: [call] } : { text: 'Over.' },
   );
-  const rules = [{ tool: 'run_terminal_cmd', pattern: 'touch *', decision }] as const;
+  const rules = [
+    { tool: 'run_terminal_cmd', pattern: 'touch *', decision },
+    { tool: 'str_replace', pattern: '*', decision },
+  ] as const;
   const house = await startHouse({
     modelUrl: model.baseUrl,
     rules,
   });
+  writeFileSync(join(house.workspace, 'a.txt'), 'two\n');
   const stream = house.client.streamChat({ messages: [{ role: 'user', content: 'Go' }] });
   const events: StreamEvent[] = [];
   let conversationId = '';
@@ -118,6 +153,7 @@ async function startTask(decision: 'ask' | 'deny') {
     house,
     events,
     conversationId,
+    readUntil,
     rest: async () => {
       await readUntil('done');
       return events;

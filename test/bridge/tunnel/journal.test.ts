@@ -126,7 +126,7 @@ describe('a call', () => {
     second.ask(call.callId, 'digest', null);
     expect(second.lookup(call.callId)).toEqual({ state: 'unknown' });
     second.start(call);
-    expect(second.lookup(call.callId)).toEqual({ state: 'running' });
+    expect(second.lookup(call.callId)).toEqual({ state: 'running', change });
   });
 
   test('tells the hash of the file that it was asked about or started with', () => {

@@ -7,7 +7,7 @@ import { Asking } from '../../../bridge/admission/asking.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
 import type { Decision } from '../../../bridge/admission/rules.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
-import type { BridgeTool, ToolContext } from '../../../bridge/tools/executor.ts';
+import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { Session } from '../../../bridge/tunnel/session.ts';
 import type { ApprovalQuestion, DeviceKey } from '../../../shared/approvals.ts';
@@ -44,7 +44,7 @@ export interface ScriptedRun {
 /** A tool that takes anything, and tells the test of each run. */
 export function scriptedTool(
   name: string,
-  { effect, idempotent = false, lane = null }: ToolTraits,
+  { effect, idempotent = false, lane = null, change }: ToolTraits,
 ): { tool: BridgeTool; runs: ScriptedRun[] } {
   const runs: ScriptedRun[] = [];
   const apply = (args: Metadata, context: ToolContext) => {
@@ -67,7 +67,8 @@ export function scriptedTool(
   const read: BridgeTool['read'] = (given) => {
     const args = given as Metadata;
     const proposal = { kind: 'call', tool: name, arguments: args } as const;
-    const proposed = { proposal, apply: (context: ToolContext) => apply(args, context) };
+    const work = { proposal, apply: (context: ToolContext) => apply(args, context) };
+    const proposed = change === undefined ? work : { ...work, change };
     return { args, subjects: [path], paths: [path], propose: async () => proposed };
   };
   return { tool: { definition, read }, runs };
@@ -78,6 +79,8 @@ export interface ToolTraits {
   readonly idempotent?: boolean;
   /** The file that it changes. */
   readonly lane?: string | null;
+  /** What it does to that file. */
+  readonly change?: FileChange;
 }
 
 /** When everything that can go on without the disk has done so. */

@@ -216,6 +216,22 @@ describe('the end of the process', () => {
     });
   });
 
+  test('leaves an edit that it has started to the next process, which looks at its file', async () => {
+    const change = { beforeHash: 'before', afterHash: null, result: DONE };
+    const traits = { effect: 'write', lane: 'a', change } as const;
+    const { tool, runs } = scriptedTool('edit', traits);
+    const bench = await Bench.start({ tools: [tool] });
+    const call = newCall('edit');
+    bench.send(call);
+    await nextRun(runs);
+    await bench.session.end();
+    expect(bench.journal.lookup(call.callId).state).toBe('running');
+    bench.restart();
+    bench.connect({ calls: [call] });
+    expect(await nextResult(bench, call)).toEqual(DONE);
+    expect(runs).toHaveLength(1);
+  });
+
   test('leaves a call that waits for a person, its lane or the policy to the next process', async () => {
     const { tool, runs } = scriptedTool('edit', { effect: 'write', lane: 'a' });
     const other = scriptedTool('other', { effect: 'write' });
