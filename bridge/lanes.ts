@@ -1,4 +1,5 @@
 /** Work with the same key runs one after the other, in the order it came; everything else side by side. */
+import { newDeferred } from '../machine/deferred.ts';
 
 export class Lanes {
   readonly #last = new Map<string, Promise<unknown>>();
@@ -9,7 +10,7 @@ export class Lanes {
    * does: it rejects at once, and keeps its place until that is free.
    */
   async run<T>(lanes: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
-    const { promise: left, reject: leave } = Promise.withResolvers<never>();
+    const { promise: left, reject: leave } = newDeferred<never>();
     const onAbort = () => leave(signal?.reason);
     signal?.addEventListener('abort', onAbort);
     const begin = async () => {

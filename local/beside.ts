@@ -1,4 +1,5 @@
 /** Two things at once where neither outlives the other. */
+import { newDeferred } from '../machine/deferred.ts';
 
 /**
  * Does `work` while `part` runs. When the work is over, however it ends, the part is told to end and waited for; when
@@ -23,7 +24,7 @@ export async function beside<Result>(
 
 /** Rejects with the signal's reason once it aborts: the other side of a `Promise.race`. */
 export function whenAborted(signal: AbortSignal): Promise<never> {
-  const { promise, reject } = Promise.withResolvers<never>();
+  const { promise, reject } = newDeferred<never>();
   // The race may be over by then; a loser's rejection is nobody's error.
   promise.catch(() => {});
   signal.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -1,5 +1,7 @@
 /** A whole instance on this machine: the Worker, and beside it the bridge. */
+
 import { join } from 'node:path';
+import { newDeferred } from '../machine/deferred.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
 import type { Confinement } from '../shared/tunnel.ts';
@@ -65,7 +67,7 @@ async function runClaimed(
   signal: AbortSignal,
 ): Promise<never> {
   const log = openLogFile(join(options.state.logsDir, 'workerd.log'));
-  const listening = Promise.withResolvers<number>();
+  const listening = newDeferred<number>();
   await requireFreePort(options.port);
   return await beside(
     (ending) => runLoggedWorker(options, log, listening.resolve, ending),
@@ -125,7 +127,7 @@ async function serve(options: InstanceOptions, url: string, signal: AbortSignal)
     await options.onReady({ url, confinement: null });
     return await whenAborted(signal);
   }
-  const connected = Promise.withResolvers<Confinement>();
+  const connected = newDeferred<Confinement>();
   let isAway = false;
   const onStatus = (status: BridgeStatus) => {
     if (status.event === 'connected') {

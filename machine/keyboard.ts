@@ -2,10 +2,12 @@
  * What a person types at a terminal. Each entry is known to be typed after the question that it answers: what came
  * before is a message, or counts for nothing.
  */
+
 import { createInterface, type Interface } from 'node:readline';
 import { Readable, Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { newDeferred } from './deferred.ts';
 import { LEAVE_PASTES_UNMARKED, MARK_PASTES, PasteReader, type Piece } from './pastes.ts';
 
 const TYPING_LIMITS = {
@@ -157,7 +159,7 @@ export class Keyboard {
     this.#editor.lines.prompt();
     for (const above of this.#lines) this.#options.output.write(`${above}\n`);
     this.#editor.lines.write(line);
-    const { promise, resolve } = Promise.withResolvers<string | null>();
+    const { promise, resolve } = newDeferred<string | null>();
     const withdraw = () => resolve(null);
     this.#onEntry = resolve;
     signal?.addEventListener('abort', withdraw);

@@ -1,4 +1,5 @@
 /** The ways to reach people: the terminal of this machine, and enrolled devices over the tunnel. */
+import { newDeferred } from '../../machine/deferred.ts';
 import type { ApprovalQuestion, DeviceKey } from '../../shared/approvals.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalAnswer } from '../../shared/tunnel.ts';
@@ -99,7 +100,7 @@ export class DeviceAsker implements Asker {
     const { callId } = question;
     const known = this.#waiting.get(callId);
     if (known?.question === question) return known;
-    const { promise: answered, resolve } = Promise.withResolvers<Answered | undefined>();
+    const { promise: answered, resolve } = newDeferred<Answered | undefined>();
     const waiting = { question, answered, resolve };
     this.#waiting.set(callId, waiting);
     const end = () => {

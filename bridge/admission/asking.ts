@@ -1,4 +1,5 @@
 /** Asks people about calls: everybody who can answer at once, and the first answer that counts decides. */
+import { newDeferred } from '../../machine/deferred.ts';
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { Answered, QuestionBook, Resolution } from './book.ts';
@@ -111,7 +112,7 @@ export class Asking {
 
   /** The question ends with its call, or when nobody has answered in time. */
   #firstAnswer(open: OpenQuestion, signal: AbortSignal, closed: AbortSignal): Promise<Resolution> {
-    const { promise, resolve } = Promise.withResolvers<Resolution>();
+    const { promise, resolve } = newDeferred<Resolution>();
     const timer = setTimeout(() => resolve(EXPIRED), RUN_LIMITS.approvalMs);
     closed.addEventListener('abort', () => clearTimeout(timer));
     const onAbort = () => resolve(CANCELLED);

@@ -1,5 +1,7 @@
 /** A thread for computations that would hold the bridge up: one at a time, bounded in time and memory. */
+
 import { Worker } from 'node:worker_threads';
+import { newDeferred } from '../../machine/deferred.ts';
 import { COMPUTE_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
 import { type Answer, outputOf, type Question } from './messages.ts';
@@ -36,7 +38,7 @@ export class ComputeThread {
     signal: AbortSignal,
   ): Promise<OutputOf<Name>> {
     const before = this.#free;
-    const { promise: free, resolve: release } = Promise.withResolvers<void>();
+    const { promise: free, resolve: release } = newDeferred<void>();
     this.#free = free;
     try {
       await unlessAborted(before, signal);
@@ -94,7 +96,7 @@ async function answerOf(
   question: Question,
   { signal, maxMs }: { signal: AbortSignal; maxMs: number },
 ): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
+  const { promise, resolve, reject } = newDeferred<Answer>();
   const onError = (error: Error) => reject(isOutOfMemory(error) ? tooLarge(error) : error);
   const onExit = () => reject(new Error('the computing thread ended by itself'));
   const onAbort = () => reject(signal.reason);
@@ -114,7 +116,7 @@ async function answerOf(
 
 async function unlessAborted(wait: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const { promise: aborted, reject } = newDeferred<never>();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   try {

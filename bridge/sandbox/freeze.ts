@@ -69,7 +69,12 @@ export interface Process {
 
 /** All processes that this one, or the one with the number, has started, directly or not; the oldest generation first. */
 export function descendants(root: number = process.pid): Process[] {
-  const children = Map.groupBy(readProcesses(), ({ parent }) => parent);
+  const children = new Map<number, Process[]>();
+  for (const child of readProcesses()) {
+    const siblings = children.get(child.parent);
+    if (siblings) siblings.push(child);
+    else children.set(child.parent, [child]);
+  }
   const family: Process[] = [];
   const parents = [root];
   for (const parent of parents) {

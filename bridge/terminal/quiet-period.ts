@@ -1,4 +1,5 @@
 /** Tells when something that prints has come to rest. */
+import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 
 /** Begins with its construction. */
@@ -10,7 +11,7 @@ export class QuietPeriod {
   #isOver = false;
 
   constructor() {
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve } = newDeferred<void>();
     this.reached = promise;
     this.#limit = setTimeout(resolve, COMMAND_LIMITS.backgroundWaitMs);
     this.#quiet = setTimeout(resolve, COMMAND_LIMITS.backgroundQuietMs);

@@ -1,7 +1,9 @@
 /** One command's processes, from the start of the first until the last is gone. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
+import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { INHERITED, NOTHING } from './inherited.ts';
 import type { Launch } from './launch.ts';
@@ -92,7 +94,7 @@ function outputsOf(child: ChildProcess): Readable[] {
 }
 
 function ownEndOf(child: ChildProcess): Promise<CommandEnd> {
-  const { promise, resolve } = Promise.withResolvers<CommandEnd>();
+  const { promise, resolve } = newDeferred<CommandEnd>();
   child.once('error', ({ message }) => resolve({ state: 'not_started', message }));
   child.once('exit', (exitCode, signal) =>
     resolve(
