@@ -16,7 +16,7 @@ import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const SOURCE_FOLDERS = ['bin', 'bridge', 'cli', 'client', 'local', 'shared'];
+const SOURCE_FOLDERS = ['bin', 'bridge', 'cli', 'client', 'local', 'machine', 'shared'];
 /** What else decides what the bundle holds. */
 const SOURCE_FILES = ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
 /** Other starts may be about to load a bundle that was used so lately. */
