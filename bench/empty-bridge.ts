@@ -1,7 +1,7 @@
 /** A bridge without hands: the real one's socket, and behind it a result that is always the same. */
 import { answerMs } from '../bridge/tunnel/connection.ts';
 import { TunnelSocket } from '../bridge/tunnel/socket.ts';
-import { mintToken } from '../local/tokens.ts';
+import { mintToken } from '../local/state/tokens.ts';
 import { newBridgeId } from '../shared/ids.ts';
 import { BRIDGE_TOOLS } from '../shared/tools/catalogue.ts';
 import { type BridgeFrame, type ToolResult, TUNNEL_PROTOCOL } from '../shared/tunnel.ts';

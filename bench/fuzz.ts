@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { parseArgs } from 'node:util';
 import { SignJWT } from 'jose';
-import { readWranglerConfig } from '../local/wrangler-config.ts';
+import { readWranglerConfig } from '../local/runtime/wrangler-config.ts';
 import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../shared/tokens.ts';
 import { openTemporaryFolder } from './folder.ts';
 import type { FuzzRequest } from './fuzz/requests.ts';

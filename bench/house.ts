@@ -1,8 +1,8 @@
 /** Drawbridge as `npm start` runs it, with the scripted upstream; a bridge is added where a measurement needs one. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openState, type State } from '../local/state.ts';
-import { mintToken } from '../local/tokens.ts';
+import { openState, type State } from '../local/state/state.ts';
+import { mintToken } from '../local/state/tokens.ts';
 import { type Answering, ask, type Exchange } from './client.ts';
 import { openTemporaryFolder } from './folder.ts';
 import type { ScriptName } from './scripts.ts';

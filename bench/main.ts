@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { readWranglerConfig } from '../local/wrangler-config.ts';
+import { readWranglerConfig } from '../local/runtime/wrangler-config.ts';
 import { measureBurst } from './cases/burst.ts';
 import { measureCancelling } from './cases/cancelling.ts';
 import { measureCrowd } from './cases/crowd.ts';

@@ -1,7 +1,7 @@
 /** The real bridge of a house, as the process that `npm start` runs. */
 import { join } from 'node:path';
-import { bridgeEnvironment } from '../local/bridge-environment.ts';
-import { runBridgeProcess } from '../local/bridge-process.ts';
+import { bridgeEnvironment } from '../local/bridge/environment.ts';
+import { runBridgeProcess } from '../local/bridge/process.ts';
 import type { ConnectedBridge } from './empty-bridge.ts';
 import type { House } from './house.ts';
 

@@ -1,5 +1,5 @@
 /** One of the two that a measurement compares: Drawbridge, or the bare Worker. */
-import type { WranglerConfig } from '../local/wrangler-config.ts';
+import type { WranglerConfig } from '../local/runtime/wrangler-config.ts';
 import type { Answered } from './client.ts';
 import type { Memory } from './memory.ts';
 import type { ScriptName } from './scripts.ts';

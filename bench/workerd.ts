@@ -1,10 +1,10 @@
 /** One Worker on a workerd of its own, bundled and started the way `npm start` does it. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bundleWorker } from '../local/bundle.ts';
-import { waitUntilHealthy } from '../local/health.ts';
-import { runWorker } from '../local/runtime.ts';
-import type { WranglerConfig } from '../local/wrangler-config.ts';
+import { waitUntilHealthy } from '../local/runtime/address.ts';
+import { bundleWorker } from '../local/runtime/bundle.ts';
+import { runWorker } from '../local/runtime/runtime.ts';
+import type { WranglerConfig } from '../local/runtime/wrangler-config.ts';
 import { type Memory, memoryOfProcessWith } from './memory.ts';
 
 export interface WorkerdOptions {

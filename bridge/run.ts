@@ -1,6 +1,7 @@
 /** The bridge of one workspace: put together, connected, and ended without leaving a process. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
+import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
 import { readDevices } from './admission/devices.ts';
@@ -15,7 +16,7 @@ import { BackgroundProcesses } from './terminal/background.ts';
 import { createCatalogue } from './tools/catalogue.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
 import { Journal } from './tunnel/journal.ts';
-import { type BridgeStatus, serve } from './tunnel/serving.ts';
+import { serve } from './tunnel/serving.ts';
 import { type Machine, Session } from './tunnel/session.ts';
 import { Workspace } from './workspace/workspace.ts';
 

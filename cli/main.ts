@@ -10,15 +10,15 @@ import { inOneLine } from '../shared/plain-sight.ts';
 import { registerChat } from './chat/command.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
-import { EXIT } from './exit-codes.ts';
-import { describeFailure } from './failure-text.ts';
 import { registerCheck } from './setup/check.ts';
 import { registerConnect } from './setup/connect.ts';
 import { registerQuarantine } from './setup/quarantine.ts';
 import { registerToken } from './setup/token.ts';
 import { registerUp } from './setup/up.ts';
-import { endWhenUnread } from './terminal/write-errors.ts';
-import { UsageError } from './usage-error.ts';
+import { endWhenUnread } from './terminal/ending.ts';
+import { EXIT } from './terminal/exit-codes.ts';
+import { describeFailure } from './terminal/failure-text.ts';
+import { UsageError } from './terminal/usage-error.ts';
 
 /** What `up` starts: this very repository. */
 const OWN_PROGRAMS: Programs = {

@@ -1,24 +1,23 @@
 /** A whole instance on this machine: the Worker, and beside it the bridge. */
 
 import { join } from 'node:path';
+import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { newDeferred } from '../machine/deferred.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../shared/limits.ts';
 import type { Confinement } from '../shared/tunnel.ts';
-import { beside, whenAborted } from './beside.ts';
-import { runBridgeProcess } from './bridge-process.ts';
-import type { BridgeStatus } from './bridge-status.ts';
-import { bundleWorker } from './bundle.ts';
-import { requireFreePort } from './free-port.ts';
-import { waitUntilHealthy } from './health.ts';
-import { type LogFile, openLogFile } from './log-file.ts';
-import { type ModelSettings, modelVariables } from './model-settings.ts';
-import { type Claim, claimState } from './running.ts';
-import { runWorker } from './runtime.ts';
-import type { State } from './state.ts';
-import { watchState } from './state-watch.ts';
-import { wakeConversations } from './wake.ts';
-import { readWranglerConfig } from './wrangler-config.ts';
+import { runBridgeProcess } from './bridge/process.ts';
+import { beside, whenAborted } from './processes/beside.ts';
+import { type LogFile, openLogFile } from './processes/log-file.ts';
+import { requireFreePort, waitUntilHealthy } from './runtime/address.ts';
+import { bundleWorker } from './runtime/bundle.ts';
+import { runWorker } from './runtime/runtime.ts';
+import { wakeConversations } from './runtime/wake.ts';
+import { readWranglerConfig } from './runtime/wrangler-config.ts';
+import { type ModelSettings, modelVariables } from './settings.ts';
+import { type Claim, claimState } from './state/running.ts';
+import type { State } from './state/state.ts';
+import { watchState } from './state/watch.ts';
 
 /** Where the programs of an instance are. */
 export interface Programs {
@@ -34,7 +33,7 @@ export interface InstanceOptions {
   readonly workspaceDir: string;
   readonly port: number;
   readonly model: ModelSettings;
-  /** Variables of the Worker beside its secret and its model (local/worker-settings.ts). */
+  /** Variables of the Worker beside its secret and its model (local/settings.ts). */
   readonly workerSettings: Readonly<Record<string, string>>;
   readonly withBridge: boolean;
   readonly bridgeEnvironment: Readonly<Record<string, string>>;

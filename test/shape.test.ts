@@ -14,7 +14,7 @@ const EDGE = [
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   shared: ['zod'],
   client: ['shared', 'eventsource-parser', 'zod'],
-  machine: ['node:', 'zod'],
+  machine: ['shared', 'node:', 'zod'],
   bridge: ['shared', 'machine', 'node:', 'zod', 'ws', 'diff', '@vscode/ripgrep'],
   local: ['shared', 'machine', 'node:', 'zod', 'jose', 'esbuild'],
   cli: [

@@ -1,4 +1,4 @@
-/** The Worker's bindings: objects, secrets and settings (wrangler.toml, local/runtime.ts). */
+/** The Worker's bindings: objects, secrets and settings (wrangler.toml, local/runtime/runtime.ts). */
 
 import type { AccountPort, ConversationPort, TunnelPort } from './ports.ts';
 import type { ModelEnv } from './upstream/models.ts';

@@ -1,10 +1,10 @@
 /** Drawbridge with its bridge as `npm start` runs it, in folders of its own, and what SIGKILL needs to find. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { whenAborted } from '../../local/beside.ts';
-import { bridgeEnvironment } from '../../local/bridge-environment.ts';
+import { bridgeEnvironment } from '../../local/bridge/environment.ts';
 import { runInstance } from '../../local/instance.ts';
-import { openState, readUserToken, type State } from '../../local/state.ts';
+import { whenAborted } from '../../local/processes/beside.ts';
+import { openState, readUserToken, type State } from '../../local/state/state.ts';
 import { openTemporaryFolder } from '../folder.ts';
 import { RULES, SCRIPT, SCRIPT_FILES } from './scenarios.ts';
 

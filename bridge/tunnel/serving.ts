@@ -1,4 +1,5 @@
 /** Serves one session over as many connections as it takes: the hello on each, its frames, and what the person is told. */
+import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
@@ -10,11 +11,6 @@ import { ConnectionRefused, stayConnected } from './connection.ts';
 import type { Journal } from './journal.ts';
 import type { Session } from './session.ts';
 import type { ConnectionConfig, ConnectionEvents } from './socket.ts';
-
-export type BridgeStatus =
-  | { readonly event: 'connected'; readonly confinement: ConfinementReport }
-  | { readonly event: 'disconnected'; readonly reason: string }
-  | { readonly event: 'refused'; readonly message: string };
 
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 

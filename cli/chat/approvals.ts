@@ -4,8 +4,7 @@ import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
 import { consequenceOf } from '../../shared/tools/catalogue.ts';
 import type { ApprovalEvent } from '../render/catch-up.ts';
-import { sayUnlessCounted } from './answers.ts';
-import type { Chat } from './chat.ts';
+import { type Chat, sayUnlessCounted } from './chat.ts';
 
 /**
  * Asks until the answer is clear, and sends it; or tells where else it can be answered. The answer is to this question,

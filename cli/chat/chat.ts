@@ -1,17 +1,13 @@
-/** A chat: one prompt and its answer, or a conversation in the terminal. */
+/** What all of a chat works with, and what it says to the person on its own account. */
 import type { Client } from '../../client/client.ts';
 import type { Device } from '../../client/device.ts';
 import { ClientError } from '../../client/error.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import type { Mode } from '../../shared/modes.ts';
 import type { ImagePart } from '../../shared/requests.ts';
-import { describeError } from '../error-text.ts';
-import { EXIT } from '../exit-codes.ts';
+import { describeError } from '../terminal/failure-text.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { UsageError } from '../usage-error.ts';
-import { BridgeWatch } from './bridge-watch.ts';
-import { readMessage, toContent } from './message.ts';
-import { isOver, joinTurn, runTurn, type TurnEnd } from './turn.ts';
 
 /** Everything a chat works with. The conversation is the one that goes on, once there is one. */
 export interface Chat {
@@ -32,59 +28,25 @@ export interface Chat {
   readonly targetWords: readonly string[];
 }
 
-/**
- * Talks until the prompt is answered or the person leaves, and resolves to the exit code. Rejects with a ClientError
- * when the server refuses.
- * @throws {UsageError} when there is nothing to say, or too much.
- */
-export async function runChat(chat: Chat, words: readonly string[]): Promise<number> {
-  const { terminal, images } = chat;
-  if (words.join('').trim() === '' && terminal.isInteractive) return await converse(chat);
-  const message = await readMessage(terminal, words);
-  if (message.trim() === '' && images.length === 0) {
-    throw new UsageError('Nothing to say: give a prompt, or pipe one in.');
+/** Sends an answer. One that is refused, such as one that came second, is told to the person and ends nothing. */
+export async function sayUnlessCounted(
+  { terminal }: Chat,
+  send: () => Promise<void>,
+): Promise<void> {
+  try {
+    await send();
+  } catch (error) {
+    if (!(error instanceof ClientError)) throw error;
+    const words = `The answer did not count: ${describeError(error)}`;
+    terminal.write(`${terminal.paint('yellow', words)}\n`);
   }
-  return EXIT_CODES[await runTurn(chat, toContent(message, images))];
 }
 
-const EXIT_CODES: Readonly<Record<TurnEnd, number>> = {
-  completed: EXIT.success,
-  error: EXIT.failure,
-  waiting: EXIT.waiting,
-  cancelled: EXIT.interrupted,
-  left: EXIT.interrupted,
-  terminated: EXIT.terminated,
-  unread: EXIT.unread,
-};
-
-/** A failed turn is told and does not end the conversation. */
-async function converse(opened: Chat): Promise<number> {
-  const { terminal } = opened;
-  using watch = new BridgeWatch(opened);
-  const chat = { ...opened, onEvent: (event: StreamEvent) => watch.see(event) };
-  using _ = terminal.listen();
-  terminal.write(`${terminal.paint('dim', 'Ctrl-C cancels an answer, Ctrl-D leaves.')}\n`);
-  let end = await joinAnswerAtWork(chat);
-  let { images } = chat;
-  while (!end || isOver(end)) {
-    const message = await terminal.readMessage(terminal.paint('bold', '> '));
-    if (message === undefined) return EXIT.success;
-    if (message.trim() === '') continue;
-    try {
-      end = await runTurn(chat, toContent(message, images));
-      images = [];
-    } catch (error) {
-      if (!(error instanceof ClientError)) throw error;
-      terminal.write(`${terminal.paint('red', describeError(error))}\n`);
-    }
-  }
-  return EXIT_CODES[end];
-}
-
-/** Whoever comes back sees the answer that is being given, and the questions that wait. */
-async function joinAnswerAtWork(chat: Chat): Promise<TurnEnd | null> {
-  if (chat.conversationId === undefined) return null;
-  const { responses } = await chat.client.getConversation(chat.conversationId, { limit: 1 });
-  const last = responses.at(-1);
-  return last && !isOver(last.status) ? await joinTurn(chat, last.id) : null;
+/** For when nobody can be asked here: the run goes on waiting. */
+export function sayWhereToAnswer({ terminal, conversationId = '', targetWords }: Chat): void {
+  const command = ownCommand('chat', '--conversation', conversationId, ...targetWords);
+  const words =
+    'The run waits for an answer. Answer it at the terminal where the bridge asks, on another device, ' +
+    `or here in a terminal: ${command}`;
+  terminal.write(`${terminal.paint('yellow', words)}\n`);
 }

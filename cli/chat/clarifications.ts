@@ -2,8 +2,7 @@
 import type { Answer, Question } from '../../shared/documents.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ClarificationEvent } from '../render/catch-up.ts';
-import { sayUnlessCounted, sayWhereToAnswer } from './answers.ts';
-import type { Chat } from './chat.ts';
+import { type Chat, sayUnlessCounted, sayWhereToAnswer } from './chat.ts';
 
 /** Asks one question after the other and sends the answers together. */
 export async function askClarification(

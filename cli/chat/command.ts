@@ -3,12 +3,18 @@ import { type Command, Option } from 'commander';
 import { createClient } from '../../client/client.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { Mode } from '../../shared/modes.ts';
-import { parseConversationId } from '../conversations/id.ts';
-import { CHAT_EXIT_HELP } from '../exit-codes.ts';
-import { addTargetOptions, findTarget, type TargetOptions, targetWordsOf } from '../target.ts';
+import {
+  addTargetOptions,
+  findTarget,
+  type TargetOptions,
+  targetWordsOf,
+} from '../target/target.ts';
+import { parseConversationId } from '../target/typed-ids.ts';
+import { CHAT_EXIT_HELP } from '../terminal/exit-codes.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
-import { type Chat, runChat } from './chat.ts';
+import type { Chat } from './chat.ts';
 import { readImage } from './image-file.ts';
+import { runChat } from './run-chat.ts';
 
 /** As commander gives them. */
 interface ChatOptions extends TargetOptions {

@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { isSystemError } from '../../machine/system-error.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ImagePart } from '../../shared/requests.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** Base64 writes three bytes as four characters; the rest of the request gets what is left. */
 const MAX_IMAGE_BYTES = Math.floor((REQUEST_LIMITS.maxBodyBytes * 3) / 4);

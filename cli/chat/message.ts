@@ -3,7 +3,7 @@ import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ImagePart, MessageContent } from '../../shared/requests.ts';
 import { readPiped } from '../terminal/piped-input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { UsageError } from '../usage-error.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** As a word of the prompt: that the input is waited for however long it takes. */
 const INPUT = '-';

@@ -2,9 +2,8 @@
 import type { Positioned } from '../../client/follow.ts';
 import { nothingShown, type RenderState, renderEvent } from '../render/render.ts';
 import type { View } from '../render/text.ts';
-import { jsonLine } from '../terminal/json-line.ts';
 import { type Paint, plain } from '../terminal/paint.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { jsonLine, type Terminal } from '../terminal/terminal.ts';
 
 export interface Screen {
   show(positioned: Positioned): void;

@@ -1,10 +1,12 @@
-/** What can be done to a conversation and undone again: its title, the archive, a fork. */
+/** What can be done to a conversation: its title, the archive, a fork, its end. */
 import type { Command } from 'commander';
 import { createClient } from '../../client/client.ts';
 import { ConversationPatch } from '../../shared/conversations.ts';
-import { addTargetOptions, findTarget, type TargetOptions } from '../target.ts';
-import { UsageError } from '../usage-error.ts';
-import { parseConversationId, parseResponseId } from './id.ts';
+import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
+import { parseConversationId, parseResponseId } from '../target/typed-ids.ts';
+import { askFirst } from '../terminal/confirm.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 /** Adds the subcommands. Only `fork` has something to say: the id of the new conversation. */
 export function registerChanges(group: Command): void {
@@ -39,4 +41,32 @@ async function update(id: string, patch: ConversationPatch, options: TargetOptio
   if (!data) throw new UsageError(`This cannot be a title: ${error.issues[0]?.message}`);
   const client = createClient(await findTarget(options));
   await client.updateConversation(conversationId, data);
+}
+
+interface DeleteOptions extends TargetOptions {
+  readonly yes: boolean;
+}
+
+/** Adds `delete`, the one change that cannot be undone. */
+export function registerDelete(group: Command): void {
+  const command = group
+    .command('delete <id>')
+    .description('Delete one with everything in it, and end what is at work there')
+    .option('-y, --yes', 'without asking', false);
+  addTargetOptions(command).action(async (id: string, options: DeleteOptions) => {
+    const conversationId = parseConversationId(id);
+    if (!options.yes) await confirm(openTerminal(process, process.env), conversationId);
+    await createClient(await findTarget(options)).deleteConversation(conversationId);
+  });
+}
+
+/**
+ * Returns only after a clear yes.
+ * @throws {UsageError} where nobody can be asked. @throws {LocalError} after anything else than a yes.
+ */
+export async function confirm(terminal: Terminal, conversationId: string): Promise<void> {
+  await askFirst(terminal, `Delete ${conversationId} with everything in it?`, {
+    unasked: '--yes deletes without asking.',
+    otherwise: 'Nothing was deleted.',
+  });
 }

@@ -3,12 +3,10 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Client, createClient } from '../../client/client.ts';
 import type { ConversationInfo } from '../../shared/conversations.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { EXIT_HELP } from '../exit-codes.ts';
-import { addTargetOptions, findTarget, type TargetOptions } from '../target.ts';
-import { jsonLine } from '../terminal/json-line.ts';
-import { openTerminal, type Terminal } from '../terminal/terminal.ts';
-import { registerChanges } from './changes.ts';
-import { registerDelete } from './delete.ts';
+import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
+import { EXIT_HELP } from '../terminal/exit-codes.ts';
+import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { registerChanges, registerDelete } from './changes.ts';
 import { conversationLine, headerLine } from './table.ts';
 
 /** As commander gives them. */

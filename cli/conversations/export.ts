@@ -5,9 +5,9 @@ import { type Client, createClient } from '../../client/client.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { indentedJson } from '../../shared/json.ts';
 import { escapeControls, printable } from '../../shared/plain-sight.ts';
-import { EXIT_HELP } from '../exit-codes.ts';
-import { addTargetOptions, findTarget, type TargetOptions } from '../target.ts';
-import { parseConversationId } from './id.ts';
+import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
+import { parseConversationId } from '../target/typed-ids.ts';
+import { EXIT_HELP } from '../terminal/exit-codes.ts';
 
 interface ExportOptions extends TargetOptions {
   readonly format: 'markdown' | 'json';

@@ -2,7 +2,6 @@
 import type { ConversationInfo } from '../../shared/conversations.ts';
 import { CLI_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
-import { fitColumns } from '../terminal/columns.ts';
 import type { Paint } from '../terminal/paint.ts';
 
 /** The line above a list. Without columns, in a pipe, there is none. */
@@ -38,3 +37,37 @@ function formatTime(time: Date): string {
   const day = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-');
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
+
+/** The text, cut at the end where it is wider than the columns; `…` says that it was. */
+export function fitColumns(text: string, columns: number): string {
+  if (columns < 1) return '';
+  const fitting = startOf(text, columns);
+  return fitting === text ? text : `${startOf(text, columns - 1)}…`;
+}
+
+function startOf(text: string, columns: number): string {
+  let width = 0;
+  let start = '';
+  for (const { segment } of CHARACTERS.segment(text)) {
+    width += columnsOf(segment);
+    if (width > columns) break;
+    start += segment;
+  }
+  return start;
+}
+
+const CHARACTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** Terminals differ over rare characters; where in doubt this takes the wider. */
+function columnsOf(character: string): number {
+  return WIDE.test(character) ? 2 : 1;
+}
+
+/** East Asian scripts with their punctuation and full-width forms, and pictures. */
+const WIDE = new RegExp(
+  [
+    String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}`,
+    String.raw`\u3000-\u303f\uff01-\uff60\uffe0-\uffe6\p{Extended_Pictographic}\p{Regional_Indicator}]`,
+  ].join(''),
+  'u',
+);

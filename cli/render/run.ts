@@ -9,7 +9,7 @@ import {
   printable,
   printableLine,
 } from '../../shared/plain-sight.ts';
-import { ownCommand } from '../own-command.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
 

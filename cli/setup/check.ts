@@ -1,13 +1,17 @@
 /** `drawbridge check`: what in the workspace stands in the way of the bridge, each in one sentence. */
 import type { Command } from 'commander';
-import { openState } from '../../local/state.ts';
-import { locateState } from '../../local/state-folder.ts';
-import { resolveWorkspace } from '../../local/workspace.ts';
+import { locateState } from '../../local/state/folder.ts';
+import { openState } from '../../local/state/state.ts';
+import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { printable } from '../../shared/plain-sight.ts';
-import { EXIT, EXIT_HELP } from '../exit-codes.ts';
-import { ownCommand } from '../own-command.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
+import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
-import { addLocationOptions, findLocation, type LocationOptions } from './location-options.ts';
 
 interface CheckOptions extends LocationOptions {
   readonly mend: boolean;

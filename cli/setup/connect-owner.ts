@@ -1,8 +1,8 @@
 /** Who started `drawbridge connect`, hears how it fares and says when it ends: a person, or `drawbridge up`. */
-import type { BridgeStatus } from '../../local/bridge-status.ts';
+import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { LOCAL_LIMITS } from '../../shared/limits.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
-import { abortOnInterrupt } from '../terminal/interrupts.ts';
+import { abortOnInterrupt } from '../terminal/ending.ts';
 
 export interface Owner {
   /** Aborts when the bridge is to end. */

@@ -2,17 +2,21 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
-import { beside } from '../../local/beside.ts';
-import { limitOwnEnvironment } from '../../local/bridge-environment.ts';
-import type { BridgeStatus } from '../../local/bridge-status.ts';
-import { openState } from '../../local/state.ts';
-import { watchState } from '../../local/state-watch.ts';
-import { resolveWorkspace } from '../../local/workspace.ts';
+import { limitOwnEnvironment } from '../../local/bridge/environment.ts';
+import { beside } from '../../local/processes/beside.ts';
+import { openState } from '../../local/state/state.ts';
+import { watchState } from '../../local/state/watch.ts';
+import { resolveWorkspace } from '../../local/state/workspace.ts';
+import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { BridgeId } from '../../shared/ids.ts';
-import { describeFailure } from '../failure-text.ts';
-import { UsageError } from '../usage-error.ts';
+import {
+  addLocationOptions,
+  type LocationOptions,
+  locationOf,
+} from '../target/location-options.ts';
+import { describeFailure } from '../terminal/failure-text.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 import { findOwner, type Owner } from './connect-owner.ts';
-import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
 
 /** The bridge itself: bridge/run.ts. Ends when `signal` aborts, or after it was refused. */
 export type RunBridge = (config: BridgeConfig, signal: AbortSignal) => Promise<void>;

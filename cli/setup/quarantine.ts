@@ -1,14 +1,18 @@
 /** `drawbridge quarantine`: what commands made and the bridge put away, to be looked at, put back or removed. */
 import type { Command } from 'commander';
 import type { StoredRecord } from '../../bridge/quarantine/store.ts';
-import { locateState } from '../../local/state-folder.ts';
+import { locateState } from '../../local/state/folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { RENDER_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
-import { EXIT, EXIT_HELP } from '../exit-codes.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
+import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
-import { addLocationOptions, findLocation, type LocationOptions } from './location-options.ts';
 
 interface ChangeOptions extends LocationOptions {
   readonly yes: boolean;

@@ -1,9 +1,9 @@
 /** What `drawbridge up` says when everything answers. */
 import type { Programs } from '../../local/instance.ts';
-import type { ModelSettings } from '../../local/model-settings.ts';
+import type { ModelSettings } from '../../local/settings.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
-import { commandLine } from '../own-command.ts';
+import { commandLine } from '../terminal/own-command.ts';
 
 export interface Ready {
   readonly url: string;

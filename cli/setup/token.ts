@@ -1,8 +1,12 @@
 /** `drawbridge token`: a bearer token for a local instance. */
 import { type Command, Option } from 'commander';
-import { openState, readUserToken } from '../../local/state.ts';
-import { mintToken } from '../../local/tokens.ts';
-import { addLocationOptions, findLocation, type LocationOptions } from './location-options.ts';
+import { openState, readUserToken } from '../../local/state/state.ts';
+import { mintToken } from '../../local/state/tokens.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
 
 interface TokenOptions extends LocationOptions {
   readonly scope: 'user' | 'bridge';

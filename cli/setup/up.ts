@@ -1,15 +1,18 @@
 /** `drawbridge up`: everything on this machine, until Ctrl-C. This is what `npm start` runs. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { bridgeEnvironment } from '../../local/bridge-environment.ts';
+import { bridgeEnvironment } from '../../local/bridge/environment.ts';
 import { type Programs, runInstance } from '../../local/instance.ts';
-import { readModelSettings } from '../../local/model-settings.ts';
-import { openState, readUserToken } from '../../local/state.ts';
-import { readWorkerSettings } from '../../local/worker-settings.ts';
-import { resolveWorkspace } from '../../local/workspace.ts';
+import { readModelSettings, readWorkerSettings } from '../../local/settings.ts';
+import { openState, readUserToken } from '../../local/state/state.ts';
+import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
-import { abortOnInterrupt } from '../terminal/interrupts.ts';
-import { addLocationOptions, type LocationOptions, locationOf } from './location-options.ts';
+import {
+  addLocationOptions,
+  type LocationOptions,
+  locationOf,
+} from '../target/location-options.ts';
+import { abortOnInterrupt } from '../terminal/ending.ts';
 import { readyLine, readyText } from './ready.ts';
 
 interface UpOptions extends LocationOptions {

@@ -1,7 +1,7 @@
 /** A question before something that matters. */
 import { LocalError } from '../../machine/local-error.ts';
-import { UsageError } from '../usage-error.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 /**
  * Returns only after a clear yes. `otherwise` says what did not happen.

@@ -1,8 +1,9 @@
 /** The person's side of a command: what is written, what is asked, and the signals that end it. */
 import type { Readable, Writable } from 'node:stream';
 import { Keyboard } from '../../machine/keyboard.ts';
+import { escapeControls } from '../../shared/plain-sight.ts';
+import { onUnread } from './ending.ts';
 import { coloured, type Paint, plain } from './paint.ts';
-import { onUnread } from './write-errors.ts';
 
 export interface Terminal {
   /** Whether someone is there to answer questions. */
@@ -117,4 +118,9 @@ export function openTerminal(
       };
     },
   };
+}
+
+/** One value on one line, for programs. What could steer a terminal is written as an escape, which means the same to a parser. */
+export function jsonLine(value: unknown): string {
+  return `${escapeControls(JSON.stringify(value))}\n`;
 }

@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openState } from '../../local/state.ts';
-import { mintToken } from '../../local/tokens.ts';
+import { openState } from '../../local/state/state.ts';
+import { mintToken } from '../../local/state/tokens.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 import { newPlace, type Place, runDrawbridge, startReady, upArguments } from './drawbridge.ts';
 

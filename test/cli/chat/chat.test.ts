@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { parseAnswer } from '../../../cli/chat/approvals.ts';
-import { type Chat, runChat } from '../../../cli/chat/chat.ts';
+import type { Chat } from '../../../cli/chat/chat.ts';
+import { runChat } from '../../../cli/chat/run-chat.ts';
 import type { EndSignal } from '../../../cli/terminal/terminal.ts';
-import { UsageError } from '../../../cli/usage-error.ts';
+import { UsageError } from '../../../cli/terminal/usage-error.ts';
 import type { Device } from '../../../client/device.ts';
 import {
   type ApprovalQuestion,

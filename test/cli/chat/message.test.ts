@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readMessage } from '../../../cli/chat/message.ts';
-import { UsageError } from '../../../cli/usage-error.ts';
+import { UsageError } from '../../../cli/terminal/usage-error.ts';
 import { CLI_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
 
 beforeEach(() => {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { confirm } from '../../../cli/conversations/delete.ts';
-import { conversationLine, headerLine } from '../../../cli/conversations/table.ts';
-import { fitColumns } from '../../../cli/terminal/columns.ts';
+import { confirm } from '../../../cli/conversations/changes.ts';
+import { conversationLine, fitColumns, headerLine } from '../../../cli/conversations/table.ts';
 import { plain } from '../../../cli/terminal/paint.ts';
 import { LocalError } from '../../../machine/local-error.ts';
 import type { ConversationInfo } from '../../../shared/conversations.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ownCommand } from '../../../cli/own-command.ts';
 import { nothingShown, renderEvent } from '../../../cli/render/render.ts';
 import type { View } from '../../../cli/render/text.ts';
+import { ownCommand } from '../../../cli/terminal/own-command.ts';
 import { coloured, type Paint, plain } from '../../../cli/terminal/paint.ts';
 import type { ChatResponse, DocumentType, Metadata } from '../../../shared/documents.ts';
 import type { StreamEvent } from '../../../shared/events.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openState } from '../../../local/state.ts';
-import { mintToken } from '../../../local/tokens.ts';
+import { openState } from '../../../local/state/state.ts';
+import { mintToken } from '../../../local/state/tokens.ts';
 import { newPlace, type Place, runDrawbridge, startDrawbridge } from '../drawbridge.ts';
 
 const BRIDGE: [string, string] = [

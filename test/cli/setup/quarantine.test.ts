@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { HeldFolder } from '../../../bridge/quarantine/held-folder.ts';
 import { putAwayWhole } from '../../../bridge/quarantine/put-away.ts';
 import { QuarantineRecord, quarantineFolder } from '../../../bridge/quarantine/store.ts';
-import { ownCommand } from '../../../cli/own-command.ts';
+import { ownCommand } from '../../../cli/terminal/own-command.ts';
 import { newPlace, runDrawbridge } from '../drawbridge.ts';
 
 /** A place where a command's `.git` was put away, and the command line of it. */

@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose';
 import { expect, test } from 'vitest';
-import { openState } from '../../../local/state.ts';
+import { openState } from '../../../local/state/state.ts';
 import { newPlace, runDrawbridge } from '../drawbridge.ts';
 
 test('token prints the kept token of the user', async () => {

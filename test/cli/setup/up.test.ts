@@ -5,8 +5,8 @@ import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { findInstance } from '../../../local/running.ts';
-import { openState } from '../../../local/state.ts';
+import { findInstance } from '../../../local/state/running.ts';
+import { openState } from '../../../local/state/state.ts';
 import { isAlive, treeOf } from '../../local/processes.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 import {

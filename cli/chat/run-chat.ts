@@ -1,0 +1,67 @@
+/** A chat: one prompt and its answer, or a conversation in the terminal. */
+import { ClientError } from '../../client/error.ts';
+import type { StreamEvent } from '../../shared/events.ts';
+import { EXIT } from '../terminal/exit-codes.ts';
+import { describeError } from '../terminal/failure-text.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { BridgeWatch } from './bridge-watch.ts';
+import type { Chat } from './chat.ts';
+import { readMessage, toContent } from './message.ts';
+import { isOver, joinTurn, runTurn, type TurnEnd } from './turn.ts';
+
+/**
+ * Talks until the prompt is answered or the person leaves, and resolves to the exit code. Rejects with a ClientError
+ * when the server refuses.
+ * @throws {UsageError} when there is nothing to say, or too much.
+ */
+export async function runChat(chat: Chat, words: readonly string[]): Promise<number> {
+  const { terminal, images } = chat;
+  if (words.join('').trim() === '' && terminal.isInteractive) return await converse(chat);
+  const message = await readMessage(terminal, words);
+  if (message.trim() === '' && images.length === 0) {
+    throw new UsageError('Nothing to say: give a prompt, or pipe one in.');
+  }
+  return EXIT_CODES[await runTurn(chat, toContent(message, images))];
+}
+
+const EXIT_CODES: Readonly<Record<TurnEnd, number>> = {
+  completed: EXIT.success,
+  error: EXIT.failure,
+  waiting: EXIT.waiting,
+  cancelled: EXIT.interrupted,
+  left: EXIT.interrupted,
+  terminated: EXIT.terminated,
+  unread: EXIT.unread,
+};
+
+/** A failed turn is told and does not end the conversation. */
+async function converse(opened: Chat): Promise<number> {
+  const { terminal } = opened;
+  using watch = new BridgeWatch(opened);
+  const chat = { ...opened, onEvent: (event: StreamEvent) => watch.see(event) };
+  using _ = terminal.listen();
+  terminal.write(`${terminal.paint('dim', 'Ctrl-C cancels an answer, Ctrl-D leaves.')}\n`);
+  let end = await joinAnswerAtWork(chat);
+  let { images } = chat;
+  while (!end || isOver(end)) {
+    const message = await terminal.readMessage(terminal.paint('bold', '> '));
+    if (message === undefined) return EXIT.success;
+    if (message.trim() === '') continue;
+    try {
+      end = await runTurn(chat, toContent(message, images));
+      images = [];
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      terminal.write(`${terminal.paint('red', describeError(error))}\n`);
+    }
+  }
+  return EXIT_CODES[end];
+}
+
+/** Whoever comes back sees the answer that is being given, and the questions that wait. */
+async function joinAnswerAtWork(chat: Chat): Promise<TurnEnd | null> {
+  if (chat.conversationId === undefined) return null;
+  const { responses } = await chat.client.getConversation(chat.conversationId, { limit: 1 });
+  const last = responses.at(-1);
+  return last && !isOver(last.status) ? await joinTurn(chat, last.id) : null;
+}

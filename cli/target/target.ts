@@ -1,0 +1,62 @@
+/** Whom a command talks to: the Drawbridge at a URL, or the one that runs for a workspace. */
+import type { Command } from 'commander';
+import type { Device } from '../../client/device.ts';
+import { findInstance } from '../../local/state/running.ts';
+import { openState, readUserToken } from '../../local/state/state.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { addLocationOptions, findLocation, type LocationOptions } from './location-options.ts';
+
+export interface Target {
+  readonly url: string;
+  readonly token: string;
+  /** Null where this machine has no key that the bridge knows. */
+  readonly device: Device | null;
+}
+
+export interface TargetOptions extends LocationOptions {
+  readonly url?: string;
+  readonly token?: string;
+}
+
+/** Adds the options that say whom a command talks to. */
+export function addTargetOptions(command: Command): Command {
+  command
+    .option('--url <url>', 'a Drawbridge elsewhere (default: the one that runs for the workspace)')
+    .option('--token <token>', 'the bearer token for --url');
+  return addLocationOptions(command);
+}
+
+/** @throws {UsageError} for half a target. @throws {LocalError} when nothing runs for the workspace. */
+export async function findTarget(options: TargetOptions): Promise<Target> {
+  const { url, token } = options;
+  if (url === undefined && token === undefined) return await findLocalTarget(options);
+  if (url === undefined || token === undefined) {
+    throw new UsageError('--url and --token go together: give both, or neither.');
+  }
+  if (!URL.canParse(url)) throw new UsageError(`--url takes a URL like https://…, not ${url}.`);
+  return { url, token, device: null };
+}
+
+/** The options again, as words of a command line. A token is not repeated. */
+export function targetWordsOf({ url, token, workspace, state }: TargetOptions): string[] {
+  const named = { url, token: token && 'TOKEN', workspace, state };
+  return Object.entries(named).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
+}
+
+async function findLocalTarget(options: LocationOptions): Promise<Target> {
+  const location = await findLocation(options, 'running');
+  const instance = await findInstance(location);
+  if (!instance) {
+    throw new LocalError(
+      'failed',
+      `No Drawbridge runs for ${location.workspaceDir} or a folder above it: start one with ` +
+        `\`${ownCommand('up')}\`, or give --workspace or --url.`,
+    );
+  }
+  const state = await openState(location);
+  const { deviceId, privateKey } = state.device;
+  const token = await readUserToken(state, new Date());
+  return { url: instance.url, token, device: { deviceId, privateJwk: privateKey } };
+}

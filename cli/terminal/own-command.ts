@@ -1,0 +1,50 @@
+/** Command lines that a person can type where they stand: what messages advise has to exist there. */
+import { realpathSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+import { OWN_ROOT } from '../../local/own-root.ts';
+import { inOneLine } from '../../shared/plain-sight.ts';
+
+const PROGRAM = join(OWN_ROOT, 'bin', 'drawbridge.mjs');
+
+/** This very program with these arguments: by its name where the shell finds it so, else by its file. */
+export function ownCommand(...words: readonly string[]): string {
+  return commandLine([...nameHere(), ...words]);
+}
+
+function nameHere(): readonly string[] {
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  if (folders.some((folder) => folder !== '' && isOwn(join(folder, 'drawbridge')))) {
+    return ['drawbridge'];
+  }
+  return process.cwd() === OWN_ROOT ? [join('bin', 'drawbridge.mjs')] : ['node', PROGRAM];
+}
+
+function isOwn(path: string): boolean {
+  try {
+    return realpathSync(path) === realpathSync(PROGRAM);
+  } catch {
+    return false; // There is no such file.
+  }
+}
+
+/** Words ready to be pasted into a shell. */
+export function commandLine(words: readonly string[]): string {
+  return words.map(quote).join(' ');
+}
+
+/** What cannot be seen is written as bash, zsh and most others have it: `$'…'`. */
+function quote(word: string): string {
+  if (/^[\w./:@=+-]+$/.test(word)) return word;
+  if (inOneLine(word) === word) return `'${word.replaceAll("'", `'\\''`)}'`;
+  const escaped = word
+    .replaceAll(/['\\]/g, '\\$&')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, octalOf);
+  return `$'${escaped}'`;
+}
+
+function octalOf(character: string): string {
+  return Array.from(
+    Buffer.from(character),
+    (byte) => `\\${byte.toString(8).padStart(3, '0')}`,
+  ).join('');
+}

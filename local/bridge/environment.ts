@@ -1,0 +1,87 @@
+/** The environment of a bridge: what node, its terminal and the programs of its commands need, and no secret by chance. */
+import { LocalError } from '../../machine/local-error.ts';
+import { modelKeyNames } from '../settings.ts';
+
+/** Names more of them, separated by commas: for the commands that the owner lets have the permission `all`. */
+const PASS_ENV = 'DRAWBRIDGE_PASS_ENV';
+
+/** A name that ends in `_` stands for all that begin with it. None of them holds a password or a token by its purpose. */
+const PASSED_ON: readonly string[] = [
+  ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'LC_', 'TZ', 'PWD'],
+  ...['TERM', 'TERMINFO', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'CLICOLOR', 'COLUMNS', 'LINES'],
+  ...['TMPDIR', 'TMP', 'TEMP', 'XDG_', 'EDITOR', 'VISUAL', 'PAGER', 'HOSTNAME'],
+  // Keys stay with the agents; these say where the agents listen.
+  ...['SSH_AUTH_SOCK', 'SSH_AGENT_PID', 'GPG_TTY', 'GPG_AGENT_INFO', 'GNUPGHOME'],
+  ...['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS'],
+  ...['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy', 'ftp_proxy'],
+  ...['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'NO_PROXY', 'FTP_PROXY'],
+  ...[
+    'SSL_CERT_FILE',
+    'SSL_CERT_DIR',
+    'NODE_EXTRA_CA_CERTS',
+    'REQUESTS_CA_BUNDLE',
+    'CURL_CA_BUNDLE',
+  ],
+  ...['NODE_ENV', 'NODE_OPTIONS', 'NODE_PATH', 'NVM_DIR', 'NVM_BIN', 'NVM_INC', 'VOLTA_HOME'],
+  ...['FNM_DIR', 'FNM_MULTISHELL_PATH', 'PNPM_HOME', 'BUN_INSTALL', 'DENO_DIR', 'DENO_INSTALL'],
+  ...['COREPACK_HOME', 'PLAYWRIGHT_BROWSERS_PATH', 'ASDF_DIR', 'ASDF_DATA_DIR', 'MISE_DATA_DIR'],
+  ...['VIRTUAL_ENV', 'PYENV_ROOT', 'PYTHONPATH', 'PYTHONHOME', 'PIPX_HOME', 'POETRY_HOME'],
+  ...['CONDA_PREFIX', 'CONDA_DEFAULT_ENV', 'CONDA_EXE', 'UV_CACHE_DIR', 'PIP_CACHE_DIR'],
+  ...['GOPATH', 'GOROOT', 'GOBIN', 'GOCACHE', 'GOMODCACHE', 'GOFLAGS', 'GOTOOLCHAIN'],
+  ...['CARGO_HOME', 'CARGO_TARGET_DIR', 'RUSTUP_HOME', 'RUSTUP_TOOLCHAIN', 'RUSTFLAGS'],
+  ...['JAVA_HOME', 'JDK_HOME', 'MAVEN_HOME', 'M2_HOME', 'GRADLE_HOME', 'GRADLE_USER_HOME'],
+  ...['SDKMAN_DIR', 'KOTLIN_HOME', 'ANDROID_HOME', 'ANDROID_SDK_ROOT', 'DOTNET_ROOT'],
+  ...['RBENV_ROOT', 'RBENV_VERSION', 'GEM_HOME', 'GEM_PATH', 'BUNDLE_PATH', 'RUBYLIB'],
+  ...['HOMEBREW_PREFIX', 'HOMEBREW_CELLAR', 'HOMEBREW_REPOSITORY', 'NIX_PATH', 'NIX_PROFILES'],
+  ...[
+    'NIX_SSL_CERT_FILE',
+    'CC',
+    'CXX',
+    'CFLAGS',
+    'CXXFLAGS',
+    'LDFLAGS',
+    'MAKEFLAGS',
+    'CMAKE_PREFIX_PATH',
+  ],
+  ...[
+    'PKG_CONFIG_PATH',
+    'LD_LIBRARY_PATH',
+    'DYLD_LIBRARY_PATH',
+    'DOCKER_HOST',
+    'DOCKER_CONTEXT',
+    'KUBECONFIG',
+  ],
+  PASS_ENV,
+];
+
+/**
+ * What of `own` a bridge gets: what is on the list or named by the owner. The keys of the models are never among it.
+ * @throws {LocalError} where the owner names such a key.
+ */
+export function bridgeEnvironment(own: NodeJS.ProcessEnv): Record<string, string> {
+  const keys = new Set(modelKeyNames(own));
+  const named = new Set((own[PASS_ENV] ?? '').split(',').map((name) => name.trim()));
+  const key = [...named].find((name) => keys.has(name));
+  if (key !== undefined) {
+    throw new LocalError(
+      'refused',
+      `${PASS_ENV} names ${key}, the key of a model, which no command may have: leave it out.`,
+    );
+  }
+  const entries = Object.entries(own).filter(
+    ([name]) => (isPassedOn(name) || named.has(name)) && !keys.has(name),
+  );
+  return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
+}
+
+/** Leaves this process no more than {@link bridgeEnvironment}: what it does not have, nothing below it can have. */
+export function limitOwnEnvironment(): void {
+  const kept = bridgeEnvironment(process.env);
+  for (const name of Object.keys(process.env)) {
+    if (!(name in kept)) Reflect.deleteProperty(process.env, name);
+  }
+}
+
+function isPassedOn(name: string): boolean {
+  return PASSED_ON.some((known) => (known.endsWith('_') ? name.startsWith(known) : name === known));
+}

@@ -1,0 +1,70 @@
+/** The bridge of a local instance: a process of its own, so that neither side's end is the other's. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { BridgeStatus } from '../../machine/bridge-status.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { LOCAL_LIMITS } from '../../shared/limits.ts';
+import { supervise } from '../processes/supervise.ts';
+import type { State } from '../state/state.ts';
+import { mintToken } from '../state/tokens.ts';
+
+export interface BridgeProcess {
+  readonly url: string;
+  readonly state: State;
+  readonly workspaceDir: string;
+  /** The program and its first arguments: what runs `drawbridge`. */
+  readonly command: readonly [string, ...string[]];
+  /** See local/bridge/environment.ts: what the bridge does not have, no command can read. */
+  readonly environment: Readonly<Record<string, string>>;
+  onStatus(status: BridgeStatus): void;
+  onRestart(death: string): void;
+}
+
+/**
+ * Runs the bridge until `signal` aborts, and starts it again whenever it dies.
+ * @throws {LocalError} if the Worker refuses it, or it keeps dying.
+ */
+export async function runBridgeProcess(bridge: BridgeProcess, signal: AbortSignal): Promise<void> {
+  const refused = new AbortController();
+  let expiresMs = 0;
+  let failure: string | undefined;
+  let failures = 0;
+  const onMessage = (message: unknown) => {
+    const status = BridgeStatus.parse(message);
+    if (status.event === 'connected') failures = 0;
+    if (status.event === 'failed') {
+      failure = status.message;
+      failures += 1;
+      // However long each start takes: what failed so often in a row, another start does not mend.
+      if (failures >= LOCAL_LIMITS.maxCrashes) refused.abort(new LocalError('failed', failure));
+    }
+    bridge.onStatus(status);
+    // With an expired token it was bound to be refused: it ends by that, and gets a new one.
+    if (status.event !== 'refused' || Date.now() >= expiresMs) return;
+    refused.abort(new LocalError('failed', status.message));
+  };
+  const start = async () => {
+    const now = new Date();
+    failure = undefined;
+    expiresMs = now.getTime() + LOCAL_LIMITS.bridgeTokenMs;
+    return (await startBridge(bridge, now)).on('message', onMessage);
+  };
+  const either = AbortSignal.any([signal, refused.signal]);
+  const { bridgeGraceMs: graceMs } = LOCAL_LIMITS;
+  const { onRestart } = bridge;
+  const supervision = { graceMs, onRestart, lastWords: () => failure };
+  await supervise('The bridge', start, supervision, either);
+  refused.signal.throwIfAborted();
+}
+
+async function startBridge(bridge: BridgeProcess, now: Date): Promise<ChildProcess> {
+  const { url, state, workspaceDir, environment } = bridge;
+  const { authSecret, bridgeId } = state;
+  const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, now);
+  const [program, ...first] = bridge.command;
+  const args = [...first, 'connect', url, '--workspace', workspaceDir, '--state', state.dir];
+  return spawn(program, args, {
+    // It asks its questions at our terminal. Our stdout is for the ready message alone.
+    stdio: ['inherit', process.stderr, process.stderr, 'ipc'],
+    env: { ...environment, DRAWBRIDGE_TOKEN: token },
+  });
+}

@@ -1,0 +1,52 @@
+/** The Worker's address: its port before the start, its health after it. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LocalError } from '../../machine/local-error.ts';
+import { isSystemError } from '../../machine/system-error.ts';
+import { LOCAL_LIMITS } from '../../shared/limits.ts';
+
+/** Asks before anything is started on it. @throws {LocalError} if the port is taken or not ours to open. 0, any free port, always can be had. */
+export async function requireFreePort(port: number): Promise<void> {
+  const server = createServer();
+  try {
+    server.listen({ host: '127.0.0.1', port });
+    await once(server, 'listening');
+  } catch (error) {
+    const reason = isSystemError(error, 'EADDRINUSE')
+      ? 'is in use by another program'
+      : 'may not be opened by you';
+    throw new LocalError(
+      'refused',
+      `Port ${port} ${reason}: choose another with --port, or 0 for any free one.`,
+      { cause: error },
+    );
+  } finally {
+    server.close();
+  }
+}
+
+/** Asks `GET /health` until it answers 200. @throws {LocalError} if it never does. */
+export async function waitUntilHealthy(url: string, signal: AbortSignal): Promise<void> {
+  const deadline = AbortSignal.timeout(LOCAL_LIMITS.healthyMs);
+  const either = AbortSignal.any([signal, deadline]);
+  let last = 'no answer';
+  while (!either.aborted) {
+    last = await askHealth(url, either);
+    if (last === '200') return;
+    await sleep(LOCAL_LIMITS.healthPollMs);
+  }
+  signal.throwIfAborted();
+  throw new LocalError('failed', `The Worker did not become healthy: GET /health gave ${last}.`);
+}
+
+async function askHealth(url: string, signal: AbortSignal): Promise<string> {
+  try {
+    const response = await fetch(`${url}/health`, { signal });
+    await response.body?.cancel();
+    return `${response.status}`;
+  } catch {
+    // Not listening yet, or being restarted: the next try will tell.
+    return 'no answer';
+  }
+}

@@ -1,0 +1,111 @@
+/** What the environment says of an instance: the model that answers, and settings of the Worker. */
+import { LocalError } from '../machine/local-error.ts';
+import { DrawbridgeError } from '../shared/errors.ts';
+import { chats, type ModelTable, parseModelTable } from '../shared/models.ts';
+
+/** Without a table, a base URL and a key there is no model, and the built-in demo answers. */
+export type ModelSettings =
+  | { readonly kind: 'demo' }
+  | {
+      readonly kind: 'table';
+      /** The chat models of the table. */
+      readonly models: readonly string[];
+      /** The model that answers when a request names none. */
+      readonly model: string | undefined;
+      /** The table, what stands for what it leaves out, and its keys: as the Worker reads them. */
+      readonly variables: Readonly<Record<string, string>>;
+    }
+  | {
+      readonly kind: 'upstream';
+      readonly baseUrl: string;
+      readonly apiKey: string | undefined;
+      /** The model that answers when a request names none. */
+      readonly model: string | undefined;
+    };
+
+const OPENAI = 'https://api.openai.com/v1';
+
+/** @throws {LocalError} if OPENAI_BASE_URL is no web address, or MODELS no table whose keys are set. */
+export function readModelSettings(env: NodeJS.ProcessEnv): ModelSettings {
+  return env['MODELS'] ? readTableSettings(env, env['MODELS']) : readUpstreamSettings(env);
+}
+
+/**
+ * The variables that hold keys of models, set or not.
+ * @throws {LocalError} if MODELS is no table.
+ */
+export function modelKeyNames({ MODELS }: NodeJS.ProcessEnv): readonly string[] {
+  const table = MODELS ? parseTable(MODELS) : [];
+  return ['OPENAI_API_KEY', ...table.flatMap(({ keyName }) => keyName ?? [])];
+}
+
+function readTableSettings(env: NodeJS.ProcessEnv, text: string): ModelSettings {
+  const table = parseTable(text);
+  requireWebAddress(env['OPENAI_BASE_URL']);
+  const keys = table.flatMap(({ keyName }) => keyName ?? []);
+  const missing = keys.find((name) => !env[name]);
+  if (missing)
+    throw new LocalError('refused', `MODELS names the key ${missing}, which is not set.`);
+  const names = ['MODELS', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'OPENAI_MODEL', ...keys];
+  const models = table.filter(chats).map(({ id }) => id);
+  const set = names.map((name) => [name, env[name] ?? ''] as const);
+  return {
+    kind: 'table',
+    models,
+    model: env['OPENAI_MODEL'] || models[0],
+    variables: Object.fromEntries(set.filter(([, value]) => value !== '')),
+  };
+}
+
+function parseTable(text: string): ModelTable {
+  try {
+    return parseModelTable(text);
+  } catch (cause) {
+    if (!(cause instanceof DrawbridgeError)) throw cause;
+    throw new LocalError('refused', cause.message, { cause });
+  }
+}
+
+function readUpstreamSettings(env: NodeJS.ProcessEnv): ModelSettings {
+  const { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL } = env;
+  // An empty variable is an unset one: that is how it is switched off for one command.
+  const apiKey = OPENAI_API_KEY || undefined;
+  const baseUrl = OPENAI_BASE_URL || (apiKey && OPENAI);
+  if (!baseUrl) return { kind: 'demo' };
+  requireWebAddress(baseUrl);
+  return { kind: 'upstream', baseUrl, apiKey, model: OPENAI_MODEL || undefined };
+}
+
+function requireWebAddress(baseUrl: string | undefined): void {
+  if (!baseUrl || /^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) return;
+  throw new LocalError(
+    'refused',
+    `OPENAI_BASE_URL must be an http(s) URL such as ${OPENAI}, not ${JSON.stringify(baseUrl)}.`,
+  );
+}
+
+/** The variables the Worker reads, without those that are unset. */
+export function modelVariables(settings: ModelSettings): Readonly<Record<string, string>> {
+  if (settings.kind === 'demo') return {};
+  if (settings.kind === 'table') return settings.variables;
+  const { baseUrl, apiKey, model } = settings;
+  return {
+    OPENAI_BASE_URL: baseUrl,
+    ...(apiKey !== undefined && { OPENAI_API_KEY: apiKey }),
+    ...(model !== undefined && { OPENAI_MODEL: model }),
+  };
+}
+
+/** Settings of the Worker that an instance passes on; wrangler.toml says what each is for. */
+const WORKER_SETTINGS = [
+  'ALLOWED_ORIGINS',
+  'TEXT_ONLY_MODELS',
+  'RATE_LIMIT_REQUESTS_PER_MINUTE',
+  'RATE_LIMIT_RUNS_PER_MINUTE',
+] as const;
+
+/** The settings that are set, beside those of the model. */
+export function readWorkerSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  const entries = WORKER_SETTINGS.map((name) => [name, env[name] ?? ''] as const);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
+}

@@ -1,0 +1,44 @@
+/** This machine as a device that may approve calls: its key pair, and its place in the bridge's list. */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import * as z from 'zod';
+import { DEVICE_ALGORITHM, DeviceKey, EnrolledDevices } from '../../shared/approvals.ts';
+import { DeviceId, newDeviceId } from '../../shared/ids.ts';
+import { openStateFile } from './state-file.ts';
+
+/** A device with its private key, a JWK that WebCrypto imports. */
+export const Device = z.object({
+  deviceId: DeviceId,
+  label: z.string(),
+  privateKey: DeviceKey.shape.publicKey.extend({ d: z.base64url() }),
+});
+export type Device = z.infer<typeof Device>;
+
+/**
+ * This machine's device. `devices.json` is the list of enrolled devices that the bridge reads; it begins with this one
+ * and is never written again here, so a device that its owner has struck from the list stays out.
+ */
+export async function openDevice(stateDir: string): Promise<Device> {
+  const device = await openStateFile(join(stateDir, 'device.json'), Device, newDevice);
+  await openStateFile(join(stateDir, 'devices.json'), EnrolledDevices, () => ({
+    devices: [publicHalf(device)],
+  }));
+  return device;
+}
+
+async function newDevice(): Promise<Device> {
+  const { privateKey } = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, [
+    'sign',
+    'verify',
+  ]);
+  return Device.parse({
+    deviceId: newDeviceId(crypto.randomUUID()),
+    label: hostname(),
+    privateKey: await crypto.subtle.exportKey('jwk', privateKey),
+  });
+}
+
+function publicHalf({ deviceId, label, privateKey }: Device): DeviceKey {
+  const { d: _, ...publicKey } = privateKey;
+  return { deviceId, label, publicKey };
+}

@@ -1,0 +1,88 @@
+/** Which instance runs on a state, and where it answers: at most one, and others can find it. */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import * as z from 'zod';
+import { LocalError } from '../../machine/local-error.ts';
+import { isLocked, takeLock } from '../../machine/lock.ts';
+import { readIfThere, replaceFile } from '../../machine/private-files.ts';
+import { locateState, type StateLocation } from './folder.ts';
+import type { State } from './state.ts';
+
+/** A running instance, as `instance.json` in its state folder tells of it. */
+const Instance = z.object({ url: z.url(), pid: z.int() });
+export type Instance = z.infer<typeof Instance>;
+
+/** This process's claim on a state. It ends with `release` or with the process. */
+export interface Claim {
+  /** Tells others where the instance answers. */
+  announce(url: string): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Claims the state for this process. @throws {LocalError} if an instance runs on it, with its URL. */
+export async function claimState(state: State): Promise<Claim> {
+  const lock = takeLock(lockPath(state.dir));
+  if (!lock.isTaken) throw await alreadyRunning(state.dir);
+  const path = instancePath(state.dir);
+  // One that was killed has left its address, where anything may answer by now.
+  await rm(path, { force: true, recursive: true });
+  return {
+    announce: async (url) => replaceFile(path, JSON.stringify({ url, pid: process.pid })),
+    release: async () => {
+      await rm(path, { force: true });
+      lock[Symbol.dispose]();
+    },
+  };
+}
+
+/** The instance that runs for this workspace or on this state folder, if one does. Makes nothing. */
+export async function findInstance(location: StateLocation): Promise<Instance | undefined> {
+  const dir = await locateState(location);
+  return isLocked(lockPath(dir)) ? await readInstance(dir) : undefined;
+}
+
+/**
+ * The instances whose state is kept, of this folder and of those above it, the nearest first. They end at the first
+ * folder that can be no workspace.
+ */
+export async function listLocations(
+  folder: string,
+): Promise<{ location: StateLocation; isRunning: boolean }[]> {
+  const found = [];
+  for (let dir = resolve(folder), last = ''; dir !== last; last = dir, dir = dirname(dir)) {
+    const location = { workspaceDir: dir };
+    const stateDir = await locateState(location).catch(() => undefined);
+    if (stateDir === undefined) break;
+    if (existsSync(stateDir)) found.push({ location, isRunning: isLocked(lockPath(stateDir)) });
+  }
+  return found;
+}
+
+async function alreadyRunning(dir: string): Promise<LocalError> {
+  const instance = await readInstance(dir);
+  const where = instance ? `at ${instance.url} (process ${instance.pid})` : 'and is starting';
+  return new LocalError(
+    'refused',
+    `Drawbridge already runs for this workspace ${where}: use that one, end it, or give another --state.`,
+  );
+}
+
+/** Undefined while the instance is still starting: it has the lock, but no URL yet. */
+async function readInstance(dir: string): Promise<Instance | undefined> {
+  const text = await readIfThere(instancePath(dir));
+  try {
+    return text === undefined ? undefined : Instance.parse(JSON.parse(text));
+  } catch (cause) {
+    const damaged = `${instancePath(dir)} is damaged: end the Drawbridge that runs for this workspace, and start it again.`;
+    throw new LocalError('failed', damaged, { cause });
+  }
+}
+
+function lockPath(dir: string): string {
+  return join(dir, 'lock');
+}
+
+function instancePath(dir: string): string {
+  return join(dir, 'instance.json');
+}

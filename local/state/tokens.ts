@@ -1,0 +1,54 @@
+/** The bearer tokens of a local instance: JWTs that its own secret signs. */
+import { jwtVerify, SignJWT } from 'jose';
+import { LocalError } from '../../machine/local-error.ts';
+import { LOCAL_LIMITS } from '../../shared/limits.ts';
+import { decodeSecret, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
+
+/** What a token allows: all that its account may do, or to be one bridge. */
+export type Grant =
+  | { readonly scope: 'user' }
+  | { readonly scope: 'bridge'; readonly bridgeId: string };
+
+/** The one account of a local instance. */
+export const LOCAL_ACCOUNT = 'local';
+
+const ALGORITHM = 'HS256';
+
+/** A new token. `authSecret` is written as the Worker has it in AUTH_SECRET. */
+export async function mintToken(authSecret: string, grant: Grant, now: Date): Promise<string> {
+  const lifeMs = grant.scope === 'user' ? LOCAL_LIMITS.userTokenMs : LOCAL_LIMITS.bridgeTokenMs;
+  const claims = {
+    scope: grant.scope,
+    ...(grant.scope === 'bridge' && { bridge: grant.bridgeId }),
+  };
+  return await new SignJWT(claims)
+    .setProtectedHeader({ alg: ALGORITHM })
+    .setIssuer(TOKEN_ISSUER)
+    .setAudience(TOKEN_AUDIENCE)
+    .setSubject(LOCAL_ACCOUNT)
+    .setIssuedAt(now)
+    .setExpirationTime(new Date(now.getTime() + lifeMs))
+    .sign(keyOf(authSecret));
+}
+
+/** Whether the token is one of this secret and does not expire within the day. */
+export async function isTokenFresh(authSecret: string, token: string, now: Date): Promise<boolean> {
+  try {
+    await jwtVerify(token, keyOf(authSecret), {
+      algorithms: [ALGORITHM],
+      issuer: TOKEN_ISSUER,
+      audience: TOKEN_AUDIENCE,
+      currentDate: new Date(now.getTime() + LOCAL_LIMITS.renewTokenMs),
+    });
+    return true;
+  } catch {
+    // Expired, of another secret or damaged: whatever it is, the answer is a new one.
+    return false;
+  }
+}
+
+function keyOf(authSecret: string): Uint8Array {
+  const decoded = decodeSecret(authSecret);
+  if (decoded.ok) return decoded.bytes;
+  throw new LocalError('failed', `The secret ${decoded.problem}.`);
+}

@@ -1,0 +1,108 @@
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { openLogFile } from '../../../local/processes/log-file.ts';
+import { waitUntilHealthy } from '../../../local/runtime/address.ts';
+import { bundleWorker } from '../../../local/runtime/bundle.ts';
+import { runWorker } from '../../../local/runtime/runtime.ts';
+import { readWranglerConfig } from '../../../local/runtime/wrangler-config.ts';
+import { processesWith } from '../processes.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const WORKER = join(import.meta.dirname, 'worker.js');
+const WRANGLER = join(import.meta.dirname, '..', '..', '..', 'wrangler.toml');
+
+test('a Worker that is killed comes back on its port with its storage', async () => {
+  const worker = await startWorker();
+  expect(await worker.json('/count')).toBe(1);
+  process.kill(worker.pid(), 'SIGKILL');
+  await expect.poll(() => worker.restarts, { timeout: 10_000 }).toEqual(['SIGKILL']);
+  await waitUntilHealthy(worker.url, AbortSignal.timeout(10_000));
+  expect(await worker.json('/count')).toBe(2);
+});
+
+test('an end does not wait for open streams', async () => {
+  const worker = await startWorker();
+  const stream = await fetch(`${worker.url}/stream`);
+  const cut = stream.text().catch(() => 'cut');
+  await worker.end();
+  expect(await cut).toBe('cut');
+  expect(processesWith(worker.folder)).toEqual([]);
+});
+
+test('variables reach the Worker, and no file or command line tells them', async () => {
+  const worker = await startWorker({ AUTH_SECRET: 'top-secret' });
+  expect(await worker.json('/variables')).toEqual({ AUTH_SECRET: 'top-secret' });
+  expect(processesWith('top-secret')).toEqual([]);
+  expect(readFileSync(join(worker.folder, 'workerd.capnp'), 'utf8')).not.toContain('top-secret');
+});
+
+test('the Worker reaches a model on this machine', async () => {
+  const model = createServer((_, response) => response.end('"hello"')).listen(0, '127.0.0.1');
+  onTestFinished(() => void model.close());
+  await once(model, 'listening');
+  const { port } = model.address() as AddressInfo;
+  const worker = await startWorker();
+  expect(await worker.json(`/fetch?url=http://localhost:${port}/`)).toBe('hello');
+});
+
+test.runIf(existsSync('/usr/bin/ss'))(
+  'nothing listens but the one socket on the loopback',
+  async () => {
+    const worker = await startWorker();
+    const listening = execFileSync('ss', ['-ltnupxH'], { encoding: 'utf8' })
+      .split('\n')
+      .filter((line) => line.includes(`pid=${worker.pid()},`));
+    expect(listening).toEqual([expect.stringContaining(` ${new URL(worker.url).host} `)]);
+  },
+);
+
+test('what is not built is said in one line', async () => {
+  const entry = join(temporaryFolder(), 'missing.ts');
+  const built = bundleWorker(entry, join(temporaryFolder(), 'worker.js'));
+  await expect(built).rejects.toThrow(/^The Worker could not be built: .*missing\.ts.*$/);
+});
+
+/** A running Worker. Its process and its folders are gone after the test. */
+async function startWorker(variables: Record<string, string> = {}) {
+  const folder = temporaryFolder();
+  const storageDir = join(folder, 'storage');
+  mkdirSync(storageDir);
+  await bundleWorker(WORKER, join(folder, 'worker.js'));
+  const listening = Promise.withResolvers<number>();
+  const restarts: string[] = [];
+  const ending = new AbortController();
+  const running = runWorker(
+    {
+      wrangler: await readWranglerConfig(WRANGLER),
+      buildDir: folder,
+      moduleFile: 'worker.js',
+      storageDir,
+      port: 0,
+      variables,
+      log: openLogFile(join(folder, 'workerd.log')),
+      onListening: listening.resolve,
+      onRestart: (death) => restarts.push(death),
+    },
+    ending.signal,
+  );
+  const end = async () => {
+    ending.abort();
+    await running;
+  };
+  onTestFinished(end);
+  const url = `http://127.0.0.1:${await listening.promise}`;
+  await waitUntilHealthy(url, AbortSignal.timeout(10_000));
+  return {
+    url,
+    folder,
+    restarts,
+    end,
+    pid: () => processesWith(folder)[0]?.pid ?? 0,
+    json: async (path: string): Promise<unknown> => (await fetch(`${url}${path}`)).json(),
+  };
+}

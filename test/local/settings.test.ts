@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { modelVariables, readModelSettings } from '../../local/settings.ts';
+
+const OPENAI = 'https://api.openai.com/v1';
+const OLLAMA = 'http://localhost:11434/v1';
+
+/** What the user has set, and what the Worker is given. */
+const ENVIRONMENTS: [NodeJS.ProcessEnv, Record<string, string>][] = [
+  [{}, {}],
+  [{ OPENAI_BASE_URL: '', OPENAI_API_KEY: '' }, {}],
+  [{ OPENAI_MODEL: 'alone' }, {}],
+  [{ OPENAI_API_KEY: 'key' }, { OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY: 'key' }],
+  [{ OPENAI_BASE_URL: OLLAMA }, { OPENAI_BASE_URL: OLLAMA }],
+  [
+    { OPENAI_BASE_URL: OLLAMA, OPENAI_API_KEY: 'key', OPENAI_MODEL: 'qwen' },
+    { OPENAI_BASE_URL: OLLAMA, OPENAI_API_KEY: 'key', OPENAI_MODEL: 'qwen' },
+  ],
+];
+
+const TABLE = JSON.stringify([
+  { id: 'vectors', roles: ['embed'] },
+  { id: 'fast', baseUrl: 'https://fast.test/v1', keyName: 'FAST_KEY' },
+  { id: 'big' },
+]);
+
+describe('the environment names the model', () => {
+  test.each(ENVIRONMENTS)('%o becomes %o', (env, variables) => {
+    expect(modelVariables(readModelSettings(env))).toEqual(variables);
+  });
+
+  test.each(['localhost:11434', 'file:///etc/passwd', 'nonsense'])('%s is no base URL', (url) => {
+    expect(() => readModelSettings({ OPENAI_BASE_URL: url })).toThrow(/OPENAI_BASE_URL must be/);
+  });
+});
+
+describe('a table of models', () => {
+  const env = { MODELS: TABLE, FAST_KEY: 'f', OPENAI_API_KEY: 'key', OTHER_KEY: 'o' };
+
+  test('goes to the Worker with the keys that it names, and with nothing else', () => {
+    expect(modelVariables(readModelSettings(env))).toEqual({
+      MODELS: TABLE,
+      FAST_KEY: 'f',
+      OPENAI_API_KEY: 'key',
+    });
+  });
+
+  test.each([
+    [{}, 'fast'],
+    [{ OPENAI_MODEL: 'big' }, 'big'],
+  ])('answers with %o by %s', (more, model) => {
+    expect(readModelSettings({ ...env, ...more })).toMatchObject({
+      kind: 'table',
+      models: ['fast', 'big'],
+      model,
+    });
+  });
+
+  test.each([
+    [{ MODELS: '[{}]' }, /MODELS\[0\]\.id: /],
+    [{ MODELS: TABLE, FAST_KEY: '' }, /MODELS names the key FAST_KEY, which is not set/],
+    [{ OPENAI_BASE_URL: 'nonsense' }, /OPENAI_BASE_URL must be/],
+  ])('with %o is refused at the start', (more, message) => {
+    expect(() => readModelSettings({ ...env, ...more })).toThrow(message);
+  });
+});

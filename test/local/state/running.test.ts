@@ -1,0 +1,20 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { claimState, findInstance } from '../../../local/state/running.ts';
+import { openState } from '../../../local/state/state.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+test.each([
+  ['the address of one that was killed', '{"url": "http://127.0.0.1:1", "pid": 1}'],
+  ['what a loss of power left of it', ''],
+])('an instance that is starting is not found by %s', async (_, text) => {
+  const location = { workspaceDir: temporaryFolder(), stateDir: join(temporaryFolder(), 'state') };
+  const state = await openState(location);
+  writeFileSync(join(state.dir, 'instance.json'), text);
+  const claim = await claimState(state);
+  expect(await findInstance(location)).toBeUndefined();
+  await claim.announce('http://127.0.0.1:2');
+  expect(await findInstance(location)).toEqual({ url: 'http://127.0.0.1:2', pid: process.pid });
+  await claim.release();
+});
