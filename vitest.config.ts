@@ -1,10 +1,14 @@
 import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 
-/** Rooms of the Worker that only turn text into text: Node runs their tests in a fraction of the time. */
+/**
+ * Rooms of the Worker that only turn text into text: Node runs their tests in a fraction of the time. The linter of the
+ * API's document runs in Node alone.
+ */
 const PURE_ROOMS = [
   'test/worker/{export,prompt,reply,upstream}/**/*.test.ts',
   'test/worker/conversation/memory/**/*.test.ts',
+  'test/worker/api/openapi/lint.test.ts',
 ];
 
 /** Two runtimes, two projects: what runs on the edge is tested inside workerd, the rest in Node. */
@@ -39,7 +43,7 @@ export default defineConfig({
           name: 'node',
           include: [
             'test/*.test.ts',
-            'test/{bench,bridge,browser,cli,client,local,machine,openapi,shared}/**/*.test.ts',
+            'test/{bench,bridge,browser,cli,client,local,machine,shared}/**/*.test.ts',
             ...PURE_ROOMS,
           ],
           testTimeout: 20_000,

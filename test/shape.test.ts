@@ -47,13 +47,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/outcome.ts': ['shared'],
   'worker/reach.ts': ['shared'],
   'worker/app.ts': [
-    ...['shared', 'hono', 'worker/reach.ts', 'worker/people'],
+    ...['shared', 'hono', 'worker/reach.ts', 'worker/people', 'worker/endpoint.ts'],
     ...['worker/api', 'worker/api/openapi', 'worker/openai'],
   ],
   'worker/index.ts': [
     ...['worker/app.ts', 'worker/env.ts'],
     ...['worker/conversation/object.ts', 'worker/people', 'worker/tunnel'],
   ],
+  'worker/endpoint.ts': ['shared', 'worker/people', 'hono', 'zod'],
   'worker/storage': [],
   'worker/prompt': ['shared'],
   'worker/upstream': ['shared', 'worker/upstream/demo', 'openai', 'zod'],
@@ -120,14 +121,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/openai': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/upstream', 'hono', 'openai', 'zod'],
     ...['worker/conversation/tape', 'worker/people', 'worker/follow', 'worker/desk'],
+    'worker/endpoint.ts',
   ],
   'worker/api': [
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'hono', 'zod'],
     ...['worker/conversation/reading', 'worker/conversation/fork'],
-    ...['worker/people', 'worker/tunnel', 'worker/follow', 'worker/desk'],
+    ...['worker/people', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
   ],
   'worker/api/openapi': [
-    ...['shared', 'worker/api', 'worker/openai', 'worker/people', 'hono', 'zod'],
+    ...['shared', 'worker/endpoint.ts', 'worker/api', 'worker/openai', 'worker/people'],
+    ...['hono', 'zod'],
   ],
 };
 

@@ -1,44 +1,50 @@
-/** The route table. */
+/** Serves the endpoints, each to those it is for. */
 import { HTTPException } from 'hono/http-exception';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { Hono } from 'hono/tiny';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
-import { bridges } from './api/bridges.ts';
-import { chat } from './api/chat.ts';
-import { conversations } from './api/conversations.ts';
-import { listings } from './api/listings.ts';
-import { openapi } from './api/openapi/route.ts';
+import { ENDPOINTS } from './api/openapi/endpoints.ts';
 import { allowOrigins } from './api/origins.ts';
-import { tickets } from './api/tickets.ts';
-import { isOpenAiPath, openai, toOpenAiResponse } from './openai/routes.ts';
+import type { Access, Endpoint } from './endpoint.ts';
+import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
 import { type AppContext, authenticate } from './people/caller.ts';
-import { limitRate } from './people/rate-limit.ts';
-import { secretKey } from './people/secret.ts';
+import { countRun, limitRate } from './people/rate-limit.ts';
 import { unlessReset } from './reach.ts';
 
 export const app = new Hono<AppContext>();
 // The small preset comes with a router that takes `/v1/models/` for `/v1/models`. It has no option for another one.
 app.router = new RegExpRouter();
 
-app.get('/health', async (c) => {
-  await secretKey(c.env.AUTH_SECRET); // Without it nothing else works: told here, before anybody needs a token.
-  return c.json({ status: 'ok' });
-});
-
-app.use('/api/v1/bridges/:id/connect', authenticate('bridge'));
-app.route('/api/v1/bridges', bridges);
+for (const endpoint of endpointsFor('bridge')) {
+  app.use(patternOf(endpoint), authenticate('bridge'));
+  serve(endpoint);
+}
 
 app.use('*', allowOrigins);
-app.route('/', openapi);
+for (const endpoint of endpointsFor('open')) serve(endpoint);
 
 // Everything else, known or not, is for users with a token: whoever has none learns nothing.
 app.use('*', authenticate('user'));
 app.use('*', limitRate);
-app.route('/api/v1/chat', chat);
-app.route('/api/v1/conversations', conversations);
-app.route('/api/v1/tickets', tickets);
-app.route('/api/v1', listings);
-app.route('/v1', openai);
+for (const endpoint of endpointsFor('user', 'stream')) serve(endpoint);
+
+function endpointsFor(...accesses: readonly Access[]): readonly Endpoint[] {
+  return ENDPOINTS.filter(({ access }) => accesses.includes(access));
+}
+
+function serve(endpoint: Endpoint): void {
+  app.on(endpoint.method.toUpperCase(), patternOf(endpoint), (c) => {
+    if (endpoint.rate === 'run') countRun(c);
+    return endpoint.handle(c);
+  });
+}
+
+/** The path as Hono writes it: `/api/v1/conversations/:id`. */
+function patternOf({ path, params = {} }: Endpoint): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    return params[name]?.hasSlashes ? `:${name}{.+}` : `:${name}`;
+  });
+}
 
 app.notFound((c) => {
   const error = new DrawbridgeError('NOT_FOUND', 'There is nothing at this address');

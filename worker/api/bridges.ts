@@ -1,26 +1,71 @@
-/** `bridges`: where a bridge connects. */
-import { Hono } from 'hono/tiny';
+/** `bridges`: those of the caller, and where one connects. */
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { tunnelOf } from '../objects.ts';
-import type { AppContext } from '../people/caller.ts';
+import { BridgeId } from '../../shared/ids.ts';
+import { type BridgeInfo, BridgeList } from '../../shared/listings.ts';
+import { type Endpoint, jsonAnswer } from '../endpoint.ts';
+import type { Env } from '../env.ts';
+import { accountOf, tunnelOf } from '../objects.ts';
+import type { KnownBridge } from '../ports.ts';
+import { reach } from '../reach.ts';
 import { formatConnectUrl } from '../tunnel/connect-url.ts';
 
-export const bridges = new Hono<AppContext>().get('/:id/connect', async (c) => {
-  const { caller } = c.var;
-  const bridgeId = c.req.param('id');
-  if (caller.scope !== 'bridge' || caller.bridge !== bridgeId) {
-    throw new DrawbridgeError('FORBIDDEN', 'This token belongs to another bridge');
-  }
-  if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
-    throw new DrawbridgeError(
-      'INVALID_REQUEST',
-      'A bridge connects with a WebSocket: Upgrade: websocket',
-    );
-  }
-  const response = await tunnelOf(c.env, bridgeId).fetch(
-    new Request(formatConnectUrl(caller.sub, bridgeId), { headers: { upgrade: 'websocket' } }),
-  );
-  if (response.status === 403)
-    throw new DrawbridgeError('FORBIDDEN', 'This bridge belongs to another account');
-  return response;
-});
+/** The machines where the tools run. */
+export const BRIDGES: readonly Endpoint[] = [
+  {
+    id: 'listBridges',
+    method: 'get',
+    path: '/api/v1/bridges',
+    tag: 'Account',
+    summary: 'Bridges, the latest first',
+    access: 'user',
+    answers: [jsonAnswer(200, 'All of it.', BridgeList)],
+    handle: async (c) => c.json(await listBridges(c.env, c.var.caller.sub)),
+  },
+  {
+    id: 'connectBridge',
+    method: 'get',
+    path: '/api/v1/bridges/{id}/connect',
+    tag: 'Bridges',
+    summary: 'Connect a bridge',
+    description: 'A WebSocket (`Upgrade: websocket`), for a token of the scope `bridge` only.',
+    access: 'bridge',
+    params: { id: { description: 'The bridge that the token names.', zod: BridgeId } },
+    answers: [{ status: 101, description: 'The tunnel’s frames follow.' }],
+    errors: ['INVALID_REQUEST'],
+    handle: async (c) => {
+      const { caller } = c.var;
+      const bridgeId = c.req.param('id') ?? '';
+      if (caller.scope !== 'bridge' || caller.bridge !== bridgeId) {
+        throw new DrawbridgeError('FORBIDDEN', 'This token belongs to another bridge');
+      }
+      if (c.req.header('upgrade')?.toLowerCase() !== 'websocket') {
+        throw new DrawbridgeError(
+          'INVALID_REQUEST',
+          'A bridge connects with a WebSocket: Upgrade: websocket',
+        );
+      }
+      const response = await tunnelOf(c.env, bridgeId).fetch(
+        new Request(formatConnectUrl(caller.sub, bridgeId), { headers: { upgrade: 'websocket' } }),
+      );
+      if (response.status === 403)
+        throw new DrawbridgeError('FORBIDDEN', 'This bridge belongs to another account');
+      return response;
+    },
+  },
+];
+
+async function listBridges(env: Env, account: string): Promise<BridgeList> {
+  const known = await reach(() => accountOf(env, account).bridges());
+  const items = await Promise.all(known.map((bridge) => describeBridge(env, account, bridge)));
+  return { items: items.filter((item) => item !== null) };
+}
+
+/** Null for a bridge that turned out to be another account's. */
+async function describeBridge(
+  env: Env,
+  account: string,
+  { id, connectedAtMs }: KnownBridge,
+): Promise<BridgeInfo | null> {
+  const status = await reach(() => tunnelOf(env, id).status(account));
+  return status && { ...status, lastConnected: new Date(connectedAtMs).toISOString() };
+}

@@ -1,12 +1,14 @@
-/** `chat/completions`: a message in, a response out, as JSON or as a stream that can be taken up again. */
+/** `chat`: a message in, a response out, as JSON or as a stream that can be taken up again. */
 import type { Context } from 'hono';
-import { Hono } from 'hono/tiny';
+import { Cancelled } from '../../shared/answers.ts';
+import { ChatResponse } from '../../shared/documents.ts';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
-import { toPlain } from '../../shared/plain-documents.ts';
+import { AnyResponse, toPlain } from '../../shared/plain-documents.ts';
 import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
 import { readWhole } from '../conversation/reading/requests.ts';
 import { parse, parseBody, parseId } from '../desk/parse.ts';
 import { submitMessage } from '../desk/submit.ts';
+import { type Answer, type Endpoint, type Header, jsonAnswer } from '../endpoint.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
@@ -15,35 +17,166 @@ import { unwrap } from '../outcome.ts';
 import type { AppContext } from '../people/caller.ts';
 import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
-import { cursorOf, eventsQuery } from './conversation.ts';
+import {
+  cursorOf,
+  EVENTS,
+  EVENTS_QUERY,
+  EVENTS_SOCKET,
+  eventsQuery,
+  LAST_EVENT_ID,
+} from './events.ts';
+import { CHAT_REQUEST, PLAN_REQUEST } from './examples.ts';
 
-export const chat = new Hono<AppContext>()
-  .post('/completions', async (c) => await answer(c, await parseBody(c, ChatRequest)))
-  .post('/plan', async (c) => await answer(c, await parseBody(c, PlanRequest)))
-  .get('/completions/:id', async (c) => {
-    const { caller, ordinal } = addressed(c);
-    return await readWhole(c.env, { caller, ordinal });
-  })
-  .patch('/completions/:id', async (c) => {
-    const { caller, ordinal } = addressed(c);
-    const { content } = await parseBody(c, MessagePatch);
-    return c.json(unwrap(await conversationOf(c.env, caller).edit(caller, ordinal, content)));
-  })
-  .get('/completions/:id/events', async (c) => {
-    const { caller, responseId } = addressed(c);
-    const { framing, after } = eventsQuery(c);
-    return await follow(c.req.raw, c.env, {
-      caller,
-      responseId,
-      framing,
-      cursor: cursorOf(c, after),
-    });
-  })
-  .post('/completions/:id/cancel', async (c) => {
-    const { caller, ordinal } = addressed(c);
-    const cancel = () => conversationOf(c.env, caller).cancel(caller, ordinal);
-    return c.json(unwrap(await reach(cancel)));
-  });
+const IDEMPOTENCY_KEY: Header = {
+  name: 'Idempotency-Key',
+  description:
+    'The same key with the same body leads to the same response, which is begun once; with another body it is refused.',
+  zod: IdempotencyKey,
+};
+
+const RESPONSE_PARAMS = {
+  id: { description: 'A response.', zod: ResponseId },
+} as const;
+
+const ANSWERED: Answer = {
+  status: 200,
+  description:
+    'The response when it has ended, or when all that is under way waits for a person; as a stream with `"stream": true` or `Accept: text/event-stream`.',
+  headers: {
+    'Drawbridge-Conversation-Id': 'The conversation, also where this message began it.',
+    'Drawbridge-Response-Id': 'The response, known before its first event.',
+  },
+  content: [{ type: 'application/json', schema: AnyResponse }, EVENTS],
+};
+
+const SUBMIT_ERRORS = [
+  'NOT_FOUND',
+  'UNKNOWN_MODEL',
+  'IMAGES_NOT_SUPPORTED',
+  'CONVERSATION_BUSY',
+  'CONVERSATION_FULL',
+  'IDEMPOTENCY_CONFLICT',
+] as const;
+
+/** Messages and responses. */
+export const CHAT: readonly Endpoint[] = [
+  {
+    id: 'createResponse',
+    method: 'post',
+    path: '/api/v1/chat/completions',
+    tag: 'Chat',
+    summary: 'Send a message',
+    description:
+      'Without `conversationId` a conversation begins; with it the messages are appended to it. The last message must be the user’s and not empty.',
+    access: 'user',
+    rate: 'run',
+    headers: [IDEMPOTENCY_KEY],
+    body: { schema: ChatRequest, example: CHAT_REQUEST },
+    answers: [ANSWERED],
+    errors: SUBMIT_ERRORS,
+    handle: async (c) => await answer(c, await parseBody(c, ChatRequest)),
+  },
+  {
+    id: 'createPlan',
+    method: 'post',
+    path: '/api/v1/chat/plan',
+    tag: 'Chat',
+    summary: 'Ask for a plan',
+    description: 'The same as a message in the mode `plan`, in which nothing is changed.',
+    access: 'user',
+    rate: 'run',
+    headers: [IDEMPOTENCY_KEY],
+    body: { schema: PlanRequest, example: PLAN_REQUEST },
+    answers: [ANSWERED],
+    errors: SUBMIT_ERRORS,
+    handle: async (c) => await answer(c, await parseBody(c, PlanRequest)),
+  },
+  {
+    id: 'getResponse',
+    method: 'get',
+    path: '/api/v1/chat/completions/{id}',
+    tag: 'Chat',
+    summary: 'The response as it is now',
+    access: 'user',
+    params: RESPONSE_PARAMS,
+    answers: [jsonAnswer(200, 'The response.', ChatResponse)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const { caller, ordinal } = addressed(c);
+      return await readWhole(c.env, { caller, ordinal });
+    },
+  },
+  {
+    id: 'followResponse',
+    method: 'get',
+    path: '/api/v1/chat/completions/{id}/events',
+    tag: 'Chat',
+    summary: 'The events of a response',
+    description:
+      'From the cursor on, up to `done`. A stream may end before: come back with the cursor.',
+    access: 'stream',
+    params: RESPONSE_PARAMS,
+    query: EVENTS_QUERY,
+    headers: [LAST_EVENT_ID],
+    answers: [
+      EVENTS_SOCKET,
+      { status: 200, description: 'The events.', content: [EVENTS] },
+      { status: 204, description: 'The response has ended, and the cursor is its last event.' },
+    ],
+    errors: ['NOT_FOUND', 'INVALID_CURSOR'],
+    handle: async (c) => {
+      const { caller, responseId } = addressed(c);
+      const { framing, after } = eventsQuery(c);
+      return await follow(c.req.raw, c.env, {
+        caller,
+        responseId,
+        framing,
+        cursor: cursorOf(c, after),
+      });
+    },
+  },
+  {
+    id: 'editMessage',
+    method: 'patch',
+    path: '/api/v1/chat/completions/{id}',
+    tag: 'Chat',
+    summary: 'Change a message that still waits',
+    description: 'It is named by the response it asks for. To take it back, cancel that response.',
+    access: 'user',
+    params: RESPONSE_PARAMS,
+    body: { schema: MessagePatch, example: { content: 'And a test for it, please.' } },
+    answers: [jsonAnswer(200, 'The response goes on waiting.', Cancelled)],
+    errors: ['NOT_FOUND', 'ALREADY_STARTED'],
+    handle: async (c) => {
+      const { caller, ordinal } = addressed(c);
+      const { content } = await parseBody(c, MessagePatch);
+      return c.json(unwrap(await conversationOf(c.env, caller).edit(caller, ordinal, content)));
+    },
+  },
+  {
+    id: 'cancelResponse',
+    method: 'post',
+    path: '/api/v1/chat/completions/{id}/cancel',
+    tag: 'Chat',
+    summary: 'End a run',
+    description: 'A response that has ended stays as it ended.',
+    access: 'user',
+    params: RESPONSE_PARAMS,
+    answers: [
+      jsonAnswer(
+        200,
+        'Its status at this moment; `done` says how the run really ended.',
+        Cancelled,
+      ),
+    ],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const { caller, ordinal } = addressed(c);
+      const cancel = () => conversationOf(c.env, caller).cancel(caller, ordinal);
+      return c.json(unwrap(await reach(cancel)));
+    },
+  },
+];
 
 /** Which response the path names, and for whom. */
 function addressed(c: Context<AppContext>): {
@@ -51,7 +184,7 @@ function addressed(c: Context<AppContext>): {
   responseId: string;
   ordinal: number;
 } {
-  const responseId = parseId(ResponseId, c.req.param('id') ?? '', 'response');
+  const responseId = parseId(ResponseId, c.req.param('id'), 'response');
   const { conversationId, ordinal } = parseResponseId(responseId);
   return { caller: { account: c.var.caller.sub, conversationId }, responseId, ordinal };
 }

@@ -1,110 +1,203 @@
-/** `conversations`: the list of them, the whole of one, its events, and what can be done to it. */
-import type { Context } from 'hono';
-import { Hono } from 'hono/tiny';
+/** `conversations`: the list of them, the newest part of one, its events, and what can be done to it. */
 import {
-  type ConversationInfo,
-  type ConversationList,
+  ConversationInfo,
+  ConversationList,
   ConversationPatch,
   ConversationQuery,
   ConversationsQuery,
-  ExportQuery,
-  type Forked,
+  Forked,
   ForkRequest,
 } from '../../shared/conversations.ts';
+import { ConversationView } from '../../shared/documents.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import {
-  CallId,
-  ConversationId,
-  DocumentId,
-  newConversationId,
-  parseResponseId,
-} from '../../shared/ids.ts';
-import { ApprovalRequest, ClarificationAnswer } from '../../shared/requests.ts';
+import { newConversationId, parseResponseId } from '../../shared/ids.ts';
+import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
 import { readNewest } from '../conversation/reading/requests.ts';
-import { parse, parseBody, parseId } from '../desk/parse.ts';
+import { parse, parseBody } from '../desk/parse.ts';
+import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { follow } from '../follow/follow.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { AppContext } from '../people/caller.ts';
 import { parseCursor } from '../people/cursor.ts';
 import { wordsOf } from '../people/search.ts';
 import type { Caller } from '../ports.ts';
 import { reach, unlessReset } from '../reach.ts';
-import { answerApproval } from './answer-approval.ts';
-import { cursorOf, eventsQuery } from './conversation.ts';
-import { exportConversation } from './export.ts';
+import {
+  cursorOf,
+  EVENTS,
+  EVENTS_QUERY,
+  EVENTS_SOCKET,
+  eventsQuery,
+  LAST_EVENT_ID,
+} from './events.ts';
+import { RESPONSE_ID } from './examples.ts';
+import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 
-export const conversations = new Hono<AppContext>()
-  .get('/', async (c) => {
-    const { limit, cursor, search, archived } = parse(ConversationsQuery, c.req.query());
-    const after = cursor === undefined ? null : parseCursor(cursor);
-    const words = wordsOf(search ?? '');
-    const list = () => accountOf(c.env, c.var.caller.sub).list({ limit, after, words, archived });
-    return c.json(await reach<ConversationList>(list));
-  })
-  .get('/:id', async (c) => {
-    const caller = callerOf(c);
-    const { limit, before } = parse(ConversationQuery, c.req.query());
-    const ordinal = before === undefined ? null : ordinalIn(caller, before);
-    return await readNewest(c.env, caller, { limit, before: ordinal });
-  })
-  .patch('/:id', async (c) => {
-    const caller = callerOf(c);
-    const patch = await parseBody(c, ConversationPatch);
-    const update = () => conversationOf(c.env, caller).update(caller, patch);
-    return c.json(unwrap<ConversationInfo>(await reach<Outcome<ConversationInfo>>(update)));
-  })
-  .delete('/:id', async (c) => {
-    const caller = callerOf(c);
-    const deleted = await conversationOf(c.env, caller)
-      .delete(caller)
-      .catch((error: Error) => notErased(error));
-    // Also where there is none: a list that was not told of a deletion is mended by asking for it again.
-    await reach<void>(() => accountOf(c.env, caller.account).forget(caller.conversationId));
-    unwrap(deleted);
-    return c.body(null, 204);
-  })
-  .post('/:id/forks', async (c) => {
-    const caller = callerOf(c);
-    const { account, conversationId: from } = caller;
-    const { responseId } = await parseBody(c, ForkRequest);
-    const ordinal = ordinalIn(caller, responseId);
-    const conversationId = newConversationId(crypto.randomUUID());
-    const to = { account, conversationId };
-    await reach(() => forkConversation(c.env, to, { from, ordinal, through: true }));
-    return c.json({ conversationId } satisfies Forked, 201);
-  })
-  .get('/:id/export', async (c) => {
-    const caller = callerOf(c);
-    const { format } = parse(ExportQuery, c.req.query());
-    return await exportConversation(c.env, caller, format);
-  })
-  .get('/:id/events', async (c) => {
-    const caller = callerOf(c);
-    const { framing, after } = eventsQuery(c);
-    const cursor = cursorOf(c, after);
-    return await follow(c.req.raw, c.env, { caller, responseId: null, framing, cursor });
-  })
-  .post('/:id/approvals/:callId', async (c) => {
-    const caller = callerOf(c);
-    const callId = parseId(CallId, c.req.param('callId'), 'call');
-    const answer = await parseBody(c, ApprovalRequest);
-    await answerApproval(c.env, caller, callId, answer);
-    return c.json({ callId, decision: answer.decision });
-  })
-  .post('/:id/clarifications/:documentId', async (c) => {
-    const caller = callerOf(c);
-    const documentId = parseId(DocumentId, c.req.param('documentId'), 'document');
-    const answer = await parseBody(c, ClarificationAnswer);
-    unwrap(await conversationOf(c.env, caller).answerClarification(caller, documentId, answer));
-    return c.json({ documentId });
-  });
+const LIST_QUERY = describeQuery({
+  schema: ConversationsQuery,
+  described: {
+    limit: {
+      description: 'How many at most.',
+      schema: {
+        type: 'integer',
+        minimum: 1,
+        maximum: REQUEST_LIMITS.maxPageSize,
+        default: REQUEST_LIMITS.pageSize,
+      },
+    },
+    cursor: { description: '`nextCursor` of the page before.' },
+    search: { description: 'Words that must all stand in the title or the text, in any case.' },
+    archived: {
+      description: 'The archived ones instead of the others.',
+      schema: { type: 'boolean', default: false },
+    },
+  },
+});
 
-function callerOf(c: Context<AppContext>): Caller {
-  const conversationId = parseId(ConversationId, c.req.param('id') ?? '', 'conversation');
-  return { account: c.var.caller.sub, conversationId };
-}
+const VIEW_QUERY = describeQuery({
+  schema: ConversationQuery,
+  described: {
+    limit: {
+      description:
+        'How many messages with their responses at most; those that have not ended are always there.',
+      schema: {
+        type: 'integer',
+        minimum: 1,
+        maximum: REQUEST_LIMITS.maxPageSize,
+        default: CONVERSATION_LIMITS.shownExchanges,
+      },
+    },
+    before: { description: '`earlier` of the part that comes after it.' },
+  },
+});
+
+/** Conversations as a whole. */
+export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
+  {
+    id: 'listConversations',
+    method: 'get',
+    path: CONVERSATIONS,
+    tag: 'Conversations',
+    summary: 'List conversations',
+    description: 'The one that was answered last comes first.',
+    access: 'user',
+    query: LIST_QUERY,
+    answers: [jsonAnswer(200, 'A page of them.', ConversationList)],
+    errors: ['INVALID_CURSOR'],
+    handle: async (c) => {
+      const { limit, cursor, search, archived } = parse(ConversationsQuery, c.req.query());
+      const after = cursor === undefined ? null : parseCursor(cursor);
+      const words = wordsOf(search ?? '');
+      const list = () => accountOf(c.env, c.var.caller.sub).list({ limit, after, words, archived });
+      return c.json(await reach<ConversationList>(list));
+    },
+  },
+  {
+    id: 'getConversation',
+    method: 'get',
+    path: `${CONVERSATIONS}/{id}`,
+    tag: 'Conversations',
+    summary: 'Messages and responses',
+    description:
+      'The newest part of the conversation, which is smaller than `limit` says where responses are large; with `before` the part before it.',
+    access: 'user',
+    params: CONVERSATION_PARAMS,
+    query: VIEW_QUERY,
+    answers: [jsonAnswer(200, 'A part of the conversation, the oldest first.', ConversationView)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const { limit, before } = parse(ConversationQuery, c.req.query());
+      const ordinal = before === undefined ? null : ordinalIn(caller, before);
+      return await readNewest(c.env, caller, { limit, before: ordinal });
+    },
+  },
+  {
+    id: 'updateConversation',
+    method: 'patch',
+    path: `${CONVERSATIONS}/{id}`,
+    tag: 'Conversations',
+    summary: 'Rename or archive',
+    access: 'user',
+    params: CONVERSATION_PARAMS,
+    body: { schema: ConversationPatch, example: { title: 'Two languages' } },
+    answers: [jsonAnswer(200, 'The conversation as it is listed now.', ConversationInfo)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const patch = await parseBody(c, ConversationPatch);
+      const update = () => conversationOf(c.env, caller).update(caller, patch);
+      return c.json(unwrap<ConversationInfo>(await reach<Outcome<ConversationInfo>>(update)));
+    },
+  },
+  {
+    id: 'deleteConversation',
+    method: 'delete',
+    path: `${CONVERSATIONS}/{id}`,
+    tag: 'Conversations',
+    summary: 'Delete everything of it',
+    description: 'What is at work there is ended first.',
+    access: 'user',
+    params: CONVERSATION_PARAMS,
+    answers: [{ status: 204, description: 'It is gone.' }],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const deleted = await conversationOf(c.env, caller)
+        .delete(caller)
+        .catch((error: Error) => notErased(error));
+      // Also where there is none: a list that was not told of a deletion is mended by asking for it again.
+      await reach<void>(() => accountOf(c.env, caller.account).forget(caller.conversationId));
+      unwrap(deleted);
+      return c.body(null, 204);
+    },
+  },
+  {
+    id: 'forkConversation',
+    method: 'post',
+    path: `${CONVERSATIONS}/{id}/forks`,
+    tag: 'Conversations',
+    summary: 'Go on elsewhere',
+    description: 'A new conversation with everything up to the end of one response.',
+    access: 'user',
+    params: CONVERSATION_PARAMS,
+    body: { schema: ForkRequest, example: { responseId: RESPONSE_ID } },
+    answers: [jsonAnswer(201, 'The new conversation.', Forked)],
+    errors: ['NOT_FOUND', 'CONVERSATION_BUSY'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const { account, conversationId: from } = caller;
+      const { responseId } = await parseBody(c, ForkRequest);
+      const ordinal = ordinalIn(caller, responseId);
+      const conversationId = newConversationId(crypto.randomUUID());
+      const to = { account, conversationId };
+      await reach(() => forkConversation(c.env, to, { from, ordinal, through: true }));
+      return c.json({ conversationId } satisfies Forked, 201);
+    },
+  },
+  {
+    id: 'followConversation',
+    method: 'get',
+    path: `${CONVERSATIONS}/{id}/events`,
+    tag: 'Conversations',
+    summary: 'The events of a conversation',
+    description:
+      'From the cursor on, or, where that is too much to tell, from a `snapshot` of the newest part on; it goes on until the client leaves.',
+    access: 'stream',
+    params: CONVERSATION_PARAMS,
+    query: EVENTS_QUERY,
+    headers: [LAST_EVENT_ID],
+    answers: [EVENTS_SOCKET, { status: 200, description: 'The events.', content: [EVENTS] }],
+    errors: ['NOT_FOUND', 'INVALID_CURSOR'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const { framing, after } = eventsQuery(c);
+      const cursor = cursorOf(c, after);
+      return await follow(c.req.raw, c.env, { caller, responseId: null, framing, cursor });
+    },
+  },
+];
 
 /** An object that the runtime cannot even start, for its file is damaged: nothing in it can be reached from here. */
 function notErased(error: Error): Outcome<void> {

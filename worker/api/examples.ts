@@ -69,18 +69,3 @@ function sampleEvents(): readonly StreamEvent[] {
     },
   ];
 }
-
-/** The last chunks of a completion in OpenAI's shape. */
-export const COMPLETION_STREAM = [
-  chunk({ role: 'assistant', content: '' }, null),
-  chunk({ content: 'It prints `Hello`.' }, null),
-  chunk({}, 'stop'),
-  'data: [DONE]\n\n',
-].join('');
-
-function chunk(delta: object, finishReason: string | null): string {
-  const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
-  const head = { id: `chatcmpl-${RESPONSE_ID.slice('chat_'.length)}`, created: 1_793_525_400 };
-  const data = { ...head, model: 'gpt-5.2', object: 'chat.completion.chunk', choices: [choice] };
-  return `data: ${JSON.stringify(data)}\n\n`;
-}

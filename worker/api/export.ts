@@ -1,19 +1,57 @@
 /** `conversations/{id}/export`: a conversation as a file, which is written while it is read. */
+import { ConversationExport, ExportQuery } from '../../shared/conversations.ts';
 import type { ConversationView } from '../../shared/documents.ts';
 import { readChapter } from '../conversation/reading/requests.ts';
 import type { Chapter } from '../conversation/reading/views.ts';
+import { parse } from '../desk/parse.ts';
+import { describeQuery, type Endpoint } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { attachmentNamed } from '../export/file-name.ts';
 import { jsonOf } from '../export/json.ts';
 import { markdownOf } from '../export/markdown.ts';
 import type { Caller } from '../ports.ts';
+import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
+
+/** A conversation as a file. */
+export const EXPORT: readonly Endpoint[] = [
+  {
+    id: 'exportConversation',
+    method: 'get',
+    path: `${CONVERSATIONS}/{id}/export`,
+    tag: 'Conversations',
+    summary: 'Download a conversation',
+    access: 'user',
+    params: CONVERSATION_PARAMS,
+    query: describeQuery({
+      schema: ExportQuery,
+      described: { format: { description: 'For programs, or for people.' } },
+    }),
+    answers: [
+      {
+        status: 200,
+        description: 'The file.',
+        headers: { 'Content-Disposition': 'A file name made from the title.' },
+        content: [
+          { type: 'application/json', schema: ConversationExport },
+          { type: 'text/markdown' },
+        ],
+      },
+    ],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const { format } = parse(ExportQuery, c.req.query());
+      return await exportConversation(c.env, caller, format);
+    },
+  },
+];
 
 /**
  * The conversation as it stands now, also where it goes on while a slow client reads: what its later chapters tell ends
  * where its tape ends now. What is at work is in it, unfinished; only a message that is changed while it waits can
  * say its new words. Where the conversation is deleted meanwhile, the body breaks off with an error.
  */
-export async function exportConversation(
+async function exportConversation(
   env: Env,
   caller: Caller,
   format: 'json' | 'markdown',

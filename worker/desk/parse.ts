@@ -38,7 +38,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
 }
 
 /** An id in the path: of a wrong form it cannot exist, and is never turned into an object's name. */
-export function parseId(schema: z.ZodString, id: string, what: string): string {
+export function parseId(schema: z.ZodString, id: string | undefined, what: string): string {
   const parsed = schema.safeParse(id);
   if (parsed.success) return parsed.data;
   throw new DrawbridgeError('NOT_FOUND', `There is no such ${what}`);

@@ -26,6 +26,22 @@ export function failureOfRequest(thrown: unknown): Failure {
   return newFailure(status, WORDS[code] ?? code.toLowerCase(), message, param);
 }
 
+/** Whether errors of this path take OpenAI's shape. */
+export function isOpenAiPath(path: string): boolean {
+  return path === '/v1' || path.startsWith('/v1/');
+}
+
+/**
+ * Anything thrown, as OpenAI's clients read it. What could be asked again was, and nobody knows what became of the rest:
+ * clients that would repeat a 5xx by themselves are told not to.
+ */
+export function toOpenAiResponse(thrown: unknown, headers: HeadersInit): Response {
+  const { status, error } = failureOfRequest(thrown);
+  const response = Response.json({ error }, { status, headers });
+  if (status >= 500) response.headers.set('x-should-retry', 'false');
+  return response;
+}
+
 /** Our messages begin with the path of the field at fault. */
 const FIELD = /^([A-Za-z_][\w.[\]]*): /;
 

@@ -1,38 +1,112 @@
 /** `/v1`: the agent as OpenAI's clients see a model. */
-import { Hono } from 'hono/tiny';
+import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { chats } from '../../shared/models.ts';
 import { parseBody } from '../desk/parse.ts';
+import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
-import type { AppContext } from '../people/caller.ts';
 import { listModels } from '../upstream/models.ts';
 import { complete } from './complete.ts';
-import { failureOfRequest } from './errors.ts';
 import { CompletionRequest } from './request.ts';
+import { ChatAnswer, ChatCompletionChunk, Model, Models } from './schemas.ts';
 
-export const openai = new Hono<AppContext>()
-  .post('/chat/completions', async (c) => await complete(c, await parseBody(c, CompletionRequest)))
-  .get('/models', (c) => c.json({ object: 'list', data: modelsOf(c.env) }))
-  .get('/models/:id{.+}', (c) => {
-    const model = modelsOf(c.env).find(({ id }) => id === c.req.param('id'));
-    if (model) return c.json(model);
-    throw new DrawbridgeError('NOT_FOUND', 'model: there is no such model');
-  });
+/** Runs that failed before anything was sent (errors.ts). After tools have run, 424 takes the place of a 5xx. */
+const RUN_FAILURES = [
+  { status: 400, code: 'context_length_exceeded' },
+  { status: 410, code: 'cancelled' },
+  { status: 424, code: 'upstream_error' },
+  { status: 500, code: 'answer_lost' },
+  { status: 502, code: 'upstream_interrupted' },
+  { status: 502, code: 'empty_answer' },
+] as const;
 
-/** Whether errors of this path take OpenAI's shape. */
-export function isOpenAiPath(path: string): boolean {
-  return path === '/v1' || path.startsWith('/v1/');
-}
+/** The last chunks of a completion in OpenAI's shape. */
+const COMPLETION_STREAM = [
+  chunk({ role: 'assistant', content: '' }, null),
+  chunk({ content: 'It prints `Hello`.' }, null),
+  chunk({}, 'stop'),
+  'data: [DONE]\n\n',
+].join('');
 
-/**
- * Anything thrown, as OpenAI's clients read it. What could be asked again was, and nobody knows what became of the rest:
- * clients that would repeat a 5xx by themselves are told not to.
- */
-export function toOpenAiResponse(thrown: unknown, headers: HeadersInit): Response {
-  const { status, error } = failureOfRequest(thrown);
-  const response = Response.json({ error }, { status, headers });
-  if (status >= 500) response.headers.set('x-should-retry', 'false');
-  return response;
+/** Chat Completions, and the models to ask. */
+export const OPENAI: readonly Endpoint[] = [
+  {
+    id: 'createChatCompletion',
+    method: 'post',
+    path: '/v1/chat/completions',
+    tag: 'OpenAI',
+    summary: 'Chat Completions',
+    description:
+      'The whole history each time, in OpenAI’s shape. What only tunes the model is accepted, and ignored where a header says so; tools of the client are refused, for the agent brings its own.',
+    access: 'user',
+    rate: 'run',
+    body: {
+      schema: CompletionRequest,
+      example: { model: 'gpt-5.2', messages: [{ role: 'user', content: 'What is here?' }] },
+    },
+    answers: [
+      {
+        status: 200,
+        description:
+          'The answer, or its chunks with `"stream": true`. A failure that comes later than 15 s is an `error` under 200.',
+        headers: {
+          'Drawbridge-Conversation-Id': 'The conversation behind it.',
+          'Drawbridge-Ignored-Fields':
+            'Fields of the request that change nothing; missing where there are none.',
+        },
+        content: [
+          { type: 'application/json', schema: ChatAnswer },
+          {
+            type: 'text/event-stream',
+            events: ChatCompletionChunk,
+            examples: { chunks: { summary: 'Chunks', value: COMPLETION_STREAM } },
+          },
+        ],
+      },
+    ],
+    errors: ['UNKNOWN_MODEL', 'IMAGES_NOT_SUPPORTED', 'NOT_FOUND', 'UPSTREAM_ERROR'],
+    refusals: RUN_FAILURES,
+    handle: async (c) => await complete(c, await parseBody(c, CompletionRequest)),
+  },
+  {
+    id: 'listOpenAiModels',
+    method: 'get',
+    path: '/v1/models',
+    tag: 'OpenAI',
+    summary: 'Models',
+    access: 'user',
+    answers: [jsonAnswer(200, 'All of them.', Models)],
+    handle: (c) => c.json({ object: 'list', data: modelsOf(c.env) }),
+  },
+  {
+    id: 'getOpenAiModel',
+    method: 'get',
+    path: '/v1/models/{id}',
+    tag: 'OpenAI',
+    summary: 'One model',
+    access: 'user',
+    params: {
+      id: {
+        description: 'The model’s name; it may hold slashes.',
+        zod: z.string(),
+        hasSlashes: true,
+      },
+    },
+    answers: [jsonAnswer(200, 'The model.', Model)],
+    errors: ['NOT_FOUND'],
+    handle: (c) => {
+      const model = modelsOf(c.env).find(({ id }) => id === c.req.param('id'));
+      if (model) return c.json(model);
+      throw new DrawbridgeError('NOT_FOUND', 'model: there is no such model');
+    },
+  },
+];
+
+function chunk(delta: object, finishReason: string | null): string {
+  const choice = { index: 0, delta, logprobs: null, finish_reason: finishReason };
+  const head = { id: 'chatcmpl-4f6c1b9e-6a0d-4c1e-9d6b-3c2f5a7e0001', created: 1_793_525_400 };
+  const data = { ...head, model: 'gpt-5.2', object: 'chat.completion.chunk', choices: [choice] };
+  return `data: ${JSON.stringify(data)}\n\n`;
 }
 
 /** The models that can be asked here; a table may hold others. */

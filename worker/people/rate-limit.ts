@@ -1,4 +1,5 @@
 /** Keeps one account from taking what all need: requests of any kind, and runs, which cost most. */
+import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { RATE_LIMITS } from '../../shared/limits.ts';
@@ -9,17 +10,15 @@ const buckets = new TokenBuckets();
 
 /** Stands behind `authenticate`. Refuses with RATE_LIMITED, and `Retry-After` in whole seconds (RFC 9110, 10.2.3). */
 export const limitRate = createMiddleware<AppContext>(async (c, next) => {
-  const { caller } = c.var;
-  const { RATE_LIMIT_REQUESTS_PER_MINUTE: requests, RATE_LIMIT_RUNS_PER_MINUTE: runs } = c.env;
-  take(`requests ${caller.sub}`, requests, RATE_LIMITS.requestsPerMinute);
-  if (startsRun(c.req.method, c.req.path)) {
-    take(`runs ${caller.sub}`, runs, RATE_LIMITS.runsPerMinute);
-  }
+  const { RATE_LIMIT_REQUESTS_PER_MINUTE: requests } = c.env;
+  take(`requests ${c.var.caller.sub}`, requests, RATE_LIMITS.requestsPerMinute);
   await next();
 });
 
-function startsRun(method: string, path: string): boolean {
-  return method === 'POST' && /\/chat\/(completions|plan)$/.test(path);
+/** For what begins a run, beside {@link limitRate}. @throws {DrawbridgeError} RATE_LIMITED */
+export function countRun(c: Context<AppContext>): void {
+  const { RATE_LIMIT_RUNS_PER_MINUTE: runs } = c.env;
+  take(`runs ${c.var.caller.sub}`, runs, RATE_LIMITS.runsPerMinute);
 }
 
 /** 0 sets no limit; what is not a number is taken as not set. */

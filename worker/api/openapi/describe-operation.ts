@@ -1,6 +1,6 @@
 /** One operation of the table as OpenAPI's object. */
 import type * as z from 'zod';
-import type { Access, Answer, Content, Operation, Parameter } from '../operation.ts';
+import type { Access, Answer, Content, Operation, Parameter } from '../../endpoint.ts';
 import { describeRefusals } from './refusals.ts';
 import type { SchemaBook } from './schemas.ts';
 

@@ -1,10 +1,9 @@
-/** The API as an OpenAPI document, made from the table of operations and the schemas that validate. */
+/** The API as an OpenAPI document, made from the operations and the schemas that validate. */
 
-import { type JsonSchema, TAGS } from '../operation.ts';
+import { type JsonSchema, type Operation, TAGS } from '../../endpoint.ts';
 import { describeOperation } from './describe-operation.ts';
 import { FIELDS } from './fields.ts';
 import { NAMED, TYPED } from './named.ts';
-import { OPERATIONS } from './operations.ts';
 import { SchemaBook } from './schemas.ts';
 
 export interface OpenApiDocument {
@@ -16,10 +15,10 @@ export interface OpenApiDocument {
 }
 
 /** The whole document. It is some milliseconds of work, so it is made when somebody asks for it. */
-export function describeApi(): OpenApiDocument {
+export function describeApi(operations: readonly Operation[]): OpenApiDocument {
   const schemas = new SchemaBook(NAMED);
   const paths: Record<string, Record<string, object>> = {};
-  for (const operation of OPERATIONS) {
+  for (const operation of operations) {
     const methods = paths[operation.path] ?? {};
     methods[operation.method] = describeOperation(operation, schemas);
     paths[operation.path] = methods;

@@ -58,7 +58,6 @@ import {
 import { ToolSelection } from '../../../shared/tools/selection.ts';
 import { Confinement } from '../../../shared/tunnel.ts';
 import { CompletionRequest } from '../../openai/request.ts';
-import { OpenApi } from '../account-operations.ts';
 import {
   ChatAnswer,
   ChatCompletion,
@@ -66,7 +65,13 @@ import {
   Model,
   Models,
   OpenAiFailure,
-} from './openai.ts';
+} from '../../openai/schemas.ts';
+
+/** As much of the document's own form as a reader must know to begin. */
+export const OpenApi = z.looseObject({
+  openapi: z.string(),
+  paths: z.record(z.string(), z.unknown()),
+});
 
 /** What any document can carry beside its own metadata: while it waits, when its call failed, and after a crash. */
 const BESIDE = z.object({

@@ -1,8 +1,8 @@
 /** How an operation can be refused: the errors that every operation of its kind has, and its own. */
 import { DrawbridgeError, type ErrorCode, statusOf, WireError } from '../../../shared/errors.ts';
+import type { Operation, Refusal } from '../../endpoint.ts';
 import { failureOfRequest } from '../../openai/errors.ts';
-import type { Operation, Refusal } from '../operation.ts';
-import { OpenAiFailure } from './openai.ts';
+import { OpenAiFailure } from '../../openai/schemas.ts';
 import type { SchemaBook } from './schemas.ts';
 
 /** Answers by status, each with the codes that travel under it. */

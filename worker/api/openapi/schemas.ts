@@ -1,6 +1,6 @@
 /** The schemas that validate, as the document's named JSON Schemas. */
 import * as z from 'zod';
-import type { JsonSchema } from '../operation.ts';
+import type { JsonSchema } from '../../endpoint.ts';
 
 /** Where a named schema stands in the document. */
 const COMPONENTS = '#/components/schemas/';

@@ -1,6 +1,8 @@
-/** What an operation of the API is described by. The table of them (openapi/operations.ts) is data of this type. */
+/** An operation of the API with what answers it: a route and its description are one thing. */
+import type { Context } from 'hono';
 import type * as z from 'zod';
-import type { ErrorCode } from '../../shared/errors.ts';
+import type { ErrorCode } from '../shared/errors.ts';
+import type { AppContext } from './people/caller.ts';
 
 /** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
@@ -25,6 +27,13 @@ export interface Parameter {
   readonly schema?: JsonSchema;
 }
 
+/** A name within the path. With `hasSlashes` its value runs to the path's end. */
+export interface PathParameter extends Parameter {
+  readonly zod: z.ZodType;
+  readonly hasSlashes?: boolean;
+}
+
+/** What an operation reads behind the `?`. */
 export interface Query<Shape extends z.ZodRawShape = z.ZodRawShape> {
   readonly schema: z.ZodObject<Shape>;
   readonly described: Readonly<Record<keyof Shape & string, Parameter>>;
@@ -80,13 +89,20 @@ export interface Operation {
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
+  /** `run` for what begins a run: it counts for the rate of runs as well as for that of requests. */
+  readonly rate?: 'run';
   /** The names within the path. */
-  readonly params?: Readonly<Record<string, Parameter & { readonly zod: z.ZodType }>>;
+  readonly params?: Readonly<Record<string, PathParameter>>;
   readonly query?: Query;
   readonly headers?: readonly Header[];
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
   readonly answers: readonly Answer[];
-  /** Beyond those that follow from `access`, `query` and `body` (openapi/refusals.ts). */
+  /** Beyond those that follow from `access`, `query` and `body` (api/openapi/refusals.ts). */
   readonly errors?: readonly ErrorCode[];
   readonly refusals?: readonly Refusal[];
+}
+
+/** The only way to a route: worker/app.ts serves these, `/openapi.json` describes them. */
+export interface Endpoint extends Operation {
+  handle(c: Context<AppContext>): Response | Promise<Response>;
 }

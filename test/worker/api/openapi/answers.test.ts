@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { OPERATIONS } from '../../worker/api/openapi/operations.ts';
+import { ENDPOINTS } from '../../../../worker/api/openapi/endpoints.ts';
 
-const ANSWERS = OPERATIONS.flatMap(({ id, answers }) =>
+const ANSWERS = ENDPOINTS.flatMap(({ id, answers }) =>
   answers
     .flatMap(({ content = [] }) => content)
     .flatMap((content): [string, z.ZodType][] => {

@@ -1,4 +1,4 @@
-/** OpenAI's objects as far as we send them: what the helpers in worker/openai build, as schemas. */
+/** OpenAI's objects as far as we send them: what the files beside this one build, as schemas. */
 import * as z from 'zod';
 
 const Usage = z.object({

@@ -1,0 +1,125 @@
+/** What only a person can decide: approvals, which the bridge judges, and questions. */
+import { ApprovalTaken, ClarificationTaken } from '../../shared/answers.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { CallId, DocumentId } from '../../shared/ids.ts';
+import { RUN_LIMITS } from '../../shared/limits.ts';
+import { ApprovalRequest, ClarificationAnswer } from '../../shared/requests.ts';
+import { parseBody, parseId } from '../desk/parse.ts';
+import { type Endpoint, jsonAnswer } from '../endpoint.ts';
+import type { Env } from '../env.ts';
+import { conversationOf, tunnelOf } from '../objects.ts';
+import { unwrap } from '../outcome.ts';
+import type { AnswerState, Caller } from '../ports.ts';
+import { reach } from '../reach.ts';
+import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
+
+/** A person's answers. */
+export const ANSWERS: readonly Endpoint[] = [
+  {
+    id: 'answerApproval',
+    method: 'post',
+    path: `${CONVERSATIONS}/{id}/approvals/{callId}`,
+    tag: 'Answers',
+    summary: 'Allow or reject a call',
+    description:
+      'Answers the question with this nonce, and no other. A yes counts only with a signature by a device that is enrolled at the bridge, over exactly what was shown; a rejection needs none. The first answer counts. The bridge verifies the signature; an answer that it refuses within 5 seconds is 403 `APPROVAL_REFUSED`, and the question stays open.',
+    access: 'user',
+    params: {
+      ...CONVERSATION_PARAMS,
+      callId: { description: 'The call that waits.', zod: CallId },
+    },
+    body: {
+      schema: ApprovalRequest,
+      example: {
+        nonce: 'q83vEjRWeJCrze8SNFZ4kKvN',
+        decision: 'reject',
+        message: 'Use the other folder.',
+      },
+    },
+    answers: [
+      jsonAnswer(
+        200,
+        'The answer counted, or waits for the bridge, which has not refused it so far.',
+        ApprovalTaken,
+      ),
+    ],
+    errors: [
+      'NOT_FOUND',
+      'APPROVAL_NOT_SIGNED',
+      'APPROVAL_REFUSED',
+      'ALREADY_ANSWERED',
+      'SUPERSEDED',
+    ],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const callId = parseId(CallId, c.req.param('callId'), 'call');
+      const answer = await parseBody(c, ApprovalRequest);
+      await answerApproval(c.env, caller, callId, answer);
+      return c.json({ callId, decision: answer.decision });
+    },
+  },
+  {
+    id: 'answerClarification',
+    method: 'post',
+    path: `${CONVERSATIONS}/{id}/clarifications/{documentId}`,
+    tag: 'Answers',
+    summary: 'Answer questions',
+    description: 'A question without an answer is passed over. The first answer counts.',
+    access: 'user',
+    params: {
+      ...CONVERSATION_PARAMS,
+      documentId: { description: 'The `clarification` that waits.', zod: DocumentId },
+    },
+    body: {
+      schema: ClarificationAnswer,
+      example: { answers: [{ questionId: 'language', optionIds: ['german'] }] },
+    },
+    answers: [jsonAnswer(200, 'The run goes on.', ClarificationTaken)],
+    errors: ['NOT_FOUND', 'ALREADY_ANSWERED'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const documentId = parseId(DocumentId, c.req.param('documentId'), 'document');
+      const answer = await parseBody(c, ClarificationAnswer);
+      unwrap(await conversationOf(c.env, caller).answerClarification(caller, documentId, answer));
+      return c.json({ documentId });
+    },
+  },
+];
+
+/**
+ * Sends the answer to the bridge. Returns when it counted, or when the bridge has not refused it in
+time. It is kept until
+ * then, so a bridge that is away gets it later.
+ * @throws {DrawbridgeError} APPROVAL_REFUSED for an answer that the bridge says does not count.
+ */
+async function answerApproval(
+  env: Env,
+  caller: Caller,
+  callId: string,
+  answer: ApprovalRequest,
+): Promise<void> {
+  const bridgeId = unwrap(await conversationOf(env, caller).answerApproval(caller, callId, answer));
+  const { nonce } = answer;
+  const ask = () => tunnelOf(env, bridgeId).answerState(caller.account, { callId, nonce });
+  // The answer is stored: a tunnel that cannot be reached now does not undo it.
+  const message = await refusalIn(() => reach<AnswerState>(ask)).catch(() => undefined);
+  if (message === undefined) return;
+  throw new DrawbridgeError(
+    'APPROVAL_REFUSED',
+    `The bridge refused this answer, and the call still waits for one: ${message}`,
+  );
+}
+
+/** Why the bridge refuses the answer; undefined where it does not, or not in time. */
+async function refusalIn(ask: () => Promise<AnswerState>): Promise<string | undefined> {
+  const { refusalMs, refusalPollMs, maxRefusalPollMs } = RUN_LIMITS;
+  let pollMs: number = refusalPollMs;
+  for (let waitedMs = 0; waitedMs < refusalMs; waitedMs += pollMs) {
+    const answer = await ask();
+    if (answer.state === 'refused') return answer.message;
+    if (answer.state === 'over' || !answer.connected) return undefined;
+    if (waitedMs > 0) pollMs = Math.min(pollMs * 2, maxRefusalPollMs);
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
+  }
+  return undefined;
+}
