@@ -128,8 +128,6 @@ export const TAPE_LIMITS = {
   commitChars: 32 * KIB,
   /** The longest that what a model writes stays uncommitted: what a crash can take back. Each commit is one billed row. */
   commitMs: 2 * SECOND,
-  /** Sends closer together than this are merged into one frame; below what a person can see. */
-  coalesceMs: 2,
   /** UTF-16 units of one stored row, below the platform's 2 MB per row even where JSON escapes each in six bytes. */
   maxRowChars: 300_000,
 } as const;

@@ -55,16 +55,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/object.ts', 'worker/people', 'worker/tunnel'],
   ],
   'worker/endpoint.ts': ['shared', 'worker/people', 'hono', 'zod'],
+  'worker/load.ts': [],
   'worker/storage': [],
   'worker/prompt': ['shared'],
-  'worker/upstream': ['shared', 'worker/upstream/demo', 'openai', 'zod'],
+  'worker/upstream': ['shared', 'worker/load.ts', 'worker/upstream/demo', 'openai', 'zod'],
   'worker/upstream/demo': ['shared', 'worker/upstream', 'openai', 'zod'],
   'worker/reply': ['shared', 'worker/upstream'],
   'worker/export': ['shared'],
 
   'worker/conversation/store': ['shared', 'worker/storage', 'zod'],
   'worker/conversation/tape': [
-    ...['shared', 'worker/ports.ts', 'worker/upstream', 'zod'],
+    ...['shared', 'worker/load.ts', 'worker/ports.ts', 'worker/upstream', 'zod'],
     'worker/conversation/store',
   ],
   'worker/conversation/memory/window': [

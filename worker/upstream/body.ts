@@ -17,11 +17,11 @@ export class Body {
     this.#reader = response.body?.getReader();
   }
 
-  /** The next bytes; null at the end. */
-  async read(): Promise<Uint8Array | null> {
+  /** The next bytes; null at the end. Called for each token: it is no async function, which would add turns. */
+  read(): Promise<Uint8Array | null> {
     const ahead = this.#ahead;
     this.#ahead = null;
-    return ahead ?? (await this.#next());
+    return ahead ? Promise.resolve(ahead) : this.#next();
   }
 
   /** The first character that is no white space, '' where there is none. Reads and drops blank pieces before it. */
@@ -40,7 +40,11 @@ export class Body {
     void this.#reader?.cancel().catch(() => undefined); // It has ended, or is not wanted any more.
   }
 
-  async #next(): Promise<Uint8Array | null> {
-    return (await this.#reader?.read().catch(ConnectionError.throw))?.value ?? null;
+  #next(): Promise<Uint8Array | null> {
+    return this.#reader?.read().then(bytesOf, ConnectionError.throw) ?? Promise.resolve(null);
   }
+}
+
+function bytesOf({ value }: ReadableStreamReadResult<Uint8Array>): Uint8Array | null {
+  return value ?? null;
 }

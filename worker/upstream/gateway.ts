@@ -7,6 +7,7 @@ import { costOf } from './cost.ts';
 import { demoReply } from './demo/wire.ts';
 import type { UpstreamError } from './errors.ts';
 import { type Fallback, fallbackFor } from './fallback.ts';
+import { Gathering } from './gathering.ts';
 import type { ModelTarget, OpenAiTarget } from './models.ts';
 import { publicError } from './public-error.ts';
 import { type ReplyPart, ReplyReader, readWholeReply, type UpstreamReply } from './reader.ts';
@@ -159,16 +160,23 @@ async function readStream(
   guard: StallGuard,
 ): Promise<Judged> {
   const reader = new ReplyReader(options);
-  for (let seen = 0; !reader.isOver; ) {
+  const show = (parts: readonly ReplyPart[]) => {
+    if (parts.length > 0) onParts(parts);
+  };
+  using gathering = new Gathering((bytes) => {
+    const seen = reader.eventCount;
+    show(reader.push(bytes));
+    if (reader.eventCount > seen) guard.heard();
+    if (reader.isOver) body.cancel(); // The next read may never come.
+  }, body);
+  while (!reader.isOver) {
     const bytes = await readOn(body, guard);
     if (!bytes) break;
-    const parts = reader.push(bytes);
-    if (parts.length > 0) onParts(parts);
-    if (reader.eventCount > seen) guard.heard();
-    seen = reader.eventCount;
+    gathering.push(bytes);
   }
+  gathering.flush();
   const { parts, reply } = reader.end();
-  if (parts.length > 0) onParts(parts);
+  show(parts);
   return judgeStream(reply, guard);
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
 import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
+import { SlowUpstream } from './slow-upstream.ts';
 import { targetOf } from './target.ts';
 
 const REQUEST = { model: 'm', messages: [], tools: [] };
@@ -77,35 +78,4 @@ function ask(): { upstream: SlowUpstream; answer: Promise<Answer> } {
   vi.spyOn(globalThis, 'fetch').mockImplementation((_, init) => upstream.answer(init?.signal));
   const answer = askModel(targetOf(), REQUEST, () => {}, new AbortController().signal);
   return { upstream, answer };
-}
-
-class SlowUpstream {
-  signal: AbortSignal | null | undefined;
-  readonly #response = Promise.withResolvers<Response>();
-  #controller: ReadableStreamDefaultController<Uint8Array> | undefined;
-
-  /** As `fetch` does, it fails with the signal. */
-  answer(signal: AbortSignal | null | undefined): Promise<Response> {
-    this.signal = signal;
-    signal?.addEventListener('abort', () => {
-      this.#response.reject(signal.reason);
-      this.#controller?.error(signal.reason);
-    });
-    return this.#response.promise;
-  }
-
-  open(): void {
-    const body = new ReadableStream<Uint8Array>({
-      start: (controller) => {
-        this.#controller = controller;
-      },
-    });
-    const headers = { 'content-type': 'text/event-stream' };
-    this.#response.resolve(new Response(body, { headers }));
-  }
-
-  async send(text: string): Promise<void> {
-    this.#controller?.enqueue(new TextEncoder().encode(text));
-    await vi.advanceTimersByTimeAsync(0);
-  }
 }

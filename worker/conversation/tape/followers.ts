@@ -2,10 +2,11 @@
 import * as z from 'zod';
 import { isDelta, type StreamEvent } from '../../../shared/events.ts';
 import { ResponseId } from '../../../shared/ids.ts';
-import { CONVERSATION_LIMITS, TAPE_LIMITS } from '../../../shared/limits.ts';
+import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import { formatEvents } from '../../../shared/reader-socket.ts';
 import { Framing } from '../../../shared/requests.ts';
 import { formatEvent } from '../../../shared/sse.ts';
+import { loopGauge } from '../../load.ts';
 
 /**
  * What a follower asked for. `positioned` is what readers get over a WebSocket; `json` is for the Worker's own use: a JSON
@@ -68,8 +69,9 @@ export class Followers {
     if (this.#timer !== undefined) return;
     // Where the clock was set back meanwhile, `sentAt` lies ahead.
     const sinceMs = Math.max(0, Date.now() - this.#sentAt);
-    if (sinceMs >= TAPE_LIMITS.coalesceMs) this.flush();
-    else this.#timer = setTimeout(() => this.flush(), TAPE_LIMITS.coalesceMs - sinceMs);
+    const { coalesceMs } = loopGauge;
+    if (sinceMs >= coalesceMs) this.flush();
+    else this.#timer = setTimeout(() => this.flush(), coalesceMs - sinceMs);
   }
 
   /** Lets all of them go. Whoever attaches again learns why. */

@@ -2,8 +2,12 @@ import { env, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
 import { formatEvents } from '../../../../shared/reader-socket.ts';
 import { Followers, type Outgoing } from '../../../../worker/conversation/tape/followers.ts';
+import { loopGauge } from '../../../../worker/load.ts';
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 it('forgets a socket that has closed', async () => {
   await following((followers, socket, send) => {
@@ -21,6 +25,21 @@ it('forgets a socket that closed under it', async () => {
     tell(followers);
     tell(followers);
     expect(send).toHaveBeenCalledTimes(1);
+  });
+});
+
+it('sends what comes on a busy machine once in each window, and the first event at once', async () => {
+  await following((followers, _, send) => {
+    vi.useFakeTimers();
+    vi.spyOn(loopGauge, 'coalesceMs', 'get').mockReturnValue(100);
+    followers.send([wordAt(4)]);
+    followers.send([wordAt(8)]);
+    followers.send([wordAt(12)]);
+    vi.advanceTimersByTime(99);
+    expect(send).toHaveBeenCalledTimes(1);
+    vi.advanceTimersByTime(1);
+    expect(send).toHaveBeenCalledTimes(2);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 
