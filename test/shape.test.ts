@@ -10,35 +10,115 @@ const EDGE = [
   ...['worker/outcome.ts', 'worker/reach.ts'],
 ];
 
-/** Who may import whom: rooms by folder, packages by name, `node:` and `cloudflare:` as such. Imports go downwards. */
+/**
+ * Who may import whom: rooms by folder, a file that lies above or below its folder by its own name, packages by theirs,
+ * `node:` and `cloudflare:` as such. Imports go downwards. `shared` stands for `shared/tools` too.
+ */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  shared: ['zod'],
+  'shared/tools': ['shared', 'zod'],
+  shared: ['shared/tools', 'zod'],
+
   client: ['shared', 'eventsource-parser', 'zod'],
+
   machine: ['shared', 'node:', 'zod'],
-  bridge: ['shared', 'machine', 'node:', 'zod', 'ws', 'diff', '@vscode/ripgrep'],
-  local: ['shared', 'machine', 'node:', 'zod', 'jose', 'esbuild'],
-  cli: [
-    'shared',
-    'client',
-    'bridge',
-    'local',
-    'machine',
-    'node:',
-    'commander',
-    'diff',
-    'jose',
-    'zod',
+
+  'bridge/admission/shell': ['shared'],
+  'bridge/failure.ts': ['shared'],
+  'bridge/lanes.ts': ['machine'],
+  'bridge/log.ts': ['shared'],
+  'bridge/result-lines.ts': ['shared'],
+  'bridge/terminal': ['shared', 'machine', 'node:'],
+  'bridge/edits': ['shared', 'bridge/failure.ts', 'diff'],
+  'bridge/sandbox': [
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/lanes.ts', 'bridge/terminal', 'node:'],
+    ...['zod'],
+  ],
+  'bridge/quarantine': [
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/sandbox', 'node:'],
+    ...['zod'],
+  ],
+  'bridge/search/codebase': ['shared', 'bridge/edits'],
+  'bridge/workspace': ['shared', 'machine', 'bridge/failure.ts', 'bridge/sandbox', 'node:'],
+  'bridge/compute': [
+    ...['shared', 'machine', 'bridge/edits', 'bridge/failure.ts', 'bridge/result-lines.ts'],
+    ...['bridge/search/codebase', 'node:'],
+  ],
+  'bridge/search': [
+    ...['shared', 'machine', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts'],
+    ...['bridge/search/codebase', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
+  ],
+  'bridge/context': [
+    ...['shared', 'bridge/compute', 'bridge/sandbox', 'bridge/search', 'bridge/terminal', 'node:'],
+  ],
+  'bridge/tools': [
+    ...['shared', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts', 'bridge/quarantine'],
+    ...['bridge/result-lines.ts', 'bridge/sandbox', 'bridge/search', 'bridge/search/codebase'],
+    ...['bridge/terminal', 'bridge/workspace', 'node:', 'zod'],
+  ],
+  'bridge/admission': [
+    ...['shared', 'machine', 'bridge/admission/shell', 'bridge/failure.ts', 'bridge/lanes.ts'],
+    ...['bridge/log.ts', 'bridge/tools', 'bridge/workspace', 'node:', 'zod'],
+  ],
+  'bridge/tunnel': [
+    ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/log.ts', 'node:', 'ws'],
+    ...['zod'],
+  ],
+  'bridge/run.ts': [
+    ...['machine', 'bridge/admission', 'bridge/context', 'bridge/quarantine', 'bridge/sandbox'],
+    ...['bridge/terminal', 'bridge/tools', 'bridge/tunnel', 'bridge/workspace', 'node:'],
+  ],
+
+  'local/own-root.ts': ['node:'],
+  'local/processes': ['shared', 'machine', 'node:'],
+  'local/settings.ts': ['shared', 'machine'],
+  'local/state': ['shared', 'machine', 'jose', 'node:', 'zod'],
+  'local/worker-size.ts': ['node:'],
+  'local/bridge': [
+    ...['shared', 'machine', 'local/processes', 'local/settings.ts', 'local/state', 'node:'],
+  ],
+  'local/runtime': [
+    ...['shared', 'machine', 'local/processes', 'local/state', 'esbuild', 'node:', 'zod'],
+  ],
+  'local/instance.ts': [
+    ...['shared', 'machine', 'local/bridge', 'local/processes', 'local/runtime'],
+    ...['local/settings.ts', 'local/state', 'node:'],
+  ],
+
+  'cli/terminal': ['shared', 'client', 'machine', 'local/own-root.ts', 'node:'],
+  'cli/render': ['shared', 'cli/terminal', 'diff', 'zod'],
+  'cli/target': [
+    ...['shared', 'client', 'machine', 'cli/terminal', 'local/own-root.ts', 'local/state'],
+    ...['commander'],
+  ],
+  'cli/chat': [
+    ...['shared', 'client', 'machine', 'cli/render', 'cli/target', 'cli/terminal', 'commander'],
+    ...['node:'],
+  ],
+  'cli/conversations': [
+    ...['shared', 'client', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
+  ],
+  'cli/setup': [
+    ...['shared', 'machine', 'bridge/admission', 'bridge/quarantine', 'bridge/run.ts'],
+    ...['cli/target', 'cli/terminal', 'local/bridge', 'local/instance.ts', 'local/processes'],
+    ...['local/settings.ts', 'local/state', 'commander', 'jose', 'node:'],
+  ],
+  'cli/main.ts': [
+    ...['shared', 'machine', 'cli/chat', 'cli/conversations', 'cli/setup', 'cli/terminal'],
+    ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:', 'zod'],
+  ],
+
+  'bench/edge': ['worker/env.ts', 'worker/index.ts'],
+  'bench/fuzz': ['@cfworker/json-schema'],
+  'bench/cases': ['bench', 'node:', 'zod'],
+  'bench/escapes': ['bench/fuzz', 'bridge/sandbox', 'bridge/terminal', 'node:'],
+  'bench/faults': [
+    ...['shared', 'bench', 'client', 'bench/fuzz', 'local/bridge', 'local/instance.ts'],
+    ...['local/processes', 'local/state', 'node:', 'zod'],
   ],
   bench: [
-    'shared',
-    'client',
-    'bridge',
-    'local',
-    'worker/*',
-    'node:',
-    'zod',
-    'jose',
-    '@cfworker/json-schema',
+    ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/sandbox'],
+    ...['bridge/terminal', 'bridge/tunnel', 'local/bridge', 'local/runtime', 'local/state', 'jose'],
+    ...['node:', 'zod'],
   ],
 
   'worker/ports.ts': ['shared', 'worker/outcome.ts', 'worker/conversation/store'],
@@ -159,12 +239,27 @@ it('imports zod as a namespace: by its name `z` a bundle gets every language of 
 });
 
 /** A file at the root of a folder with subfolders stands for itself: others of that folder lie below and above it. */
-it('has no circle of files or of rooms in the Worker', () => {
-  const files = sourceFiles().filter((file) => file.startsWith('worker/'));
+it('has no circle of files or of rooms', () => {
+  const files = sourceFiles();
   const folders = new Set(files.map((file) => dirname(dirname(file))));
   const placeOf = (file: string) => (folders.has(dirname(file)) ? file : dirname(file));
   expect(circleIn(graphOf(files, (file) => file))).toEqual([]);
   expect(circleIn(graphOf(files, placeOf))).toEqual([]);
+});
+
+it('counts every folder that the command needs among the sources of its bundle', () => {
+  const bundle = readFileSync(join(ROOT, 'bin', 'bundle.mjs'), 'utf8');
+  const listed = /^const SOURCE_FOLDERS = \[(.*)\];$/m.exec(bundle)?.[1] ?? '';
+  const needed = new Set(['bin']);
+  const seen = new Set(['cli/main.ts', 'bridge/compute/worker.ts']);
+  // A set may grow while it is gone through: every file is looked at once.
+  for (const file of seen) {
+    needed.add(file.split('/')[0] ?? '');
+    for (const target of specifiersOf(file).filter((specifier) => specifier.startsWith('.'))) {
+      seen.add(join(dirname(file), target));
+    }
+  }
+  expect([...listed.matchAll(/'(\w+)'/g)].map(([, name]) => name)).toEqual([...needed].sort());
 });
 
 /** What each place imports, by the files that lie there. */
@@ -204,7 +299,7 @@ function circleIn(graph: Map<string, Set<string>>): string[] {
 
 function isAllowed(from: string, to: string): boolean {
   const allowed = MAY_IMPORT[from] ?? [];
-  return allowed.includes(to) || (to.startsWith('worker/') && allowed.includes('worker/*'));
+  return allowed.includes(to) || (to === 'shared/tools' && allowed.includes('shared'));
 }
 
 function sourceFiles(): string[] {
@@ -216,10 +311,8 @@ function sourceFiles(): string[] {
   );
 }
 
-/** Inside the Worker every folder is a room of its own, and every file with a row; elsewhere the top folder is. */
+/** Every folder is a room of its own, and every file with a row. */
 function roomOf(file: string): string {
-  const [top = ''] = file.split('/');
-  if (top !== 'worker') return top;
   return file in MAY_IMPORT ? file : dirname(file);
 }
 

@@ -25,7 +25,7 @@ export interface Policy extends Rulebook {
   readonly workspace: string;
   /** Whether a sandbox passed its self-test. */
   readonly isConfined: boolean;
-  /** Whether the owner lets confined commands have the network unasked (presets.ts). */
+  /** Whether the owner lets confined commands have the network unasked (rules.ts). */
   readonly trustsNetwork?: boolean;
   /** Where the paths of this call lead, relative to the workspace: rules hold for that, too, whatever the call names them. */
   readonly realNames?: readonly (string | undefined)[] | undefined;

@@ -3,7 +3,6 @@ import { RULE_LIMITS } from '../../shared/limits.ts';
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import { BRIDGE_TOOLS, EDGE_TOOLS } from '../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
-import type { Rule } from './rules.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 /** Tools by what they do. `web` has no tool yet. Each MCP server is a category, `mcp:<server>`. */
@@ -13,11 +12,17 @@ type Category = (typeof CATEGORIES)[number];
 /** What rules know of a tool. */
 export type NamedTool = Pick<ToolDefinition, 'name' | 'aliases' | 'effect'>;
 
+/** As much of a rule as says which tools it is about; rules.ts has the whole of it. */
+interface NamingRule {
+  readonly tool: string;
+  readonly decision: 'allow' | 'ask' | 'deny';
+}
+
 /**
  * A rule that forbids or asks also holds for each tool that does the same by another name: an owner
  * who forbids `edit_file` does not mean that `write` may. A rule that allows holds for its tool alone.
  */
-export function isFor({ tool: pattern, decision }: Rule, tool: NamedTool): boolean {
+export function isFor({ tool: pattern, decision }: NamingRule, tool: NamedTool): boolean {
   const stronger = decision === 'allow' ? [] : (HELD_WITH.get(tool.name) ?? []);
   return (
     matchesWildcard(pattern, categoryOf(tool)) ||

@@ -4,7 +4,6 @@ import * as z from 'zod';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
-import { PRESETS, type Preset, PresetName } from './presets.ts';
 import { problemOfName } from './rule-names.ts';
 
 /** From the mildest to the strictest. */
@@ -26,6 +25,8 @@ export const Rule = z.strictObject({
 });
 export type Rule = z.infer<typeof Rule>;
 
+const PresetName = z.enum(['read-only', 'ask', 'workspace', 'trusted']);
+
 const RuleFile = z
   .strictObject({ preset: PresetName.optional(), rules: z.array(Rule).optional() })
   .refine(({ preset, rules }) => preset !== undefined || rules !== undefined, {
@@ -33,7 +34,23 @@ const RuleFile = z
   });
 
 /** What a rule file comes to: the rules of its preset, then its own. */
-export type RuleSet = Preset;
+export interface RuleSet {
+  readonly rules: readonly Rule[];
+  /** Whether a confined command may have the network unasked. Nothing else that it may ask for. */
+  readonly trustsNetwork: boolean;
+}
+
+/** Where a rule file begins; its own rules come after and win. `workspace` holds without any file. */
+const PRESETS: Readonly<Record<z.infer<typeof PresetName>, RuleSet>> = {
+  'read-only': { rules: forAll('deny', ['edit', 'command', 'web', 'mcp:*']), trustsNetwork: false },
+  ask: { rules: forAll('ask', ['edit', 'command', 'web', 'mcp:*']), trustsNetwork: false },
+  workspace: { rules: [], trustsNetwork: false },
+  trusted: { rules: [], trustsNetwork: true },
+};
+
+function forAll(decision: Rule['decision'], categories: readonly string[]): readonly Rule[] {
+  return categories.map((tool) => ({ tool, pattern: '*', decision }));
+}
 
 /**
  * The file's rules; those of `workspace` when there is no such file. A file that is wrong throws, for

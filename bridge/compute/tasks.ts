@@ -1,10 +1,10 @@
 /** What the thread can be asked for, and which of it is so small that asking would take longer than doing it. */
 
-import { formatLayout } from '../context/layout.ts';
 import { type EditRequest, proposeEdit } from '../edits/propose.ts';
 import { transcode } from '../edits/transcode.ts';
 import { pickPassages } from '../search/codebase/pick.ts';
-import { showFile } from '../tools/file-window.ts';
+import { showFile } from './file-window.ts';
+import { formatLayout } from './layout.ts';
 
 /** A computation over plain data, without effects. */
 interface Task<Input, Output> {

@@ -3,11 +3,11 @@ import { CODEBASE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { numberLine } from '../edits/line-numbers.ts';
+import { cutLine } from '../result-lines.ts';
 import type { Passage } from '../search/codebase/passages.ts';
-import { type Answer, searchCodebase } from '../search/codebase/search.ts';
+import { type Answer, searchCodebase } from '../search/codebase-search.ts';
 import type { Place } from '../workspace/workspace.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
-import { cutLine } from './output.ts';
 
 /** Nothing it shows counts as read: an edit needs the file itself. */
 export const executeCodebaseSearch: ToolExecutor<ArgumentsOf<typeof codebaseSearch>> = async (

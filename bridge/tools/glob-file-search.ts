@@ -4,9 +4,9 @@ import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { globFileSearch } from '../../shared/tools/glob-file-search.ts';
 import { filterInTurns } from '../compute/turns.ts';
+import { linesThatFit } from '../result-lines.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
-import { linesThatFit } from './output.ts';
 
 export const executeGlobFileSearch: ToolExecutor<ArgumentsOf<typeof globFileSearch>> = async (
   args,

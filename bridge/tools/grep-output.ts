@@ -2,9 +2,9 @@
 import * as z from 'zod';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { lineTexts } from '../edits/lines.ts';
+import { cutLine } from '../result-lines.ts';
 import { type Ripgrep, runRipgrep } from '../search/ripgrep.ts';
 import type { Sighting } from '../search/sightings.ts';
-import { cutLine } from './output.ts';
 
 export interface View {
   readonly search: Ripgrep;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { listDir } from '../../shared/tools/list-dir.ts';
+import { linesThatFit } from '../result-lines.ts';
 import { listFiles } from '../search/file-list.ts';
 import { type FolderEntry, readEntries } from '../workspace/files.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
-import { linesThatFit } from './output.ts';
 
 export const executeListDir: ToolExecutor<ArgumentsOf<typeof listDir>> = async (
   args,

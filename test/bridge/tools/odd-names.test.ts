@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { formatLayout } from '../../../bridge/context/layout.ts';
+import { formatLayout } from '../../../bridge/compute/layout.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
 
 /** A name that looks like another entry, and one that would clear the line it is shown in. */

@@ -4,7 +4,7 @@ import { decode } from '../edits/encoding.ts';
 import { numberLine } from '../edits/line-numbers.ts';
 import { countLines, lineTextsFrom } from '../edits/lines.ts';
 import { ToolFailure } from '../failure.ts';
-import { cutLine } from './output.ts';
+import { cutLine } from '../result-lines.ts';
 
 export interface FileView {
   /** As the file is named to the model, see nameInLine. */

@@ -1,15 +1,15 @@
 /** Finds the files that may answer a question, by what ripgrep counts in them. */
 import { join } from 'node:path';
-import { CODEBASE_LIMITS } from '../../../shared/limits.ts';
-import { Turns } from '../../compute/turns.ts';
-import type { Workspace } from '../../workspace/workspace.ts';
-import { listFiles } from '../file-list.ts';
-import type { IgnoreRules } from '../ignore-files.ts';
-import { readIgnoreRules, runRipgrep } from '../ripgrep.ts';
-import { kindOfPath, weightOfKind } from './kinds.ts';
-import { addMentions, type Matcher, type Mentions } from './matcher.ts';
-import type { Concept } from './question.ts';
-import { countDocuments, type Rarity, rarityOf, scoreOf } from './rank.ts';
+import { CODEBASE_LIMITS } from '../../shared/limits.ts';
+import { Turns } from '../compute/turns.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import { kindOfPath, weightOfKind } from './codebase/kinds.ts';
+import { addMentions, type Matcher, type Mentions } from './codebase/matcher.ts';
+import type { Concept } from './codebase/question.ts';
+import { countDocuments, type Rarity, rarityOf, scoreOf } from './codebase/rank.ts';
+import { listFiles } from './file-list.ts';
+import type { IgnoreRules } from './ignore-files.ts';
+import { readIgnoreRules, runRipgrep } from './ripgrep.ts';
 
 export interface CandidateSearch {
   /** Absolute and resolved. */

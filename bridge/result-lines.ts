@@ -1,5 +1,5 @@
 /** Bounds what a tool says to the model. */
-import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { TOOL_LIMITS } from '../shared/limits.ts';
 
 /** A line, or its beginning with a note of how much was left out. Never ends in half a character. */
 export function cutLine(line: string): string {

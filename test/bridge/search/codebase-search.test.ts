@@ -1,8 +1,8 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { searchCodebase } from '../../../../bridge/search/codebase/search.ts';
-import { CODEBASE_LIMITS } from '../../../../shared/limits.ts';
-import { type TemporaryWorkspace, temporaryWorkspace } from '../../tools/temporary-workspace.ts';
+import { searchCodebase } from '../../../bridge/search/codebase-search.ts';
+import { CODEBASE_LIMITS } from '../../../shared/limits.ts';
+import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const PROJECT = {
   '.gitignore': 'ignored/\n',
