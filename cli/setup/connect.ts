@@ -2,12 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
+import type { BridgeConfig } from '../../bridge/run.ts';
 import { limitOwnEnvironment } from '../../local/bridge/environment.ts';
 import { beside } from '../../local/processes/beside.ts';
 import { openState } from '../../local/state/state.ts';
 import { watchState } from '../../local/state/watch.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
-import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import {
   addLocationOptions,
@@ -20,15 +20,6 @@ import { findOwner, type Owner } from './connect-owner.ts';
 
 /** The bridge itself: bridge/run.ts. Ends when `signal` aborts, or after it was refused. */
 export type RunBridge = (config: BridgeConfig, signal: AbortSignal) => Promise<void>;
-
-export interface BridgeConfig {
-  readonly url: string;
-  readonly token: string;
-  readonly bridgeId: string;
-  readonly workspaceDir: string;
-  readonly stateDir: string;
-  onStatus(status: BridgeStatus): void;
-}
 
 interface ConnectOptions extends LocationOptions {
   readonly tokenFile?: string;
