@@ -3,7 +3,7 @@ import { answerMs } from '../bridge/tunnel/connection.ts';
 import { TunnelSocket } from '../bridge/tunnel/socket.ts';
 import { mintToken } from '../local/state/tokens.ts';
 import { newBridgeId } from '../shared/ids.ts';
-import { BRIDGE_TOOLS } from '../shared/tools/catalogue.ts';
+import { toolsRunBy } from '../shared/tools/catalogue.ts';
 import { type BridgeFrame, type ToolResult, TUNNEL_PROTOCOL } from '../shared/tunnel.ts';
 import type { House } from './house.ts';
 
@@ -55,7 +55,7 @@ function helloOf(bridgeId: string): BridgeFrame {
     features: [],
     bridgeId,
     bootId: crypto.randomUUID(),
-    tools: BRIDGE_TOOLS.map(({ name }) => name),
+    tools: toolsRunBy('bridge').map(({ name }) => name),
     confinement: { kind: 'none', detail: 'nothing runs here' },
     context: { os: 'Linux', shell: 'sh', workspacePath: '/workspace', projectLayout: 'notes.md' },
     calls: [],

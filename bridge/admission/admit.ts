@@ -1,5 +1,5 @@
 /** A call from outside becomes one value, once: everything that happens to the call looks at that. */
-import { takesPath } from '../../shared/tools/catalogue.ts';
+import { takesPath } from '../../shared/tools/definition.ts';
 import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { type BridgeTool, type Places, type ReadCall, toErrorResult } from '../tools/executor.ts';

@@ -2,8 +2,7 @@
 import { relative, resolve } from 'node:path';
 import type { Metadata } from '../../shared/documents.ts';
 import { modeAllows } from '../../shared/modes.ts';
-import { takesPath } from '../../shared/tools/catalogue.ts';
-import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import { type ToolDefinition, takesPath } from '../../shared/tools/definition.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { renameFile } from '../../shared/tools/rename-file.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';

@@ -1,7 +1,7 @@
 /** The names that a rule may use for tools, and the tools that a rule of such a name is about. */
 import { RULE_LIMITS } from '../../shared/limits.ts';
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
-import { BRIDGE_TOOLS, EDGE_TOOLS } from '../../shared/tools/catalogue.ts';
+import { toolsRunBy } from '../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import { matchesWildcard } from './wildcard.ts';
 
@@ -36,7 +36,9 @@ export function problemOfName(pattern: string): string | undefined {
   if (/^mcp[:_*]/.test(pattern)) return undefined;
   if (KNOWN_NAMES.some((name) => matchesWildcard(pattern, name))) return undefined;
   const shown = nameInLine(shorten(pattern, RULE_LIMITS.maxNameChars));
-  if (EDGE_TOOLS.some((tool) => namesOf(tool).some((name) => matchesWildcard(pattern, name)))) {
+  if (
+    toolsRunBy('edge').some((tool) => namesOf(tool).some((name) => matchesWildcard(pattern, name)))
+  ) {
     return `${shown} touches no machine, so no rule is about it: remove this rule`;
   }
   return `there is no tool or category named ${shown}; the nearest name is ${nearestTo(shown)}`;
@@ -93,12 +95,14 @@ const HELD_WITH_NAMES: readonly (readonly [held: string, names: readonly string[
   ['codebase_search', ['read_file']],
 ];
 
+const ON_BRIDGES = toolsRunBy('bridge');
+
 const HELD_WITH: ReadonlyMap<string, readonly ToolDefinition[]> = new Map(
   HELD_WITH_NAMES.map(([held, names]) => [
     held,
-    BRIDGE_TOOLS.filter(({ name }) => names.includes(name)),
+    ON_BRIDGES.filter(({ name }) => names.includes(name)),
   ]),
 );
 
 /** Categories first: of two names that are equally near, the broader one is proposed. */
-const KNOWN_NAMES: readonly string[] = [...CATEGORIES, ...BRIDGE_TOOLS.flatMap(namesOf)];
+const KNOWN_NAMES: readonly string[] = [...CATEGORIES, ...ON_BRIDGES.flatMap(namesOf)];

@@ -2,8 +2,12 @@
 import * as z from 'zod';
 import type { Proposal } from '../../shared/approvals.ts';
 import type { Metadata } from '../../shared/documents.ts';
-import { takesPath } from '../../shared/tools/catalogue.ts';
-import { renameArguments, subjectsOf, type ToolDefinition } from '../../shared/tools/definition.ts';
+import {
+  renameArguments,
+  subjectsOf,
+  type ToolDefinition,
+  takesPath,
+} from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';

@@ -34,6 +34,7 @@ export const askQuestion = defineTool({
   effect: 'read',
   modes: ['agent', 'plan', 'debug'],
   idempotent: true,
+  executor: 'edge',
   document: { type: 'clarification', content: 'title' },
   subject: () => '',
 });

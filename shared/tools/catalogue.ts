@@ -1,10 +1,8 @@
-/** All tools, by every name a model may call them. */
-import type { Mode } from '../modes.ts';
-import { modeAllows } from '../modes.ts';
+/** The built-in tools, by every name a model may call them. */
 import { askQuestion } from './ask-question.ts';
 import { codebaseSearch } from './codebase-search.ts';
 import { createPlan } from './create-plan.ts';
-import type { ToolDefinition } from './definition.ts';
+import type { Executor, ToolDefinition } from './definition.ts';
 import { deleteFile } from './delete-file.ts';
 import { editFile } from './edit-file.ts';
 import { globFileSearch } from './glob-file-search.ts';
@@ -17,8 +15,8 @@ import { strReplace } from './str-replace.ts';
 import { todoWrite } from './todo-write.ts';
 import { write } from './write.ts';
 
-/** The tools that run on a bridge, in the order they are offered. */
-export const BRIDGE_TOOLS: readonly ToolDefinition[] = [
+/** Every built-in tool, in the order they are offered. */
+export const TOOLS: readonly ToolDefinition[] = [
   readFile,
   listDir,
   globFileSearch,
@@ -30,19 +28,21 @@ export const BRIDGE_TOOLS: readonly ToolDefinition[] = [
   deleteFile,
   renameFile,
   runTerminalCmd,
+  todoWrite,
+  createPlan,
+  askQuestion,
 ];
 
-/** The tools that need no machine: the conversation runs them itself. */
-export const EDGE_TOOLS: readonly ToolDefinition[] = [todoWrite, createPlan, askQuestion];
-
-/** Every tool, in the order they are offered. */
-export const TOOLS: readonly ToolDefinition[] = [...BRIDGE_TOOLS, ...EDGE_TOOLS];
+/** The built-in tools of one executor, in the order they are offered. */
+export function toolsRunBy(executor: Executor): readonly ToolDefinition[] {
+  return TOOLS.filter((tool) => tool.executor === executor);
+}
 
 const BY_NAME = new Map<string, ToolDefinition>(
   TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool])),
 );
 
-/** The tool of this name or alias. */
+/** The built-in tool of this name or alias. What a run may use is in its toolbox (toolbox.ts). */
 export function findTool(name: string): ToolDefinition | undefined {
   return BY_NAME.get(name);
 }
@@ -77,25 +77,4 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
 
 export function isUnavailable(name: string): boolean {
   return UNAVAILABLE.has(name);
-}
-
-export function runsOnEdge(tool: ToolDefinition): boolean {
-  return EDGE_TOOLS.includes(tool);
-}
-
-/** Whether the tool's subject is a path of the workspace. */
-export function takesPath(tool: ToolDefinition): boolean {
-  return !runsOnEdge(tool) && tool.document.type !== 'terminal_command';
-}
-
-/** Whether a mode lets the tool run: by what it may change, and by what it is for. */
-export function modeHasTool(mode: Mode, { effect, modes }: ToolDefinition): boolean {
-  return modeAllows(mode, effect) && (modes?.includes(mode) ?? true);
-}
-
-/** The tools that a mode offers, out of the edge's own and those a bridge can run. */
-export function toolsOffered(mode: Mode, onBridge: ReadonlySet<string>): ToolDefinition[] {
-  return TOOLS.filter(
-    (tool) => modeHasTool(mode, tool) && (runsOnEdge(tool) || onBridge.has(tool.name)),
-  );
 }

@@ -26,6 +26,7 @@ export const codebaseSearch = defineTool({
   renamed: {},
   effect: 'read',
   idempotent: true,
+  executor: 'bridge',
   document: { type: 'tool_call' },
   subject: (args) => placesOf(args.target_directories)[0] ?? '.',
   subjects: (args) => placesOf(args.target_directories),

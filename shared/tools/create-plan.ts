@@ -38,6 +38,7 @@ export const createPlan = defineTool({
   effect: 'read',
   modes: ['agent', 'plan'],
   idempotent: true,
+  executor: 'edge',
   document: { type: 'plan', content: 'plan' },
   subject: () => '',
 });

@@ -1,6 +1,6 @@
 /** What a tool is, for both sides: the model is offered it, the edge checks and shows its calls, the bridge runs them. */
 import * as z from 'zod';
-import type { Effect, Mode } from '../modes.ts';
+import { type Effect, type Mode, modeAllows } from '../modes.ts';
 
 /** How a call of the tool is shown: as which document, and which argument streams as its content. */
 export type ToolDocument =
@@ -19,14 +19,23 @@ export type ToolDocument =
   | { readonly type: 'plan' | 'clarification'; readonly content: string }
   | { readonly type: 'todo_update' };
 
-export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> {
+/** Who carries a call of the tool out: the conversation itself, the bridge, or another agent. */
+export type Executor = 'edge' | 'bridge' | 'agent';
+
+/** Where a tool comes from that a bridge offers: a server that its owner listed, and the tool's name there. */
+export interface Origin {
+  readonly server: string;
+  readonly tool: string;
+}
+
+/** All that is known of a tool but its arguments. */
+export interface ToolFacts {
   /** The canonical name, as offered to the model. */
   readonly name: string;
   /** Other names that models were trained on; a call by one of them is the same call. */
   readonly aliases: readonly string[];
   /** For the model. */
   readonly description: string;
-  readonly arguments: Schema;
   /** Other argument names -> the canonical one; applied before the schema, never over a canonical argument. */
   readonly renamed: Readonly<Record<string, string>>;
   readonly effect: Effect;
@@ -34,11 +43,32 @@ export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> {
   readonly modes?: readonly Mode[];
   /** Whether running it a second time is harmless; `read` tools are so by nature. */
   readonly idempotent: boolean;
+  readonly executor: Executor;
   readonly document: ToolDocument;
+  /** Only of a tool that is offered: built-in ones have none. */
+  readonly origin?: Origin;
+}
+
+/** A built-in tool. */
+export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> extends ToolFacts {
+  readonly arguments: Schema;
   /** What the bridge's rules match: a path or a command line. Tools of the edge have none. */
   readonly subject: (args: z.infer<Schema>) => string;
   /** All of them, the one of `subject` first, where a call can have several. */
   readonly subjects?: (args: z.infer<Schema>) => readonly string[];
+}
+
+/** Whether the tool's subject is a path of the workspace. */
+export function takesPath({ executor, document, origin }: ToolFacts): boolean {
+  return executor === 'bridge' && document.type !== 'terminal_command' && origin === undefined;
+}
+
+/** Whether a mode lets the tool run: by what it may change, and by what it is for. */
+export function modeHasTool(
+  mode: Mode,
+  { effect, modes }: Pick<ToolFacts, 'effect' | 'modes'>,
+): boolean {
+  return modeAllows(mode, effect) && (modes?.includes(mode) ?? true);
 }
 
 /** Everything that the machine's rules have to say something about before the call runs; never empty. */

@@ -13,6 +13,7 @@ export const deleteFile = defineTool({
   renamed: { path: 'target_file', file_path: 'target_file' },
   effect: 'write',
   idempotent: false,
+  executor: 'bridge',
   document: { type: 'file_edit', path: 'target_file', content: null, operation: 'delete' },
   subject: (args) => args.target_file,
 });

@@ -17,6 +17,7 @@ export const editFile = defineTool({
   renamed: { path: 'target_file', file_path: 'target_file' },
   effect: 'write',
   idempotent: false,
+  executor: 'bridge',
   document: { type: 'file_edit', path: 'target_file', content: 'code_edit', operation: 'edit' },
   subject: (args) => args.target_file,
 });

@@ -15,6 +15,7 @@ export const globFileSearch = defineTool({
   renamed: { pattern: 'glob_pattern', path: 'target_directory' },
   effect: 'read',
   idempotent: true,
+  executor: 'bridge',
   document: { type: 'tool_call' },
   subject: (args) => args.target_directory,
 });

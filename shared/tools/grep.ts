@@ -24,6 +24,7 @@ export const grep = defineTool({
   renamed: { query: 'pattern', include_pattern: 'glob' },
   effect: 'read',
   idempotent: true,
+  executor: 'bridge',
   document: { type: 'tool_call' },
   subject: (args) => args.path ?? '.',
 });

@@ -18,6 +18,7 @@ export const listDir = defineTool({
   },
   effect: 'read',
   idempotent: true,
+  executor: 'bridge',
   document: { type: 'tool_call' },
   subject: (args) => args.target_directory,
 });

@@ -19,6 +19,7 @@ export const readFile = defineTool({
   renamed: { path: 'target_file', file_path: 'target_file', start_line_one_indexed: 'offset' },
   effect: 'read',
   idempotent: true,
+  executor: 'bridge',
   document: { type: 'tool_call' },
   subject: (args) => args.target_file,
 });

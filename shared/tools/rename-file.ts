@@ -23,6 +23,7 @@ export const renameFile = defineTool({
   },
   effect: 'write',
   idempotent: false,
+  executor: 'bridge',
   document: {
     type: 'file_edit',
     path: 'target_file',

@@ -33,6 +33,7 @@ export const runTerminalCmd = defineTool({
   renamed: { required_permissions: 'permissions', cwd: 'working_directory' },
   effect: 'execute',
   idempotent: false,
+  executor: 'bridge',
   document: { type: 'terminal_command', command: 'command' },
   subject: (args) => args.command,
 });

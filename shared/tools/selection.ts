@@ -2,7 +2,8 @@
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../limits.ts';
 import { CallLimits } from '../tunnel.ts';
-import { findTool, isUnavailable, runsOnEdge, takesPath } from './catalogue.ts';
+import { findTool, isUnavailable } from './catalogue.ts';
+import { takesPath } from './definition.ts';
 
 /** Strict: a limit under a misspelt name would not hold, and nobody would know. */
 const ToolSettings = CallLimits.extend({
@@ -101,7 +102,7 @@ function problemOf(
     return isUnavailable(name) ? null : `There is no tool named ${shown}`;
   }
   if (seen.has(tool.name)) return `${tool.name} is named twice`;
-  if (requireApproval && runsOnEdge(tool)) {
+  if (requireApproval && tool.executor === 'edge') {
     return `${tool.name} needs no machine, so nobody is asked: leave requireApproval out`;
   }
   return allowedPaths && !takesPath(tool)

@@ -17,6 +17,7 @@ export const strReplace = defineTool({
   renamed: { path: 'file_path', target_file: 'file_path' },
   effect: 'write',
   idempotent: false,
+  executor: 'bridge',
   document: { type: 'file_edit', path: 'file_path', content: 'new_string', operation: 'edit' },
   subject: (args) => args.file_path,
 });

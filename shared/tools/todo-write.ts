@@ -30,6 +30,7 @@ export const todoWrite = defineTool({
   effect: 'read',
   modes: ['agent', 'debug'],
   idempotent: true,
+  executor: 'edge',
   document: { type: 'todo_update' },
   subject: () => '',
 });

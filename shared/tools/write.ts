@@ -15,6 +15,7 @@ export const write = defineTool({
   renamed: { file_path: 'path', target_file: 'path', content: 'contents', fileText: 'contents' },
   effect: 'write',
   idempotent: true,
+  executor: 'bridge',
   document: { type: 'file_edit', path: 'path', content: 'contents', operation: 'create' },
   subject: (args) => args.path,
 });

@@ -1,35 +1,34 @@
 /** The system prompt: fixed blocks, what the mode adds, and the rules of the request. */
 import { isReadOnly, type Mode } from '../../shared/modes.ts';
 import { askQuestion } from '../../shared/tools/ask-question.ts';
-import { EDGE_TOOLS } from '../../shared/tools/catalogue.ts';
+import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { todoWrite } from '../../shared/tools/todo-write.ts';
 import { tagged } from './escape.ts';
 
 export interface PromptConfig {
   readonly model: string;
   readonly mode: Mode;
-  /** Names of the tools on offer. */
-  readonly tools: readonly string[];
+  /** Those on offer. */
+  readonly tools: readonly Pick<ToolFacts, 'name' | 'executor'>[];
   /** The user's own rules, in the order given. */
   readonly rules: readonly string[];
 }
 
 export function buildSystemPrompt({ model, mode, tools, rules }: PromptConfig): string {
-  const onMachine = tools.some((name) => !EDGE_NAMES.has(name));
+  const onMachine = tools.some(({ executor }) => executor === 'bridge');
+  const has = (wanted: string) => tools.some(({ name }) => name === wanted);
   return [
     role(model),
     COMMUNICATION,
     CITING_CODE,
     ...(onMachine ? [TOOL_CALLING, EXPLORING] : [NO_HANDS]),
     ...(onMachine && !isReadOnly(mode) ? [CODE_CHANGES] : []),
-    ...(tools.includes(todoWrite.name) ? [TASK_MANAGEMENT] : []),
-    ...(tools.includes(askQuestion.name) ? [ASKING] : []),
+    ...(has(todoWrite.name) ? [TASK_MANAGEMENT] : []),
+    ...(has(askQuestion.name) ? [ASKING] : []),
     MODE_RULES[mode],
     ...(rules.length > 0 ? [tagged('user_rules', rules.join('\n'))] : []),
   ].join('\n\n');
 }
-
-const EDGE_NAMES: ReadonlySet<string> = new Set(EDGE_TOOLS.map(({ name }) => name));
 
 function role(model: string): string {
   return (

@@ -1,12 +1,8 @@
 /** The document of one tool call, from the call's name to its arguments; the conversation adds what it comes to. */
 import type { DocumentType, Metadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
-import { findTool } from '../../shared/tools/catalogue.ts';
-import {
-  renameArguments,
-  type ToolDefinition,
-  type ToolDocument,
-} from '../../shared/tools/definition.ts';
+import { renameArguments, type ToolDocument } from '../../shared/tools/definition.ts';
+import type { Tool, Toolbox } from '../../shared/tools/toolbox.ts';
 import type { CallPiece } from '../upstream/assembly.ts';
 import type { UpstreamCall } from '../upstream/calls.ts';
 import { type ArgumentEvent, ArgumentReader } from './arguments.ts';
@@ -25,9 +21,10 @@ export interface ReplyCall extends UpstreamCall {
 export class CallDocument {
   readonly #writer: DocumentWriter;
   readonly #callId: string;
+  readonly #toolbox: Toolbox;
   readonly #onReady: () => void;
   #name: string | null = null;
-  #tool: ToolDefinition | undefined;
+  #tool: Tool | undefined;
   #shape: Shape = shapeOf({ type: 'tool_call' });
   /** '' until the document starts. */
   #documentId = '';
@@ -38,9 +35,10 @@ export class CallDocument {
   readonly #content = new StreamedArgument();
 
   /** `onReady` is called when the document waits for nothing but {@link start}. */
-  constructor(writer: DocumentWriter, callId: string, onReady: () => void) {
+  constructor(writer: DocumentWriter, callId: string, toolbox: Toolbox, onReady: () => void) {
     this.#writer = writer;
     this.#callId = callId;
+    this.#toolbox = toolbox;
     this.#onReady = onReady;
   }
 
@@ -88,7 +86,7 @@ export class CallDocument {
 
   #setName(name: string): void {
     this.#name = name;
-    this.#tool = findTool(name);
+    this.#tool = this.#toolbox.find(name);
     this.#shape = shapeOf(this.#tool?.document ?? { type: 'tool_call' });
   }
 

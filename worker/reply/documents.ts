@@ -1,5 +1,6 @@
 /** A reply as documents: its parts in, events for the tape out, while the model still writes. */
 import type { TapeEvent } from '../../shared/events.ts';
+import type { Toolbox } from '../../shared/tools/toolbox.ts';
 import type { ReplyPart, UpstreamReply } from '../upstream/reader.ts';
 import { CallDocument, type ReplyCall } from './call-document.ts';
 import { DocumentWriter } from './document-writer.ts';
@@ -17,6 +18,8 @@ export interface ReplyDocumentsOptions {
   readonly newCallId: () => string;
   /** Whether what the model thought becomes documents too; without it nobody sees it. */
   readonly withReasoning: boolean;
+  /** What the run may use: how a call is shown. */
+  readonly toolbox: Toolbox;
 }
 
 /**
@@ -27,16 +30,18 @@ export class ReplyDocuments {
   readonly #writer: DocumentWriter;
   readonly #text: TextDocuments;
   readonly #newCallId: () => string;
+  readonly #toolbox: Toolbox;
   readonly #reasoning: ReasoningDocuments | null;
   /** By the part's `call`. Each has its own state: their fragments may alternate. */
   readonly #calls: CallDocument[] = [];
   /** How many of them were told to start: all of these have, but for one without a name. */
   #toldCount = 0;
 
-  constructor({ nextSequence, newCallId, withReasoning }: ReplyDocumentsOptions) {
+  constructor({ nextSequence, newCallId, withReasoning, toolbox }: ReplyDocumentsOptions) {
     this.#writer = new DocumentWriter(nextSequence);
     this.#text = new TextDocuments(this.#writer);
     this.#newCallId = newCallId;
+    this.#toolbox = toolbox;
     this.#reasoning = withReasoning ? new ReasoningDocuments(this.#writer) : null;
   }
 
@@ -78,7 +83,7 @@ export class ReplyDocuments {
       this.#text.end();
       this.#reasoning?.end();
       const count = this.#calls.length + 1;
-      const added = new CallDocument(this.#writer, this.#newCallId(), () => {
+      const added = new CallDocument(this.#writer, this.#newCallId(), this.#toolbox, () => {
         this.#startCalls(count);
         added.start();
       });

@@ -3,6 +3,7 @@ import type { Document } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { foldEvent, newResponse } from '../../../shared/fold.ts';
 import { documentIdOf } from '../../../shared/ids.ts';
+import { BUILT_IN } from '../../../shared/tools/toolbox.ts';
 import { Rendering, renderWords } from '../../../worker/openai/markdown.ts';
 import { ReplyDocuments } from '../../../worker/reply/documents.ts';
 import { splitsOf } from '../upstream/splits.ts';
@@ -115,7 +116,8 @@ function documentsOf(text: string): Document[] {
 }
 
 function newReply(): ReplyDocuments {
-  return new ReplyDocuments({ nextSequence: 1, newCallId: () => '', withReasoning: false });
+  const options = { nextSequence: 1, newCallId: () => '', withReasoning: false };
+  return new ReplyDocuments({ ...options, toolbox: BUILT_IN });
 }
 
 let count = 0;

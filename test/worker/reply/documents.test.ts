@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Document } from '../../../shared/documents.ts';
 import { TapeEvent } from '../../../shared/events.ts';
 import { foldEvent, newResponse } from '../../../shared/fold.ts';
+import { BUILT_IN } from '../../../shared/tools/toolbox.ts';
 import { ReplyDocuments } from '../../../worker/reply/documents.ts';
 import type { ReplyPart, UpstreamReply } from '../../../worker/upstream/reader.ts';
 import { splitsOf } from '../upstream/splits.ts';
@@ -392,6 +393,7 @@ describe('the events of a reply', () => {
       nextSequence: 1000,
       newCallId: () => 'call_1',
       withReasoning: false,
+      toolbox: BUILT_IN,
     });
     expect(documents.push([text('a')])[0]).toEqual(start(1000, 'text', MARKDOWN));
   });
@@ -399,7 +401,8 @@ describe('the events of a reply', () => {
 
 function newDocuments(withReasoning = false): ReplyDocuments {
   let calls = 0;
-  return new ReplyDocuments({ nextSequence: 1, newCallId: () => `call_${++calls}`, withReasoning });
+  const newCallId = () => `call_${++calls}`;
+  return new ReplyDocuments({ nextSequence: 1, newCallId, withReasoning, toolbox: BUILT_IN });
 }
 
 /** Whole; every part in two at every point; and every part unit by unit. */

@@ -3,7 +3,7 @@ import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import type { Proposal } from '../../../shared/approvals.ts';
 import { newBridgeId } from '../../../shared/ids.ts';
-import { BRIDGE_TOOLS } from '../../../shared/tools/catalogue.ts';
+import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import {
   type BridgeFrame,
   type ToolCall,
@@ -132,7 +132,7 @@ export async function openBridge(options: BridgeOptions = {}): Promise<ScriptedB
   const { bridgeId = newBridgeId(crypto.randomUUID()) } = options;
   const response = await requestBridge({ ...options, bridgeId });
   if (!response.webSocket) throw new Error(`refused: ${response.status} ${await response.text()}`);
-  const tools = options.tools ?? BRIDGE_TOOLS.map(({ name }) => name);
+  const tools = options.tools ?? toolsRunBy('bridge').map(({ name }) => name);
   return new ScriptedBridge(response.webSocket, bridgeId, tools);
 }
 

@@ -3,8 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { Todo } from '../../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
 import type { Mode } from '../../../shared/modes.ts';
-import { BRIDGE_TOOLS, findTool, toolsOffered } from '../../../shared/tools/catalogue.ts';
+import { findTool, toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import { createPlan } from '../../../shared/tools/create-plan.ts';
+import { modeHasTool } from '../../../shared/tools/definition.ts';
+import { BUILT_IN } from '../../../shared/tools/toolbox.ts';
 import { runEdgeTool } from '../../../worker/conversation/calls/edge-tools/edge-tools.ts';
 import {
   answerQuestions,
@@ -17,9 +19,11 @@ import {
   demoReply,
 } from '../../../worker/upstream/demo/wire.ts';
 
+const BRIDGE_TOOLS = toolsRunBy('bridge');
 const ALL_TOOLS = BRIDGE_TOOLS.map((tool) => tool.name);
 const READ_TOOLS = BRIDGE_TOOLS.filter((tool) => tool.effect === 'read').map((tool) => tool.name);
-const offered = (mode: Mode) => toolsOffered(mode, new Set(ALL_TOOLS)).map(({ name }) => name);
+const offered = (mode: Mode) =>
+  BUILT_IN.tools.filter((tool) => modeHasTool(mode, tool)).map(({ name }) => name);
 
 describe('a request in plain words', () => {
   const read = (path: string): MadeCall => ['read_file', { target_file: path }];
@@ -388,7 +392,8 @@ describe('a plan', () => {
   });
 
   it('needs a bridge', async () => {
-    const edge = toolsOffered('plan', new Set()).map(({ name }) => name);
+    const inPlan = toolsRunBy('edge').filter((tool) => modeHasTool('plan', tool));
+    const edge = inPlan.map(({ name }) => name);
     const { turns, last } = await converse('create a file', { files: {}, tools: edge });
     expect(turns).toEqual([[]]);
     expect(last).toContain('no bridge to a machine is attached');

@@ -1,10 +1,10 @@
 /** The calls of the run at work: begun, shown while they run, settled once. */
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
+import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { Memory } from '../memory/prepare-turn.ts';
 import type { Call, Run } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
-import { isForEdge, toolNameOf } from '../store/tools.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import { admitCall } from './calls.ts';
 import { openQuestions } from './clarifications.ts';
@@ -40,11 +40,13 @@ export class CallDesk {
    */
   begin(call: Call, run: Run, isRepeated: boolean): void {
     const { log, recorder, memory, now, isHeadless } = this.#deps;
-    const isUnasked = isRepeated && (isHeadless || isForEdge(call));
+    const { toolbox } = log;
+    const isForEdge = toolbox.executorOf(call.name) === 'edge';
+    const isUnasked = isRepeated && (isHeadless || isForEdge);
     const refused = admitCall(call, run) ?? (isUnasked ? REPEATED : null);
     if (refused) return this.settle(call.callId, refused);
-    if (!isForEdge(call)) return;
-    const outcome = runEdgeTool(toolNameOf(call), call.arguments, memory.todos);
+    if (!isForEdge) return;
+    const outcome = runEdgeTool(toolbox.nameOf(call.name), call.arguments, memory.todos);
     if (outcome?.type === 'result') this.settle(call.callId, outcome.result);
     if (outcome?.type !== 'questions') return;
     log.setDeadline(now() + RUN_LIMITS.approvalMs);
@@ -62,10 +64,11 @@ export class CallDesk {
     const wasWaiting = recorder.response?.status === 'waiting';
     log.addResult(pending, bounded);
     const { call } = pending;
+    const { toolbox } = log;
     const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
     recorder.record([
       ...(document ? withdrawnQuestion(document) : []),
-      ...resultEvents(call, document, bounded, recorder.nextSequence),
+      ...resultEvents(call, document, bounded, { toolbox, sequence: recorder.nextSequence }),
     ]);
     // The time that a person was given is over: what still runs, and what comes later, has no more than usual.
     if (wasWaiting && recorder.response?.status !== 'waiting') {
@@ -88,15 +91,18 @@ export class CallDesk {
 
   /** Their time is over. */
   giveUp(calls: readonly Call[]): void {
-    for (const call of calls) {
-      this.settle(call.callId, isForEdge(call) ? NOT_ANSWERED : DEADLINE_PASSED);
+    const { toolbox } = this.#deps.log;
+    for (const { callId, name } of calls) {
+      const isForEdge = toolbox.executorOf(name) === 'edge';
+      this.settle(callId, isForEdge ? NOT_ANSWERED : DEADLINE_PASSED);
     }
-    this.recall(calls);
+    this.recall(calls, toolbox);
   }
 
-  /** Tells the bridge that nobody waits for them any more. */
-  recall(calls: readonly Call[]): void {
-    const callIds = calls.filter((call) => !isForEdge(call)).map(({ callId }) => callId);
+  /** Tells the bridge that nobody waits for them any more. `toolbox` is that of their run. */
+  recall(calls: readonly Call[], toolbox: Toolbox): void {
+    const delivered = calls.filter(({ name }) => toolbox.executorOf(name) === 'bridge');
+    const callIds = delivered.map(({ callId }) => callId);
     if (callIds.length === 0) return;
     // The tunnel keeps the cancel for a bridge that is away; only its own reset can lose it, and then the call runs out.
     void this.#deps.hands.cancel(callIds).catch(() => undefined);

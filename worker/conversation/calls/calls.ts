@@ -2,13 +2,12 @@
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { type Mode, modeAllows } from '../../../shared/modes.ts';
 import { isWithin } from '../../../shared/paths.ts';
-import { findTool, modeHasTool, runsOnEdge, takesPath } from '../../../shared/tools/catalogue.ts';
-import { subjectsOf, type ToolDefinition } from '../../../shared/tools/definition.ts';
+import { modeHasTool, takesPath } from '../../../shared/tools/definition.ts';
+import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { CallLimits, ToolResult } from '../../../shared/tunnel.ts';
 import type { ReplyCall } from '../../reply/documents.ts';
-import { isWanted } from '../store/offered-tools.ts';
+import { isReachable, isWanted, toolboxOf } from '../store/offered-tools.ts';
 import type { Call, Run } from '../store/rows.ts';
-import { toolNameOf } from '../store/tools.ts';
 
 /** A call on its way to the bridge. */
 export interface LoggedCall {
@@ -24,7 +23,7 @@ export interface LoggedCall {
 
 /** `approvalReason` where a person is to be asked first. */
 export function loggedCall(call: Call, run: Run, approvalReason?: string): LoggedCall {
-  const tool = toolNameOf(call);
+  const tool = toolboxOf(run).nameOf(call.name);
   const { mode, tools } = run.request;
   const logged = { call, tool, mode, limits: tools?.[tool] };
   if (approvalReason === undefined) return logged;
@@ -32,9 +31,13 @@ export function loggedCall(call: Call, run: Run, approvalReason?: string): Logge
 }
 
 /** The calls of a complete reply as they are logged. An upstream id that stood in its request is replaced by ours. */
-export function logCalls(calls: readonly ReplyCall[], usedIds: ReadonlySet<string>): Call[] {
+export function logCalls(
+  calls: readonly ReplyCall[],
+  usedIds: ReadonlySet<string>,
+  toolbox: Toolbox,
+): Call[] {
   return calls.map((call) => {
-    const parsed = parseArguments(call);
+    const parsed = parseArguments(call, toolbox);
     return {
       callId: call.callId,
       upstreamId: usedIds.has(call.id) ? call.callId.replaceAll('-', '').slice(-9) : call.id,
@@ -49,7 +52,7 @@ export function logCalls(calls: readonly ReplyCall[], usedIds: ReadonlySet<strin
 
 /** Why the registry refuses a call: the model reads it and can mend it. Null for a call that may run. */
 export function admitCall(call: Call, run: Run): ToolResult | null {
-  const tool = findTool(call.name);
+  const tool = toolboxOf(run).find(call.name);
   const { mode, tools } = run.request;
   if (!tool) return refuse('UNKNOWN_TOOL', `There is no tool named ${JSON.stringify(call.name)}.`);
   if (!call.arguments)
@@ -64,38 +67,34 @@ export function admitCall(call: Call, run: Run): ToolResult | null {
     return refuse('TOOL_NOT_OFFERED', `${tool.name} is not on offer in this request.`);
   }
   const misplaced = judgePlace(tool, call.arguments, tools?.[tool.name]);
-  if (misplaced || runsOnEdge(tool)) return misplaced;
-  if (!run.machine?.tools.includes(tool.name)) {
+  if (misplaced) return misplaced;
+  if (!isReachable(tool, run.machine)) {
     return refuse('NO_BRIDGE', `No bridge that has ${tool.name} is attached to this conversation.`);
   }
   return null;
 }
 
-function parseArguments(call: ReplyCall): Pick<Call, 'arguments' | 'problem'> {
-  const tool = findTool(call.name);
+function parseArguments(call: ReplyCall, toolbox: Toolbox): Pick<Call, 'arguments' | 'problem'> {
+  const tool = toolbox.find(call.name);
   if (!call.mayExecute || call.arguments === null) {
     return { arguments: null, problem: call.problem ?? 'The arguments are not a JSON object.' };
   }
   if (!tool) return { arguments: call.arguments };
-  const parsed = tool.arguments.safeParse(call.arguments);
-  if (parsed.success) return { arguments: parsed.data };
-  const [issue] = parsed.error.issues;
-  return {
-    arguments: null,
-    problem: `Invalid arguments for ${tool.name}: ${issue?.path.join('.') || 'arguments'}: ${issue?.message}`,
-  };
+  const read = tool.read(call.arguments);
+  if (read.isValid) return { arguments: read.args };
+  return { arguments: null, problem: read.problem };
 }
 
 /** A first look, by the path's words alone: the bridge judges where the path really leads. */
 function judgePlace(
-  tool: ToolDefinition,
+  tool: Tool,
   args: NonNullable<Call['arguments']>,
   limits: CallLimits | undefined,
 ): ToolResult | null {
   const { allowedPaths } = limits ?? {};
   if (!allowedPaths || !takesPath(tool)) return null;
   const isOpen = (path: string) => path.startsWith('/') || isWithin(path, allowedPaths);
-  if (subjectsOf(tool, args).every(isOpen)) return null;
+  if (tool.subjects(args).every(isOpen)) return null;
   return refuse(
     'PATH_NOT_ALLOWED',
     `That is not within the paths that the request allows: use one in ${allowedPaths.slice(0, TOOL_LIMITS.maxNamedPaths).join(', ')}.`,

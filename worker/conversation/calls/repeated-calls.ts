@@ -1,7 +1,7 @@
 /** Calls that a model makes again and again: counted within a run, so that somebody looks at them. Pure. */
 import { canonicalJson } from '../../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { findTool } from '../../../shared/tools/catalogue.ts';
+import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { Call, Turn } from '../store/rows.ts';
 
@@ -9,11 +9,14 @@ import type { Call, Turn } from '../store/rows.ts';
  * The ids of the calls that were made, with equal arguments, as often as is suspicious: with no other write or command
  * between, which could have given them another result. Calls that cannot run do not count.
  */
-export function repeatedCalls(turns: readonly Pick<Turn, 'calls'>[]): ReadonlySet<string> {
+export function repeatedCalls(
+  turns: readonly Pick<Turn, 'calls'>[],
+  toolbox: Toolbox,
+): ReadonlySet<string> {
   const counts = new Map<string, number>();
   const repeated = new Set<string>();
   for (const call of turns.flatMap(({ calls }) => calls)) {
-    const tool = findTool(call.name);
+    const tool = toolbox.find(call.name);
     if (!tool || !call.arguments) continue;
     const key = keyOf(tool.name, call.arguments);
     const count = (counts.get(key) ?? 0) + 1;

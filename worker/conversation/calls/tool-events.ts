@@ -14,12 +14,11 @@ import type { TapeEvent } from '../../../shared/events.ts';
 import { CallId } from '../../../shared/ids.ts';
 import { languageOf } from '../../../shared/languages.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { findTool } from '../../../shared/tools/catalogue.ts';
 import { renameArguments } from '../../../shared/tools/definition.ts';
+import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { parseObject } from '../../upstream/loose-json.ts';
 import type { Call } from '../store/rows.ts';
-import { toolNameOf } from '../store/tools.ts';
 import { errorDocument } from '../tape/error-document.ts';
 import { reportOfCall } from './error-report.ts';
 
@@ -31,17 +30,17 @@ export function resultEvents(
   call: Call,
   document: Document | undefined,
   result: ToolResult,
-  sequence: number,
+  { toolbox, sequence }: { readonly toolbox: Toolbox; readonly sequence: number },
 ): TapeEvent[] {
   const { documentId } = call;
   const outcome = { status: result.status, data: result.data };
-  const metadata = endMetadata(call, document?.metadata, result);
+  const metadata = endMetadata(call, document?.metadata, result, toolbox);
   return [
     { type: 'tool_result', documentId, result: outcome },
     { type: 'document_end', documentId, metadata },
     ...attentionEvents(documentId, metadata),
     ...(result.status === 'error'
-      ? errorDocument(sequence, reportOfCall(toolNameOf(call), result))
+      ? errorDocument(sequence, reportOfCall(toolbox.nameOf(call.name), result))
       : []),
   ];
 }
@@ -57,11 +56,12 @@ export function closingEvents(
   document: Document,
   call: Call | undefined,
   result: ToolResult,
+  toolbox: Toolbox,
 ): TapeEvent[] {
   const end: TapeEvent = {
     type: 'document_end',
     documentId: document.id,
-    ...(call && { metadata: endMetadata(call, document.metadata, result) }),
+    ...(call && { metadata: endMetadata(call, document.metadata, result, toolbox) }),
   };
   if (!TOOL_DOCUMENTS.has(document.type)) return [end];
   const outcome = { status: result.status, data: result.data };
@@ -131,20 +131,28 @@ function boundMetadata(metadata: Metadata): Metadata {
 }
 
 /** What its tool tells of the document, reduced to the fields that its type has; `shown` is what it has already. */
-function endMetadata(call: Call, shown: Metadata | undefined, result: ToolResult): Metadata {
-  const document = findTool(call.name)?.document;
+function endMetadata(
+  call: Call,
+  shown: Metadata | undefined,
+  result: ToolResult,
+  toolbox: Toolbox,
+): Metadata {
+  const tool = toolbox.find(call.name);
+  const document = tool?.document;
+  const subjectOf = (argument: string, known: unknown) =>
+    textOfArgument(call, tool ?? { renamed: {} }, argument, known);
   const reported = result.metadata ?? {};
   switch (document?.type) {
     case 'file_edit': {
-      const filePath = subjectOf(call, document.path, shown?.['filePath']);
+      const filePath = subjectOf(document.path, shown?.['filePath']);
       const { operation, newPath } = document;
-      const moved = newPath !== undefined && { newPath: subjectOf(call, newPath, undefined) };
+      const moved = newPath !== undefined && { newPath: subjectOf(newPath, undefined) };
       const known = { filePath, operation, language: languageOf(filePath), ...moved };
       return { ...known, ...FileEditMetadata.partial().safeParse(reported).data };
     }
     case 'terminal_command':
       return {
-        command: subjectOf(call, document.command, shown?.['command']),
+        command: subjectOf(document.command, shown?.['command']),
         // Without one, a command that succeeded runs on in the background.
         ...(result.status === 'error' && { exitCode: -1 }),
         output: '',
@@ -167,8 +175,12 @@ function endMetadata(call: Call, shown: Metadata | undefined, result: ToolResult
  * The path or command that the call is about. A refused call has no arguments: what the model wrote before them is
  * `shown`, or stands in their text only.
  */
-function subjectOf(call: Call, argument: string, shown: unknown): string {
-  const tool = findTool(call.name) ?? { renamed: {} };
+function textOfArgument(
+  call: Call,
+  tool: Pick<Tool, 'renamed'>,
+  argument: string,
+  shown: unknown,
+): string {
   const written = renameArguments(tool, parseObject(call.rawArguments) ?? {});
   const known = [call.arguments?.[argument], shown, written[argument]];
   return known.find((value) => typeof value === 'string') ?? '';

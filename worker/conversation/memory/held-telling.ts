@@ -1,5 +1,6 @@
 /** What the model was told last, so that for the next request only what is new is read, rendered and weighed. */
 import { WINDOW_LIMITS } from '../../../shared/limits.ts';
+import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { newestWindow, type Place, readTold, startOf } from './history.ts';
@@ -8,7 +9,7 @@ import { type ToldHistory, type ToldPiece, weighPieces, withHead } from './windo
 
 /**
  * A run that asks has all its turns answered, and all before it have ended: a piece with a turn, or at the end of a run
- * before, never changes any more. Such pieces are held as long as the window is the same, and the model is one that is
+ * before, never changes any more. Such pieces are held as long as the window is the same, and the model and the toolbox are such as are
  * told the same; a new instance makes them anew. Nothing is held of what lies before the window, nor of more than
  * WINDOW_LIMITS.maxHeldChars.
  */
@@ -21,11 +22,11 @@ export class HeldTelling {
   }
 
   /** The same as weighing the history read anew. `ordinal` is that of the run that asks. */
-  tell(ordinal: number, size: ModelSize): ToldHistory {
-    const held = this.#heldFor(ordinal, size);
+  tell(ordinal: number, size: ModelSize, toolbox: Toolbox): ToldHistory {
+    const held = this.#heldFor(ordinal, size, toolbox);
     const { window, room } = held;
     const told = readTold(this.#store, window, held.next, ordinal);
-    const fresh = weighPieces({ window, told }, size, room);
+    const fresh = weighPieces({ window, told, toolbox }, size, room);
     const open = fresh.pop();
     for (const { messages, saidChars, chars, turn } of fresh) {
       held.pieces.push({ messages, saidChars, chars, turn });
@@ -38,15 +39,16 @@ export class HeldTelling {
   }
 
   /** What is held, if it still holds for this run and this model; else nothing yet. */
-  #heldFor(ordinal: number, size: ModelSize): Held {
+  #heldFor(ordinal: number, size: ModelSize, toolbox: Toolbox): Held {
     const held = this.#held;
     const isNewest = (held?.window?.number ?? 0) === this.#store.readWindowNumber();
     const window = held && isNewest ? held.window : newestWindow(this.#store);
     const room = roomOf(size, scaleOf(window));
     const { takesImages } = size;
-    const isSame = held?.room === room && held.takesImages === takesImages;
+    const isSame =
+      held?.room === room && held.takesImages === takesImages && held.toolbox === toolbox;
     if (held && isNewest && isSame && held.next.run <= ordinal) return held;
-    return { window, room, takesImages, pieces: [], next: startOf(window), chars: 0 };
+    return { window, room, takesImages, toolbox, pieces: [], next: startOf(window), chars: 0 };
   }
 }
 
@@ -55,6 +57,7 @@ interface Held {
   /** UTF-16 units: how long results may be hangs on it. */
   readonly room: number;
   readonly takesImages: boolean;
+  readonly toolbox: Toolbox;
   /** All from the window's start up to `next`. */
   readonly pieces: ToldPiece[];
   next: Place;

@@ -1,9 +1,9 @@
 /** What is stored of the conversation's words, from where the model is still told them. */
 import * as z from 'zod';
 import { Todo } from '../../../shared/documents.ts';
+import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Steer, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
-import { isForEdge } from '../store/tools.ts';
 import type { AnsweredTurn, History, Told } from './window/transcript.ts';
 
 /** A run, and how many of its turns lie before the place. */
@@ -19,10 +19,10 @@ export function startOf(window: Window | null): Place {
   return window?.from ?? { run: 1, turns: 0 };
 }
 
-/** All that the run of this ordinal is told; as large as what the model can hold. */
-export function readHistory(store: RunStore, ordinal: number): History {
+/** All that the run of this ordinal is told; as large as what the model can hold. `toolbox` is that of the run. */
+export function readHistory(store: RunStore, ordinal: number, toolbox: Toolbox): History {
   const window = newestWindow(store);
-  return { window, told: readTold(store, window, startOf(window), ordinal) };
+  return { window, told: readTold(store, window, startOf(window), ordinal), toolbox };
 }
 
 /** What was said from this place under the window on, up to the run of this ordinal. */
@@ -48,12 +48,12 @@ export function readTold(
 }
 
 /** The conversation's list of todos: what the last call left that wrote one. */
-export function readTodos(store: RunStore): readonly Todo[] {
+export function readTodos(store: RunStore, toolbox: Toolbox): readonly Todo[] {
   const window = newestWindow(store);
   for (const { turn, call, result } of store.turns.listsBack(firstTurnIn(store, window))) {
     const written = TodoList.safeParse(result.metadata).data;
     const writer = store.turns.readTurn(turn)?.calls[call];
-    if (written && writer && isForEdge(writer)) return written.list;
+    if (written && writer && toolbox.executorOf(writer.name) === 'edge') return written.list;
   }
   return window?.digest?.todos ?? [];
 }

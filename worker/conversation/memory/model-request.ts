@@ -1,11 +1,9 @@
 /** The request of the next turn: system prompt, what was said, tools. Pure. */
 import { textOf } from '../../../shared/requests.ts';
-import { toolsOffered } from '../../../shared/tools/catalogue.ts';
-import { toFunctionDefinition } from '../../../shared/tools/definition.ts';
 import { buildSystemPrompt } from '../../prompt/system.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
-import { isWanted } from '../store/offered-tools.ts';
+import { offeredTools } from '../store/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 import type { ModelSize } from './window/size.ts';
 
@@ -45,18 +43,15 @@ interface Frame extends Pick<UpstreamRequest, 'tools'> {
   readonly system: string;
 }
 
-function frameOf({ request, machine }: Run): Frame {
-  const { model, mode, context, messages } = request;
-  const offered = toolsOffered(mode, new Set(machine?.tools)).filter((tool) =>
-    isWanted(request, tool),
-  );
+function frameOf(run: Run): Frame {
+  const { model, mode, context, messages } = run.request;
+  const tools = offeredTools(run);
   const demanded = messages
     .filter(({ role }) => role === 'system')
     .map(({ content }) => textOf(content));
   const rules = [...(context?.rules ?? []), ...demanded];
-  const tools = offered.map(({ name }) => name);
   return {
     system: buildSystemPrompt({ model, mode, tools, rules }),
-    tools: offered.map(toFunctionDefinition),
+    tools: tools.map((tool) => tool.toFunction()),
   };
 }

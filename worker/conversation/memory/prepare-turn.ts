@@ -3,6 +3,7 @@ import type { Todo, Usage } from '../../../shared/documents.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { type ModelEnv, type ModelTarget, resolveTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
+import { toolboxOf } from '../store/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
 import type { RunStore } from '../store/run-statements.ts';
@@ -57,7 +58,8 @@ export class Memory {
 
   /** The conversation's list of todos. */
   get todos(): readonly Todo[] {
-    return readTodos(this.#deps.runs);
+    const { runs, log } = this.#deps;
+    return readTodos(runs, log.toolbox);
   }
 
   /**
@@ -71,16 +73,17 @@ export class Memory {
     const asked = askedBy(run, recorder);
     const target = resolveTarget(asked.request.model, settings);
     const size = sizeOf(asked, target);
-    const told = this.#telling.tell(run.ordinal, size);
+    const toolbox = toolboxOf(run);
+    const told = this.#telling.tell(run.ordinal, size, toolbox);
     if (!isRefused && isRoomy(told, size)) return prepared(asked, target, messagesIn(told));
-    const history = readHistory(runs, run.ordinal);
+    const history = readHistory(runs, run.ordinal, toolbox);
     const plan = planWindow(history, size, { force: isRefused });
     if (plan.type === 'fits') {
       return isRefused ? null : prepared(asked, target, tellHistory(history, size));
     }
     if (plan.type === 'prune') log.addWindow(run, plan.window);
     else await this.#summarise({ run: asked, target, history, plan }, signal);
-    return prepared(asked, target, tellHistory(readHistory(runs, run.ordinal), size));
+    return prepared(asked, target, tellHistory(readHistory(runs, run.ordinal, toolbox), size));
   }
 
   /** Readers see that it is under way, and how it ended; the window is stored in the step that says so. */

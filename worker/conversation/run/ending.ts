@@ -61,7 +61,9 @@ export class Ending {
     const open =
       recorder.response?.documents.filter(({ id }) => recorder.openDocuments.has(id)) ?? [];
     recorder.record(
-      open.flatMap((document) => closingEvents(document, calls.get(document.id), result)),
+      open.flatMap((document) =>
+        closingEvents(document, calls.get(document.id), result, log.toolbox),
+      ),
     );
   }
 }

@@ -8,6 +8,7 @@ import { type Answer, askModel } from '../../upstream/gateway.ts';
 import type { ReplyPart } from '../../upstream/reader.ts';
 import { retryDelayMs } from '../../upstream/retry.ts';
 import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
+import { toolboxOf } from '../store/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 import type { RunDeps } from './run-deps.ts';
 
@@ -49,6 +50,7 @@ export async function streamTurn(
     nextSequence,
     newCallId: () => newCallId(newUuid()),
     withReasoning: run.request.withReasoning ?? false,
+    toolbox: toolboxOf(run),
   });
   const show = (parts: readonly ReplyPart[]) => {
     if (signal.aborted) return;

@@ -10,9 +10,9 @@ import { REPEATED_REASON, repeatedCalls } from '../calls/repeated-calls.ts';
 import { takenBack } from '../calls/tool-events.ts';
 import type { Deadline } from '../deadlines.ts';
 import type { PreparedTurn } from '../memory/prepare-turn.ts';
+import { toolboxOf } from '../store/offered-tools.ts';
 import type { Call, Machine, NewTurn, Run } from '../store/rows.ts';
 import type { PendingCall, Phase } from '../store/run-log.ts';
-import { isForEdge } from '../store/tools.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { startEvent } from '../tape/run-events.ts';
 import type { Ending } from './ending.ts';
@@ -97,7 +97,7 @@ export class Runner {
     this.#asking?.cancel();
     // It takes a moment to end, and what it said is not of the next run.
     this.#asking = null;
-    this.#calls.recall(calls);
+    this.#calls.recall(calls, toolboxOf(run));
   }
 
   /** What everybody saw of an answer that is cut off here, the model is told that it said. */
@@ -243,7 +243,8 @@ export class Runner {
     const { events, calls } = documents.end(reply);
     recorder.stream(events); // Committed with what follows in this same step.
     this.#tellCut(prepared, reply);
-    const logged = failure ? [] : logCalls(calls, prepared.usedIds());
+    const toolbox = toolboxOf(run);
+    const logged = failure ? [] : logCalls(calls, prepared.usedIds(), toolbox);
     this.#dispatched.clear(); // Those of the turn before.
     const { text, reasoning, reasoningDetails, usage } = reply;
     const lastSequence = recorder.nextSequence - 1;
@@ -254,7 +255,7 @@ export class Runner {
     if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);
     if (failure) return this.#ending.fail(failure);
     recorder.commit();
-    const repeated = repeatedCalls(log.turns);
+    const repeated = repeatedCalls(log.turns, toolbox);
     for (const call of logged) this.#calls.begin(call, run, repeated.has(call.callId));
   }
 
@@ -283,7 +284,7 @@ export class Runner {
     const fresh = this.#undelivered;
     if (fresh.length === 0) return;
     try {
-      const repeated = repeatedCalls(log.turns);
+      const repeated = repeatedCalls(log.turns, toolboxOf(run));
       const reasonFor = ({ callId }: Call) => (repeated.has(callId) ? REPEATED_REASON : undefined);
       await hands.dispatch(fresh.map(({ call }) => loggedCall(call, run, reasonFor(call))));
       for (const { call } of fresh) this.#dispatched.add(call.callId);
@@ -296,8 +297,10 @@ export class Runner {
 
   /** The calls that wait for the bridge and were not handed over by this instance. */
   get #undelivered(): PendingCall[] {
-    return this.#deps.log.pending.filter(
-      ({ call }) => !isForEdge(call) && !this.#dispatched.has(call.callId),
+    const { pending, toolbox } = this.#deps.log;
+    return pending.filter(
+      ({ call }) =>
+        toolbox.executorOf(call.name) === 'bridge' && !this.#dispatched.has(call.callId),
     );
   }
 

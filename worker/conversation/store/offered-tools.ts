@@ -1,14 +1,33 @@
 /** Which tools a run has, and what becomes of those that were asked for by name and are not there. Pure. */
 import type { UnavailableTool } from '../../../shared/documents.ts';
 import { askQuestion } from '../../../shared/tools/ask-question.ts';
-import { findTool, modeHasTool, runsOnEdge } from '../../../shared/tools/catalogue.ts';
-import type { ToolDefinition } from '../../../shared/tools/definition.ts';
+import { modeHasTool } from '../../../shared/tools/definition.ts';
+import { BUILT_IN, type Tool, type Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Machine, Run } from './rows.ts';
+
+/** What the run may use: the same for all its life, whatever instance asks. */
+export function toolboxOf(_run: Pick<Run, 'machine'>): Toolbox {
+  return BUILT_IN;
+}
+
+/** The tools on offer in this run, in the order in which the model is told of them. */
+export function offeredTools(run: Pick<Run, 'machine' | 'request'>): Tool[] {
+  const { request, machine } = run;
+  return toolboxOf(run).tools.filter(
+    (tool) =>
+      modeHasTool(request.mode, tool) && isWanted(request, tool) && isReachable(tool, machine),
+  );
+}
+
+/** Whether somebody is there who carries calls of the tool out. */
+export function isReachable({ name, executor }: Tool, machine: Machine | null): boolean {
+  return executor === 'edge' || (machine?.tools.includes(name) ?? false);
+}
 
 type Asked = Pick<Run['request'], 'mode' | 'tools' | 'unasking'>;
 
 /** Whether the request lets the run use this tool, wherever that is. */
-export function isWanted({ tools, unasking }: Asked, { name }: ToolDefinition): boolean {
+export function isWanted({ tools, unasking }: Asked, { name }: Pick<Tool, 'name'>): boolean {
   if (unasking && name === askQuestion.name) return false;
   return !tools || tools[name] !== undefined;
 }
@@ -29,21 +48,21 @@ function whyUnavailable(
   mode: Asked['mode'],
   machine: Machine | null,
 ): Omit<UnavailableTool, 'name'> | null {
-  const tool = findTool(name);
+  const tool = toolboxOf({ machine }).find(name);
   if (!tool) {
     return { code: 'NOT_SUPPORTED', reason: 'This version of Drawbridge has no such tool.' };
   }
   if (!modeHasTool(mode, tool)) {
     return { code: 'WRONG_MODE', reason: `It is not on offer in ${mode} mode.` };
   }
-  if (runsOnEdge(tool)) return null;
+  if (tool.executor === 'edge') return null;
   if (!machine) {
     return {
       code: 'NO_BRIDGE',
       reason: 'No bridge is attached to this conversation: connect one, and begin a new one.',
     };
   }
-  if (!machine.tools.includes(name)) {
+  if (!isReachable(tool, machine)) {
     return { code: 'NOT_ON_BRIDGE', reason: 'The bridge of this conversation does not have it.' };
   }
   if (machine.isConnected !== false) return null;

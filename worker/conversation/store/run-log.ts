@@ -1,6 +1,8 @@
 /** Runs as stored, with a copy of what is at work in memory; says what is to be done next and never does it. */
 import { RUN_LIMITS } from '../../../shared/limits.ts';
+import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
+import { toolboxOf } from './offered-tools.ts';
 import type {
   Call,
   Machine,
@@ -72,6 +74,11 @@ export class RunLog {
   /** The run at work, or the first that waits. */
   get current(): Run | undefined {
     return this.#open[0];
+  }
+
+  /** What the run at work may use. */
+  get toolbox(): Toolbox {
+    return toolboxOf(this.current ?? { machine: null });
   }
 
   /** The runs that have not ended: the one at work, then those that wait. */

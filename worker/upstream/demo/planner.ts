@@ -1,7 +1,7 @@
 /** What the demo model does next. Pure: the same history always goes on the same. */
 import type { TodoStatus } from '../../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
-import { EDGE_TOOLS } from '../../../shared/tools/catalogue.ts';
+import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import { INTENTS, PLAN_BEGINS, parseSteps } from './intents.ts';
 import { plan, type Step, todoOf } from './steps.ts';
 import { type Call, code, joined, readResult, report } from './tools.ts';
@@ -117,7 +117,7 @@ function progressOf(steps: readonly Step[], turns: Talk['turns'], tools: Tools):
 function problemWith({ title, calls, needs = [] }: Step, tools: Tools): string | null {
   const missing = [...needs, ...calls.map(({ name }) => name)].find((name) => !tools.has(name));
   if (missing === undefined) return null;
-  const why = [...tools].every((name) => EDGE_TOOLS.some((tool) => tool.name === name))
+  const why = [...tools].every((name) => toolsRunBy('edge').some((tool) => tool.name === name))
     ? 'there are no tools for that, because no bridge to a machine is attached'
     : `${code(missing)} is not on offer in this mode or on this bridge`;
   return `I could not ${title}: ${why}.`;

@@ -1,4 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
+import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import { repeatedCalls } from '../../../../worker/conversation/calls/repeated-calls.ts';
 import type { ScriptedCall } from '../../../far-ends/reply-script.ts';
 import { chat, scriptModel } from '../../api.ts';
@@ -30,8 +31,13 @@ it.each<[string, readonly { name: string; arguments: object | null }[], readonly
     arguments: args as Record<string, unknown> | null,
   }));
   const ids = repeated.map((index) => `${index}`);
-  expect([...repeatedCalls(made.map((call) => ({ calls: [call] })))]).toEqual(ids);
-  expect([...repeatedCalls([{ calls: made }])]).toEqual(ids);
+  expect([
+    ...repeatedCalls(
+      made.map((call) => ({ calls: [call] })),
+      BUILT_IN,
+    ),
+  ]).toEqual(ids);
+  expect([...repeatedCalls([{ calls: made }], BUILT_IN)]).toEqual(ids);
 });
 
 it('asks the person about the third, with the reason', async () => {

@@ -2,6 +2,7 @@ import { env, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
 import type { MessageContent } from '../../../../shared/requests.ts';
+import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import { HeldTelling } from '../../../../worker/conversation/memory/held-telling.ts';
 import { readHistory } from '../../../../worker/conversation/memory/history.ts';
 import type { ModelSize } from '../../../../worker/conversation/memory/window/size.ts';
@@ -69,7 +70,9 @@ describe('what is held of what the model was told', () => {
       const rowsAt: number[] = [];
       for (let ordinal = 1; ordinal <= 60; ordinal++) {
         begin(log, ordinal);
-        rowsAt.push(counted(() => held.tell(ordinal, sizeOf({ contextWindow: 1_000_000 }))));
+        rowsAt.push(
+          counted(() => held.tell(ordinal, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)),
+        );
         answer(log);
       }
       expect(rowsAt[59]).toBe(rowsAt[4]);
@@ -82,7 +85,7 @@ describe('what is held of what the model was told', () => {
       const rowsAt: number[] = [];
       begin(log, 1);
       for (let turn = 1; turn <= 40; turn++) {
-        rowsAt.push(counted(() => held.tell(1, sizeOf({ contextWindow: 1_000_000 }))));
+        rowsAt.push(counted(() => held.tell(1, sizeOf({ contextWindow: 1_000_000 }), BUILT_IN)));
         call(log, { done: 2 });
       }
       expect(rowsAt[39]).toBe(rowsAt[4]);
@@ -97,7 +100,7 @@ describe('what is held of what the model was told', () => {
       const rowsAt: number[] = [];
       for (let ordinal = 1; ordinal <= 5; ordinal++) {
         begin(log, ordinal, [image]);
-        rowsAt.push(counted(() => held.tell(ordinal, sizeOf())));
+        rowsAt.push(counted(() => held.tell(ordinal, sizeOf(), BUILT_IN)));
         expectSame(held, store, current(log), sizeOf());
         answer(log);
       }
@@ -107,8 +110,11 @@ describe('what is held of what the model was told', () => {
 });
 
 function expectSame(held: HeldTelling, store: RunStore, { ordinal }: Run, size: ModelSize): void {
-  const anew = weighHistory(readHistory(store, ordinal), size);
-  for (const told of [held.tell(ordinal, size), new HeldTelling(store).tell(ordinal, size)]) {
+  const anew = weighHistory(readHistory(store, ordinal, BUILT_IN), size);
+  for (const told of [
+    held.tell(ordinal, size, BUILT_IN),
+    new HeldTelling(store).tell(ordinal, size, BUILT_IN),
+  ]) {
     expect(messagesIn(told)).toEqual(messagesIn(anew));
     expect(told).toEqual({
       ...anew,

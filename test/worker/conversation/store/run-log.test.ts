@@ -2,6 +2,7 @@ import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { expect, it } from 'vitest';
 import { MAX_RESPONSES } from '../../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../../shared/limits.ts';
+import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import { readHistory } from '../../../../worker/conversation/memory/history.ts';
 import { fullLength, prunedTexts } from '../../../../worker/conversation/memory/window/results.ts';
 import type { Run, RunRequest } from '../../../../worker/conversation/store/rows.ts';
@@ -116,7 +117,7 @@ it('tells the model what was said, each with its own results', async () => {
     for (const pending of [...log.pending].reverse()) {
       log.addResult(pending, { status: 'success', data: pending.call.name, metadata: { big: 1 } });
     }
-    const { window, told } = readHistory(runs, 2);
+    const { window, told } = readHistory(runs, 2, BUILT_IN);
     expect(window).toBeNull();
     expect(told.map(({ run, turns }) => [run.ordinal, turns.length])).toEqual([
       [1, 1],
@@ -137,7 +138,7 @@ it('keeps the lists of todos beside what is told, for a window that begins behin
     for (const pending of log.pending) {
       log.addResult(pending, { status: 'success', data: '1 todo', metadata });
     }
-    const { told } = readHistory(runs, 1);
+    const { told } = readHistory(runs, 1, BUILT_IN);
     expect(told[0]?.turns[0]?.results).toEqual([{ status: 'success', data: '1 todo', metadata }]);
   });
 });
@@ -155,13 +156,13 @@ it('reads only the head and the tail of results that are told as notes', async (
       ...{ from: { run: 1, turns: 0 }, prunedThrough: 1, usage: null, digest: null },
       scale: { since: 2, tokensPerChar: 0.25, refused: null },
     });
-    const [pruned, whole] = readHistory(runs, 1).told[0]?.turns ?? [];
+    const [pruned, whole] = readHistory(runs, 1, BUILT_IN).told[0]?.turns ?? [];
     expect(whole?.results).toEqual([{ status: 'success', data: long }]);
     const [result] = pruned?.results ?? [];
     expect(result).toMatchObject({ status: 'success', wholeChars: long.length });
     expect(result?.data).toMatch(/^head .+\n.+ tail$/);
     expect(result?.data.length).toBeLessThan(3_000);
-    if (pruned) expect(prunedTexts(pruned)[0]).toContain(`${long.length} characters`);
+    if (pruned) expect(prunedTexts(pruned, BUILT_IN)[0]).toContain(`${long.length} characters`);
     if (pruned && whole) expect(fullLength(pruned, 9_000)).toBe(fullLength(whole, 9_000));
   });
 });
@@ -175,7 +176,7 @@ it('tells the model no more than its window', async () => {
       scale: { since: 7, tokensPerChar: 0.25, refused: null },
       digest: { summary: 'Much.', words: ['go'], plan: null, todos: [] },
     });
-    const { window, told } = readHistory(runs, 6);
+    const { window, told } = readHistory(runs, 6, BUILT_IN);
     expect(window).toMatchObject({ number: 1, run: 6, digest: { summary: 'Much.' } });
     expect(told.map(({ run }) => run.ordinal)).toEqual([4, 5, 6]);
     expect(told[0]?.turns.map(({ turn }) => turn.number)).toEqual([8]);
@@ -211,7 +212,9 @@ it('takes over what a version stored that did not note where turns begin', async
     },
     (log, runs) => {
       expect([...log.back()].map(({ last }) => last)).toEqual([30, 20, 10]);
-      expect(readHistory(runs, 3).told.map(({ turns }) => turns.length)).toEqual([3, 0, 2]);
+      expect(readHistory(runs, 3, BUILT_IN).told.map(({ turns }) => turns.length)).toEqual([
+        3, 0, 2,
+      ]);
     },
   );
 });

@@ -1,9 +1,8 @@
 /** What stands for everything before a new window. Pure. */
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
-import { findTool } from '../../../../shared/tools/catalogue.ts';
+import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';
 import type { Call, Digest, NewWindow } from '../../store/rows.ts';
-import { toolNameOf } from '../../store/tools.ts';
 import { piecesBefore, planIn, todosIn, wordsIn } from './range.ts';
 import { cutTagged, firstLine, newestWithin } from './text.ts';
 import type { History, Piece } from './transcript.ts';
@@ -26,13 +25,14 @@ export function digestOf(
   summary: string | null,
 ): Digest {
   const before = history.window?.digest ?? null;
+  const { toolbox } = history;
   const pieces = piecesBefore(history, from);
-  const plan = planIn(pieces) ?? before?.plan ?? null;
+  const plan = planIn(pieces, toolbox) ?? before?.plan ?? null;
   return {
-    summary: boundSummary(summary?.trim() || listOf(pieces, before, room), room),
+    summary: boundSummary(summary?.trim() || listOf(pieces, before, { room, toolbox }), room),
     words: boundWords([...(before?.words ?? []), ...wordsIn(pieces)], room),
     plan: plan === null ? null : cutTagged(plan, maxPlanChars(room)),
-    todos: todosIn(pieces) ?? before?.todos ?? [],
+    todos: todosIn(pieces, toolbox) ?? before?.todos ?? [],
   };
 }
 
@@ -53,31 +53,39 @@ const LIST_HEAD = 'No summary could be made of this part. What was done in it, o
 const LIST_CUT = '- [older entries are left out]';
 
 /** The summary before it keeps half of the place, so that a row of failures does not wear it away at once. */
-function listOf(pieces: readonly Piece[], before: Digest | null, room: number): string {
+function listOf(
+  pieces: readonly Piece[],
+  before: Digest | null,
+  { room, toolbox }: Pick<Cut, 'room'> & Pick<History, 'toolbox'>,
+): string {
   const maxChars = maxSummaryChars(room);
   const earlier = before ? `${cutTagged(before.summary, Math.floor(maxChars / 2))}\n\n` : '';
-  const entries = pieces.flatMap(entriesOf);
+  const entries = pieces.flatMap((piece) => entriesOf(piece, toolbox));
   const left = maxChars - earlier.length - LIST_HEAD.length - LIST_CUT.length - 2;
   const shown = newestWithin(entries, left, 1);
   const cut = shown.length < entries.length ? [LIST_CUT] : [];
   return `${earlier}${[LIST_HEAD, ...cut, ...shown].join('\n')}`;
 }
 
-function entriesOf({ answered }: Piece): string[] {
+function entriesOf({ answered }: Piece, toolbox: Toolbox): string[] {
   if (!answered) return [];
   const { turn, results } = answered;
   const said = firstLine(turn.text, WINDOW_LIMITS.maxListedChars);
   return [
     ...(said === '' ? [] : [`- ${said}`]),
-    ...turn.calls.map((call, index) => `- ${describeCall(call)}: ${outcomeOf(results[index])}`),
+    ...turn.calls.map(
+      (call, index) => `- ${describeCall(call, toolbox)}: ${outcomeOf(results[index])}`,
+    ),
   ];
 }
 
 /** Its tool, and the path or the command that it is about. */
-export function describeCall(call: Call): string {
-  const args = findTool(call.name)?.arguments.safeParse(call.arguments).data;
-  const subject = args ? (findTool(call.name)?.subject(args) ?? '') : '';
-  return `${toolNameOf(call)} ${firstLine(subject, WINDOW_LIMITS.maxListedChars)}`.trimEnd();
+export function describeCall(call: Call, toolbox: Toolbox): string {
+  const tool = toolbox.find(call.name);
+  const read = tool?.read(call.arguments);
+  const [subject = ''] = read?.isValid ? (tool?.subjects(read.args) ?? []) : [];
+  const name = toolbox.nameOf(call.name);
+  return `${name} ${firstLine(subject, WINDOW_LIMITS.maxListedChars)}`.trimEnd();
 }
 
 function outcomeOf(result: ToolResult | undefined): string {

@@ -3,9 +3,9 @@ import * as z from 'zod';
 import { Todo } from '../../../../shared/documents.ts';
 import { imagesOf, textOf } from '../../../../shared/requests.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
+import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';
 import type { Call, Window } from '../../store/rows.ts';
-import { isForEdge, toolNameOf } from '../../store/tools.ts';
 import { type History, type Piece, piecesOf, type Utterance } from './transcript.ts';
 
 /** From where the present window begins to where the new one does. */
@@ -31,9 +31,10 @@ export function textIn({ message }: Utterance): string {
 }
 
 /** The newest plan that was laid, as Markdown. */
-export function planIn(pieces: readonly Piece[]): string | null {
+export function planIn(pieces: readonly Piece[], toolbox: Toolbox): string | null {
   for (const { call, result } of callsBack(pieces)) {
-    if (toolNameOf(call) !== createPlan.name || result?.status !== 'success') continue;
+    const isPlan = toolbox.nameOf(call.name) === createPlan.name;
+    if (!isPlan || result?.status !== 'success') continue;
     const plan = createPlan.arguments.safeParse(call.arguments).data;
     if (plan) return `# ${plan.name}\n\n${plan.overview}\n\n${plan.plan}`;
   }
@@ -44,9 +45,10 @@ export function planIn(pieces: readonly Piece[]): string | null {
 const TodoList = z.object({ list: z.array(Todo) });
 
 /** The newest list of todos that was written. */
-export function todosIn(pieces: readonly Piece[]): readonly Todo[] | null {
+export function todosIn(pieces: readonly Piece[], toolbox: Toolbox): readonly Todo[] | null {
   for (const { call, result } of callsBack(pieces)) {
-    const written = isForEdge(call) && TodoList.safeParse(result?.metadata).data;
+    const isForEdge = toolbox.executorOf(call.name) === 'edge';
+    const written = isForEdge && TodoList.safeParse(result?.metadata).data;
     if (written) return written.list;
   }
   return null;

@@ -1,6 +1,6 @@
 /** What a turn's calls came to, as the model reads it: whole, by head and tail, or as a note. Pure. */
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
-import { findTool } from '../../../../shared/tools/catalogue.ts';
+import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { Call, ToldResult } from '../../store/rows.ts';
 import { cutMiddle, levelFor } from './text.ts';
 import type { AnsweredTurn } from './transcript.ts';
@@ -31,10 +31,12 @@ function wholeLength(result: ToldResult | undefined): number {
 }
 
 /** One text for each call: a note in place of all but the short ones. */
-export function prunedTexts({ turn, results }: AnsweredTurn): string[] {
+export function prunedTexts({ turn, results }: AnsweredTurn, toolbox: Toolbox): string[] {
   return turn.calls.map((call, index) => {
     const text = resultText(results[index]);
-    return text.length <= WINDOW_LIMITS.minResultChars ? text : noteOf(call, results[index]);
+    return text.length <= WINDOW_LIMITS.minResultChars
+      ? text
+      : noteOf(call, results[index], toolbox);
   });
 }
 
@@ -50,10 +52,10 @@ export function resultText(result: ToldResult | undefined): string {
 }
 
 /** What came of the call stays; whoever needs the words again must not repeat an effect for them. */
-function noteOf({ name }: Call, result: ToldResult | undefined): string {
+function noteOf({ name }: Call, result: ToldResult | undefined, toolbox: Toolbox): string {
   const left = `its result of ${wholeLength(result)} characters is left out to save room`;
   if (result?.status === 'error') return `Error ${result.code}: ${left}.`;
-  const isHarmless = findTool(name)?.effect === 'read';
+  const isHarmless = toolbox.find(name)?.effect === 'read';
   return isHarmless
     ? `The call succeeded; ${left}. Make it again if you need the result.`
     : `The call was carried out; ${left}. Do not repeat it: look at what it has left behind.`;

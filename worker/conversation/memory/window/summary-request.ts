@@ -1,5 +1,6 @@
 /** The request for a summary: what a new window leaves behind it, as a record that fits the model's room. Pure. */
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { buildSummariserPrompt, buildSummaryQuery, recorded } from '../../../prompt/summary.ts';
 import type { UpstreamRequest } from '../../../upstream/request.ts';
 import { type Cut, describeCall, maxSummaryChars } from './digest.ts';
@@ -16,7 +17,8 @@ export function summaryRequest(history: History, cut: Cut, model: string): Upstr
   const earlier = before === null ? null : cutTagged(before, Math.floor(room * WINDOW_LIMITS.tail));
   const around = system.length + buildSummaryQuery(earlier, '').length;
   const left = Math.floor(room * WINDOW_LIMITS.full) - around - 2 * WINDOW_LIMITS.messageChars;
-  const record = recordOf(piecesBefore(history, cut.window.from), left);
+  const pieces = piecesBefore(history, cut.window.from);
+  const record = recordOf(pieces, left, history.toolbox);
   return {
     model,
     messages: [
@@ -28,12 +30,12 @@ export function summaryRequest(history: History, cut: Cut, model: string): Upstr
 }
 
 /** Long texts are cut further and further until everything fits; then the oldest entries are left out. */
-function recordOf(pieces: readonly Piece[], maxChars: number): string {
+function recordOf(pieces: readonly Piece[], maxChars: number, toolbox: Toolbox): string {
   const { maxRenderedChars, minRenderedChars } = WINDOW_LIMITS;
   let entries: string[] = [];
   for (let chars: number = maxRenderedChars; chars >= minRenderedChars; chars /= 2) {
     const textChars = Math.floor(chars);
-    entries = pieces.flatMap((piece) => entriesOf(piece, textChars));
+    entries = pieces.flatMap((piece) => entriesOf(piece, textChars, toolbox));
     if (lengthOf(entries) <= maxChars) return entries.join('\n');
   }
   const left = maxChars - RECORD_CUT.length - 1;
@@ -46,13 +48,13 @@ function lengthOf(entries: readonly string[]): number {
   return entries.reduce((sum, { length }) => sum + length + 1, 0);
 }
 
-function entriesOf({ utterances, answered }: Piece, textChars: number): string[] {
+function entriesOf({ utterances, answered }: Piece, textChars: number, toolbox: Toolbox): string[] {
   const said = utterances.map((utterance) => saidEntry(utterance, textChars));
   if (!answered) return said;
   const { turn, results } = answered;
   if (turn.text !== '') said.push(recorded('assistant', cutMiddle(turn.text, 2 * textChars)));
   for (const [index, call] of turn.calls.entries()) {
-    const made = `${describeCall(call)}\n${cutMiddle(call.rawArguments, textChars)}`;
+    const made = `${describeCall(call, toolbox)}\n${cutMiddle(call.rawArguments, textChars)}`;
     said.push(recorded('call', made));
     said.push(recorded('result', cutMiddle(resultText(results[index]), textChars)));
   }

@@ -119,7 +119,7 @@ export function withHead<One extends ToldPiece>(
 
 /** `room` says how long the results of one turn may be. */
 export function weighPieces(
-  { window, told }: History,
+  { window, told, toolbox }: History,
   { takesImages }: Pick<ModelSize, 'takesImages'>,
   room: number,
 ): WeighedPiece[] {
@@ -127,15 +127,20 @@ export function weighPieces(
   return piecesOf({ told }).map((piece) => {
     const withImages = takesImages && shows.has(piece.run.ordinal);
     const said = piece.utterances.map((utterance) => messageOf(utterance, piece.run, withImages));
-    return weighPiece(piece, said, window?.prunedThrough ?? 0, room);
+    return weighPiece(piece, said, { prunedThrough: window?.prunedThrough ?? 0, room, toolbox });
   });
+}
+
+interface Weighing extends Pick<History, 'toolbox'> {
+  readonly prunedThrough: number;
+  /** Says how long the results of one turn may be. */
+  readonly room: number;
 }
 
 function weighPiece(
   piece: Piece,
   said: UpstreamMessage[],
-  prunedThrough: number,
-  room: number,
+  { prunedThrough, room, toolbox }: Weighing,
 ): WeighedPiece {
   const saidChars = weigh(said);
   const { answered } = piece;
@@ -145,7 +150,7 @@ function weighPiece(
   }
   const { number, usage } = answered.turn;
   const maxChars = Math.floor(room * WINDOW_LIMITS.turnResults);
-  const pruned = prunedTexts(answered);
+  const pruned = prunedTexts(answered, toolbox);
   const texts = number <= prunedThrough ? pruned : resultTexts(answered, maxChars);
   const messages = messagesOfTurn(answered.turn, texts);
   const besides = saidChars + weigh(messages) - lengthOf(texts);

@@ -5,6 +5,7 @@ import {
   imagesOf,
   textOf,
 } from '../../../../shared/requests.ts';
+import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { buildUserPrompt, STOPPED_NOTE, tagQuery } from '../../../prompt/context.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Run, Steer, ToldResult, Turn, Window } from '../../store/rows.ts';
@@ -32,6 +33,8 @@ export interface History {
   readonly window: Window | null;
   /** From where the window begins, in order. */
   readonly told: readonly Told[];
+  /** Of the run that asks: what the calls in all of this mean. */
+  readonly toolbox: Toolbox;
 }
 
 /** A message of a request, or one that steered its run; `asked` is the one that the run answers. */

@@ -1,6 +1,8 @@
 /** Histories made by hand, as the store would give them. */
+
 import type { Todo } from '../../../../../shared/documents.ts';
 import type { MessageContent } from '../../../../../shared/requests.ts';
+import { BUILT_IN } from '../../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../../shared/tunnel.ts';
 import type { ModelSize } from '../../../../../worker/conversation/memory/window/size.ts';
 import type {
@@ -53,7 +55,7 @@ export function historyOf(runs: readonly MadeRun[], window: NewWindow | null = n
     const steers = steersOf(made, ordinal);
     return { run: runOf(made, ordinal, firstTurn), before: 0, turns, steers };
   });
-  return under({ window: null, told }, window);
+  return under({ window: null, told, toolbox: BUILT_IN }, window);
 }
 
 /** The same under another window, as the store would read it then. */
@@ -63,7 +65,8 @@ export function under(history: History, window: NewWindow | null): History {
   const told = history.told
     .filter(({ run }) => run.ordinal >= from.run)
     .map((one) => (one.run.ordinal === from.run ? behind(one, from.turns) : one));
-  return { window: { ...window, number: 1, run: told.at(-1)?.run.ordinal ?? 1 }, told };
+  const numbered = { ...window, number: 1, run: told.at(-1)?.run.ordinal ?? 1 };
+  return { ...history, window: numbered, told };
 }
 
 function behind({ before, turns, ...told }: Told, count: number): Told {
