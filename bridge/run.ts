@@ -5,7 +5,7 @@ import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { Asking } from './admission/asking.ts';
 import { readDevices } from './admission/devices.ts';
-import { createJudge, readMayName } from './admission/judge.ts';
+import { createJudge, readMayName, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { ContextTeller } from './context/teller.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
@@ -14,8 +14,10 @@ import { probeConfinement } from './sandbox/confine.ts';
 import { readReadable, stateFolders } from './sandbox/owners-choice.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { createCatalogue } from './tools/catalogue.ts';
+import { Offers } from './tools/offers.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
 import { Journal } from './tunnel/journal.ts';
+import { OfferTeller } from './tunnel/offer-teller.ts';
 import { serve } from './tunnel/serving.ts';
 import { type Machine, Session } from './tunnel/session.ts';
 import { Workspace } from './workspace/workspace.ts';
@@ -29,12 +31,14 @@ export interface BridgeConfig {
   readonly workspaceDir: string;
   /** Outside every workspace: journal, rules and enrolled devices. */
   readonly stateDir: string;
+  /** What servers of the owner offer; nothing without it. */
+  readonly offers?: Offers;
   onStatus(status: BridgeStatus): void;
 }
 
 /** Runs until the signal aborts, or until the server refuses the bridge for good, which `onStatus` is told. */
 export async function runBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
-  const { bridgeId, stateDir, onStatus } = config;
+  const { bridgeId, stateDir, onStatus, offers = new Offers() } = config;
   const workspace = await Workspace.open(config.workspaceDir, { closedPaths: [stateDir] });
   const { root } = workspace;
   const bootId = crypto.randomUUID();
@@ -54,7 +58,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     environment: process.env,
   });
   const background = new BackgroundProcesses();
-  const tools = createCatalogue(createRunTerminalCmd({ confinement, background, guard }));
+  const builtIn = createCatalogue(createRunTerminalCmd({ confinement, background, guard }));
   const { kind, detail } = confinement;
   const isForeign = (path: string) => guard.isForeign(path);
   const surroundings = { root, stateDir, isForeign };
@@ -62,11 +66,17 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const looked = { root, confinement, readMayName: () => readMayName(surroundings) };
   const looker = new ContextTeller(looked, (look) => session.tellContext(look), signal);
   const onChanged = () => looker.refresh();
-  const gate = { workspace, tools, judge, journal, onChanged };
+  const teller = new OfferTeller(async () =>
+    offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
+  );
+  offers.onChange(() => teller.changed());
+  const tools = { get: (name: string) => builtIn.get(name) ?? offers.find(name) };
+  const gate = { workspace, tools, judge, journal, onChanged, offers: teller };
   const session: Session = createSession(gate, { bridgeId, stateDir });
-  const introduction = { bootId, tools: [...tools.keys()], confinement: { kind, detail } };
+  const introduction = { bootId, tools: [...builtIn.keys()], confinement: { kind, detail } };
   try {
-    await serve(config, { session, journal, introduction, looker, onStatus }, signal);
+    const served = { session, journal, introduction, looker, offers: teller, onStatus };
+    await serve(config, served, signal);
   } finally {
     await Promise.all([session.end(), background.endAll()]);
     await guard.close();

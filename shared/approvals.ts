@@ -40,6 +40,8 @@ const CallProposal = z.object({
   kind: z.literal('call'),
   tool: z.string(),
   arguments: Metadata,
+  /** Only of a tool that a server of the machine's owner offers: which one, by which definition. */
+  offer: z.object({ server: z.string(), tool: z.string(), definition: z.string() }).optional(),
 });
 
 /** What will happen if a person allows it, as an object. */

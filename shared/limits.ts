@@ -317,6 +317,22 @@ export const UPSTREAM_LIMITS = {
 } as const;
 
 /** The socket between a bridge and its tunnel object. */
+/** Of the tools that a bridge offers beside the built-in ones. */
+export const OFFER_LIMITS = {
+  /** Tools in a set: model servers take as many, and a model chooses badly among more. */
+  maxOffers: 128,
+  /** UTF-16 units of their definitions: with more there is no room in a model's window. One row and one frame take it. */
+  maxChars: 256 * KIB,
+  /** Tools of which a set only tells that they cannot be offered. */
+  maxUnavailable: 128,
+  /** UTF-16 units of a title, for people. */
+  maxTitleChars: 200,
+  /** UTF-16 units of the reason why a tool is not offered. */
+  maxReasonChars: 300,
+  /** Sets that a tunnel keeps: a conversation may still ask for the one before, and servers that come and go repeat theirs. */
+  keptSets: 4,
+} as const;
+
 export const TUNNEL_LIMITS = {
   /** Of one frame, in bytes; the platform takes 32 MiB. */
   maxFrameBytes: 4 * MIB,

@@ -65,11 +65,21 @@ export function describeProposal(proposal: Proposal): string[] {
       });
     }
     case 'call':
-      return describeValues(proposal.arguments);
+      return [
+        ...(proposal.offer ? [describeOffer(proposal.offer)] : []),
+        ...describeValues(proposal.arguments),
+      ];
     default:
       return proposal satisfies never;
   }
 }
+
+/** Before the arguments, whose names the model chooses. */
+function describeOffer({ server, tool }: NonNullable<CallProposal['offer']>): string {
+  return `  ${inPlainSight(tool)}, a tool of the server ${inPlainSight(server)}`;
+}
+
+type CallProposal = Extract<Proposal, { kind: 'call' }>;
 
 function describeValues(values: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(values).flatMap(([name, value]) => {

@@ -9,6 +9,7 @@ import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
 import { Mode } from './modes.ts';
 import { AllowedPath } from './paths.ts';
+import { OfferSet } from './tools/offer.ts';
 
 /** Raised with every change of this file that an older peer would misread. */
 export const TUNNEL_PROTOCOL = 3;
@@ -56,6 +57,8 @@ export const ToolCall = z.object({
   arguments: Metadata,
   mode: Mode,
   limits: CallLimits.optional(),
+  /** Digest of the definition that is meant, where the tool is an offer. A bridge with another one refuses the call. */
+  definition: z.string().optional(),
   /** Why the edge demands an approval of this one call; `limits.requireApproval` is set then. */
   approvalReason: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
 });
@@ -94,11 +97,14 @@ export type MachineContext = z.infer<typeof MachineContext>;
 
 /**
  * What a peer of this version can do beyond it, by name. A name that the other side does not know means nothing to it, so
- * that an addition needs no new version. None is in use yet.
+ * that an addition needs no new version.
  */
 const Features = z
   .array(z.string().max(REQUEST_LIMITS.maxNameChars))
   .max(TUNNEL_LIMITS.maxFeatures);
+
+/** The peer knows offers: `offers` in hello, and the frames `offers_wanted` and `offers`. */
+export const OFFERS_FEATURE = 'offers';
 
 const Hello = z.object({
   type: z.literal('hello'),
@@ -110,6 +116,8 @@ const Hello = z.object({
   tools: z.array(z.string().max(REQUEST_LIMITS.maxNameChars)).max(TUNNEL_LIMITS.maxTools),
   confinement: Confinement,
   context: MachineContext,
+  /** Digest of the set that the bridge offers; absent where it offers nothing. */
+  offers: z.string().optional(),
   /** Calls the journal still holds. Those the tunnel no longer knows are acked, so that the journal lets them go. */
   calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
 });
@@ -154,6 +162,9 @@ const ApprovalResolved = z.object({
   message: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
 });
 
+/** The set that holds from now on: where it was asked for, and whenever it changes. Null where nothing is offered any more. */
+const Offers = z.object({ type: z.literal('offers'), set: OfferSet.nullable() });
+
 const Context = z.object({ type: z.literal('context'), context: MachineContext });
 
 /** Bridge to tunnel. */
@@ -166,6 +177,7 @@ export const BridgeFrame = z.discriminatedUnion('type', [
   ApprovalRefused,
   ApprovalResolved,
   Context,
+  Offers,
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
@@ -188,6 +200,9 @@ const Cancel = z.object({ type: z.literal('cancel'), callId: CallId });
 
 const Approval = z.object({ type: z.literal('approval'), answer: ApprovalAnswer });
 
+/** The set of this digest, which hello has named, is not known here. */
+const OffersWanted = z.object({ type: z.literal('offers_wanted'), digest: z.string() });
+
 /** UTF-16 units of output that arrived and may be sent anew. */
 const Credit = z.object({ type: z.literal('credit'), chars: z.int().positive() });
 
@@ -201,6 +216,7 @@ export const TunnelFrame = z.discriminatedUnion('type', [
   Cancel,
   Approval,
   Credit,
+  OffersWanted,
   Goodbye,
 ]);
 export type TunnelFrame = z.infer<typeof TunnelFrame>;

@@ -16,6 +16,7 @@ import type {
   Delivery,
   MessageContent,
 } from '../shared/requests.ts';
+import type { OfferSet } from '../shared/tools/offer.ts';
 import type { ApprovalAnswer, ToolCall, ToolResult } from '../shared/tunnel.ts';
 import type { Machine, RunRequest } from './conversation/store/rows.ts';
 import type { Outcome } from './outcome.ts';
@@ -140,14 +141,17 @@ export interface PageStart {
   readonly offset: number;
 }
 
-export type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'windows';
+export type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'windows' | 'offers';
 
 export type StoredRow = Record<string, SqlStorageValue>;
 
 /** One bridge's side of the edge. The bridge itself comes over `fetch`, with a WebSocket. */
 export interface TunnelPort extends Rpc.DurableObjectBranded {
   /** The bridge as it last introduced itself; null when it never did or belongs to another account. */
-  describe(account: string): Machine | null;
+  describe(account: string): MachineSeen | null;
+
+  /** The set of this digest; null where it is not known any more, and like {@link describe}. */
+  offers(account: string, digest: string): OfferSet | null;
 
   /** What is shown of the bridge to its owner; null like {@link describe}. */
   status(account: string): BridgeStatus | null;
@@ -169,6 +173,11 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
 
   /** Asked again and again while somebody waits, so that nothing waits here. */
   answerState(account: string, key: AnswerKey): AnswerState;
+}
+
+/** A bridge as it introduced itself: of what it offers only the digest of the set. */
+export interface MachineSeen extends Omit<Machine, 'offers'> {
+  readonly offers?: string;
 }
 
 /** Which question an answer is to. */

@@ -2,10 +2,16 @@
 import { takesPath } from '../../shared/tools/definition.ts';
 import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
-import { type BridgeTool, type Places, type ReadCall, toErrorResult } from '../tools/executor.ts';
+import {
+  type BridgeTool,
+  type Places,
+  type ReadCall,
+  type ToolFactsHere,
+  toErrorResult,
+} from '../tools/executor.ts';
 import type { Access, Place, Workspace } from '../workspace/workspace.ts';
 import type { Judge, Judgement } from './judge.ts';
-import { denied, refuse } from './refusals.ts';
+import { denied } from './refusals.ts';
 import { strictestOf } from './verdict.ts';
 
 /** A call that may run, perhaps after a person was asked. */
@@ -17,6 +23,8 @@ export interface AdmittedCall extends ReadCall, Pick<ToolCall, 'callId' | 'conve
   /** The files that the call changes: calls with one in common follow each other. */
   readonly lanes: readonly string[];
   readonly verdict: Judgement;
+  /** As the owner has it, where a server says something else of its tool. */
+  readonly counts: Pick<ToolFactsHere, 'effect' | 'idempotent'>;
 }
 
 export type Admission =
@@ -25,19 +33,15 @@ export type Admission =
 
 export interface Gate {
   readonly workspace: Workspace;
-  readonly tools: ReadonlyMap<string, BridgeTool>;
+  readonly tools: Pick<ReadonlyMap<string, BridgeTool>, 'get'>;
   /** The owner's policy; asked anew each time, so that a changed file counts at once. */
   readonly judge: Judge;
 }
 
 /** Reads the arguments, resolves the path, and judges. */
 export async function admit(call: ToolCall, gate: Gate): Promise<Admission> {
-  const tool = gate.tools.get(call.tool);
-  if (!tool) {
-    const message = `This bridge has no tool named ${JSON.stringify(call.tool)}.`;
-    return refused(refuse('UNKNOWN_TOOL', message));
-  }
   try {
+    const tool = findMeant(call, gate);
     return await judged(call, tool, tool.read(call.arguments), gate);
   } catch (error) {
     return refusedFor(error);
@@ -53,13 +57,32 @@ export async function admitAgain(
   before: AdmittedCall,
   gate: Gate,
 ): Promise<Admission> {
-  const { tool, args, subjects, paths, propose, verdict } = before;
-  const read = { args, subjects, paths, propose };
-  const now = await judged(call, tool, read, gate).catch(refusedFor);
+  const { args, subjects, paths, propose, verdict } = before;
+  const now = await again().catch(refusedFor);
   if (now.state === 'refused') return now;
   const { visibility } = now.call.verdict;
   const stricter = strictestOf([verdict, now.call.verdict]);
   return { ...now, call: { ...now.call, verdict: { ...stricter, visibility } } };
+
+  async function again(): Promise<Admission> {
+    const tool = findMeant(call, gate);
+    const isSame = tool === before.tool;
+    const read = isSame ? { args, subjects, paths, propose } : tool.read(call.arguments);
+    return await judged(call, tool, read, gate);
+  }
+}
+
+/** The tool that the call means: an offer by the definition that the model was told, and by no other. */
+function findMeant({ tool: name, definition }: ToolCall, { tools }: Gate): BridgeTool {
+  const tool = tools.get(name);
+  if (!tool) {
+    throw new ToolFailure('UNKNOWN_TOOL', `This bridge has no tool named ${JSON.stringify(name)}.`);
+  }
+  if (tool.definition.claims?.digest === definition) return tool;
+  throw new ToolFailure(
+    'TOOL_CHANGED',
+    `The server of ${name} has changed its definition since this run began, so the call was not run. The next message can use the new one.`,
+  );
 }
 
 async function judged(
@@ -82,11 +105,12 @@ async function judged(
   const verdict = await judge(judgedCall, takesPath(definition) ? realNames : []);
   if (verdict.decision === 'deny') return refused(denied(verdict.reason));
   const places = placesIn(resolved);
-  const { visibility } = verdict;
+  const { visibility, isTrusted = false } = verdict;
+  const { effect, idempotent } = (isTrusted && definition.claims) || definition;
   const shown = visibility ? within.showing(visibility.mayShow) : within;
   const lanes = definition.document.type === 'file_edit' ? places.map(({ path }) => path) : [];
   const known = { callId, conversationId, tool, places, lanes, verdict, workspace: shown };
-  return { state: 'admitted', call: { ...read, ...known } };
+  return { state: 'admitted', call: { ...read, ...known, counts: { effect, idempotent } } };
 }
 
 /** What the policy says counts before this, so a failure is a value here. */

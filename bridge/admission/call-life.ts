@@ -110,7 +110,7 @@ export class CallLife {
     const result = await this.#lanes.run(
       admitted.lanes,
       async () => {
-        const isRead = admitted.tool.definition.effect === 'read';
+        const isRead = admitted.counts.effect === 'read';
         const now = isRead ? admitted : await this.#admitAgain(life);
         if ('result' in now) return now.result;
         if (now.verdict.decision === 'ask') return null;
@@ -201,10 +201,10 @@ export class CallLife {
   }
 
   async #start(now: AdmittedCall, proposed: Proposed, running: Running): Promise<ToolResult> {
-    const { name: tool, effect, idempotent } = now.tool.definition;
+    const { name: tool } = now.tool.definition;
     const { change } = proposed;
     running.signal.throwIfAborted();
-    this.#desk.journal.start({ callId: now.callId, tool, effect, idempotent, change });
+    this.#desk.journal.start({ callId: now.callId, tool, ...now.counts, change });
     const result = await proposed.apply(this.#contextOf(now, running, false));
     return withNote(result, now.verdict.visibility?.note);
   }

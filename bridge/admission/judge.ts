@@ -2,6 +2,8 @@
 import { join } from 'node:path';
 import { listDir } from '../../shared/tools/list-dir.ts';
 import { logTrouble } from '../log.ts';
+import type { ToolFactsHere } from '../tools/executor.ts';
+import { isTrusted } from './offer-verdict.ts';
 import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.ts';
 import { readRules } from './rules.ts';
 import { deny, type Verdict } from './verdict.ts';
@@ -11,6 +13,8 @@ import { type Visibility, visibilityInAll } from './visibility.ts';
 export interface Judgement extends Verdict {
   /** What it may show; all of the workspace where this is undefined. */
   readonly visibility?: Visibility | undefined;
+  /** Of an offer: whether the owner believes what its server says of it. */
+  readonly isTrusted?: boolean;
 }
 
 /** `realNames` are where the paths of the call lead, relative to the workspace; undefined for one that is refused. */
@@ -33,7 +37,10 @@ export function createJudge(surroundings: Surroundings, { isConfined }: IsConfin
     const rules = await readAllRules(surroundings);
     if (rules === undefined) return deny(UNREADABLE_RULES);
     const policy = { workspace: surroundings.root, isConfined, realNames, ...rules };
-    return { ...judgeCall(call, policy), visibility: visibilityOf(call, policy) };
+    const { definition } = call;
+    const isBelieved = definition.claims !== undefined && isTrusted(definition, policy);
+    const verdict = { ...judgeCall(call, policy), visibility: visibilityOf(call, policy) };
+    return isBelieved ? { ...verdict, isTrusted: true } : verdict;
   };
 }
 
@@ -43,6 +50,14 @@ type IsConfined = Pick<Policy, 'isConfined'>;
 export async function readMayName(surroundings: Surroundings): Promise<(name: string) => boolean> {
   const rules = await readAllRules(surroundings);
   return rules === undefined ? () => false : visibilityInAll(listDir, rules).mayShow;
+}
+
+/** Which offers the owner's rules believe; none where the rules cannot be read. */
+export async function readTrust(
+  surroundings: Surroundings,
+): Promise<(tool: ToolFactsHere) => boolean> {
+  const rules = await readAllRules(surroundings);
+  return (tool) => rules !== undefined && isTrusted(tool, rules);
 }
 
 /** Undefined when a file of rules is broken: what it forbids is not known then, so nothing may run. */

@@ -2,13 +2,15 @@
 import { relative, resolve } from 'node:path';
 import type { Metadata } from '../../shared/documents.ts';
 import { modeAllows } from '../../shared/modes.ts';
-import { type ToolDefinition, takesPath } from '../../shared/tools/definition.ts';
+import { type ToolFacts, takesPath } from '../../shared/tools/definition.ts';
 import { deleteFile } from '../../shared/tools/delete-file.ts';
 import { renameFile } from '../../shared/tools/rename-file.ts';
 import { runTerminalCmd } from '../../shared/tools/run-terminal-cmd.ts';
 import { write } from '../../shared/tools/write.ts';
 import type { CallLimits, ToolCall } from '../../shared/tunnel.ts';
+import type { ToolFactsHere } from '../tools/executor.ts';
 import { judgeCommand } from './command-verdict.ts';
+import { isTrusted, judgeOffer } from './offer-verdict.ts';
 import {
   type DecidingRules,
   findDecidingRules,
@@ -32,7 +34,7 @@ export interface Policy extends Rulebook {
 
 /** A call, as far as rules know it: its arguments were read before. */
 export interface JudgedCall extends Pick<ToolCall, 'mode' | 'limits' | 'approvalReason'> {
-  readonly definition: ToolDefinition;
+  readonly definition: ToolFactsHere;
   readonly args: Metadata;
   /** Paths or a command line. */
   readonly subjects: readonly string[];
@@ -41,15 +43,26 @@ export interface JudgedCall extends Pick<ToolCall, 'mode' | 'limits' | 'approval
 /** The verdict on a call, whatever the edge thinks of it. */
 export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
   const { definition: tool, args, subjects, mode, limits = {}, approvalReason } = call;
-  if (!modeAllows(mode, tool.effect)) {
+  const { effect } = (isTrusted(tool, policy) && tool.claims) || tool;
+  if (!modeAllows(mode, effect)) {
     return deny(`In the read-only mode ${mode}, ${tool.name} does not run.`);
   }
   return strictestOf([
-    tool.name === runTerminalCmd.name
-      ? judgeCommand(runTerminalCmd.arguments.parse(args), policy, policy)
-      : judgePaths(tool, subjects, policy),
+    judgeWork(tool, args, subjects, policy),
     ...verdictsOfRequest(tool, limits, approvalReason),
   ]);
+}
+
+/** By what the call would do, whatever the request demands of it. */
+function judgeWork(
+  tool: ToolFactsHere,
+  args: Metadata,
+  subjects: readonly string[],
+  policy: Policy,
+): Verdict {
+  if (tool.origin) return judgeOffer(tool, policy);
+  if (tool.name !== runTerminalCmd.name) return judgePaths(tool, subjects, policy);
+  return judgeCommand(runTerminalCmd.arguments.parse(args), policy, policy);
 }
 
 /**
@@ -68,7 +81,7 @@ export function visibilityOf(
 }
 
 /** A rename is also judged as what it comes to: the file is deleted where it was, and written where it will be. */
-function judgePaths(tool: ToolDefinition, subjects: readonly string[], policy: Policy): Verdict {
+function judgePaths(tool: ToolFacts, subjects: readonly string[], policy: Policy): Verdict {
   const parts = tool.name === renameFile.name ? [deleteFile, write] : [];
   return strictestOf(
     namedPaths(subjects, policy).flatMap((path, index) =>
@@ -79,7 +92,7 @@ function judgePaths(tool: ToolDefinition, subjects: readonly string[], policy: P
   );
 }
 
-function verdictsOfPath(tool: ToolDefinition, path: NamedPath, policy: Policy): Verdict[] {
+function verdictsOfPath(tool: ToolFacts, path: NamedPath, policy: Policy): Verdict[] {
   const builtIn = builtInVerdict(tool);
   return decidingRulesOfPath(tool, path, policy).flatMap((rules) => verdictsOf(rules, builtIn));
 }
@@ -103,7 +116,7 @@ function namedPaths(subjects: readonly string[], { workspace, realNames }: Polic
  * it, which a pattern such as `private/*` is about: rules that forbid or ask hold for `private/`, too.
  */
 function decidingRulesOfPath(
-  tool: ToolDefinition,
+  tool: ToolFacts,
   { called, realName = called }: NamedPath,
   policy: Policy,
 ): DecidingRules[] {
@@ -118,7 +131,7 @@ function toRelative(path: string, workspace: string): string {
 }
 
 /** Paths outside the workspace and protected ones are refused where the path is resolved, not here. */
-function builtInVerdict(tool: ToolDefinition): Verdict {
+function builtInVerdict(tool: ToolFacts): Verdict {
   switch (tool.effect) {
     case 'read':
       return allow('Reading in the workspace is allowed.');
@@ -131,7 +144,7 @@ function builtInVerdict(tool: ToolDefinition): Verdict {
 
 /** What the request demands. Whether a call keeps to its allowed paths is for where its path is resolved. */
 function verdictsOfRequest(
-  tool: ToolDefinition,
+  tool: ToolFacts,
   { allowedPaths, requireApproval = false }: CallLimits,
   approvalReason = `The request asks for an approval of every ${tool.name} call.`,
 ): Verdict[] {

@@ -3,31 +3,41 @@ import { RULE_LIMITS } from '../../shared/limits.ts';
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import { toolsRunBy } from '../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import type { ToolFactsHere } from '../tools/executor.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 /** Tools by what they do. `web` has no tool yet. Each MCP server is a category, `mcp:<server>`. */
 const CATEGORIES = ['read', 'edit', 'command', 'web'] as const;
-type Category = (typeof CATEGORIES)[number];
+type Category = (typeof CATEGORIES)[number] | `mcp:${string}`;
 
 /** What rules know of a tool. */
-export type NamedTool = Pick<ToolDefinition, 'name' | 'aliases' | 'effect'>;
+export type NamedTool = Pick<ToolFactsHere, 'name' | 'aliases' | 'effect' | 'origin' | 'claims'>;
 
 /** As much of a rule as says which tools it is about; rules.ts has the whole of it. */
 interface NamingRule {
   readonly tool: string;
   readonly decision: 'allow' | 'ask' | 'deny';
+  readonly definition?: string | undefined;
 }
 
 /**
  * A rule that forbids or asks also holds for each tool that does the same by another name: an owner
  * who forbids `edit_file` does not mean that `write` may. A rule that allows holds for its tool alone.
  */
-export function isFor({ tool: pattern, decision }: NamingRule, tool: NamedTool): boolean {
+export function isFor(rule: NamingRule, tool: NamedTool): boolean {
+  if (!isForDefinition(rule, tool)) return false;
+  const { tool: pattern, decision } = rule;
   const stronger = decision === 'allow' ? [] : (HELD_WITH.get(tool.name) ?? []);
   return (
     matchesWildcard(pattern, categoryOf(tool)) ||
     [tool, ...stronger].some((each) => namesOf(each).some((name) => matchesWildcard(pattern, name)))
   );
+}
+
+/** A server can put another tool behind the same name: a rule that allows an offer holds for one definition of it. */
+function isForDefinition({ decision, definition }: NamingRule, { claims }: NamedTool): boolean {
+  if (definition !== undefined) return definition === claims?.digest;
+  return decision !== 'allow' || claims === undefined;
 }
 
 /** Why no rule can have this name, as a sentence; undefined for a name that rules may have. */
@@ -44,7 +54,8 @@ export function problemOfName(pattern: string): string | undefined {
   return `there is no tool or category named ${shown}; the nearest name is ${nearestTo(shown)}`;
 }
 
-function categoryOf({ effect }: NamedTool): Category {
+function categoryOf({ effect, origin }: NamedTool): Category {
+  if (origin) return `mcp:${origin.server}`;
   switch (effect) {
     case 'read':
       return 'read';

@@ -22,6 +22,11 @@ export const Rule = z.strictObject({
   /** Matched against the call's path or command line; everything without it. */
   pattern: z.string().min(1).default('*'),
   decision: Decision,
+  /** Digest of the one definition of an offered tool that the rule is about; a rule that allows such a tool needs it. */
+  definition: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/, { error: 'it is the digest that the question about the tool shows' })
+    .optional(),
 });
 export type Rule = z.infer<typeof Rule>;
 

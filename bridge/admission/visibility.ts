@@ -2,7 +2,7 @@
 import { RULE_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
-import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { globFileSearch } from '../../shared/tools/glob-file-search.ts';
 import { grep } from '../../shared/tools/grep.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
@@ -26,7 +26,7 @@ export interface Visibility {
 }
 
 export interface Look {
-  readonly tool: ToolDefinition;
+  readonly tool: ToolFacts;
   /** Where it looks, relative to the workspace. */
   readonly folders: readonly string[];
   readonly book: Rulebook;
@@ -56,11 +56,11 @@ export function visibilityFor({ tool, folders, book, answered }: Look): Visibili
 }
 
 /** Of the whole workspace, without having asked anybody. */
-export function visibilityInAll(tool: ToolDefinition, book: Rulebook): Visibility {
+export function visibilityInAll(tool: ToolFacts, book: Rulebook): Visibility {
   return visibilityFor({ tool, folders: ['.'], book, answered: [] });
 }
 
-const SEARCHES: ReadonlySet<ToolDefinition> = new Set<ToolDefinition>([
+const SEARCHES: ReadonlySet<ToolFacts> = new Set<ToolFacts>([
   grep,
   globFileSearch,
   listDir,

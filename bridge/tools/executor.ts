@@ -6,6 +6,7 @@ import {
   renameArguments,
   subjectsOf,
   type ToolDefinition,
+  type ToolFacts,
   takesPath,
 } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
@@ -64,9 +65,15 @@ export interface ReadCall {
   readonly propose: (context: ToolContext) => Promise<Proposed>;
 }
 
+/** What this machine knows of a tool. Of an offer it is what holds without any trust in its server. */
+export interface ToolFactsHere extends ToolFacts {
+  /** Only of an offer: what its server says, in a definition with this digest. */
+  readonly claims?: Pick<ToolFacts, 'effect' | 'idempotent'> & { readonly digest: string };
+}
+
 /** A tool with its schema and its work bound together, so that a caller needs to know neither's types. */
 export interface BridgeTool {
-  readonly definition: ToolDefinition;
+  readonly definition: ToolFactsHere;
   /** Throws a {@link ToolFailure} (`INVALID_ARGUMENTS`). */
   readonly read: (args: unknown) => ReadCall;
 }

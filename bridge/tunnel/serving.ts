@@ -4,11 +4,13 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   type Confinement as ConfinementReport,
+  OFFERS_FEATURE,
   TUNNEL_PROTOCOL,
 } from '../../shared/tunnel.ts';
 import type { ContextTeller } from '../context/teller.ts';
 import { ConnectionRefused, stayConnected } from './connection.ts';
 import type { Journal } from './journal.ts';
+import type { OfferTeller } from './offer-teller.ts';
 import type { Session } from './session.ts';
 import type { ConnectionConfig, ConnectionEvents } from './socket.ts';
 
@@ -18,6 +20,7 @@ export interface Served {
   readonly looker: ContextTeller;
   readonly session: Session;
   readonly journal: Journal;
+  readonly offers: OfferTeller;
   readonly introduction: Pick<Hello, 'bootId' | 'tools' | 'confinement'>;
   onStatus(status: BridgeStatus): void;
 }
@@ -52,16 +55,18 @@ export async function serve(
 /** Says hello on a new socket, unless it has gone while we looked at the machine: then a later one may be in use. */
 async function introduce(
   bridgeId: string,
-  { looker, session, journal, introduction }: Served,
+  { looker, session, journal, offers, introduction }: Served,
   send: (frame: BridgeFrame) => void,
   closed: AbortSignal,
 ): Promise<void> {
   const context = await looker.look(closed).catch(() => undefined);
   if (context === undefined || closed.aborted) return; // It rejects only when the socket is gone.
+  const told = await offers.introduce();
+  if (closed.aborted) return;
   const { calls } = journal;
   const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
-  const version = { protocol: TUNNEL_PROTOCOL, features: [] };
-  send({ type: 'hello', ...version, bridgeId, ...introduction, context, calls: first });
+  const version = { protocol: TUNNEL_PROTOCOL, features: [OFFERS_FEATURE] };
+  send({ type: 'hello', ...version, bridgeId, ...introduction, ...told, context, calls: first });
   session.attach(send);
   // A server that does not know these acks them, and takes its time for that.
   while (calls.length > 0) {

@@ -16,11 +16,13 @@ import { CallLife, type Desk } from '../admission/call-life.ts';
 import { refuse, UNKNOWN_OUTCOME } from '../admission/refusals.ts';
 import { logTrouble } from '../log.ts';
 import type { Journal } from './journal.ts';
+import type { OfferTeller } from './offer-teller.ts';
 import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
 
 export interface Machine extends Desk {
   readonly devices: DeviceAsker;
   readonly journal: Journal;
+  readonly offers: OfferTeller;
   /** A call has ended that may have changed the workspace. */
   readonly onChanged: () => void;
 }
@@ -60,6 +62,7 @@ export class Session {
 
   detach(): void {
     this.#send = null;
+    this.#machine.offers.lost();
   }
 
   /** What the workspace looks like now. */
@@ -106,6 +109,8 @@ export class Session {
       case 'credit':
         this.#credit = Math.min(this.#credit + frame.chars, TUNNEL_LIMITS.outputCredit);
         return;
+      case 'offers_wanted':
+        return this.#machine.offers.wanted();
       case 'goodbye':
         return; // The close that follows it says what it means for the connection.
       default:
@@ -124,8 +129,10 @@ export class Session {
     await Promise.all(work.map(({ done }) => done));
   }
 
-  #resume({ calls, cancels, answers }: Extract<TunnelFrame, { type: 'welcome' }>): void {
-    const { asking, devices } = this.#machine;
+  #resume({ features, ...open }: Extract<TunnelFrame, { type: 'welcome' }>): void {
+    const { asking, devices, offers } = this.#machine;
+    const { calls, cancels, answers } = open;
+    offers.welcomed(features, (frame) => this.#tell(frame));
     const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
     for (const { resolved } of this.#atWork.values()) if (resolved) this.#tell(resolved);

@@ -4,6 +4,7 @@ import { REQUEST_LIMITS } from '../limits.ts';
 import { CallLimits } from '../tunnel.ts';
 import { findTool, isUnavailable } from './catalogue.ts';
 import { takesPath } from './definition.ts';
+import { isOfferName } from './offer.ts';
 
 /** Strict: a limit under a misspelt name would not hold, and nobody would know. */
 const ToolSettings = CallLimits.extend({
@@ -97,6 +98,7 @@ function problemOf(
   seen: ReadonlySet<string>,
 ): string | null {
   const tool = findTool(name);
+  if (isOfferName(name)) return allowedPaths ? takesNoPath(name) : null;
   if (!tool) {
     const shown = JSON.stringify(name.slice(0, REQUEST_LIMITS.maxNameChars));
     return isUnavailable(name) ? null : `There is no tool named ${shown}`;
@@ -105,7 +107,9 @@ function problemOf(
   if (requireApproval && tool.executor === 'edge') {
     return `${tool.name} needs no machine, so nobody is asked: leave requireApproval out`;
   }
-  return allowedPaths && !takesPath(tool)
-    ? `${tool.name} takes no path: leave allowedPaths out`
-    : null;
+  return allowedPaths && !takesPath(tool) ? takesNoPath(tool.name) : null;
+}
+
+function takesNoPath(name: string): string {
+  return `${name} takes no path: leave allowedPaths out`;
 }

@@ -1,4 +1,5 @@
 /** What one run may use: a value, made when the run starts and passed on to everything that looks at its calls. */
+import { type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema';
 import type { Metadata } from '../documents.ts';
 import { TOOLS } from './catalogue.ts';
 import {
@@ -9,6 +10,7 @@ import {
   type ToolFacts,
   toFunctionDefinition,
 } from './definition.ts';
+import type { Offer, OfferSet } from './offer.ts';
 
 /** A tool as a run knows it, whoever has defined it. */
 export interface Tool extends ToolFacts {
@@ -18,6 +20,8 @@ export interface Tool extends ToolFacts {
   readonly read: (args: unknown) => ReadArguments;
   /** What the machine's rules match, of arguments that were read; never empty. */
   readonly subjects: (args: Metadata) => readonly string[];
+  /** Of an offer's definition; built-in tools have none. */
+  readonly digest?: string;
 }
 
 export type ReadArguments =
@@ -72,3 +76,67 @@ function readBuiltIn({ name, arguments: schema }: ToolDefinition, args: unknown)
 
 /** The toolbox of a run to which nothing was offered. */
 export const BUILT_IN = new Toolbox(TOOLS.map(toTool));
+
+/** Made once for each set: every step of a run asks for its toolbox. */
+const toolboxes = new WeakMap<OfferSet, Toolbox>();
+
+/** The toolbox of a run to which this set was offered. The same set gives the same toolbox. */
+export function toolboxWith(set: OfferSet | undefined): Toolbox {
+  if (!set) return BUILT_IN;
+  const made = toolboxes.get(set) ?? new Toolbox([...BUILT_IN.tools, ...set.offers.map(offered)]);
+  toolboxes.set(set, made);
+  return made;
+}
+
+/** An offer as a tool: its definition's digest is part of it, its arguments are checked by its own schema. */
+export function offered(offer: Offer): Tool {
+  const { name, description, inputSchema, effect, idempotent, document, origin, digest } = offer;
+  const { $schema: _, ...parameters } = inputSchema;
+  let validator: Validator | undefined;
+  return {
+    ...{ name, description, effect, idempotent, document, origin, digest },
+    aliases: [],
+    renamed: {},
+    executor: 'bridge',
+    toFunction: () => ({ type: 'function', function: { name, description, parameters } }),
+    read: (args) => {
+      try {
+        validator ??= new Validator(inputSchema as Schema, draftOf(inputSchema));
+        return readOffered(name, args, validator);
+      } catch {
+        // A reference that leads nowhere or around in a circle; the schema is the server's.
+        return { isValid: false, problem: `${name} cannot be called: ${UNUSABLE_SCHEMA}` };
+      }
+    },
+    subjects: () => [`${origin.server}/${origin.tool}`],
+  };
+}
+
+const UNUSABLE_SCHEMA = 'the JSON Schema of its arguments cannot be applied.';
+
+function readOffered(name: string, args: unknown, validator: Validator): ReadArguments {
+  const { valid, errors } = validator.validate(args);
+  if (valid && isObject(args)) return { isValid: true, args };
+  // From the outside to the inside: the last one names the value itself.
+  const { instanceLocation = '#', error = 'it is not an object' } = errors.at(-1) ?? {};
+  return {
+    isValid: false,
+    problem: `Invalid arguments for ${name}: ${instanceLocation}: ${error}`,
+  };
+}
+
+function isObject(value: unknown): value is Metadata {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Draft 2020-12 unless the schema names an older one. */
+function draftOf({ $schema }: Offer['inputSchema']): SchemaDraft {
+  const named = typeof $schema === 'string' ? $schema : '';
+  return DRAFTS.find(([mark]) => named.includes(mark))?.[1] ?? '2020-12';
+}
+
+const DRAFTS: readonly (readonly [mark: string, draft: SchemaDraft])[] = [
+  ['draft-04/', '4'],
+  ['draft-07/', '7'],
+  ['/2019-09/', '2019-09'],
+];

@@ -123,7 +123,7 @@ describe('a bridge', () => {
     expect(hello).toEqual({
       type: 'hello',
       protocol: TUNNEL_PROTOCOL,
-      features: [],
+      features: ['offers'],
       bridgeId: BRIDGE_ID,
       bootId: expect.any(String),
       tools: expect.arrayContaining(['read_file', 'write', 'run_terminal_cmd']),

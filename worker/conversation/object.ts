@@ -73,7 +73,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const parts = this.#parts?.row.owner === caller.account ? this.#parts : null;
       if (!parts && (this.#parts || !submission.create)) throw notFound('conversation');
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
-      const machine = await hands.describe().catch(() => undefined);
+      const held = (digest: string) => parts?.log.heldOffers(digest);
+      const machine = await hands.describe(held).catch(() => undefined);
       await parts?.deadlines.look(); // Else a crash could leave a run that nothing looks after.
       // From here on one synchronous step: of two requests that came together, the second one sees the first.
       const ordinal = this.#parts && repeated(this.#parts, submission.request)?.ordinal;

@@ -2,19 +2,20 @@
 import { DurableObject } from 'cloudflare:workers';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import type { OfferSet } from '../../shared/tools/offer.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
   CLOSE,
+  OFFERS_FEATURE,
   type ToolCall,
   type ToolResult,
   TUNNEL_PROTOCOL,
 } from '../../shared/tunnel.ts';
-import type { Machine } from '../conversation/store/rows.ts';
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
-import type { AnswerKey, AnswerState, BridgeStatus, TunnelPort } from '../ports.ts';
+import type { AnswerKey, AnswerState, BridgeStatus, MachineSeen, TunnelPort } from '../ports.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
@@ -38,11 +39,16 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     this.#socket = new BridgeSocket(state);
   }
 
-  describe(account: string): Machine | null {
+  describe(account: string): MachineSeen | null {
     const bridge = this.#store.readBridge();
     if (bridge?.owner !== account) return null;
     const isConnected = this.#socket.current(Date.now()) !== null;
-    return { tools: bridge.tools, context: bridge.context, isConnected };
+    const { tools, context, offers } = bridge;
+    return { tools, context, isConnected, ...(offers !== undefined && { offers }) };
+  }
+
+  offers(account: string, digest: string): OfferSet | null {
+    return this.#store.readBridge()?.owner === account ? this.#store.readOffers(digest) : null;
   }
 
   status(account: string): BridgeStatus | null {
@@ -174,8 +180,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const { account, bridgeId } = attachmentOf(socket);
     const refusal = this.#refusalOf(hello, account, bridgeId);
     if (refusal) return refuse(socket, ...refusal);
-    const { tools, confinement, context } = hello;
-    this.#store.saveBridge({ id: bridgeId, owner: account, tools, confinement, context });
+    this.#introduce(hello, account);
     this.#socket.greet(socket);
     try {
       // Before the welcome: whoever hears that the bridge is there must find it.
@@ -186,6 +191,17 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     if (this.#socket.isOutdated(socket))
       return socket.close(CLOSE.replaced, 'a newer one took over');
     this.#welcome(socket, hello.calls);
+    const { offers: digest } = hello;
+    if (digest === undefined || this.#store.readOffers(digest)) return;
+    sendFrame(socket, { type: 'offers_wanted', digest });
+  }
+
+  /** A set that is not known here comes later: until then the one before holds, as it does for a run at work. */
+  #introduce({ bridgeId: id, tools, confinement, context, offers }: Hello, owner: string): void {
+    const before = this.#store.readBridge()?.offers;
+    const introduced = { id, owner, tools, confinement, context };
+    const isKnown = offers === undefined || this.#store.readOffers(offers) !== null;
+    this.#store.saveBridge({ ...introduced, offers: isKnown ? offers : before });
   }
 
   #refusalOf(
@@ -211,7 +227,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     sendFrame(socket, {
       type: 'welcome',
       protocol: TUNNEL_PROTOCOL,
-      features: [],
+      features: [OFFERS_FEATURE],
       calls: calls.slice(0, fitting),
       cancels: open.filter(({ cancelled }) => cancelled).map(({ call }) => call.callId),
       answers: this.#store.readAnswers(),
@@ -235,6 +251,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       if (bridge) this.#store.saveBridge({ ...bridge, context: frame.context });
       return;
     }
+    if (frame.type === 'offers') return this.#takeOffers(frame.set);
     if (frame.type === 'held_calls') return this.#ackUnknown(socket, frame.calls);
     const open = this.#store.readCall(frame.callId);
     if (!open) return sendFrame(socket, { type: 'ack', callId: frame.callId });
@@ -246,10 +263,18 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     }
   }
 
+  /** For the runs that start from now on. */
+  #takeOffers(set: OfferSet | null): void {
+    const bridge = this.#store.readBridge();
+    if (!bridge) return;
+    if (set) this.#store.saveOffers(set);
+    this.#store.saveBridge({ ...bridge, offers: set?.digest });
+  }
+
   async #forward(
     socket: WebSocket,
     open: OpenCall,
-    frame: Exclude<BridgeFrame, Hello | { type: 'context' | 'held_calls' }>,
+    frame: Exclude<BridgeFrame, Hello | { type: 'context' | 'held_calls' | 'offers' }>,
   ): Promise<void> {
     const conversation = conversationOf(this.env, open.call);
     switch (frame.type) {

@@ -1,4 +1,6 @@
 /** What a tunnel stores: its bridge as it last introduced itself, the calls in flight, the answers on their way. */
+import { OFFER_LIMITS } from '../../shared/limits.ts';
+import type { OfferSet } from '../../shared/tools/offer.ts';
 import type { ApprovalAnswer, Confinement, MachineContext, ToolCall } from '../../shared/tunnel.ts';
 import type { AnswerKey } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
@@ -14,6 +16,8 @@ const MIGRATIONS = [
   'delete from answers;',
   // Why the bridge refused it. Such an answer is kept for its sender to hear that, and gives way to the next one.
   'alter table answers add column refused text;',
+  // The newest sets of tools that the bridge has offered. Not in its own row, which is rewritten with each context.
+  'create table offers (number integer primary key, digest text not null, body text not null);',
 ] as const;
 
 export interface Bridge {
@@ -22,6 +26,8 @@ export interface Bridge {
   readonly tools: readonly string[];
   readonly confinement: Confinement;
   readonly context: MachineContext;
+  /** Digest of what it offers, which is kept here; missing where it offers nothing. */
+  readonly offers?: string | undefined;
 }
 
 /** A call that has no stored result yet. */
@@ -68,6 +74,25 @@ export class TunnelStore {
       owner,
       JSON.stringify(body),
     );
+  }
+
+  /** Keeps a set as the newest one, and lets the oldest go. */
+  saveOffers(set: OfferSet): void {
+    const { digest } = set;
+    this.#sql.exec('delete from offers where digest = ?', digest);
+    this.#sql.exec('insert into offers (digest, body) values (?, ?)', digest, JSON.stringify(set));
+    this.#sql.exec(
+      'delete from offers where number not in (select number from offers order by number desc limit ?)',
+      OFFER_LIMITS.keptSets,
+    );
+  }
+
+  readOffers(digest: string): OfferSet | null {
+    if (!this.#exists) return null;
+    const [row] = this.#sql
+      .exec<{ body: string }>('select body from offers where digest = ?', digest)
+      .toArray();
+    return row ? (JSON.parse(row.body) as OfferSet) : null;
   }
 
   /** For a call it has, only notes that it was delivered. False when there was nothing to write. */

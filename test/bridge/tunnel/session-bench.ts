@@ -9,6 +9,7 @@ import type { Decision } from '../../../bridge/admission/rules.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
+import { OfferTeller } from '../../../bridge/tunnel/offer-teller.ts';
 import { Session } from '../../../bridge/tunnel/session.ts';
 import type { ApprovalQuestion, DeviceKey } from '../../../shared/approvals.ts';
 import type { Metadata } from '../../../shared/documents.ts';
@@ -201,6 +202,7 @@ export class Bench {
       devices: asker,
       journal,
       onChanged: () => {},
+      offers: new OfferTeller(async () => null),
       judge: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
     });
     return { session, journal };

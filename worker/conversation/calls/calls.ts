@@ -17,15 +17,20 @@ export interface LoggedCall {
   readonly mode: Mode;
   /** What the request demands of calls of this tool. */
   readonly limits: CallLimits | undefined;
+  /** Of an offer's definition. */
+  readonly definition?: string;
   /** Why a person is to be asked about this very call. */
   readonly approvalReason?: string;
 }
 
 /** `approvalReason` where a person is to be asked first. */
 export function loggedCall(call: Call, run: Run, approvalReason?: string): LoggedCall {
-  const tool = toolboxOf(run).nameOf(call.name);
+  const toolbox = toolboxOf(run);
+  const tool = toolbox.nameOf(call.name);
+  const definition = toolbox.find(tool)?.digest;
   const { mode, tools } = run.request;
-  const logged = { call, tool, mode, limits: tools?.[tool] };
+  const known = { call, tool, mode, limits: tools?.[tool] };
+  const logged = definition === undefined ? known : { ...known, definition };
   if (approvalReason === undefined) return logged;
   return { ...logged, limits: { ...logged.limits, requireApproval: true }, approvalReason };
 }

@@ -46,6 +46,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   TOOL_NOT_OFFERED: 'The request does not offer this tool.',
   PROPOSAL_TOO_LARGE: 'The call is too large to be shown to a person, so it was not run.',
   // What became of it.
+  TOOL_CHANGED: 'The tool’s server has changed it since the run began.',
   UNKNOWN_TOOL: 'There is no such tool.',
   INVALID_ARGUMENTS: 'The model called the tool with arguments that it does not take.',
   NO_BRIDGE: 'No machine is attached that has this tool.',

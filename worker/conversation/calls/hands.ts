@@ -1,9 +1,10 @@
 /** The conversation's side of its bridge: every call goes through a fresh stub, a held one throws after a reset. */
+import type { OfferSet } from '../../../shared/tools/offer.ts';
 import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
-import type { TunnelPort } from '../../ports.ts';
+import type { MachineSeen, TunnelPort } from '../../ports.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { Machine } from '../store/rows.ts';
 import type { LoggedCall } from './calls.ts';
@@ -28,22 +29,33 @@ export class TunnelHands {
     this.#of = of;
   }
 
-  /** The bridge's tools and context; null when there is none or it never connected. */
-  async describe(): Promise<Machine | null> {
-    return (await this.#tunnel()?.describe(this.#of.account)) ?? null;
+  /**
+   * The bridge with its tools, its context and what it offers; null when there is none or it never connected. A set of
+   * offers that is `held` already is not fetched again.
+   */
+  async describe(held: (digest: string) => OfferSet | undefined): Promise<Machine | null> {
+    const { account } = this.#of;
+    const seen: MachineSeen | null = (await this.#tunnel()?.describe(account)) ?? null;
+    if (!seen) return null;
+    const { offers: digest, ...machine } = seen;
+    if (digest === undefined) return machine;
+    const offers: OfferSet | null =
+      held(digest) ?? (await this.#tunnel()?.offers(account, digest)) ?? null;
+    return offers ? { ...machine, offers } : machine;
   }
 
   async dispatch(calls: readonly LoggedCall[]): Promise<void> {
     const { account, conversationId } = this.#of;
     const rows = await this.#tunnel()?.dispatch(
       account,
-      calls.map(({ call, mode, tool, limits, approvalReason }) => ({
+      calls.map(({ call, mode, tool, limits, definition, approvalReason }) => ({
         callId: call.callId,
         conversationId,
         tool,
         arguments: { ...call.arguments },
         mode,
         ...(limits && { limits }),
+        ...(definition !== undefined && { definition }),
         ...(approvalReason !== undefined && { approvalReason }),
       })),
     );

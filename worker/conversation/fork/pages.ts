@@ -22,6 +22,7 @@ const TABLES: readonly { readonly name: TableName; readonly select: string }[] =
   },
   { name: 'steers', select: 'select * from steers where run <= ?1 order by number' },
   { name: 'windows', select: 'select * from windows where run <= ?1 order by number' },
+  { name: 'offers', select: 'select * from offers where run <= ?1 order by number' },
 ];
 
 /** At least one row, and no more than CONVERSATION_LIMITS.maxPageChars after it. */

@@ -2,12 +2,13 @@
 import type { UnavailableTool } from '../../../shared/documents.ts';
 import { askQuestion } from '../../../shared/tools/ask-question.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
-import { BUILT_IN, type Tool, type Toolbox } from '../../../shared/tools/toolbox.ts';
+import { isOfferName } from '../../../shared/tools/offer.ts';
+import { type Tool, type Toolbox, toolboxWith } from '../../../shared/tools/toolbox.ts';
 import type { Machine, Run } from './rows.ts';
 
 /** What the run may use: the same for all its life, whatever instance asks. */
-export function toolboxOf(_run: Pick<Run, 'machine'>): Toolbox {
-  return BUILT_IN;
+export function toolboxOf({ machine }: Pick<Run, 'machine'>): Toolbox {
+  return toolboxWith(machine?.offers);
 }
 
 /** The tools on offer in this run, in the order in which the model is told of them. */
@@ -20,8 +21,8 @@ export function offeredTools(run: Pick<Run, 'machine' | 'request'>): Tool[] {
 }
 
 /** Whether somebody is there who carries calls of the tool out. */
-export function isReachable({ name, executor }: Tool, machine: Machine | null): boolean {
-  return executor === 'edge' || (machine?.tools.includes(name) ?? false);
+export function isReachable({ name, executor, origin }: Tool, machine: Machine | null): boolean {
+  return executor === 'edge' || origin !== undefined || (machine?.tools.includes(name) ?? false);
 }
 
 type Asked = Pick<Run['request'], 'mode' | 'tools' | 'unasking'>;
@@ -49,6 +50,7 @@ function whyUnavailable(
   machine: Machine | null,
 ): Omit<UnavailableTool, 'name'> | null {
   const tool = toolboxOf({ machine }).find(name);
+  if (!tool && isOfferName(name)) return whyNotOffered(name, machine);
   if (!tool) {
     return { code: 'NOT_SUPPORTED', reason: 'This version of Drawbridge has no such tool.' };
   }
@@ -56,12 +58,7 @@ function whyUnavailable(
     return { code: 'WRONG_MODE', reason: `It is not on offer in ${mode} mode.` };
   }
   if (tool.executor === 'edge') return null;
-  if (!machine) {
-    return {
-      code: 'NO_BRIDGE',
-      reason: 'No bridge is attached to this conversation: connect one, and begin a new one.',
-    };
-  }
+  if (!machine) return NO_BRIDGE;
   if (!isReachable(tool, machine)) {
     return { code: 'NOT_ON_BRIDGE', reason: 'The bridge of this conversation does not have it.' };
   }
@@ -70,4 +67,17 @@ function whyUnavailable(
     code: 'BRIDGE_OFFLINE',
     reason: 'The bridge was not connected when the run began: its calls wait for it.',
   };
+}
+
+const NO_BRIDGE = {
+  code: 'NO_BRIDGE',
+  reason: 'No bridge is attached to this conversation: connect one, and begin a new one.',
+} as const;
+
+/** For a name that only an offer can have. */
+function whyNotOffered(name: string, machine: Machine | null): Omit<UnavailableTool, 'name'> {
+  if (!machine) return NO_BRIDGE;
+  const known = machine.offers?.unavailable.find((tool) => tool.name === name);
+  const reason = known?.reason ?? 'No server of this bridge offered it when the run began.';
+  return { code: 'NOT_ON_BRIDGE', reason };
 }

@@ -8,6 +8,7 @@ import type {
   RequestContext,
   Sampling,
 } from '../../../shared/requests.ts';
+import type { OfferSet } from '../../../shared/tools/offer.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
 import type { MachineContext, ToolResult } from '../../../shared/tunnel.ts';
 
@@ -61,6 +62,8 @@ export interface Machine {
   readonly context: MachineContext;
   /** Missing in rows of earlier versions. */
   readonly isConnected?: boolean;
+  /** What it offered then; missing where it offered nothing. */
+  readonly offers?: OfferSet;
 }
 
 export interface Run {

@@ -1,5 +1,6 @@
 /** Runs as stored, with a copy of what is at work in memory; says what is to be done next and never does it. */
 import { RUN_LIMITS } from '../../../shared/limits.ts';
+import type { OfferSet } from '../../../shared/tools/offer.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { toolboxOf } from './offered-tools.ts';
@@ -79,6 +80,11 @@ export class RunLog {
   /** What the run at work may use. */
   get toolbox(): Toolbox {
     return toolboxOf(this.current ?? { machine: null });
+  }
+
+  /** The set of this digest, if a run was offered it before. */
+  heldOffers(digest: string): OfferSet | undefined {
+    return this.#store.readOffers(digest);
   }
 
   /** The runs that have not ended: the one at work, then those that wait. */

@@ -1,13 +1,22 @@
+import type { OfferSet } from '../../../shared/tools/offer.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import type { NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';
-import { MACHINE, REQUEST, RUN_END, readStored, STEER, WINDOW } from './stored.ts';
+import {
+  MACHINE,
+  OFFERS,
+  REQUEST,
+  RUN_END,
+  readStored,
+  STEER,
+  type StoredMachine,
+  WINDOW,
+} from './stored.ts';
 import { TurnStore } from './turn-statements.ts';
 
 /** One that has started, as its own row has it: how it ended may stand with its last turn. */
-export type StartedRun = Pick<
-  Run,
-  'ordinal' | 'status' | 'request' | 'machine' | 'firstTurn' | 'isDamaged'
->;
+export type StartedRun = Pick<Run, 'ordinal' | 'status' | 'request' | 'firstTurn' | 'isDamaged'> & {
+  readonly machine: StoredMachine | null;
+};
 
 export interface StoredKey {
   readonly ordinal: number;
@@ -22,6 +31,8 @@ export interface StoredKey {
 export class RunStore {
   readonly turns: TurnStore;
   readonly #sql: Sql;
+  /** The sets that were read or written, so that each is one value. */
+  readonly #offers = new Map<string, OfferSet>();
 
   constructor(sql: Sql) {
     this.#sql = sql;
@@ -36,19 +47,49 @@ export class RunStore {
       run.first,
       run.started,
       JSON.stringify(run.request),
-      run.machine && JSON.stringify(run.machine),
+      this.#storeMachine(run),
       run.firstTurn,
     );
   }
 
-  startRun({ ordinal, started, machine, firstTurn }: Run): void {
+  startRun(run: Run): void {
+    const { ordinal, started, firstTurn } = run;
     this.#sql.exec(
       "update runs set status = 'running', started = ?, machine = ?, first_turn = ? where ordinal = ?",
       started,
-      machine && JSON.stringify(machine),
+      this.#storeMachine(run),
       firstTurn,
       ordinal,
     );
+  }
+
+  /** The set of this digest, if a run of this conversation was offered it. */
+  readOffers(digest: string): OfferSet | undefined {
+    const known = this.#offers.get(digest);
+    if (known) return known;
+    const [row] = this.#sql
+      .exec<{ body: string }>('select body from offers where digest = ?', digest)
+      .toArray();
+    const set = row && readStored(row.body, OFFERS);
+    if (set) this.#offers.set(digest, set);
+    return set ?? undefined;
+  }
+
+  /** The machine's column of a run; one row more for a set that is new to the conversation. */
+  #storeMachine({ ordinal, machine }: Pick<Run, 'ordinal' | 'machine'>): string | null {
+    if (!machine?.offers) return machine && JSON.stringify(machine);
+    const { offers, ...rest } = machine;
+    const { digest } = offers;
+    if (!this.readOffers(digest)) {
+      this.#sql.exec(
+        'insert into offers (run, digest, body) values (?, ?, ?)',
+        ordinal,
+        digest,
+        JSON.stringify(offers),
+      );
+      this.#offers.set(digest, offers);
+    }
+    return JSON.stringify({ ...rest, offers: digest } satisfies StoredMachine);
   }
 
   countTakeover(ordinal: number, takeovers: number): void {
@@ -173,7 +214,8 @@ export class RunStore {
         `select (select count(*) from tape where position >= ?1) + (select count(*) from turns where number >= ?2)
            + 3 * (select count(*) from results where turn >= ?2) + (select count(*) from runs where ordinal >= ?3)
            + (select count(*) from steers where ${ofRunsFrom('steers', '?3')})
-           + (select count(*) from windows where ${ofRunsFrom('windows', '?3')}) as rows`,
+           + (select count(*) from windows where ${ofRunsFrom('windows', '?3')})
+           + (select count(*) from offers where ${ofRunsFrom('offers', '?3')}) as rows`,
         started === first + 1 ? first : started,
         firstTurn,
         ordinal,
@@ -186,11 +228,18 @@ export class RunStore {
   *#runs(which: string, ...bindings: number[]): Generator<Run, undefined> {
     const query = `select *, case when last is null and started is not null then ${LAST_TURNS_END} end as turn_end from runs ${which}`;
     for (const row of this.#sql.exec<RunRow>(query, ...bindings)) {
-      const run = parseRun(row);
+      const run = this.#withOffers(parseRun(row));
       if (hasPlace(run))
         yield run.last === null && run.started !== null ? this.#endedAnyway(run) : run;
     }
     return undefined;
+  }
+
+  #withOffers({ machine: stored, ...run }: ParsedRun): Run {
+    if (!stored) return { ...run, machine: null };
+    const { offers: digest, ...machine } = stored;
+    const offers = digest === undefined ? undefined : this.readOffers(digest);
+    return { ...run, machine: offers ? { ...machine, offers } : machine };
   }
 
   /** Where another has started behind a run without an end, the row of that end is damaged: it was no later than that. */
@@ -263,7 +312,7 @@ export class RunStore {
 }
 
 /** Rows are appended in the order of their runs, so the newest ones are found from the end, without looking at the rest. */
-function ofRunsFrom(table: 'steers' | 'windows', run: string): string {
+function ofRunsFrom(table: 'steers' | 'windows' | 'offers', run: string): string {
   return `number > coalesce((select number from ${table} where run < ${run} order by number desc limit 1), 0)`;
 }
 
@@ -330,7 +379,10 @@ function parseStarted(row: StartedRow): StartedRun {
   };
 }
 
-function parseRun(row: RunRow): Run {
+/** Of what was offered it has the digest only. */
+type ParsedRun = Omit<Run, 'machine'> & Pick<StartedRun, 'machine'>;
+
+function parseRun(row: RunRow): ParsedRun {
   const end = row.turn_end === null ? null : readStored(row.turn_end, RUN_END);
   const run = {
     ...parseStarted(row),

@@ -46,4 +46,6 @@ export const MIGRATIONS = [
        order by event.key)
      from json_each(tape.body) as event)
    where body like '%"type":"approval_request"%' and json_valid(body);`,
+  // A set of tools that a bridge offered, with the first run that it was offered to.
+  'create table offers (number integer primary key, run integer not null, digest text not null, body text not null);',
 ] as const;

@@ -5,6 +5,7 @@ import { TapeEvent, widthOf } from '../../../shared/events.ts';
 import { parsePruned } from '../../../shared/json.ts';
 import { JSON_LIMITS } from '../../../shared/limits.ts';
 import { Mode } from '../../../shared/modes.ts';
+import { OfferSet } from '../../../shared/tools/offer.ts';
 import { MachineContext } from '../../../shared/tunnel.ts';
 import type { Lost, Machine, RunEnd, RunRequest, Steer, ToldResult, Turn, Window } from './rows.ts';
 
@@ -98,9 +99,18 @@ export const REQUEST: Shape<RunRequest> = {
   }),
 };
 
-export const MACHINE: Shape<Machine> = {
-  schema: z.object({ tools: z.array(z.string()), context: MachineContext }),
+/** The set that was offered has a row of its own, for many runs: here stands its digest. */
+export type StoredMachine = Omit<Machine, 'offers'> & { readonly offers?: string };
+
+export const MACHINE: Shape<StoredMachine> = {
+  schema: z.object({
+    tools: z.array(z.string()),
+    context: MachineContext,
+    offers: z.string().optional(),
+  }),
 };
+
+export const OFFERS: Shape<OfferSet> = { schema: OfferSet };
 
 export const RUN_END: Shape<RunEnd> = {
   schema: z.object({ status: z.enum(['completed', 'error', 'cancelled']), last: z.int() }),

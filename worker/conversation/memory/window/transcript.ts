@@ -8,7 +8,7 @@ import {
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { buildUserPrompt, STOPPED_NOTE, tagQuery } from '../../../prompt/context.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
-import type { Run, Steer, ToldResult, Turn, Window } from '../../store/rows.ts';
+import type { Machine, Run, Steer, ToldResult, Turn, Window } from '../../store/rows.ts';
 
 /** A turn with what its calls came to, in call order; undefined where a call has no result. */
 export interface AnsweredTurn {
@@ -17,7 +17,9 @@ export interface AnsweredTurn {
 }
 
 /** What of a run matters to the model. The status may be that before the run's end, where that stands with its last turn. */
-export type ToldRun = Pick<Run, 'ordinal' | 'status' | 'request' | 'machine'>;
+export interface ToldRun extends Pick<Run, 'ordinal' | 'status' | 'request'> {
+  readonly machine: Pick<Machine, 'context'> | null;
+}
 
 /** What was said in one run, behind so many of its turns. */
 export interface Told {

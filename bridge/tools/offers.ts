@@ -1,0 +1,127 @@
+/** Tools that servers of this machine's owner offer: which there are, and how the edge is told of them. */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../shared/approvals.ts';
+import type { Metadata } from '../../shared/documents.ts';
+import { parseJson } from '../../shared/json.ts';
+import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
+import { charsOf, type Offer, OfferDefinition, type OfferSet } from '../../shared/tools/offer.ts';
+import { offered } from '../../shared/tools/toolbox.ts';
+import { ToolFailure } from '../failure.ts';
+import { logTrouble } from '../log.ts';
+import type { BridgeTool, ToolExecutor, ToolFactsHere } from './executor.ts';
+
+/** A tool of a server, with the way to call it. */
+export interface OfferedTool {
+  readonly definition: OfferDefinition;
+  /** Takes arguments that the definition's schema has passed. */
+  readonly call: ToolExecutor<Metadata>;
+}
+
+/** What is offered at this moment. Servers come and go while the bridge runs. */
+export class Offers {
+  readonly #listeners = new Set<() => void>();
+  #entries: ReadonlyMap<string, Entry> = new Map();
+
+  /** Takes the place of all that was offered before. Of two tools with one name the first one counts. */
+  replace(tools: readonly OfferedTool[]): void {
+    const entries = new Map<string, Entry>();
+    for (const tool of tools) {
+      const parsed = OfferDefinition.safeParse(tool.definition);
+      const name = tool.definition.name;
+      if (!parsed.success) logTrouble('A tool cannot be offered', parsed.error.message);
+      else if (entries.has(name)) logTrouble('A tool cannot be offered', `${name} is there twice`);
+      else entries.set(name, bindOffer(parsed.data, tool.call));
+    }
+    this.#entries = entries;
+    for (const listener of this.#listeners) listener();
+  }
+
+  get isEmpty(): boolean {
+    return this.#entries.size === 0;
+  }
+
+  find(name: string): BridgeTool | undefined {
+    return this.#entries.get(name)?.tool;
+  }
+
+  /** Called after each {@link replace}. */
+  onChange(listener: () => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** The set as the edge is told it; null where nothing is offered. `isTrusted`: the owner believes the server's word. */
+  set(isTrusted: (tool: ToolFactsHere) => boolean): OfferSet | null {
+    if (this.isEmpty) return null;
+    const offers: Offer[] = [];
+    const unavailable: OfferSet['unavailable'] = [];
+    let chars = 0;
+    for (const [name, { tool, offer }] of this.#entries) {
+      const told = isTrusted(tool.definition) ? offer : { ...offer, ...UNTRUSTED };
+      const length = charsOf([told]);
+      const reason = whyNot(told, { count: offers.length, chars: chars + length });
+      if (reason !== null) unavailable.push({ name, reason });
+      else {
+        offers.push(told);
+        chars += length;
+      }
+    }
+    const told = { offers, unavailable: unavailable.slice(0, OFFER_LIMITS.maxUnavailable) };
+    return { digest: sha256(told), ...told };
+  }
+}
+
+interface Entry {
+  readonly tool: BridgeTool;
+  /** In the server's own words. */
+  readonly offer: Offer;
+}
+
+/** What a server says of its tool is not believed: the tool may do anything, and once more is not harmless. */
+const UNTRUSTED = { effect: 'execute', idempotent: false } as const;
+
+function bindOffer(definition: OfferDefinition, call: ToolExecutor<Metadata>): Entry {
+  const { name, effect, idempotent, origin } = definition;
+  const offer = { ...definition, digest: sha256(definition) };
+  const { read, toFunction: _, subjects, ...facts } = offered(offer);
+  const claims = { digest: offer.digest, effect, idempotent };
+  const proposed = { server: origin.server, tool: origin.tool, definition: offer.digest };
+  return {
+    offer,
+    tool: {
+      definition: { ...facts, ...UNTRUSTED, claims },
+      read: (given) => {
+        const result = read(given);
+        if (!result.isValid) throw new ToolFailure('INVALID_ARGUMENTS', result.problem);
+        const { args } = result;
+        const proposal = { kind: 'call', tool: name, arguments: args, offer: proposed } as const;
+        const propose = async () => ({ proposal, apply: call.bind(null, args) });
+        return { args, subjects: subjects(args), paths: ['.'], propose };
+      },
+    },
+  };
+}
+
+/** Why the edge cannot be told of an offer, as a sentence; null where it can. */
+function whyNot(
+  { inputSchema }: Offer,
+  { count, chars }: { readonly count: number; readonly chars: number },
+): string | null {
+  const { maxOffers, maxChars } = OFFER_LIMITS;
+  if (count >= maxOffers) return `The bridge offers ${maxOffers} tools already: list fewer.`;
+  if (chars > maxChars - maxOffers) {
+    return `The definitions of what the bridge offers take ${maxChars} characters already: list fewer tools.`;
+  }
+  try {
+    parseJson(JSON.stringify(inputSchema), JSON_LIMITS.maxDepth - SET_DEPTH);
+    return null;
+  } catch {
+    return 'The JSON Schema of its arguments nests too deeply.';
+  }
+}
+
+/** Levels of a frame around a schema: the frame, the set, its list, the offer. */
+const SET_DEPTH = 4;
+
+function sha256(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}

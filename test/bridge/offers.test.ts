@@ -1,0 +1,193 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { ToolCall } from '../../shared/tunnel.ts';
+import { digestOf, fakeDefinition } from '../far-ends/fake-offer.ts';
+import { BRIDGE_ID, type Device, newDevice } from './admission/device.ts';
+import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';
+import { ScriptedTunnel, type TunnelConnection } from './tunnel/scripted-tunnel.ts';
+import { newCall } from './tunnel/session-bench.ts';
+
+const DEFINITION = digestOf(fakeDefinition());
+const TRUSTED = {
+  rules: [
+    { tool: 'mcp:tickets', pattern: 'tickets/find', decision: 'allow', definition: DEFINITION },
+  ],
+};
+const features = ['offers'];
+
+let tunnel: ScriptedTunnel;
+let place: TemporaryWorkspace;
+let stateDir: string;
+let device: Device;
+beforeEach(async () => {
+  tunnel = await ScriptedTunnel.open();
+  place = await temporaryWorkspace({ 'a.txt': 'a\n' });
+  stateDir = join(place.root, '..', 'state');
+  device = await newDevice();
+  await mkdir(stateDir);
+  await writeFile(join(stateDir, 'devices.json'), JSON.stringify({ devices: [device.key] }));
+});
+afterEach(async () => await tunnel[Symbol.asyncDispose]());
+
+describe('a bridge that offers a tool', () => {
+  test('names the set in its hello, and tells the set when it is asked for it', async () => {
+    spawnBridge();
+    const connection = await tunnel.connection();
+    const { offers = '' } = await connection.welcome({ features });
+    connection.send({ type: 'offers_wanted', digest: offers });
+    const { set } = await connection.next('offers');
+    expect(set).toEqual({
+      digest: offers,
+      offers: [{ ...fakeDefinition(), effect: 'execute', idempotent: false, digest: DEFINITION }],
+      unavailable: [],
+    });
+  });
+
+  test('tells another set when it changes, and refuses calls of the definition before', async () => {
+    const child = spawnBridge();
+    const connection = await tunnel.connection();
+    const { offers } = await connection.welcome({ features });
+    child.kill('SIGUSR2');
+    const { set } = await connection.next('offers');
+    expect(set?.digest).not.toBe(offers);
+    expect(set?.offers[0]?.digest).not.toBe(DEFINITION);
+    connection.send({ type: 'call', call: find('bug') });
+    const { result } = await connection.next('result');
+    expect(result).toMatchObject({ status: 'error', code: 'TOOL_CHANGED' });
+    expect(await called()).toBe('');
+  });
+
+  test('keeps changes from a tunnel that does not know of offers', async () => {
+    const child = spawnBridge();
+    const connection = await tunnel.connection();
+    await connection.welcome({ features: [] });
+    child.kill('SIGUSR2');
+    connection.send({ type: 'call', call: newCall('read_file', { target_file: 'a.txt' }) });
+    const first = await Promise.race([connection.next('result'), connection.next('offers')]);
+    expect(first.type).toBe('result');
+  });
+
+  test('asks before it calls the tool, whatever its server says of it', async () => {
+    spawnBridge();
+    const connection = await welcomed();
+    const call = find('bug');
+    connection.send({ type: 'call', call });
+    const asked = await connection.next('approval_request');
+    expect(asked).toMatchObject({
+      reason: expect.stringContaining(DEFINITION),
+      proposal: {
+        kind: 'call',
+        tool: 'mcp_tickets_find',
+        arguments: { word: 'bug' },
+        offer: { server: 'tickets', tool: 'find', definition: DEFINITION },
+      },
+    });
+    await approve(connection, call, asked);
+    const { result } = await connection.next('result');
+    expect(result).toMatchObject({ status: 'success', data: 'tickets about bug' });
+    expect(await called()).toBe('bug\n');
+  });
+
+  test('does not run what was approved once its server has changed the definition', async () => {
+    const child = spawnBridge();
+    const connection = await welcomed();
+    const call = find('bug');
+    connection.send({ type: 'call', call });
+    const asked = await connection.next('approval_request');
+    child.kill('SIGUSR2');
+    await connection.next('offers');
+    await approve(connection, call, asked);
+    const { result } = await connection.next('result');
+    expect(result).toMatchObject({ status: 'error', code: 'TOOL_CHANGED' });
+    expect(await called()).toBe('');
+  });
+
+  test('checks the arguments by the schema once more, and the mode', async () => {
+    spawnBridge();
+    const connection = await welcomed();
+    const wrong = { ...find('bug'), arguments: { word: '' } };
+    connection.send({ type: 'call', call: wrong });
+    expect((await connection.next('result')).result).toMatchObject({ code: 'INVALID_ARGUMENTS' });
+    connection.send({ type: 'call', call: { ...find('bug'), mode: 'ask' } });
+    expect((await connection.next('result')).result).toMatchObject({ code: 'DENIED' });
+  });
+
+  test('believes the server where the owner allows this very definition', async () => {
+    await writeFile(join(stateDir, 'policy.json'), JSON.stringify(TRUSTED));
+    const child = spawnBridge();
+    const connection = await tunnel.connection();
+    const { offers = '' } = await connection.welcome({ features });
+    connection.send({ type: 'offers_wanted', digest: offers });
+    const { set } = await connection.next('offers');
+    expect(set?.offers[0]).toMatchObject({ effect: 'read', idempotent: true });
+    connection.send({ type: 'call', call: { ...find('bug'), mode: 'ask' } });
+    expect((await connection.next('result')).result).toMatchObject({ status: 'success' });
+    child.kill('SIGUSR2');
+    const changed = await connection.next('offers');
+    expect(changed.set?.offers[0]).toMatchObject({ effect: 'execute', idempotent: false });
+  });
+
+  test.for([
+    { name: 'is not repeated after a crash', rules: undefined, calls: 1 },
+    { name: 'is repeated after a crash where the owner believes it', rules: TRUSTED, calls: 2 },
+  ])('$name', async ({ rules, calls }) => {
+    if (rules) await writeFile(join(stateDir, 'policy.json'), JSON.stringify(rules));
+    const child = spawnBridge();
+    const connection = await welcomed();
+    const call = find('wait');
+    connection.send({ type: 'call', call });
+    if (!rules) await approve(connection, call, await connection.next('approval_request'));
+    await vi.waitUntil(async () => (await called()) === 'wait\n', { timeout: 10_000 });
+    child.kill('SIGKILL');
+    await connection.closed;
+    spawnBridge();
+    const again = await tunnel.connection();
+    await again.welcome({ features, calls: [call] });
+    if (!rules) {
+      const { result } = await again.next('result');
+      expect(result).toMatchObject({ status: 'error', code: 'UNKNOWN_OUTCOME' });
+    }
+    await vi.waitUntil(async () => (await called()) === 'wait\n'.repeat(calls), {
+      timeout: 10_000,
+    });
+  });
+});
+
+function find(word: string): ToolCall {
+  return { ...newCall('mcp_tickets_find', { word }), definition: DEFINITION };
+}
+
+async function welcomed(): Promise<TunnelConnection> {
+  const connection = await tunnel.connection();
+  await connection.welcome({ features });
+  return connection;
+}
+
+type Asked = Awaited<ReturnType<typeof nextAsked>>;
+const nextAsked = (connection: TunnelConnection) => connection.next('approval_request');
+
+async function approve(
+  connection: TunnelConnection,
+  { conversationId }: ToolCall,
+  { callId, nonce, proposal }: Asked,
+): Promise<void> {
+  const question = { bridgeId: BRIDGE_ID, callId, nonce, conversationId, proposal };
+  connection.send({ type: 'approval', answer: await device.approve(question) });
+}
+
+async function called(): Promise<string> {
+  return await place.text('called.txt').catch(() => '');
+}
+
+function spawnBridge(): ChildProcess {
+  const script = join(import.meta.dirname, 'offering-bridge.ts');
+  const workspaceDir = place.root;
+  const config = { url: tunnel.url, token: 'secret', bridgeId: BRIDGE_ID, workspaceDir, stateDir };
+  const child = spawn(process.execPath, [script, JSON.stringify(config)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return child;
+}

@@ -1,0 +1,44 @@
+/** A tool as a server of the owner would offer it. */
+import { createHash } from 'node:crypto';
+import { canonicalJson } from '../../shared/approvals.ts';
+import type { Offer, OfferDefinition, OfferSet } from '../../shared/tools/offer.ts';
+
+export function fakeDefinition(changes: Partial<OfferDefinition> = {}): OfferDefinition {
+  return {
+    name: 'mcp_tickets_find',
+    title: 'Find tickets',
+    description: 'Finds tickets by a word.',
+    inputSchema: {
+      $schema: 'https://json-schema.org/draft/2020-12/schema',
+      type: 'object',
+      properties: { word: { type: 'string', minLength: 1 } },
+      required: ['word'],
+      additionalProperties: false,
+    },
+    effect: 'read',
+    idempotent: true,
+    document: { type: 'tool_call' },
+    origin: { server: 'tickets', tool: 'find' },
+    ...changes,
+  };
+}
+
+/** As a bridge tells it whose owner trusts nobody. */
+export function fakeOffer(changes: Partial<Offer> = {}): Offer {
+  const definition = fakeDefinition(changes);
+  const digest = digestOf(definition);
+  return { ...definition, effect: 'execute', idempotent: false, digest, ...changes };
+}
+
+export function fakeSet(
+  offers: Offer[] = [fakeOffer()],
+  unavailable: OfferSet['unavailable'] = [],
+): OfferSet {
+  const told = { offers, unavailable };
+  return { digest: digestOf(told), ...told };
+}
+
+/** SHA-256 over canonical JSON. */
+export function digestOf(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('hex');
+}

@@ -1,0 +1,206 @@
+import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
+import { afterEach, expect, it, vi } from 'vitest';
+import type { ChatResponse } from '../../../shared/documents.ts';
+import { OFFER_LIMITS } from '../../../shared/limits.ts';
+import type { OfferSet } from '../../../shared/tools/offer.ts';
+import { fakeOffer, fakeSet } from '../../far-ends/fake-offer.ts';
+import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
+import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
+import { openBridge, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
+import { askStreamed, conversationObject, readResponse } from './conversing.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const FIND = { name: 'mcp_tickets_find', arguments: { word: 'crash' } };
+
+it('offers the model a tool of the bridge, and carries its call there with the digest of its definition', async () => {
+  const [offer] = fakeSet().offers;
+  const bridge = await connectOffering(fakeSet());
+  const requests = scriptModel((_, turn) => (turn === 0 ? { calls: [FIND] } : { text: 'Found.' }));
+  const answering = chat('go', { bridgeId: bridge.bridgeId });
+  const made = await bridge.nextCall();
+  expect(made).toMatchObject({
+    tool: FIND.name,
+    arguments: FIND.arguments,
+    definition: offer?.digest,
+    mode: 'agent',
+  });
+  bridge.succeed(made.callId, 'ticket 7', { duration_ms: 3 });
+  const response = await answering;
+  const { $schema: _, ...parameters } = offer?.inputSchema ?? {};
+  expect(requests[0]?.tools?.at(-1)).toEqual({
+    type: 'function',
+    function: { name: FIND.name, description: offer?.description, parameters },
+  });
+  expect(response.documents[0]).toMatchObject({
+    type: 'tool_call',
+    metadata: {
+      toolName: FIND.name,
+      arguments: FIND.arguments,
+      result: { status: 'success', data: 'ticket 7' },
+      duration_ms: 3,
+    },
+  });
+});
+
+it('refuses arguments that the schema of an offer does not take, and says where', async () => {
+  const bridge = await connectOffering(fakeSet());
+  scriptModel((_, turn) =>
+    turn === 0 ? { calls: [{ ...FIND, arguments: { word: 7 } }] } : { text: 'Oh.' },
+  );
+  const { documents } = await chat('go', { bridgeId: bridge.bridgeId });
+  expect(documents[0]?.metadata['result']).toMatchObject({
+    status: 'error',
+    data: expect.stringMatching(/mcp_tickets_find: #\/word: .*"string"/),
+  });
+});
+
+it('has a changed set from the next run on, with one row for each set', async () => {
+  const bridge = await connectOffering(fakeSet());
+  const other = fakeSet([fakeOffer({ name: 'mcp_tickets_close' })]);
+  const requests = scriptModel((_, turn) => (turn === 0 ? { calls: [FIND] } : { text: 'Done.' }));
+  const { bridgeId } = bridge;
+  const { reader, conversationId } = await askStreamed({ bridgeId });
+  const { callId } = await bridge.nextCall();
+  await tellSet(bridge, other);
+  bridge.succeed(callId, 'ticket 7');
+  await reader.untilType('done');
+  await chat('again', { conversationId });
+  await tellSet(bridge, fakeSet());
+  await chat('once more', { conversationId });
+  await chat('and more', { conversationId });
+  expect(requests.map(offeredIn)).toEqual([
+    ...[['mcp_tickets_find'], ['mcp_tickets_find'], ['mcp_tickets_close']],
+    ...[['mcp_tickets_find'], ['mcp_tickets_find']],
+  ]);
+  expect(await setsOf(conversationId)).toEqual([fakeSet().digest, other.digest]);
+});
+
+it('has nothing on offer once the bridge offers nothing any more', async () => {
+  const bridge = await connectOffering(fakeSet());
+  await tellSet(bridge, null);
+  const requests = scriptModel(() => ({ text: 'Hello.' }));
+  const { conversationId } = await chat('go', { bridgeId: bridge.bridgeId });
+  expect(offeredIn(requests[0])).toEqual([]);
+  expect(await setsOf(conversationId)).toEqual([]);
+});
+
+it('finds what a run was offered again after a crash', async () => {
+  const bridge = await connectOffering(fakeSet());
+  const requests = scriptModel((_, turn) => (turn === 0 ? { calls: [FIND] } : { text: 'Found.' }));
+  const { bridgeId } = bridge;
+  const { responseId } = await askStreamed({ bridgeId });
+  const { callId } = await bridge.nextCall();
+  await abortAllDurableObjects();
+  const back = await connectOffering(fakeSet([fakeOffer({ name: 'mcp_tickets_close' })]), bridgeId);
+  back.succeed(callId, 'ticket 7');
+  await back.next('ack');
+  const response = await ended(responseId);
+  expect(response.documents[0]).toMatchObject({
+    type: 'tool_call',
+    metadata: { toolName: FIND.name },
+  });
+  expect(requests.map(offeredIn)).toEqual([['mcp_tickets_find'], ['mcp_tickets_find']]);
+});
+
+it('takes the sets along in a fork, which needs none of them from the bridge', async () => {
+  const bridge = await connectOffering(fakeSet());
+  const requests = scriptModel(() => ({ text: 'Hello.' }));
+  const { id, conversationId } = await chat('go', { bridgeId: bridge.bridgeId });
+  const forked = await call(`conversations/${conversationId}/forks`, {
+    body: { responseId: id },
+  });
+  const { conversationId: copy } = await forked.json<{ conversationId: string }>();
+  expect(await setsOf(copy)).toEqual([fakeSet().digest]);
+  await chat('on', { conversationId: copy });
+  expect(requests.map(offeredIn)).toEqual([['mcp_tickets_find'], ['mcp_tickets_find']]);
+  expect(await setsOf(copy)).toEqual([fakeSet().digest]);
+});
+
+it('keeps an offer out of the read-only modes unless the bridge stands for it', async () => {
+  const trusted = fakeOffer({ name: 'mcp_tickets_list', effect: 'read', idempotent: true });
+  const bridge = await connectOffering(fakeSet([fakeOffer(), trusted]));
+  const requests = scriptModel(() => ({ text: 'Hello.' }));
+  await chat('go', { bridgeId: bridge.bridgeId, mode: 'ask' });
+  expect(offeredIn(requests[0])).toEqual(['mcp_tickets_list']);
+});
+
+it('lets a request name offers, and says of those that are not there why', async () => {
+  const why = { name: 'mcp_tickets_huge', reason: 'It nests too deeply.' };
+  const bridge = await connectOffering(fakeSet([fakeOffer()], [why]));
+  const requests = scriptModel(() => ({ text: 'Hello.' }));
+  const names = [FIND.name, why.name, 'mcp_other_tool'];
+  const response = await chat('go', { bridgeId: bridge.bridgeId, tools: names });
+  expect(offeredIn(requests[0])).toEqual([FIND.name]);
+  expect(response.metadata.unavailableTools).toEqual([
+    { code: 'NOT_ON_BRIDGE', ...why },
+    { name: 'mcp_other_tool', code: 'NOT_ON_BRIDGE', reason: expect.stringContaining('offered') },
+  ]);
+  const limited = await ask('go', { tools: { [FIND.name]: { allowedPaths: ['src'] } } });
+  expect(await errorOf(limited)).toMatchObject({
+    status: 400,
+    message: expect.stringContaining('takes no path'),
+  });
+});
+
+it('asks for a set once, however often its bridge comes back', async () => {
+  const bridge = await connectOffering(fakeSet());
+  await bridge.leave();
+  const back = await openBridge({ bridgeId: bridge.bridgeId });
+  back.hello({ offers: fakeSet().digest });
+  await back.next('welcome');
+  const requests = scriptModel(() => ({ text: 'Hello.' }));
+  await chat('go', { bridgeId: bridge.bridgeId });
+  expect(offeredIn(requests[0])).toEqual(['mcp_tickets_find']);
+  expect(back.frames).toEqual([]);
+});
+
+it('turns away a bridge that tells more than a set may hold', async () => {
+  const bridge = await connectOffering(fakeSet());
+  const long = { description: 'x'.repeat(OFFER_LIMITS.maxChars) };
+  bridge.send({ type: 'offers', set: fakeSet([fakeOffer(long)]) });
+  expect(await bridge.closed).toBe(4003);
+});
+
+/** A bridge that was asked for its set, and has told it. */
+async function connectOffering(set: OfferSet, bridgeId?: string): Promise<ScriptedBridge> {
+  const bridge = await openBridge(bridgeId === undefined ? {} : { bridgeId });
+  bridge.hello({ offers: set.digest });
+  await bridge.next('welcome');
+  expect(await bridge.next('offers_wanted')).toEqual({ type: 'offers_wanted', digest: set.digest });
+  await tellSet(bridge, set);
+  return bridge;
+}
+
+/** Returns when the tunnel has taken it: it answers what comes after it. */
+async function tellSet(bridge: ScriptedBridge, set: OfferSet | null): Promise<void> {
+  bridge.send({ type: 'offers', set });
+  const callId = `call_${crypto.randomUUID()}`;
+  bridge.send({ type: 'held_calls', calls: [callId] });
+  while ((await bridge.next('ack')).callId !== callId);
+}
+
+function offeredIn(request: ScriptedRequest | undefined): string[] {
+  const names = request?.tools?.map((tool) => tool.function.name) ?? [];
+  return names.filter((name) => name.startsWith('mcp_'));
+}
+
+/** Digests of the sets that the conversation keeps. */
+async function setsOf(conversationId: string): Promise<string[]> {
+  return await runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
+    storage.sql
+      .exec<{ digest: string }>('select digest from offers order by number')
+      .toArray()
+      .map(({ digest }) => digest),
+  );
+}
+
+async function ended(responseId: string): Promise<ChatResponse> {
+  return await vi.waitUntil(
+    async () => {
+      const response = await readResponse(responseId);
+      return response.status === 'completed' && response;
+    },
+    { timeout: 10_000, interval: 20 },
+  );
+}
