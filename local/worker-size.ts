@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 /**
- * Bytes of the module, gzipped, as wrangler counts them ("gzip: 140.00 KiB"). A named import of zod alone adds 60 KiB; what
+ * Bytes of the module, gzipped, as wrangler counts them ("gzip: 155.00 KiB"). A named import of zod alone adds 60 KiB; what
  * comes close to the limit should be looked at in the bundle before the limit is raised.
  */
-const MAX_GZIP_BYTES = 140 * 1024;
+const MAX_GZIP_BYTES = 170 * 1024;
 
 const [, , dir = '.build/deploy'] = process.argv;
 const bytes = gzipSync(readFileSync(join(dir, 'index.js'))).length;

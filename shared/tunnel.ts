@@ -8,8 +8,8 @@ import { Metadata } from './documents.ts';
 import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
 import { Mode } from './modes.ts';
+import { OfferSet } from './offer.ts';
 import { AllowedPath } from './paths.ts';
-import { OfferSet } from './tools/offer.ts';
 
 /** Raised with every change of this file that an older peer would misread. */
 export const TUNNEL_PROTOCOL = 3;

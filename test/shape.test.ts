@@ -51,7 +51,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'bridge/compute', 'bridge/sandbox', 'bridge/search', 'bridge/terminal', 'node:'],
   ],
   'bridge/tools': [
-    ...['shared', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts', 'bridge/quarantine'],
+    ...[
+      'shared',
+      'bridge/compute',
+      'bridge/edits',
+      'bridge/failure.ts',
+      'bridge/log.ts',
+      'bridge/quarantine',
+    ],
     ...['bridge/result-lines.ts', 'bridge/sandbox', 'bridge/search', 'bridge/search/codebase'],
     ...['bridge/terminal', 'bridge/workspace', 'node:', 'zod'],
   ],

@@ -10,13 +10,13 @@ import type {
 } from '../shared/conversations.ts';
 import type { TapeEvent } from '../shared/events.ts';
 import type { BridgeInfo } from '../shared/listings.ts';
+import type { OfferSet } from '../shared/offer.ts';
 import type {
   ApprovalRequest,
   ClarificationAnswer,
   Delivery,
   MessageContent,
 } from '../shared/requests.ts';
-import type { OfferSet } from '../shared/tools/offer.ts';
 import type { ApprovalAnswer, ToolCall, ToolResult } from '../shared/tunnel.ts';
 import type { Machine, RunRequest } from './conversation/store/rows.ts';
 import type { Outcome } from './outcome.ts';

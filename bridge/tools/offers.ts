@@ -4,7 +4,7 @@ import { canonicalJson } from '../../shared/approvals.ts';
 import type { Metadata } from '../../shared/documents.ts';
 import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
-import { charsOf, type Offer, OfferDefinition, type OfferSet } from '../../shared/tools/offer.ts';
+import { charsOf, type Offer, OfferDefinition, type OfferSet } from '../../shared/offer.ts';
 import { offered } from '../../shared/tools/toolbox.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';

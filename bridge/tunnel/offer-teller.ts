@@ -1,5 +1,5 @@
 /** Tells the edge what this bridge offers: a digest in each hello, the set where it is wanted or has changed. */
-import type { OfferSet } from '../../shared/tools/offer.ts';
+import type { OfferSet } from '../../shared/offer.ts';
 import { type BridgeFrame, OFFERS_FEATURE } from '../../shared/tunnel.ts';
 
 /** Owns what the edge was told last. */

@@ -1,10 +1,10 @@
 /** Which tools a request puts on offer, and how: a list of names, or settings by name. */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../limits.ts';
+import { isOfferName } from '../offer.ts';
 import { CallLimits } from '../tunnel.ts';
 import { findTool, isUnavailable } from './catalogue.ts';
 import { takesPath } from './definition.ts';
-import { isOfferName } from './offer.ts';
 
 /** Strict: a limit under a misspelt name would not hold, and nobody would know. */
 const ToolSettings = CallLimits.extend({

@@ -1,6 +1,7 @@
 /** What one run may use: a value, made when the run starts and passed on to everything that looks at its calls. */
 import { type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema';
 import type { Metadata } from '../documents.ts';
+import type { Offer, OfferSet } from '../offer.ts';
 import { TOOLS } from './catalogue.ts';
 import {
   type Executor,
@@ -10,7 +11,6 @@ import {
   type ToolFacts,
   toFunctionDefinition,
 } from './definition.ts';
-import type { Offer, OfferSet } from './offer.ts';
 
 /** A tool as a run knows it, whoever has defined it. */
 export interface Tool extends ToolFacts {

@@ -2,7 +2,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
-import type { OfferSet } from '../../shared/tools/offer.ts';
+import type { OfferSet } from '../../shared/offer.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,

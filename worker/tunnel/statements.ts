@@ -1,6 +1,6 @@
 /** What a tunnel stores: its bridge as it last introduced itself, the calls in flight, the answers on their way. */
 import { OFFER_LIMITS } from '../../shared/limits.ts';
-import type { OfferSet } from '../../shared/tools/offer.ts';
+import type { OfferSet } from '../../shared/offer.ts';
 import type { ApprovalAnswer, Confinement, MachineContext, ToolCall } from '../../shared/tunnel.ts';
 import type { AnswerKey } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';

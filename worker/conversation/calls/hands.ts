@@ -1,5 +1,5 @@
 /** The conversation's side of its bridge: every call goes through a fresh stub, a held one throws after a reset. */
-import type { OfferSet } from '../../../shared/tools/offer.ts';
+import type { OfferSet } from '../../../shared/offer.ts';
 import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { tunnelOf } from '../../objects.ts';

@@ -1,8 +1,8 @@
 /** Which tools a run has, and what becomes of those that were asked for by name and are not there. Pure. */
 import type { UnavailableTool } from '../../../shared/documents.ts';
+import { isOfferName } from '../../../shared/offer.ts';
 import { askQuestion } from '../../../shared/tools/ask-question.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
-import { isOfferName } from '../../../shared/tools/offer.ts';
 import { type Tool, type Toolbox, toolboxWith } from '../../../shared/tools/toolbox.ts';
 import type { Machine, Run } from './rows.ts';
 

@@ -2,13 +2,13 @@
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import type { Mode } from '../../../shared/modes.ts';
+import type { OfferSet } from '../../../shared/offer.ts';
 import type {
   ChatMessage,
   MessageContent,
   RequestContext,
   Sampling,
 } from '../../../shared/requests.ts';
-import type { OfferSet } from '../../../shared/tools/offer.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
 import type { MachineContext, ToolResult } from '../../../shared/tunnel.ts';
 

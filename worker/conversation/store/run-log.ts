@@ -1,6 +1,6 @@
 /** Runs as stored, with a copy of what is at work in memory; says what is to be done next and never does it. */
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import type { OfferSet } from '../../../shared/tools/offer.ts';
+import type { OfferSet } from '../../../shared/offer.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { toolboxOf } from './offered-tools.ts';

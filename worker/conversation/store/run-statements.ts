@@ -1,4 +1,4 @@
-import type { OfferSet } from '../../../shared/tools/offer.ts';
+import type { OfferSet } from '../../../shared/offer.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import type { NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';
 import {

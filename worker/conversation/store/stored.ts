@@ -5,7 +5,7 @@ import { TapeEvent, widthOf } from '../../../shared/events.ts';
 import { parsePruned } from '../../../shared/json.ts';
 import { JSON_LIMITS } from '../../../shared/limits.ts';
 import { Mode } from '../../../shared/modes.ts';
-import { OfferSet } from '../../../shared/tools/offer.ts';
+import { OfferSet } from '../../../shared/offer.ts';
 import { MachineContext } from '../../../shared/tunnel.ts';
 import type { Lost, Machine, RunEnd, RunRequest, Steer, ToldResult, Turn, Window } from './rows.ts';
 

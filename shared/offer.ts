@@ -1,7 +1,7 @@
 /** Tools that a bridge offers beside the built-in ones: definitions as data, in sets that are told as a whole. */
 import * as z from 'zod';
-import { OFFER_LIMITS } from '../limits.ts';
-import { Effect } from '../modes.ts';
+import { OFFER_LIMITS } from './limits.ts';
+import { Effect } from './modes.ts';
 
 /** SHA-256 in hexadecimal. */
 const Digest = z.string().regex(/^[0-9a-f]{64}$/);
