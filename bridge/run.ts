@@ -7,7 +7,7 @@ import { Asking } from './admission/asking.ts';
 import { readDevices } from './admission/devices.ts';
 import { createJudge, readMayName, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
-import { ContextTeller } from './context/teller.ts';
+import { Looker } from './context/looker.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
 import { probeConfinement } from './sandbox/confine.ts';
@@ -64,14 +64,14 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const surroundings = { root, stateDir, isForeign };
   const judge = createJudge(surroundings, { isConfined: kind !== 'none' });
   const looked = { root, confinement, readMayName: () => readMayName(surroundings) };
-  const looker = new ContextTeller(looked, (look) => session.tellContext(look), signal);
-  const onChanged = () => looker.refresh();
+  const looker = new Looker(looked, signal);
+  const look = () => looker.look();
   const teller = new OfferTeller(async () =>
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
   );
   offers.onChange(() => teller.changed());
   const tools = { get: (name: string) => builtIn.get(name) ?? offers.find(name) };
-  const gate = { workspace, tools, judge, journal, onChanged, offers: teller };
+  const gate = { workspace, tools, judge, journal, look, offers: teller };
   const session: Session = createSession(gate, { bridgeId, stateDir });
   const introduction = { bootId, tools: [...builtIn.keys()], confinement: { kind, detail } };
   try {

@@ -372,6 +372,11 @@ export const CONTEXT_LIMITS = {
   /** UTF-16 units of the file tree, and of git's status. */
   maxLayoutChars: 12_000,
   maxGitStatusChars: 4_000,
+  /**
+   * A run waits this long for a look at the workspace, and then begins with what was known:
+   * usual are 20 to 100 ms.
+   */
+  waitMs: 300,
   /** For listing the files, and for asking git: both happen between the handshake and the hello. */
   lookTimeoutMs: 5 * SECOND,
   /** Bytes of what git answers; a status that is longer is not shown. */

@@ -96,6 +96,12 @@ export const MachineContext = z.object({
 export type MachineContext = z.infer<typeof MachineContext>;
 
 /**
+ * A feature of bridges: the bridge answers `look` with `context`, and says nothing of the
+ * workspace unasked.
+ */
+export const LOOK = 'look';
+
+/**
  * What a peer of this version can do beyond it, by name. A name that the other side does not know means nothing to it, so
  * that an addition needs no new version.
  */
@@ -165,7 +171,15 @@ const ApprovalResolved = z.object({
 /** The set that holds from now on: where it was asked for, and whenever it changes. Null where nothing is offered any more. */
 const Offers = z.object({ type: z.literal('offers'), set: OfferSet.nullable() });
 
-const Context = z.object({ type: z.literal('context'), context: MachineContext });
+const Context = z.object({
+  type: z.literal('context'),
+  /**
+   * Of the look that this answers. A bridge without {@link LOOK} tells the context unasked,
+   * whenever it has changed.
+   */
+  lookId: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
+  context: MachineContext,
+});
 
 /** Bridge to tunnel. */
 export const BridgeFrame = z.discriminatedUnion('type', [
@@ -203,6 +217,12 @@ const Approval = z.object({ type: z.literal('approval'), answer: ApprovalAnswer 
 /** The set of this digest, which hello has named, is not known here. */
 const OffersWanted = z.object({ type: z.literal('offers_wanted'), digest: z.string() });
 
+/** Only to a bridge with {@link LOOK}: it looks at the workspace and answers with `context`. */
+const Look = z.object({
+  type: z.literal('look'),
+  lookId: z.string().max(REQUEST_LIMITS.maxNameChars),
+});
+
 /** UTF-16 units of output that arrived and may be sent anew. */
 const Credit = z.object({ type: z.literal('credit'), chars: z.int().positive() });
 
@@ -217,6 +237,7 @@ export const TunnelFrame = z.discriminatedUnion('type', [
   Approval,
   Credit,
   OffersWanted,
+  Look,
   Goodbye,
 ]);
 export type TunnelFrame = z.infer<typeof TunnelFrame>;

@@ -153,6 +153,13 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
   /** The set of this digest; null where it is not known any more, and like {@link describe}. */
   offers(account: string, digest: string): OfferSet | null;
 
+  /**
+   * The bridge with a fresh look at its workspace, for a run that begins: after
+   * CONTEXT_LIMITS.waitMs, and without a bridge that can look, what was known before. Null like
+   * {@link describe}.
+   */
+  look(account: string): Promise<Look | null>;
+
   /** What is shown of the bridge to its owner; null like {@link describe}. */
   status(account: string): BridgeStatus | null;
 
@@ -178,6 +185,12 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
 /** A bridge as it introduced itself: of what it offers only the digest of the set. */
 export interface MachineSeen extends Omit<Machine, 'offers'> {
   readonly offers?: string;
+}
+
+/** A bridge as it is known now, and the rows that finding out took. */
+export interface Look {
+  readonly known: MachineSeen;
+  readonly rows: number;
 }
 
 /** Which question an answer is to. */

@@ -4,10 +4,11 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   type Confinement as ConfinementReport,
+  LOOK,
   OFFERS_FEATURE,
   TUNNEL_PROTOCOL,
 } from '../../shared/tunnel.ts';
-import type { ContextTeller } from '../context/teller.ts';
+import type { Looker } from '../context/looker.ts';
 import { ConnectionRefused, stayConnected } from './connection.ts';
 import type { Journal } from './journal.ts';
 import type { OfferTeller } from './offer-teller.ts';
@@ -17,7 +18,7 @@ import type { ConnectionConfig, ConnectionEvents } from './socket.ts';
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
 export interface Served {
-  readonly looker: ContextTeller;
+  readonly looker: Looker;
   readonly session: Session;
   readonly journal: Journal;
   readonly offers: OfferTeller;
@@ -59,13 +60,13 @@ async function introduce(
   send: (frame: BridgeFrame) => void,
   closed: AbortSignal,
 ): Promise<void> {
-  const context = await looker.look(closed).catch(() => undefined);
-  if (context === undefined || closed.aborted) return; // It rejects only when the socket is gone.
+  const context = await looker.look().catch(() => undefined);
+  if (context === undefined || closed.aborted) return; // It rejects only when the bridge ends.
   const told = await offers.introduce();
   if (closed.aborted) return;
   const { calls } = journal;
   const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
-  const version = { protocol: TUNNEL_PROTOCOL, features: [OFFERS_FEATURE] };
+  const version = { protocol: TUNNEL_PROTOCOL, features: [LOOK, OFFERS_FEATURE] };
   send({ type: 'hello', ...version, bridgeId, ...introduction, ...told, context, calls: first });
   session.attach(send);
   // A server that does not know these acks them, and takes its time for that.

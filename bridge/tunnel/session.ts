@@ -23,8 +23,8 @@ export interface Machine extends Desk {
   readonly devices: DeviceAsker;
   readonly journal: Journal;
   readonly offers: OfferTeller;
-  /** A call has ended that may have changed the workspace. */
-  readonly onChanged: () => void;
+  /** What the workspace looks like now. Rejects only when the bridge ends. */
+  readonly look: () => Promise<MachineContext>;
 }
 
 /** A call that was taken and has no result yet. */
@@ -63,11 +63,6 @@ export class Session {
   detach(): void {
     this.#send = null;
     this.#machine.offers.lost();
-  }
-
-  /** What the workspace looks like now. */
-  tellContext(context: MachineContext): void {
-    this.#tell({ type: 'context', context });
   }
 
   /** A person is asked about a call. */
@@ -111,6 +106,9 @@ export class Session {
         return;
       case 'offers_wanted':
         return this.#machine.offers.wanted();
+      case 'look':
+        void this.#look(frame.lookId);
+        return;
       case 'goodbye':
         return; // The close that follows it says what it means for the connection.
       default:
@@ -177,7 +175,6 @@ export class Session {
     if (result === null) return;
     const duration_ms = Math.round(performance.now() - startedAt);
     this.#finish(callId, fitFrame({ ...result, metadata: { duration_ms, ...result.metadata } }));
-    if (this.#machine.tools.get(call.tool)?.definition.effect !== 'read') this.#machine.onChanged();
   }
 
   /** Null for a call that the next process takes up: not started, or a change of which its file tells. */
@@ -212,6 +209,18 @@ export class Session {
     }
     const mayHaveActed = known.state === 'interrupted' && !known.repeatable;
     this.#finish(callId, mayHaveActed ? UNKNOWN_OUTCOME : CANCELLED);
+  }
+
+  /**
+   * The answer goes to the connection of that moment: what comes late is news to the next run
+   * all the same.
+   */
+  async #look(lookId: string): Promise<void> {
+    try {
+      this.#tell({ type: 'context', lookId, context: await this.#machine.look() });
+    } catch (error) {
+      logTrouble('The workspace could not be looked at', error);
+    }
   }
 
   /** Progress is dropped, never queued: while nobody listens, or faster than the other end takes it. */

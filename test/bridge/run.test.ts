@@ -12,7 +12,13 @@ import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { newCallId } from '../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { Mode } from '../../shared/modes.ts';
-import { CLOSE, type ToolCall, type ToolResult, TUNNEL_PROTOCOL } from '../../shared/tunnel.ts';
+import {
+  CLOSE,
+  LOOK,
+  type ToolCall,
+  type ToolResult,
+  TUNNEL_PROTOCOL,
+} from '../../shared/tunnel.ts';
 import { newDevice } from './admission/device.ts';
 import { isAnyoneRunning } from './terminal/plain-launch.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from './tools/temporary-workspace.ts';
@@ -123,7 +129,7 @@ describe('a bridge', () => {
     expect(hello).toEqual({
       type: 'hello',
       protocol: TUNNEL_PROTOCOL,
-      features: ['offers'],
+      features: [LOOK, 'offers'],
       bridgeId: BRIDGE_ID,
       bootId: expect.any(String),
       tools: expect.arrayContaining(['read_file', 'write', 'run_terminal_cmd']),
@@ -157,13 +163,17 @@ describe('a bridge', () => {
     ]);
   });
 
-  test('tells what the folder looks like after a call has changed it', async () => {
+  test('tells what the folder looks like when it is asked, and never by itself', async () => {
     startBridge();
     const connection = await tunnel.welcomed();
-    await resultOf(connection, newCall('read_file', { target_file: 'a.txt' }));
     await resultOf(connection, newCall('write', { path: 'b.txt', contents: 'b' }));
-    const { context } = await connection.next('context');
-    expect(context.projectLayout).toBe('a.txt\nb.txt');
+    await place.put('c.txt', 'by somebody else');
+    connection.send({ type: 'look', lookId: 'first' });
+    const answer = await connection.next('context');
+    expect(answer).toMatchObject({
+      lookId: 'first',
+      context: { projectLayout: 'a.txt\nb.txt\nc.txt' },
+    });
   });
 
   test('runs a command, shows its output while it runs, and forgets it when it is acked', async () => {

@@ -1,12 +1,13 @@
 /** The Durable Object of one bridge: its socket, and the calls and answers between it and the conversations. */
 import { DurableObject } from 'cloudflare:workers';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { CONTEXT_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { OfferSet } from '../../shared/offer.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
   CLOSE,
+  type MachineContext,
   OFFERS_FEATURE,
   type ToolCall,
   type ToolResult,
@@ -15,7 +16,15 @@ import {
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
-import type { AnswerKey, AnswerState, BridgeStatus, MachineSeen, TunnelPort } from '../ports.ts';
+import type {
+  AnswerKey,
+  AnswerState,
+  BridgeStatus,
+  Look,
+  MachineSeen,
+  TunnelPort,
+} from '../ports.ts';
+
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
@@ -32,6 +41,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   readonly #socket: BridgeSocket;
   /** Calls that were settled or cancelled: a dispatch of them that was overtaken must not run them. */
   readonly #over = new Set<string>();
+  /** Runs that wait for a look at the workspace; each hears how many rows the answer took. */
+  readonly #looks = new Map<string, (rows: number) => void>();
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -49,6 +60,15 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   offers(account: string, digest: string): OfferSet | null {
     return this.#store.readBridge()?.owner === account ? this.#store.readOffers(digest) : null;
+  }
+
+  async look(account: string): Promise<Look | null> {
+    const known = this.describe(account);
+    const socket = this.#socket.current(Date.now());
+    if (!known || !socket || !attachmentOf(socket).looks) return known && { known, rows: 0 };
+    const rows = await this.#askForLook(socket);
+    const machine = this.describe(account);
+    return machine && { known: machine, rows };
   }
 
   status(account: string): BridgeStatus | null {
@@ -181,7 +201,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const refusal = this.#refusalOf(hello, account, bridgeId);
     if (refusal) return refuse(socket, ...refusal);
     this.#introduce(hello, account);
-    this.#socket.greet(socket);
+    this.#socket.greet(socket, hello);
     try {
       // Before the welcome: whoever hears that the bridge is there must find it.
       await accountOf(this.env, account).bridgeConnected(bridgeId);
@@ -247,8 +267,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   async #receive(socket: WebSocket, frame: Exclude<BridgeFrame, Hello>): Promise<void> {
     if (frame.type === 'context') {
-      const bridge = this.#store.readBridge();
-      if (bridge) this.#store.saveBridge({ ...bridge, context: frame.context });
+      const rows = this.#saveContext(frame.context);
+      if (frame.lookId !== undefined) this.#looks.get(frame.lookId)?.(rows);
       return;
     }
     if (frame.type === 'offers') return this.#takeOffers(frame.set);
@@ -269,6 +289,32 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     if (!bridge) return;
     if (set) this.#store.saveOffers(set);
     this.#store.saveBridge({ ...bridge, offers: set?.digest });
+  }
+
+  /** Returns the rows that the answer took; 0 where it did not come in time. */
+  async #askForLook(socket: WebSocket): Promise<number> {
+    const lookId = crypto.randomUUID();
+    const { promise, resolve } = Promise.withResolvers<number>();
+    this.#looks.set(lookId, resolve);
+    const timer = setTimeout(() => resolve(0), CONTEXT_LIMITS.waitMs);
+    sendFrame(socket, { type: 'look', lookId });
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(timer);
+      this.#looks.delete(lookId);
+    }
+  }
+
+  /**
+   * One that came late is kept too: the next run begins with it, should the bridge be gone by
+   * then.
+   */
+  #saveContext(context: MachineContext): number {
+    const bridge = this.#store.readBridge();
+    if (!bridge || JSON.stringify(bridge.context) === JSON.stringify(context)) return 0;
+    this.#store.saveBridge({ ...bridge, context });
+    return 1;
   }
 
   async #forward(

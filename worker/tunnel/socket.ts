@@ -1,7 +1,14 @@
 /** The bridge's hibernating socket: which one is current, whether it is alive, and frames on it. */
 import * as z from 'zod';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
-import { CLOSE, PING, PONG, type TunnelFrame } from '../../shared/tunnel.ts';
+import {
+  type BridgeFrame,
+  CLOSE,
+  LOOK,
+  PING,
+  PONG,
+  type TunnelFrame,
+} from '../../shared/tunnel.ts';
 
 /** Survives hibernation with the socket. */
 const Attachment = z.object({
@@ -12,8 +19,12 @@ const Attachment = z.object({
   place: z.int(),
   /** `greeted` once its hello was taken, `welcomed` once that was answered, which takes a while. */
   state: z.enum(['opened', 'greeted', 'welcomed']),
+  /** Whether the bridge answers `look`; missing in what earlier versions attached. */
+  looks: z.boolean().default(false),
 });
 export type Attachment = z.infer<typeof Attachment>;
+
+type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
 const TAG = 'bridge';
 
@@ -31,12 +42,13 @@ export class BridgeSocket {
     const others = this.#state.getWebSockets(TAG).map(attachmentOf);
     const place = Math.max(0, ...others.map((other) => other.place)) + 1;
     this.#state.acceptWebSocket(socket, [TAG]);
-    write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened' });
+    write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened', looks: false });
   }
 
   /** Its hello was taken: from here on it may say anything. */
-  greet(socket: WebSocket): void {
-    write(socket, { ...attachmentOf(socket), state: 'greeted' });
+  greet(socket: WebSocket, { features }: Pick<Hello, 'features'>): void {
+    const looks = features.includes(LOOK);
+    write(socket, { ...attachmentOf(socket), state: 'greeted', looks });
   }
 
   /** Whether the socket has closed, or a later one of the same bridge is in use already. */

@@ -201,7 +201,7 @@ export class Bench {
       asking,
       devices: asker,
       journal,
-      onChanged: () => {},
+      look: () => Promise.reject(new Error('no test looks')),
       offers: new OfferTeller(async () => null),
       judge: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
     });

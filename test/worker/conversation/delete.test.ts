@@ -150,10 +150,8 @@ it('a message that comes while the conversation is deleted does not bring it bac
   scriptModel(() => ({ text: 'hi' }));
   const { bridgeId } = await connectBridge({ account });
   const { conversationId } = await chat('one', { account, bridgeId });
-  const { describe: describeBridge } = Tunnel.prototype;
-  const asked = vi
-    .spyOn(Tunnel.prototype, 'describe')
-    .mockImplementation(slow(describeBridge) as never);
+  const { look } = Tunnel.prototype;
+  const asked = vi.spyOn(Tunnel.prototype, 'look').mockImplementation(slow(look) as never);
   const sent = ask('two', { account, conversationId });
   await vi.waitFor(() => expect(asked).toHaveBeenCalled());
   expect((await remove(conversationId, account)).status).toBe(204);

@@ -520,10 +520,10 @@ describe('a message whose bridge cannot be asked for its tools', () => {
   it('waits until it can, and then has them', async () => {
     const model = holdModel();
     const { bridgeId } = await connectBridge();
-    const describing = vi.spyOn(TunnelHands.prototype, 'describe').mockRejectedValue('reset');
+    const looking = vi.spyOn(TunnelHands.prototype, 'look').mockRejectedValue('reset');
     const { reader, responseId } = await askStreamed({ bridgeId });
     expect((await readResponse(responseId)).status).toBe('queued');
-    describing.mockRestore();
+    looking.mockRestore();
     const reply = await model.next();
     expect(reply.request.tools).not.toEqual([]);
     reply.answer({ text: 'Done.' });
@@ -532,10 +532,10 @@ describe('a message whose bridge cannot be asked for its tools', () => {
 
   it('has an alarm while the bridge does not answer at all, so that a crash cannot lose it', async () => {
     const { bridgeId } = await connectBridge();
-    const describing = vi.spyOn(TunnelHands.prototype, 'describe').mockRejectedValueOnce('reset');
-    describing.mockImplementation(() => new Promise(() => undefined));
+    const looking = vi.spyOn(TunnelHands.prototype, 'look').mockRejectedValueOnce('reset');
+    looking.mockImplementation(() => new Promise(() => undefined));
     const { reader, conversationId } = await askStreamed({ bridgeId });
-    await vi.waitFor(() => expect(describing).toHaveBeenCalledTimes(2));
+    await vi.waitFor(() => expect(looking).toHaveBeenCalledTimes(2));
     const alarm = await runInDurableObject(conversationObject(conversationId), (_, { storage }) =>
       storage.getAlarm(),
     );
@@ -547,15 +547,15 @@ describe('a message whose bridge cannot be asked for its tools', () => {
     const model = holdModel();
     const held = { is: true };
     const { bridgeId } = await connectBridge();
-    const describing = vi.spyOn(TunnelHands.prototype, 'describe').mockRejectedValueOnce('reset');
-    describing.mockImplementation(async () => {
+    const looking = vi.spyOn(TunnelHands.prototype, 'look').mockRejectedValueOnce('reset');
+    looking.mockImplementation(async () => {
       await untilFree(held);
       return null;
     });
     const { reader, responseId, conversationId } = await askStreamed({ bridgeId });
-    await vi.waitFor(() => expect(describing).toHaveBeenCalledTimes(2));
+    await vi.waitFor(() => expect(looking).toHaveBeenCalledTimes(2));
     await cancel(responseId);
-    describing.mockResolvedValueOnce(null);
+    looking.mockResolvedValueOnce(null);
     const next = await askStreamed({ conversationId });
     held.is = false;
     (await model.next()).answer({ text: 'Next.' });

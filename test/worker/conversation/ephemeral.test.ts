@@ -60,9 +60,9 @@ it('is there as long as its answer is at work, and goes even when that was waite
 it('has its alarm from the moment it is stored', async () => {
   const account = newAccount();
   const { bridgeId } = await connectBridge({ account });
-  const described = vi.spyOn(Tunnel.prototype, 'describe');
-  described.mockImplementation(() => {
-    described.mockImplementation((() => new Promise(() => undefined)) as never);
+  const looked = vi.spyOn(Tunnel.prototype, 'look');
+  looked.mockImplementation(() => {
+    looked.mockImplementation((() => new Promise(() => undefined)) as never);
     throw new Error('reset');
   });
   const { conversationId, responseId } = await submitEphemeral(account, bridgeId);

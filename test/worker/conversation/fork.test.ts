@@ -336,17 +336,17 @@ describe('a copy that is given up in the middle', () => {
 });
 
 it.each([
-  ['before', { pageMs: 600, describeMs: 300 }],
-  ['after', { pageMs: 0, describeMs: 600 }],
+  ['before', { pageMs: 600, lookMs: 300 }],
+  ['after', { pageMs: 0, lookMs: 600 }],
 ])(
   'a new conversation of the same id that is ready %s the copy is does not get into it',
-  async (_, { pageMs, describeMs }) => {
+  async (_, { pageMs, lookMs }) => {
     const { account, to, source } = await toBeForked();
     const { bridgeId } = await connectBridge({ account });
-    const { describe: describeBridge } = Tunnel.prototype;
+    const { look } = Tunnel.prototype;
     const { forkPage } = Conversation.prototype;
-    const described = vi.spyOn(Tunnel.prototype, 'describe');
-    described.mockImplementation(slow(describeMs, describeBridge) as never);
+    const looked = vi.spyOn(Tunnel.prototype, 'look');
+    looked.mockImplementation(slow(lookMs, look) as never);
     vi.spyOn(Conversation.prototype, 'forkPage').mockImplementation(slow(pageMs, forkPage));
     const request = { model: 'x', mode: 'agent', messages: [], createdMs: 0 } as const;
     const create = { bridgeId, title: 'go', ephemeral: false };
@@ -354,7 +354,7 @@ it.each([
     const posted = { request, device: undefined, delivery: 'queue', ownFields: [] } as const;
     const submission = { ...posted, create };
     const submitted = stub.submit(to, submission);
-    await vi.waitFor(() => expect(described).toHaveBeenCalled());
+    await vi.waitFor(() => expect(looked).toHaveBeenCalled());
     await forkConversation(env, to, source);
     expect(await submitted).toMatchObject({ ok: false, code: 'IDEMPOTENCY_CONFLICT' });
     expect((await view(to.conversationId, account)).messages).toMatchObject([{ content: 'first' }]);

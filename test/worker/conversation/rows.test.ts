@@ -2,7 +2,12 @@ import { abortAllDurableObjects, env, runInDurableObject } from 'cloudflare:test
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { call } from '../api.ts';
 import type { SseReader } from '../follow/sse-reader.ts';
-import { connectBridge, NONCE } from '../tunnel/scripted-bridge.ts';
+import {
+  connectBridge,
+  connectLookingBridge,
+  contextOf,
+  NONCE,
+} from '../tunnel/scripted-bridge.ts';
 import { askStreamed, readResponse, type Streamed } from './conversing.ts';
 import { type HeldModel, holdModel, readFile, runCommand, textFrame } from './held-model.ts';
 
@@ -57,6 +62,24 @@ describe('rows of a response', () => {
       return await told(reader, responseId);
     });
     expect(rows.written).toBeLessThanOrEqual(budgetOf({ documents: calls + 1, turns, calls }));
+    expect(rows.told).toBe(rows.written);
+  });
+
+  it.each([
+    ['are no more for a look at the machine', 'a.ts', 0],
+    ['are one more where the machine has changed', 'b.ts', 1],
+  ])('%s', async (_, projectLayout, more) => {
+    const model = holdModel();
+    const bridge = await connectLookingBridge('a.ts');
+    const { conversationId } = await converse(model, { bridgeId: bridge.bridgeId });
+    bridge.sees = contextOf(projectLayout);
+    const rows = await countRows(async () => {
+      const { reader, responseId } = await askStreamed({ conversationId });
+      (await model.next()).answer({ text: 'Seen.' });
+      return await told(reader, responseId);
+    });
+    const usual = budgetOf({ documents: 1, turns: 1, calls: 0 });
+    expect(rows.written).toBeLessThanOrEqual(usual + more);
     expect(rows.told).toBe(rows.written);
   });
 

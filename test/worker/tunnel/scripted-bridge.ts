@@ -6,6 +6,8 @@ import { newBridgeId } from '../../../shared/ids.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import {
   type BridgeFrame,
+  LOOK,
+  type MachineContext,
   type ToolCall,
   type ToolResult,
   TUNNEL_PROTOCOL,
@@ -42,6 +44,8 @@ export class ScriptedBridge {
   /** Every frame so far that was not taken by {@link next}. */
   readonly frames: TunnelFrame[] = [];
   readonly closed: Promise<number>;
+  /** What it answers to each look; null for a bridge that does not answer. */
+  sees: MachineContext | null = null;
   readonly #socket: WebSocket;
   readonly #tools: readonly string[];
   #heard = Promise.withResolvers<void>();
@@ -52,7 +56,11 @@ export class ScriptedBridge {
     this.#tools = tools;
     socket.addEventListener('message', ({ data }) => {
       if (data === 'pong') return;
-      this.frames.push(TunnelFrame.parse(JSON.parse(String(data))));
+      const frame = TunnelFrame.parse(JSON.parse(String(data)));
+      if (frame.type === 'look' && this.sees) {
+        return this.send({ type: 'context', lookId: frame.lookId, context: this.sees });
+      }
+      this.frames.push(frame);
       this.#wake();
     });
     this.closed = new Promise((resolve) => {
@@ -142,6 +150,19 @@ export async function connectBridge(options: BridgeOptions = {}): Promise<Script
   bridge.hello();
   await bridge.next('welcome');
   return bridge;
+}
+
+/** A bridge that can look, and sees these files at first. */
+export async function connectLookingBridge(projectLayout = 'a.ts'): Promise<ScriptedBridge> {
+  const bridge = await openBridge();
+  bridge.sees = contextOf(projectLayout);
+  bridge.hello({ features: [LOOK], context: bridge.sees });
+  await bridge.next('welcome');
+  return bridge;
+}
+
+export function contextOf(projectLayout: string, gitStatus = '## main\n'): MachineContext {
+  return { os: 'TestOS', shell: 'sh', workspacePath: '/work', projectLayout, gitStatus };
 }
 
 export async function requestBridge({

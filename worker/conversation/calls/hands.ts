@@ -4,7 +4,8 @@ import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
-import type { MachineSeen, TunnelPort } from '../../ports.ts';
+import type { Look, TunnelPort } from '../../ports.ts';
+
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { Machine } from '../store/rows.ts';
 import type { LoggedCall } from './calls.ts';
@@ -30,14 +31,15 @@ export class TunnelHands {
   }
 
   /**
-   * The bridge with its tools, its context and what it offers; null when there is none or it never connected. A set of
-   * offers that is `held` already is not fetched again.
+   * The bridge with its tools, its context as it is now and what it offers; null when there is
+   * none or it never connected. A set of offers that is `held` already is not fetched again.
    */
-  async describe(held: (digest: string) => OfferSet | undefined): Promise<Machine | null> {
+  async look(held: (digest: string) => OfferSet | undefined): Promise<Machine | null> {
     const { account } = this.#of;
-    const seen: MachineSeen | null = (await this.#tunnel()?.describe(account)) ?? null;
-    if (!seen) return null;
-    const { offers: digest, ...machine } = seen;
+    const look: Look | null | undefined = await this.#tunnel()?.look(account);
+    this.#meter.count(look?.rows ?? 0);
+    if (!look) return null;
+    const { offers: digest, ...machine } = look.known;
     if (digest === undefined) return machine;
     const offers: OfferSet | null =
       held(digest) ?? (await this.#tunnel()?.offers(account, digest)) ?? null;

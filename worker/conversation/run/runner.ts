@@ -164,7 +164,7 @@ export class Runner {
     let machine: Machine | null;
     await arm();
     try {
-      machine = await hands.describe((digest) => log.heldOffers(digest));
+      machine = await hands.look((digest) => log.heldOffers(digest));
     } catch {
       // The tunnel's object was reset under the call: the alarm tries again.
       return await this.#retrySoon();

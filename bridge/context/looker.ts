@@ -1,0 +1,52 @@
+/** Looks at the workspace when somebody asks, and never by itself. */
+import type { MachineContext } from '../../shared/tunnel.ts';
+import type { Confinement } from '../sandbox/confinement.ts';
+import { readMachineContext } from './context.ts';
+
+/** What is looked at, and how. */
+export interface Looked {
+  readonly root: string;
+  readonly confinement: Confinement;
+  /** Which paths the rules let be named at this moment, relative to the workspace. */
+  readonly readMayName: () => Promise<(name: string) => boolean>;
+}
+
+/** Makes one look at a time, however many ask. */
+export class Looker {
+  readonly #looked: Looked;
+  readonly #signal: AbortSignal;
+  #atWork: Promise<MachineContext> | null = null;
+  #next: Promise<MachineContext> | null = null;
+
+  constructor(looked: Looked, signal: AbortSignal) {
+    this.#looked = looked;
+    this.#signal = signal;
+  }
+
+  /**
+   * A look that begins after the question: all who ask while one is under way share the one
+   * behind it. Rejects only when the bridge ends.
+   */
+  look(): Promise<MachineContext> {
+    if (!this.#atWork) return this.#begin();
+    const begin = () => this.#begin();
+    this.#next ??= this.#atWork.then(begin, begin);
+    return this.#next;
+  }
+
+  #begin(): Promise<MachineContext> {
+    this.#next = null;
+    const look = this.#read().finally(() => {
+      if (this.#atWork === look) this.#atWork = null;
+    });
+    this.#atWork = look;
+    return look;
+  }
+
+  async #read(): Promise<MachineContext> {
+    const { root, confinement, readMayName } = this.#looked;
+    const mayName = await readMayName();
+    const how = { confine: confinement.confineLook, mayName };
+    return await readMachineContext(root, this.#signal, how);
+  }
+}
