@@ -81,9 +81,39 @@ const Messages = z
 
 const ContextText = z.string().max(REQUEST_LIMITS.maxContextChars);
 
+/** Counted from 1, as editors show them. */
+const LineNumber = z.int().positive();
+
+const EditorCursor = z.strictObject({
+  path: ContextText,
+  line: LineNumber,
+  column: LineNumber.optional(),
+});
+
+const LinterError = z.strictObject({
+  path: ContextText,
+  line: LineNumber.optional(),
+  column: LineNumber.optional(),
+  /** Without it `error`. */
+  severity: z.enum(['error', 'warning', 'information', 'hint']).optional(),
+  message: ContextText,
+  /** The linter, and its rule. */
+  source: Name.optional(),
+});
+
+/** The path alone, or with what the editor shows, saved or not. */
+const OpenFile = z.union([
+  ContextText,
+  z.strictObject({ path: ContextText, content: ContextText.optional() }),
+]);
+
 export const RequestContext = z.strictObject({
+  /** The folder that the client has open. Tools work in the bridge's, whatever this says. */
   workspacePath: ContextText.optional(),
-  openFiles: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
+  openFiles: z.array(OpenFile).max(REQUEST_LIMITS.maxContextEntries).optional(),
+  recentFiles: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
+  cursor: EditorCursor.optional(),
+  linterErrors: z.array(LinterError).max(REQUEST_LIMITS.maxContextEntries).optional(),
   projectLayout: ContextText.optional(),
   rules: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
 });

@@ -11,7 +11,10 @@ export interface DigestPrompt {
   readonly plan: string | null;
   /** The list of todos as text; null without any. */
   readonly todos: string | null;
-  /** Where that part reaches into the work under way: how its request was sent. Its words are the last ones of `words`. */
+  /**
+   * Where that part ends in the middle of a run: how its request was sent. Its words are the
+   * last ones of `words`.
+   */
   readonly underWay: Omit<UserPrompt, 'query'> | null;
 }
 
@@ -37,8 +40,9 @@ not do it a second time, and go on from the state that it describes; look at the
 const WORDS_BEFORE = `What the user wrote in that part, in their own words, oldest first. These requests have been dealt with, unless the summary
 or what follows says otherwise; what the user laid down in them still holds.`;
 
-const WORDS_UNDER_WAY = `What the user wrote in that part, in their own words, oldest first. You are in the middle of the work that the last of
-these ask for: the summary says how far it is. What the user laid down in the earlier ones still holds.`;
+const WORDS_UNDER_WAY = `What the user wrote in that part, in their own words, oldest first.
+The summary ends in the middle of the work that the last of these ask for, and says how far it was;
+what follows goes on with it. What the user laid down in the earlier ones still holds.`;
 
 /** The system prompt of a request for a summary of at most about so many words. */
 export function buildSummariserPrompt(maxWords: number): string {

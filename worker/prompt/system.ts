@@ -21,6 +21,7 @@ export function buildSystemPrompt({ model, mode, tools, rules }: PromptConfig): 
     role(model),
     COMMUNICATION,
     CITING_CODE,
+    SURROUNDINGS,
     ...(onMachine ? [TOOL_CALLING, EXPLORING] : [NO_HANDS]),
     ...(onMachine && !isReadOnly(mode) ? [CODE_CHANGES] : []),
     ...(has(todoWrite.name) ? [TASK_MANAGEMENT] : []),
@@ -52,6 +53,13 @@ def main():
 \`\`\`
 To show code that is not in the workspace, use a fence with the language's name. Put every fence on a line of its own.
 </citing_code>`;
+
+const SURROUNDINGS = `<surroundings>
+Before a request stands how things were when it was sent: user_info, project_layout, git_status,
+open_and_recently_viewed_files, linter_errors, and open_file, whose first line is the path. In these
+&lt; stands for <, &gt; for > and &amp; for &. A later request tells only what has changed by then:
+in a tag that ends in _changes a line with + is new and one with - is gone.
+</surroundings>`;
 
 const TOOL_CALLING = `<tool_calling>
 Use the tools to look before you answer. Calls that do not need each other's results go out together in one reply: they

@@ -21,7 +21,7 @@ const CHAT_REQUEST: Fields<z.input<typeof ChatRequest>> = {
     'The messages are appended to this conversation; without it they begin a new one.',
   bridgeId:
     'The bridge of a new conversation; without it the account’s bridge that connected last.',
-  context: 'What the model is told of the workspace, where the bridge does not tell it.',
+  context: 'What the client knows of the project and the editor.',
   tools: 'Only these are on offer; without it all that the mode allows.',
   availableTools: 'The same as settings by name; not together with `tools`.',
   include: 'What the answer shows beyond its documents: `reasoning` where the model tells it.',

@@ -4,8 +4,16 @@ import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { newestWindow, type Place, readTold, startOf } from './history.ts';
+import { type Known, knownAfter } from './window/around.ts';
 import { hiddenChars, type ModelSize, roomOf, scaleOf } from './window/size.ts';
-import { type ToldHistory, type ToldPiece, weighPieces, withHead } from './window/telling.ts';
+import {
+  firstOf,
+  type ToldHistory,
+  type ToldPiece,
+  weighPieces,
+  withHead,
+} from './window/telling.ts';
+import type { ToldRun } from './window/transcript.ts';
 
 /**
  * A run that asks has all its turns answered, and all before it have ended: a piece with a turn, or at the end of a run
@@ -26,16 +34,22 @@ export class HeldTelling {
     const held = this.#heldFor(ordinal, size, toolbox);
     const { window, room } = held;
     const told = readTold(this.#store, window, held.next, ordinal);
-    const fresh = weighPieces({ window, told, toolbox }, size, room);
+    held.first ??= firstOf({ told });
+    const fresh = weighPieces({ window, told, toolbox }, size, { room, known: held.known });
     const open = fresh.pop();
     for (const { messages, saidChars, chars, turn } of fresh) {
       held.pieces.push({ messages, saidChars, chars, turn });
       held.chars += chars + hiddenChars(messages);
     }
-    if (open) held.next = { run: open.piece.run.ordinal, turns: open.piece.turns };
+    if (open) {
+      // The message of a run without a turn stands in the open piece, and is told again.
+      const behind = open.piece.turns === 0 ? told.slice(0, -1) : told;
+      held.known = knownAfter(behind, held.known, room);
+      held.next = { run: open.piece.run.ordinal, turns: open.piece.turns };
+    }
     this.#held = held.chars <= WINDOW_LIMITS.maxHeldChars ? held : null;
     const pieces = open ? [...held.pieces, open] : held.pieces;
-    return withHead(pieces, { window, run: told.at(-1)?.run, size, room });
+    return withHead(pieces, { window, first: held.first, size, room });
   }
 
   /** What is held, if it still holds for this run and this model; else nothing yet. */
@@ -48,7 +62,8 @@ export class HeldTelling {
     const isSame =
       held?.room === room && held.takesImages === takesImages && held.toolbox === toolbox;
     if (held && isNewest && isSame && held.next.run <= ordinal) return held;
-    return { window, room, takesImages, toolbox, pieces: [], next: startOf(window), chars: 0 };
+    const nothing = { first: undefined, pieces: [], known: null, chars: 0 };
+    return { window, room, takesImages, toolbox, next: startOf(window), ...nothing };
   }
 }
 
@@ -58,6 +73,10 @@ interface Held {
   readonly room: number;
   readonly takesImages: boolean;
   readonly toolbox: Toolbox;
+  /** The run in which the window begins. */
+  first: ToldRun | undefined;
+  /** What the model is told of the machine up to `next`. */
+  known: Known;
   /** All from the window's start up to `next`. */
   readonly pieces: ToldPiece[];
   next: Place;

@@ -78,6 +78,12 @@ const Content = z.union([
 
 const Idempotency = z.object({ key: z.string(), digest: z.string() }).optional();
 
+const Place = z.object({
+  path: z.string(),
+  line: z.int().optional(),
+  column: z.int().optional(),
+});
+
 export const REQUEST: Shape<RunRequest> = {
   schema: z.object({
     model: z.string(),
@@ -89,7 +95,14 @@ export const REQUEST: Shape<RunRequest> = {
     context: z
       .object({
         workspacePath: z.string().optional(),
-        openFiles: z.array(z.string()).optional(),
+        openFiles: z
+          .array(
+            z.union([z.string(), z.object({ path: z.string(), content: z.string().optional() })]),
+          )
+          .optional(),
+        recentFiles: z.array(z.string()).optional(),
+        cursor: Place.optional(),
+        linterErrors: z.array(Place.extend({ message: z.string() })).optional(),
         projectLayout: z.string().optional(),
         rules: z.array(z.string()).optional(),
       })

@@ -7,7 +7,7 @@ import { HeldTelling } from '../../../../worker/conversation/memory/held-telling
 import { readHistory } from '../../../../worker/conversation/memory/history.ts';
 import type { ModelSize } from '../../../../worker/conversation/memory/window/size.ts';
 import { messagesIn, weighHistory } from '../../../../worker/conversation/memory/window/telling.ts';
-import type { NewTurn, Run } from '../../../../worker/conversation/store/rows.ts';
+import type { Machine, NewTurn, Run } from '../../../../worker/conversation/store/rows.ts';
 import { RunLog } from '../../../../worker/conversation/store/run-log.ts';
 import { RunStore } from '../../../../worker/conversation/store/run-statements.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
@@ -163,7 +163,15 @@ function current(log: RunLog): Run {
 function begin(log: RunLog, ordinal: number, content: MessageContent = 'Go on.'): void {
   const first = ordinal * 10 - 9;
   const request = requestOf(content);
-  log.submit({ ordinal, status: 'running', first, started: first + 1, request, machine: null });
+  const machine = machineAt(ordinal);
+  log.submit({ ordinal, status: 'running', first, started: first + 1, request, machine });
+}
+
+/** Every second run finds a new file. */
+function machineAt(ordinal: number): Machine {
+  const names = Array.from({ length: Math.ceil(ordinal / 2) }, (_, index) => `file-${index}.ts`);
+  const projectLayout = names.join('\n');
+  return { tools: [], context: { os: 'o', shell: 's', workspacePath: '/w', projectLayout } };
 }
 
 function waiting(log: RunLog, ordinal: number): void {

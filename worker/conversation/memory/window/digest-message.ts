@@ -1,13 +1,18 @@
 /** What stands for everything before a window, as the model is told it. Pure. */
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+import type { UserPrompt } from '../../../prompt/context.ts';
 import { buildDigestPrompt } from '../../../prompt/summary.ts';
+import { surroundingsOf, tellSurroundings } from '../../../prompt/surroundings.ts';
 import { formatTodos } from '../../../prompt/todos.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Digest, NewWindow } from '../../store/rows.ts';
 import { cutTagged } from './text.ts';
 import type { ToldRun } from './transcript.ts';
 
-/** None while there is no digest; `run` is the one that asks. */
+/**
+ * None while there is no digest; `run` is the one in which the window begins. It stays the same
+ * as long as the window does, whichever run asks: nothing that was told before may change.
+ */
 export function digestMessages(
   window: Pick<NewWindow, 'digest' | 'from'> | null,
   run: ToldRun | undefined,
@@ -21,7 +26,7 @@ export function digestMessages(
     words,
     plan,
     todos: listOf(todos, room),
-    underWay: isUnderWay ? sentWith(run) : null,
+    underWay: isUnderWay ? sentWith(run, room) : null,
   });
   return [{ role: 'user', content }];
 }
@@ -30,16 +35,14 @@ function listOf(todos: Digest['todos'], room: number): string | null {
   return todos.length === 0 ? null : cutTagged(formatTodos(todos), room * WINDOW_LIMITS.todos);
 }
 
-/** What is short of it: the tree of files and the like can be looked up. */
-function sentWith({
-  request,
-  machine,
-}: ToldRun): Parameters<typeof buildDigestPrompt>[0]['underWay'] {
-  const { createdMs, mode, context } = request;
-  return {
-    createdMs,
-    mode,
-    context: context && { workspacePath: context.workspacePath },
-    machine: machine && { ...machine.context, projectLayout: '', gitStatus: '' },
-  };
+/**
+ * What is short of it: the tree of files and the like can be looked up, and the next message
+ * tells them again.
+ */
+function sentWith(run: ToldRun, room: number): Omit<UserPrompt, 'query'> {
+  const { createdMs, mode, context } = run.request;
+  const workspacePath = context?.workspacePath;
+  const machine = run.machine && { ...run.machine.context, projectLayout: '', gitStatus: '' };
+  const sources = { createdMs, machine, context: workspacePath ? { workspacePath } : undefined };
+  return { mode, around: tellSurroundings(surroundingsOf(sources, room), null) };
 }

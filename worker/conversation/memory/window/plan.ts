@@ -1,6 +1,7 @@
 /** When a conversation has outgrown its model, and what becomes of it then. Pure; linear in what is told. */
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
 import type { NewWindow, Window, WindowScale } from '../../store/rows.ts';
+import { wholeChars } from './around.ts';
 import { digestOf, maxSummaryChars } from './digest.ts';
 import { digestMessages } from './digest-message.ts';
 import { type ModelSize, roomOf, scaleOf, weigh } from './size.ts';
@@ -161,7 +162,7 @@ function cutAt({ history, size, told, scale, room }: Planning, place: number): S
   const kept = told.pieces.slice(place);
   const newest = newestTurn(history);
   const from = placeOf(kept);
-  const head = size.fixedChars + weighDigest(history, from, room);
+  const head = size.fixedChars + weighDigest(history, from, room) + firstChars(kept, room);
   const full = sumOf(kept, ({ fullChars }) => fullChars) + head;
   if (full <= room * WINDOW_LIMITS.full) return planned(0, full);
   const isNewest = ({ piece }: WeighedPiece) => piece.answered?.turn.number === newest;
@@ -171,6 +172,12 @@ function cutAt({ history, size, told, scale, room }: Planning, place: number): S
   function planned(prunedThrough: number, total: number): Summarising {
     return { plan: { type: 'summarise', window: { from, prunedThrough, scale }, room }, total };
   }
+}
+
+/** What was a difference is told in full by the first message under the window. */
+function firstChars(kept: readonly WeighedPiece[], room: number): number {
+  const first = kept.find(({ piece }) => piece.utterances.some(({ as }) => as === 'asked'));
+  return first ? wholeChars(first.piece.run, room) : 0;
 }
 
 /** A run whose end said nothing more is behind the window as a whole. */
@@ -184,7 +191,7 @@ function weighDigest(history: History, from: Window['from'], room: number): numb
   const digest = digestOf(history, { window: { from }, room }, null);
   const messages = digestMessages(
     { digest: { ...digest, summary: '' }, from },
-    asking(history),
+    history.told.find(({ run }) => run.ordinal === from.run)?.run,
     room,
   );
   return weigh(messages) + maxSummaryChars(room);

@@ -2,6 +2,7 @@
 import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
+import { aroundOf, type Known } from './around.ts';
 import { digestMessages } from './digest-message.ts';
 import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
 import { isWhole, type ModelSize, roomOf, scaleOf, tokensPerChar, weigh } from './size.ts';
@@ -95,13 +96,19 @@ export function weighHistory(
 ): WeighedHistory {
   const room = roomOf(size, scale);
   const { window } = history;
-  return withHead(weighPieces(history, size, room), { window, run: asking(history), size, room });
+  const pieces = weighPieces(history, size, { room, known: null });
+  return withHead(pieces, { window, first: firstOf(history), size, room });
 }
 
-/** What a digest is made for; `run` is the one that asks. */
+/** The run in which the window begins; undefined where nothing is told word for word. */
+export function firstOf({ told }: Pick<History, 'told'>): ToldRun | undefined {
+  return told[0]?.run;
+}
+
+/** What a digest is made for. */
 export interface Occasion {
   readonly window: Window | null;
-  readonly run: ToldRun | undefined;
+  readonly first: ToldRun | undefined;
   readonly size: ModelSize;
   readonly room: number;
 }
@@ -109,24 +116,35 @@ export interface Occasion {
 /** The pieces with all that stands before them. */
 export function withHead<One extends ToldPiece>(
   pieces: readonly One[],
-  { window, run, size, room }: Occasion,
+  { window, first, size, room }: Occasion,
 ): ToldHistory & { readonly pieces: readonly One[] } {
-  const digest = digestMessages(window, run, room);
+  const digest = digestMessages(window, first, room);
   const head = size.fixedChars + weigh(digest);
   const total = pieces.reduce((sum, { chars }) => sum + chars, head);
   return { window, digest, pieces, total };
 }
 
-/** `room` says how long the results of one turn may be. */
+/** What pieces hang on beside their rows. */
+export interface Standing {
+  /** Says how long the results of one turn may be. */
+  readonly room: number;
+  /** What the model was told of the machine before the first of them. */
+  readonly known: Known;
+}
+
 export function weighPieces(
   { window, told, toolbox }: History,
   { takesImages }: Pick<ModelSize, 'takesImages'>,
-  room: number,
+  { room, known }: Standing,
 ): WeighedPiece[] {
+  const arounds = aroundOf(told, known, room);
   const shows = new Set(told.filter(showsImages).map(({ run }) => run.ordinal));
   return piecesOf({ told }).map((piece) => {
     const withImages = takesImages && shows.has(piece.run.ordinal);
-    const said = piece.utterances.map((utterance) => messageOf(utterance, piece.run, withImages));
+    const around = arounds.get(piece.run.ordinal) ?? [];
+    const said = piece.utterances.map((utterance) =>
+      messageOf(utterance, piece.run.request, { withImages, around }),
+    );
     return weighPiece(piece, said, { prunedThrough: window?.prunedThrough ?? 0, room, toolbox });
   });
 }

@@ -8,7 +8,15 @@ import {
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { buildUserPrompt, STOPPED_NOTE, tagQuery } from '../../../prompt/context.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
-import type { Machine, Run, Steer, ToldResult, Turn, Window } from '../../store/rows.ts';
+import type {
+  Machine,
+  Run,
+  RunRequest,
+  Steer,
+  ToldResult,
+  Turn,
+  Window,
+} from '../../store/rows.ts';
 
 /** A turn with what its calls came to, in call order; undefined where a call has no result. */
 export interface AnsweredTurn {
@@ -100,16 +108,22 @@ function askedOf({ request }: ToldRun): Utterance[] {
   }));
 }
 
-/** `withImages` is for a model that takes them. */
+/** What a message is told with: `around` stands before the one that its run answers. */
+export interface Telling {
+  /** For a model that takes them. */
+  readonly withImages: boolean;
+  readonly around: readonly string[];
+}
+
 export function messageOf(
   { as, message }: Utterance,
-  run: ToldRun,
-  withImages: boolean,
+  { mode }: RunRequest,
+  { withImages, around }: Telling,
 ): UpstreamMessage {
   const text = textOf(message.content);
   switch (as) {
     case 'asked':
-      return toUpstream(message, askedText(text, run), withImages);
+      return toUpstream(message, buildUserPrompt({ query: text, mode, around }), withImages);
     case 'steer':
       return toUpstream(message, tagQuery(text), withImages);
     case 'told':
@@ -125,12 +139,6 @@ export function messageOf(
  */
 export function showsImages({ run, before, turns }: Told): boolean {
   return run.status !== 'error' || before + turns.length > 0;
-}
-
-function askedText(query: string, run: ToldRun): string {
-  const { createdMs, mode, context } = run.request;
-  const machine = run.machine?.context ?? null;
-  return buildUserPrompt({ query, createdMs, mode, context, machine });
 }
 
 function toUpstream(message: ChatMessage, text: string, withImages: boolean): UpstreamMessage {

@@ -12,6 +12,7 @@ import type {
 } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type {
   Call,
+  Machine,
   NewWindow,
   Run,
   Steer,
@@ -41,6 +42,8 @@ export interface MadeRun {
   /** Said in the request before it, by the roles in turn: user, assistant. */
   readonly earlier?: readonly string[];
   readonly turns?: readonly MadeTurn[];
+  /** What the bridge tells of its files; no bridge without it. */
+  readonly layout?: string | undefined;
   /** How it ended, where that matters. */
   readonly status?: Run['status'];
 }
@@ -85,7 +88,7 @@ export function sizeOf(changes: Partial<ModelSize> = {}): ModelSize {
 }
 
 function runOf(
-  { asked, earlier = [], status = 'running' }: MadeRun,
+  { asked, earlier = [], status = 'running', layout }: MadeRun,
   ordinal: number,
   firstTurn: number,
 ): Run {
@@ -105,13 +108,17 @@ function runOf(
       messages: [...before, { role: 'user', content: asked }],
       createdMs: 0,
     },
-    machine: null,
+    machine: layout === undefined ? null : machineWith(layout),
     takeovers: 0,
     deadline: null,
     failures: 0,
     notBefore: 0,
     firstTurn,
   };
+}
+
+function machineWith(projectLayout: string): Machine {
+  return { tools: [], context: { os: 'o', shell: 's', workspacePath: '/w', projectLayout } };
 }
 
 function answered(

@@ -163,6 +163,7 @@ function manyRuns(random: Random): MadeRun[] {
     asked: random.below(5) === 0 ? random.parts() : random.text(random.pick([20, 300, 30_000])),
     earlier: Array.from({ length: 2 * random.below(3) }, () => random.text(500)),
     turns: Array.from({ length: random.below(9) }, () => oneTurn(random)),
+    layout: random.pick([undefined, 'a.ts', random.text(random.pick([200, 12_000]))]),
   }));
 }
 

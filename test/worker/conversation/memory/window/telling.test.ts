@@ -47,7 +47,7 @@ it('begins behind whole turns, and says of a run cut so what its user still wait
     historyOf(run ? [run] : [], window),
     sizeOf(),
   );
-  expect(digest?.content).toContain('You are in the middle of the work');
+  expect(digest?.content).toContain('The summary ends in the middle of the work');
   expect(digest?.content).toContain('<user_info>\nDate: 1970-01-01\n</user_info>');
   expect(queriesIn(digest)).toEqual(DIGEST.words);
   expect(queriesIn(steer)).toEqual(['And quickly.']);

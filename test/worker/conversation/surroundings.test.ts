@@ -1,0 +1,191 @@
+import { evictDurableObject } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
+import { chat, scriptModel } from '../api.ts';
+import { connectLookingBridge, contextOf, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
+import { askStreamed, conversationObject } from './conversing.ts';
+import { holdModel, readFile } from './held-model.ts';
+
+/** The settings of the Worker under test, which it reads at each request. */
+const settings = env as { MODELS?: string };
+
+afterEach(() => {
+  delete settings.MODELS;
+  vi.restoreAllMocks();
+});
+
+describe('what the model is told of the machine', () => {
+  it('is all of it once, then what has changed, and nothing where nothing has', async () => {
+    const { told, bridge, say } = await conversation();
+    await say('one');
+    await say('two');
+    bridge.sees = contextOf('a.ts\nnew.ts', '## feature\n?? new.ts\n');
+    await say('three');
+    await say('four');
+    expect(told()).toEqual([
+      [
+        `<user_info>\nDate: ${today()}\nOperating system: TestOS\nShell: sh\nWorkspace: /work\n</user_info>`,
+        '<project_layout>\na.ts\n</project_layout>',
+        '<git_status>\n## main\n\n</git_status>',
+        query('one'),
+      ].join('\n\n'),
+      query('two'),
+      [
+        '<project_layout_changes>\n+ new.ts\n</project_layout_changes>',
+        '<git_status>\n## feature\n?? new.ts\n\n</git_status>',
+        query('three'),
+      ].join('\n\n'),
+      query('four'),
+    ]);
+  });
+
+  it('never changes afterwards: each request goes on where the one before ended', async () => {
+    const { requests, bridge, say, conversationId } = await conversation((number) =>
+      number % 2 === 0 ? { calls: [readFile('a.ts')] } : { text: `Done ${number}.` },
+    );
+    for (let message = 1; message <= 6; message++) {
+      if (message % 2 === 0)
+        bridge.sees = contextOf(`a.ts\nb-${message}.ts\nlong-name-of-a-file.ts`);
+      // What is held in memory is made anew from rows.
+      if (message === 4) await evictDurableObject(conversationObject(conversationId()));
+      await Promise.all([say(`message ${message}`), answerCall(bridge)]);
+    }
+    expect(requests).toHaveLength(12);
+    expectPrefixes(requests);
+  });
+
+  it('is what was known where the bridge is late, whose answer is told next', async () => {
+    const { told, bridge, say } = await conversation();
+    await say('one');
+    bridge.sees = null;
+    await say('two');
+    const { lookId } = await bridge.next('look');
+    bridge.send({ type: 'context', lookId, context: contextOf('a.ts\nnew.ts') });
+    bridge.sees = contextOf('a.ts\nnew.ts');
+    await say('three');
+    expect(told().slice(1)).toEqual([
+      query('two'),
+      `<project_layout_changes>\n+ new.ts\n</project_layout_changes>\n\n${query('three')}`,
+    ]);
+  });
+
+  it('is what was known where the bridge is offline', async () => {
+    const { told, bridge, say } = await conversation();
+    await say('one');
+    await bridge.leave();
+    await say('two');
+    expect(told()[1]).toBe(query('two'));
+  });
+
+  it('is looked at when a message that waited gets its turn', async () => {
+    const model = holdModel();
+    const bridge = await connectLookingBridge();
+    const first = await askStreamed({ bridgeId: bridge.bridgeId });
+    const held = await model.next();
+    const second = await askStreamed({ conversationId: first.conversationId });
+    bridge.sees = contextOf('a.ts\nnew.ts');
+    held.answer({ text: 'One.' });
+    const next = await model.next();
+    expect(String(next.request.messages.at(-1)?.content)).toContain('+ new.ts');
+    next.answer({ text: 'Two.' });
+    await Promise.all([first.reader.toEnd(), second.reader.toEnd()]);
+  });
+
+  it('is the same in a fork, which goes on from there', async () => {
+    const { requests, bridge, say } = await conversation();
+    await say('one');
+    bridge.sees = contextOf('a.ts\nnew.ts');
+    const { id } = await say('two');
+    bridge.sees = contextOf('a.ts\nnew.ts\nnewer.ts');
+    await chat('edited', { editOf: id });
+    const [first, second, forked] = requests.map(({ messages }) => messages);
+    expect(forked?.slice(0, -1)).toEqual(second?.slice(0, -1));
+    expect(forked?.slice(0, first?.length)).toEqual(first);
+    expect(forked?.at(-1)?.content).toBe(
+      `<project_layout_changes>\n+ new.ts\n+ newer.ts\n</project_layout_changes>\n\n${query('edited')}`,
+    );
+  });
+
+  it('is all of it again behind a summary, and stays as it is from there', async () => {
+    settings.MODELS = JSON.stringify([{ id: 'small', contextWindow: 10_000 }]);
+    const long = 'word '.repeat(1_000);
+    const { requests, say } = await conversation(() => ({ text: long }));
+    for (let message = 1; message <= 12; message++) {
+      await say(`message ${message}`, { model: 'small' });
+    }
+    const asked = requests.filter(({ messages }) => !isSummary(messages));
+    const windows = Map.groupBy(asked, ({ messages }) => JSON.stringify(messages[1]));
+    expect(windows.size).toBeGreaterThan(1);
+    for (const told of windows.values()) {
+      expectPrefixes(told);
+      const words = JSON.stringify(told.at(-1)?.messages.slice(1));
+      expect(words.match(/<project_layout>/g)).toHaveLength(1);
+    }
+  });
+
+  it('is what the editor shows, told anew only where it has changed', async () => {
+    const { told, say } = await conversation();
+    const file = { path: 'a.ts', content: 'let a = 1 < 2;' };
+    await say('one', { context: { openFiles: [file], cursor: { path: 'a.ts', line: 1 } } });
+    await say('two', { context: { openFiles: [file], cursor: { path: 'a.ts', line: 2 } } });
+    await say('three');
+    expect(told()[0]).toContain('<open_file>\na.ts\nlet a = 1 &lt; 2;\n</open_file>');
+    expect(told().slice(1)).toEqual([
+      `<open_and_recently_viewed_files>\nCursor: a.ts:2\nOpen: a.ts\n</open_and_recently_viewed_files>\n\n${query('two')}`,
+      query('three'),
+    ]);
+  });
+});
+
+/** A conversation with a bridge that can look; `say` waits for the answer. */
+async function conversation(
+  answer: (number: number) => ReturnType<Parameters<typeof scriptModel>[0]> = () => ({
+    text: 'Ok.',
+  }),
+) {
+  const bridge = await connectLookingBridge();
+  const requests = scriptModel((request, number) =>
+    isSummary(request.messages) ? { text: 'A summary.' } : answer(number),
+  );
+  let id: string | undefined;
+  const say = async (content: string, more: Record<string, unknown> = {}) => {
+    const place = id === undefined ? { bridgeId: bridge.bridgeId } : { conversationId: id };
+    const response = await chat(content, { ...place, ...more });
+    id = response.conversationId;
+    return response;
+  };
+  const told = () => saidBy(requests.at(-1));
+  return { bridge, requests, say, told, conversationId: () => id ?? '' };
+}
+
+/** The user's messages. */
+function saidBy(request: ScriptedRequest | undefined): string[] {
+  return (request?.messages ?? [])
+    .filter(({ role }) => role === 'user')
+    .map(({ content }) => String(content));
+}
+
+function expectPrefixes(requests: readonly ScriptedRequest[]): void {
+  for (const [index, { messages }] of requests.entries()) {
+    const next = requests[index + 1]?.messages.slice(0, messages.length) ?? messages;
+    expect(JSON.stringify(next)).toBe(JSON.stringify(messages));
+  }
+}
+
+async function answerCall(bridge: ScriptedBridge): Promise<void> {
+  const { callId } = await bridge.nextCall();
+  bridge.succeed(callId, 'content');
+}
+
+function isSummary(messages: ScriptedRequest['messages']): boolean {
+  return String(messages[0]?.content).startsWith('You write the summary');
+}
+
+function query(words: string): string {
+  return `<user_query>\n${words}\n</user_query>`;
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10);
+}

@@ -1,0 +1,145 @@
+/**
+ * What the model is told of the user's machine and editor: all of it once, afterwards only what
+ * has changed. Pure.
+ */
+import { nameInLine } from '../../shared/plain-sight.ts';
+import type { RequestContext } from '../../shared/requests.ts';
+import type { MachineContext } from '../../shared/tunnel.ts';
+import { changeOf, cutLines, linesIn, pathsIn } from './changes.ts';
+import { type EditorLines, fileNamesOf, joinNames, linterLines, openFilesOf } from './editor.ts';
+import { tagged } from './escape.ts';
+import { PROMPT_LIMITS } from './limits.ts';
+
+/** Where what is told comes from: fixed for a run that has started. */
+export interface Sources {
+  readonly createdMs: number;
+  /** From the request. */
+  readonly context: RequestContext | undefined;
+  /** From the bridge; null without one. */
+  readonly machine: MachineContext | null;
+}
+
+/**
+ * As they were at one message. What is missing was not said then, and what was told of it before
+ * still stands.
+ */
+export interface Surroundings {
+  /** Lines of `user_info`, by what they are about. */
+  readonly info: ReadonlyMap<string, string>;
+  readonly sections: ReadonlyMap<Section, string>;
+  /** Lines of `open_and_recently_viewed_files`, by what they name. */
+  readonly fileNames: EditorLines;
+  /** What stands in open files, by their paths. */
+  readonly openFiles: ReadonlyMap<string, string>;
+}
+
+type Section = 'project_layout' | 'linter_errors' | 'git_status';
+
+/** `room` is the model's, in UTF-16 units. */
+export function surroundingsOf(
+  { createdMs, context, machine }: Sources,
+  room: number,
+): Surroundings {
+  const within = (maxChars: number) =>
+    Math.min(maxChars, Math.floor(room * PROMPT_LIMITS.maxShare));
+  const cut = (text: string | undefined, maxChars: number) =>
+    text === undefined ? undefined : cutLines(text, within(maxChars));
+  const sections: [Section, string | undefined][] = [
+    ['project_layout', cut(layoutOf(context, machine), PROMPT_LIMITS.maxLayoutChars)],
+    ['linter_errors', cut(linterLines(context), PROMPT_LIMITS.maxLinterChars)],
+    ['git_status', cut(machine?.gitStatus, PROMPT_LIMITS.maxGitStatusChars)],
+  ];
+  return {
+    info: new Map(infoOf(createdMs, context, machine)),
+    sections: new Map(sections.flatMap(([tag, text]) => (text === undefined ? [] : [[tag, text]]))),
+    fileNames: fileNamesOf(context, within(PROMPT_LIMITS.maxFileNamesChars)),
+    openFiles: openFilesOf(context, within(PROMPT_LIMITS.maxOpenFilesChars)),
+  };
+}
+
+/** What was known, with what has become known. */
+export function overlaid(before: Surroundings | null, now: Surroundings): Surroundings {
+  if (!before) return now;
+  return {
+    info: new Map([...before.info, ...now.info]),
+    sections: new Map([...before.sections, ...now.sections]),
+    fileNames: new Map([...before.fileNames, ...now.fileNames]),
+    openFiles: new Map([...before.openFiles, ...now.openFiles]),
+  };
+}
+
+/** The parts of a message that say what `known` does not; everything where that is null. */
+export function tellSurroundings(now: Surroundings, known: Surroundings | null): string[] {
+  const info = [...now.info].filter(([about, line]) => known?.info.get(about) !== line);
+  const files = [...now.openFiles].filter(([path, text]) => known?.openFiles.get(path) !== text);
+  return [
+    ...(info.length > 0 ? [tagged('user_info', info.map(([, line]) => line).join('\n'))] : []),
+    ...tellSection(
+      'open_and_recently_viewed_files',
+      joinNames(overlaid(known, now).fileNames),
+      known ? joinNames(known.fileNames) : '',
+    ),
+    ...[...now.sections].flatMap(([tag, text]) => tellSection(tag, text, known?.sections.get(tag))),
+    ...files.map(([path, text]) => tagged('open_file', `${nameInLine(path)}\n${text}`)),
+  ];
+}
+
+function tellSection(tag: string, text: string, known = ''): string[] {
+  if (text === known) return [];
+  if (text === '') return [tagged(tag, '(none any more)')];
+  if (known === '') return [tagged(tag, text)];
+  const read = tag === 'project_layout' ? pathsIn : linesIn;
+  const change = changeOf(read(known), read(text));
+  switch (change.state) {
+    case 'none':
+      return [];
+    case 'lines':
+      return [tagged(`${tag}_changes`, change.text)];
+    case 'whole':
+      return [tagged(tag, text)];
+    default:
+      return change satisfies never;
+  }
+}
+
+/** The bridge's workspace is the one that the tools work in, whatever a request says of it. */
+function infoOf(
+  createdMs: number,
+  context: RequestContext | undefined,
+  machine: MachineContext | null,
+): [about: string, line: string][] {
+  const asked = context?.workspacePath;
+  const date = `Date: ${new Date(createdMs).toISOString().slice(0, 10)}`;
+  const lines: Record<string, string | undefined> = machine
+    ? {
+        date,
+        os: `Operating system: ${machine.os}`,
+        shell: `Shell: ${machine.shell}`,
+        workspace: `Workspace: ${nameInLine(machine.workspacePath)}`,
+        other: asked !== undefined && isElsewhere(asked, machine) ? otherFolder(asked) : undefined,
+      }
+    : { date, workspace: asked === undefined ? undefined : `Workspace: ${nameInLine(asked)}` };
+  return Object.entries(lines).flatMap(([about, line]) => (line ? [[about, line]] : []));
+}
+
+function otherFolder(path: string): string {
+  return `The user's client names another folder, where no tool works: ${nameInLine(path)}`;
+}
+
+/** A request's own tree counts, unless it is that of another folder. */
+function layoutOf(
+  context: RequestContext | undefined,
+  machine: MachineContext | null,
+): string | undefined {
+  const isOther = machine !== null && isElsewhere(context?.workspacePath, machine);
+  // A bridge that could not list the folder in time says as much as nothing.
+  return (isOther ? undefined : context?.projectLayout) ?? (machine?.projectLayout || undefined);
+}
+
+function isElsewhere(asked: string | undefined, { workspacePath }: MachineContext): boolean {
+  return asked !== undefined && withoutEnd(asked) !== withoutEnd(workspacePath);
+}
+
+function withoutEnd(path: string): string {
+  return path.replace(/[\\/]+$/, '');
+}
