@@ -39,7 +39,7 @@ export async function startBare({
       await talk('greeting');
       return talk;
     },
-    memory: () => workerd.memory(),
+    footprint: () => workerd.footprint(),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

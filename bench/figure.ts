@@ -1,6 +1,6 @@
 /** A measured figure, and what it is held against. */
 
-export type Unit = 'ms' | 'rows' | 'bytes' | 'MB' | 'events' | 'requests';
+export type Unit = 'ms' | 'us' | 'rows' | 'bytes' | 'MB' | 'events' | 'requests';
 
 export interface Figure {
   readonly what: string;

@@ -64,7 +64,7 @@ export async function startHouse(
   return {
     ...{ url, state, workspaceDir, request },
     open: (bridgeId) => openConversation(request, bridgeId),
-    memory: () => workerd.memory(),
+    footprint: () => workerd.footprint(),
     restart: () => workerd.restart(),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };

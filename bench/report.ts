@@ -66,7 +66,7 @@ function formatAmount(amount: number | null, unit: Unit): string {
 }
 
 const DECIMALS: Readonly<Record<Unit, number>> = {
-  ...{ ms: 2, rows: 1, bytes: 0, MB: 1 },
+  ...{ ms: 2, us: 0, rows: 1, bytes: 0, MB: 1 },
   ...{ events: 0, requests: 0 },
 };
 

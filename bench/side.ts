@@ -1,7 +1,7 @@
 /** One of the two that a measurement compares: Drawbridge, or the bare Worker. */
 import type { WranglerConfig } from '../local/runtime/wrangler-config.ts';
 import type { Answered } from './client.ts';
-import type { Memory } from './memory.ts';
+import type { Footprint } from './footprint.ts';
 import type { ScriptName } from './scripts.ts';
 import type { Upstream } from './upstream-process.ts';
 
@@ -18,7 +18,7 @@ export interface Side {
   /** A conversation that exists, and that has had its first answer. */
   open(): Promise<Talk>;
   /** Of its workerd. Null where the system does not tell. */
-  memory(): Promise<Memory | null>;
+  footprint(): Promise<Footprint | null>;
 }
 
 /** Asks for an answer by the script, in one conversation; one at a time. Every piece of it goes to `onText`. */

@@ -5,7 +5,7 @@ import { waitUntilHealthy } from '../local/runtime/address.ts';
 import { bundleWorker } from '../local/runtime/bundle.ts';
 import { runWorker } from '../local/runtime/runtime.ts';
 import type { WranglerConfig } from '../local/runtime/wrangler-config.ts';
-import { type Memory, memoryOfProcessWith } from './memory.ts';
+import { type Footprint, footprintOf } from './footprint.ts';
 
 export interface WorkerdOptions {
   readonly entry: string;
@@ -18,7 +18,7 @@ export interface WorkerdOptions {
 export interface Workerd extends AsyncDisposable {
   readonly url: string;
   /** Null where the system does not tell. */
-  memory(): Promise<Memory | null>;
+  footprint(): Promise<Footprint | null>;
   /** Another process on the same storage and address. Resolves when it answers. */
   restart(): Promise<void>;
 }
@@ -32,7 +32,7 @@ export async function startWorkerd({ entry, ...options }: WorkerdOptions): Promi
   const { port, url } = running;
   return {
     url,
-    memory: () => memoryOfProcessWith(join(folder, 'workerd.capnp')),
+    footprint: () => footprintOf(join(folder, 'workerd.capnp')),
     async restart() {
       await running.end();
       running = await run(options, port);

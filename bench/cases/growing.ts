@@ -84,9 +84,9 @@ async function measureMemory(
 ): Promise<ByLength<Length, number | null>> {
   return await forEachLength(LENGTHS, async (length) => {
     await restartWarm(house);
-    const before = await house.memory();
+    const before = await house.footprint();
     for (const copy of copies[length]) await takeTurn(house, copy);
-    const after = await house.memory();
+    const after = await house.footprint();
     return before && after && (after.residentMb - before.residentMb) / COPIES;
   });
 }
