@@ -75,8 +75,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
       const held = (digest: string) => parts?.log.heldOffers(digest);
       // A message that waits needs no look now: its run takes one when it starts.
-      const isBusy = parts?.log.current !== undefined;
-      const machine = isBusy ? undefined : await hands.look(held).catch(() => undefined);
+      const waits = parts?.log.current !== undefined && submission.delivery !== 'interrupt';
+      const machine = waits ? undefined : await hands.look(held).catch(() => undefined);
       await parts?.deadlines.look(); // Else a crash could leave a run that nothing looks after.
       // From here on one synchronous step: of two requests that came together, the second one sees the first.
       const ordinal = this.#parts && repeated(this.#parts, submission.request)?.ordinal;
