@@ -208,6 +208,7 @@ it('takes over what a version stored that did not note where turns begin', async
     (sql) => {
       sql.exec('alter table runs drop column first_turn');
       sql.exec('drop table windows');
+      sql.exec('drop table offers');
       sql.exec('update schema_version set version = 3');
     },
     (log, runs) => {
