@@ -174,7 +174,7 @@ it('a conversation of the version before has a title, and can be changed and ans
     for (const column of ['title', 'archived', 'ephemeral']) {
       sql.exec(`alter table conversation drop column ${column}`);
     }
-    for (const table of ['steers', 'windows']) sql.exec(`drop table ${table}`);
+    for (const table of ['steers', 'windows', 'offers']) sql.exec(`drop table ${table}`);
     sql.exec('alter table runs drop column first_turn');
     sql.exec('update schema_version set version = 1');
   });

@@ -88,6 +88,7 @@ it.each([
         const older = JSON.stringify(events);
         sql.exec('update tape set body = ? where position = ?', older, row.position);
       }
+      sql.exec('drop table offers');
       sql.exec('update schema_version set version = ?', WITH_NONCES - 1);
     });
     expect(MIGRATIONS.length).toBeGreaterThanOrEqual(WITH_NONCES);
