@@ -36,6 +36,8 @@ export default defineConfig({
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
           exclude: PURE_ROOMS,
+          // The sender of an approval hears for up to 5 s whether the bridge refuses it.
+          testTimeout: 20_000,
         },
       },
       {
