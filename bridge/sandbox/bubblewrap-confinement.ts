@@ -18,13 +18,18 @@ import type { CommandRequest, Confinement, PreparedCommand, Surroundings } from 
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 import { linkedGitFolders } from './git-folders.ts';
 import { HOLD } from './held-command.ts';
+import type { MemoryGroup } from './memory-group.ts';
 import { hideFolder, SEAL, systemView } from './view.ts';
 
-/** Whether it works here, only a self-test knows. `reason` is a sentence on why it cannot. */
+/**
+ * Whether it works here, only a self-test knows. `reason` is a sentence on why it cannot. All commands run in `memory`,
+ * which stays its maker's.
+ */
 export async function bubblewrapConfinement(
   bubblewrap: Bubblewrap,
   account: Account,
   surroundings: Surroundings,
+  memory?: MemoryGroup,
 ): Promise<
   | { readonly ok: true; readonly confinement: Confinement }
   | { readonly ok: false; readonly reason: string }
@@ -47,7 +52,7 @@ export async function bubblewrapConfinement(
     gitView: bind('--bind', linked),
   });
   if (!opened.ok) return opened;
-  const machine = { bubblewrap, account, surroundings, bases: opened.bases, view };
+  const machine = { bubblewrap, account, surroundings, bases: opened.bases, view, memory };
   return { ok: true, confinement: confinementOf(machine) };
 }
 
@@ -57,6 +62,7 @@ interface Machine {
   readonly surroundings: Surroundings;
   readonly bases: Bases;
   readonly view: readonly string[];
+  readonly memory: MemoryGroup | undefined;
 }
 
 function confinementOf(machine: Machine): Confinement {
@@ -70,11 +76,13 @@ function confinementOf(machine: Machine): Confinement {
     start: async (request, start) => {
       // In an object, for the lane must not wait for what was started.
       const { started } = await lanes.run([STARTING], async () => {
-        if (request.permissions.includes('all'))
-          return { started: start(prepareOpen(request, machine)) };
+        const startBound = (command: PreparedCommand) => ({
+          started: start(inGroup(command, machine)),
+        });
+        if (request.permissions.includes('all')) return startBound(prepareOpen(request, machine));
         const isEntered = bubblewrap.nsenter !== undefined;
         const begin = isEntered ? startInBase : startHeld;
-        return await begin(request, machine, (command) => ({ started: start(command) }));
+        return await begin(request, machine, startBound);
       });
       return await started;
     },
@@ -82,6 +90,20 @@ function confinementOf(machine: Machine): Confinement {
     [Symbol.dispose]: () => bases[Symbol.dispose](),
   };
 }
+
+/** Together with all others the command takes no more memory than the group has. */
+function inGroup(command: PreparedCommand, { memory }: Machine): PreparedCommand {
+  if (memory === undefined) return command;
+  const { file, args } = command.launch;
+  const [program = '', ...rest] = [...memory.prefix, file, ...args];
+  const gib = (memory.bytes / GIB).toFixed(1);
+  return {
+    launch: { ...command.launch, file: program, args: rest },
+    limits: `${command.limits}, ${gib} GiB of memory for all commands together`,
+  };
+}
+
+const GIB = 2 ** 30;
 
 /** The lane of looks and starts: no command starts while a base is made. */
 const STARTING = 'starting';

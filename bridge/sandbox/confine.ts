@@ -3,6 +3,7 @@ import { type Account, chooseAccount } from './account.ts';
 import { type Bubblewrap, findBubblewrap } from './bubblewrap.ts';
 import { bubblewrapConfinement } from './bubblewrap-confinement.ts';
 import { type Confinement, type Surroundings, unconfined } from './confinement.ts';
+import { type MemoryGroup, makeMemoryGroup } from './memory-group.ts';
 import { joinNeighbours } from './neighbours.ts';
 import { selfTest } from './self-test.ts';
 
@@ -17,15 +18,20 @@ export async function probeConfinement(surroundings: Surroundings): Promise<Conf
   if (!chosen.ok) return unconfined(surroundings, chosen.reason);
   const neighbours = await joinNeighbours(surroundings.workspace);
   const { overlapping } = neighbours;
+  const memory = await makeMemoryGroup();
   const confinement =
     overlapping === undefined
-      ? await confine(found.bubblewrap, chosen.account, surroundings)
+      ? await confine(found.bubblewrap, chosen.account, surroundings, memory)
       : unconfined(surroundings, overlapReason(overlapping));
-  if (confinement.kind === 'none') neighbours[Symbol.dispose]();
+  if (confinement.kind === 'none') {
+    memory?.[Symbol.dispose]();
+    neighbours[Symbol.dispose]();
+  }
   return {
     ...confinement,
     [Symbol.dispose]: () => {
       confinement[Symbol.dispose]();
+      memory?.[Symbol.dispose]();
       neighbours[Symbol.dispose]();
     },
   };
@@ -42,12 +48,13 @@ async function confine(
   bubblewrap: Bubblewrap,
   account: Account,
   surroundings: Surroundings,
+  memory: MemoryGroup | undefined,
 ): Promise<Confinement> {
-  const entered = await confineWith(bubblewrap, account, surroundings);
+  const entered = await confineWith(bubblewrap, account, surroundings, memory);
   if (entered.kind === 'bubblewrap' || bubblewrap.nsenter === undefined) return entered;
   // A system can let bubblewrap run and forbid a second one inside: AppArmor's profile on Ubuntu does.
   const withoutBase = { ...bubblewrap, nsenter: undefined };
-  const held = await confineWith(withoutBase, account, surroundings);
+  const held = await confineWith(withoutBase, account, surroundings, memory);
   return held.kind === 'bubblewrap' ? held : entered;
 }
 
@@ -55,8 +62,9 @@ async function confineWith(
   bubblewrap: Bubblewrap,
   account: Account,
   surroundings: Surroundings,
+  memory: MemoryGroup | undefined,
 ): Promise<Confinement> {
-  const made = await bubblewrapConfinement(bubblewrap, account, surroundings);
+  const made = await bubblewrapConfinement(bubblewrap, account, surroundings, memory);
   if (!made.ok) return unconfined(surroundings, made.reason);
   const failure = await selfTest(made.confinement, account, surroundings);
   if (failure === undefined) return made.confinement;

@@ -31,6 +31,8 @@ export const SANDBOX_LIMITS = {
   maxProcesses: 1_024,
   /** KiB of data one process may have: compilers need one or two GiB, and most machines have more than four. */
   maxDataKib: 4 * MIB,
+  /** Of the memory that the bridge may have, for all commands together: where the system lets us bound it. */
+  memoryShare: 0.75,
   /** Bytes that commands may write to `/tmp` and `/var/tmp`, each of its own, and to shared memory. */
   tmpBytes: 1024 * MIB,
   sharedMemoryBytes: 256 * MIB,

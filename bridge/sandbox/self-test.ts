@@ -129,8 +129,8 @@ const END = 'end of the attempt';
 const KERNEL_SETTINGS = ['/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/sys/kernel'];
 
 /**
- * Starts few programs, for the self-test is a part of every start. Mounts are read by one, since a shell reads byte by byte. Bash opens a connection by `/dev/tcp`; where
- * another shell cannot, the name of the network namespace is the proof.
+ * Starts few programs, for the self-test is a part of every start. Mounts are read by one, since a shell reads byte by
+ * byte. Bash opens a connection by `/dev/tcp`; where another shell cannot, the name of the network namespace is the proof.
  */
 function scriptOf(traps: Traps, port: number): string {
   const targets = [traps.inside, traps.gitHead, ...traps.outside].map(quote).join(' ');

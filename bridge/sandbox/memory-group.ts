@@ -1,0 +1,147 @@
+/** What all commands of a bridge may take of the machine's memory together, where the system lets us bound it. */
+import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { SANDBOX_LIMITS } from './limits.ts';
+
+/** A control group by cgroups(7). Disposed of, it goes as soon as nothing runs in it. */
+export interface MemoryGroup extends Disposable {
+  /** Stands before a program: it enters the group, and becomes the program. */
+  readonly prefix: readonly string[];
+  readonly bytes: number;
+}
+
+/** Files of the system, which tests replace. */
+export interface CgroupFiles {
+  readonly mounts: string;
+  readonly own: string;
+}
+
+/**
+ * Undefined where this process may make no group: most containers mount them read-only. A desktop's session may make
+ * one below the nearest group that it owns.
+ */
+export async function makeMemoryGroup(
+  bytes: number = shareOfMemory(),
+  files: CgroupFiles = { mounts: '/proc/self/mountinfo', own: '/proc/self/cgroup' },
+): Promise<MemoryGroup | undefined> {
+  const parent = findParent(files);
+  if (parent === undefined) return undefined;
+  removeAbandoned(parent.folder);
+  const folder = join(parent.folder, `${NAME}${process.pid}`);
+  const remove = () => attempt(() => rmdirSync(folder));
+  try {
+    mkdirSync(folder);
+    for (const [name, isRequired] of LIMIT_FILES[parent.version]) {
+      const written = writeFile(join(folder, name), String(bytes));
+      // Without swap, or without its accounting, there is no such file.
+      await (isRequired ? written : written.catch(() => {}));
+    }
+  } catch {
+    remove();
+    return undefined;
+  }
+  return {
+    prefix: ['/bin/sh', '-c', ENTER, join(folder, 'cgroup.procs')],
+    bytes,
+    [Symbol.dispose]: remove,
+  };
+}
+
+/** Zero stands for the one who writes. Whoever cannot enter runs all the same: each process has its own bound. */
+const ENTER = '{ echo 0 >"$0"; } 2>/dev/null; exec "$@"';
+
+const NAME = 'drawbridge-';
+
+/** In the order they have to be set. */
+const LIMIT_FILES = {
+  1: [
+    ['memory.limit_in_bytes', true],
+    ['memory.memsw.limit_in_bytes', false],
+  ],
+  2: [
+    ['memory.max', true],
+    ['memory.swap.max', false],
+  ],
+} as const;
+
+interface Parent {
+  readonly folder: string;
+  readonly version: 1 | 2;
+}
+
+/** The nearest group around this process in which it may make another one that counts memory. */
+function findParent(files: CgroupFiles): Parent | undefined {
+  const own = read(files.own).split('\n');
+  for (const line of read(files.mounts).split('\n')) {
+    const [head = '', tail = ''] = line.split(' - ');
+    const [, , , root = '', place = ''] = head.split(' ');
+    const [type = '', , options = ''] = tail.split(' ');
+    const isFirst = type === 'cgroup' && options.split(',').includes('memory');
+    if (!isFirst && type !== 'cgroup2') continue;
+    const path = isFirst ? pathOf(own, /^\d+:(?:.*,)?memory(?:,.*)?:/) : pathOf(own, /^0::/);
+    if (path === undefined || !`${path}/`.startsWith(root === '/' ? '/' : `${root}/`)) continue;
+    const start = resolve(place, `.${root === '/' ? path : path.slice(root.length)}`);
+    const folder = isFirst ? present(start, mayMakeIn) : nearest(start, place);
+    if (folder !== undefined) return { folder, version: isFirst ? 1 : 2 };
+  }
+  return undefined;
+}
+
+function pathOf(own: readonly string[], prefix: RegExp): string | undefined {
+  return own.find((line) => prefix.test(line))?.replace(prefix, '');
+}
+
+/** Only a group that hands memory on to its children can bound theirs. */
+function nearest(start: string, place: string): string | undefined {
+  for (let folder = start; ; folder = dirname(folder)) {
+    const controllers = read(join(folder, 'cgroup.subtree_control')).trim().split(' ');
+    if (controllers.includes('memory') && mayMakeIn(folder)) return folder;
+    if (folder === place || folder === dirname(folder)) return undefined;
+  }
+}
+
+/** A process moves between groups only for one who may write to the list of what stands above both. */
+function mayMakeIn(folder: string): boolean {
+  return attempt(() => {
+    accessSync(folder, constants.W_OK);
+    accessSync(join(folder, 'cgroup.procs'), constants.W_OK);
+  });
+}
+
+/** Of bridges that were killed. */
+function removeAbandoned(parent: string): void {
+  const names = readdirSync(parent).filter((name) => name.startsWith(NAME));
+  for (const name of names) {
+    const isAlive = attempt(() => process.kill(Number(name.slice(NAME.length)), 0));
+    if (!isAlive) attempt(() => rmdirSync(join(parent, name)));
+  }
+}
+
+/** Of what this process may have, which can be less than the machine has. */
+function shareOfMemory(): number {
+  const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
+  return Math.floor(Math.min(totalmem(), constrained) * SANDBOX_LIMITS.memoryShare);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // No such system.
+  }
+}
+
+function attempt(act: () => void): boolean {
+  try {
+    act();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function present(folder: string, isGood: (folder: string) => boolean): string | undefined {
+  return isGood(folder) ? folder : undefined;
+}
