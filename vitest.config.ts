@@ -11,33 +11,43 @@ const PURE_ROOMS = [
   'test/worker/api/openapi/lint.test.ts',
 ];
 
-/** Two runtimes, two projects: what runs on the edge is tested inside workerd, the rest in Node. */
+/** The Worker inside workerd, with everything that a test may rely on being set. */
+export function insideWorkerd() {
+  return cloudflareTest({
+    wrangler: { configPath: './wrangler.toml' },
+    miniflare: {
+      bindings: {
+        AUTH_SECRET: 'dGVzdHMtb25seS10ZXN0cy1vbmx5LXRlc3RzLW9ubHktMTIzNA',
+        OPENAI_BASE_URL: 'http://model.test/v1',
+        OPENAI_MODEL: 'scripted',
+        RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
+        RATE_LIMIT_RUNS_PER_MINUTE: '0',
+        TEXT_ONLY_MODELS: 'blind',
+        ALLOWED_ORIGINS: 'https://app.test, https://other.test',
+      },
+    },
+  });
+}
+
+/** Two runtimes: what runs on the edge is tested inside workerd, the rest in Node. `flow` is both together. */
 export default defineConfig({
   test: {
+    // More than a small machine has processors: many tests wait for processes.
+    maxWorkers: 3,
+    silent: 'passed-only',
     projects: [
       {
-        plugins: [
-          cloudflareTest({
-            wrangler: { configPath: './wrangler.toml' },
-            miniflare: {
-              bindings: {
-                AUTH_SECRET: 'dGVzdHMtb25seS10ZXN0cy1vbmx5LXRlc3RzLW9ubHktMTIzNA',
-                OPENAI_BASE_URL: 'http://model.test/v1',
-                OPENAI_MODEL: 'scripted',
-                RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
-                RATE_LIMIT_RUNS_PER_MINUTE: '0',
-                TEXT_ONLY_MODELS: 'blind',
-                ALLOWED_ORIGINS: 'https://app.test, https://other.test',
-              },
-            },
-          }),
-        ],
+        plugins: [insideWorkerd()],
         test: {
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
           exclude: PURE_ROOMS,
           // The sender of an approval hears for up to 5 s whether the bridge refuses it.
           testTimeout: 20_000,
+          // One runtime for all files of a worker: most of a file's time was its start.
+          isolate: false,
+          setupFiles: 'test/worker/fresh-objects.ts',
+          globalSetup: 'test/worker/quiet-runtime.ts',
         },
       },
       {
@@ -50,6 +60,7 @@ export default defineConfig({
           ],
           testTimeout: 20_000,
           maxConcurrency: 2,
+          isolate: false,
         },
       },
       {

@@ -2,7 +2,7 @@
 import type { Cancelled } from '../../../../shared/answers.ts';
 import type { ChatResponse, ConversationView } from '../../../../shared/documents.ts';
 import type { Follower } from './follower.ts';
-import type { Scripted } from './model.ts';
+import { contentOf, type Scripted } from './model.ts';
 import { explain } from './oracle.ts';
 
 /** What a schedule came to. */
@@ -39,7 +39,7 @@ export function checkAnswers(ending: Ending): string[] {
     const messages = [...accepted].filter(([, of]) => of === id).map(([message]) => message);
     const shown = view.responses.find((response) => response.id === id);
     return [
-      ...explain(answer, inOrder(messages, view, id), scripted, crashes),
+      ...explain(answer, inOrder(messages, ending, id), scripted, crashes),
       ...(shown ? differences(`shown ${id}`, shown, answer) : []),
       ...(new Set(documents.map((document) => document.id)).size === documents.length
         ? []
@@ -49,10 +49,14 @@ export function checkAnswers(ending: Ending): string[] {
 }
 
 /** As they stand in the conversation: the numbers say only when they were planned. */
-function inOrder(numbers: readonly number[], view: ConversationView, responseId: string): number[] {
+function inOrder(
+  numbers: readonly number[],
+  { view, scripted }: Ending,
+  responseId: string,
+): number[] {
   const said = view.messages.filter((message) => message.responseId === responseId);
   const place = (number: number) =>
-    said.findIndex(({ content }) => content === `message ${number}`);
+    said.findIndex(({ content }) => content === contentOf(scripted.plan.seed, number));
   return [...numbers].sort((a, b) => place(a) - place(b));
 }
 
@@ -70,9 +74,10 @@ export function checkCancels({ cancels, answers, interrupting }: Ending): string
 }
 
 /** Each message stands there once, under the response that was said to belong to it. */
-export function checkMessages({ accepted, view }: Ending): string[] {
+export function checkMessages({ accepted, view, scripted }: Ending): string[] {
   const stored = view.messages.map(({ content, responseId }) => `${content} ${responseId}`);
-  const said = [...accepted].map(([message, id]) => `message ${message} ${id}`);
+  const { seed } = scripted.plan;
+  const said = [...accepted].map(([message, id]) => `${contentOf(seed, message)} ${id}`);
   const waiting = view.messages.filter(
     ({ steers, afterSequence, responseId }) =>
       steers &&

@@ -1,4 +1,4 @@
-/** The model of all schedules: it answers by the plan that the request's `model` names, and says when it is to die. */
+/** The model of all schedules: it answers by the plan that the message names, and says when it is to die. */
 import { vi } from 'vitest';
 import { Random } from '../../../../bench/fuzz/random.ts';
 import type { ScriptedRequest } from '../../../far-ends/reply-script.ts';
@@ -27,30 +27,33 @@ export function newScripted(plan: Plan): Scripted {
   return { plan, mayAnswer: false, wishes: [], attempts: new Map(), isOver: false };
 }
 
-export function modelNameOf(seed: number): string {
-  return `schedule-${seed}`;
+/** What a message says: which schedule it is of, and which of its messages. */
+export function contentOf(seed: number, message: number): string {
+  return `schedule ${seed}, message ${message}`;
 }
 
 /** Puts the model behind the Worker's `fetch`. */
-export function playModel(schedules: ReadonlyMap<string, Scripted>): void {
+export function playModel(schedules: ReadonlyMap<number, Scripted>): void {
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = (await new Request(input, init).json()) as ScriptedRequest;
-    const scripted = schedules.get(request.model);
-    if (!scripted) throw new Error(`no schedule for ${request.model}`);
+    const asked = request.messages.findLastIndex(({ role }) => role === 'user');
+    const said = JSON.stringify(request.messages[asked]);
+    const [, seed, message] = /schedule (\d+), message (\d+)/.exec(said)?.map(Number) ?? [];
+    const scripted = schedules.get(seed ?? -1);
+    if (!scripted || message === undefined) throw new Error(`no schedule for ${said}`);
     while (!scripted.mayAnswer && !scripted.isOver) await tick();
-    return answer(scripted, request, init?.signal ?? undefined);
+    const turn = request.messages.slice(asked).filter(({ role }) => role === 'assistant').length;
+    return answer(scripted, message, turn, init?.signal ?? undefined);
   });
 }
 
 /** It answers the last message of the user, be it one that steers: so what it says tells which messages it knew. */
 function answer(
   scripted: Scripted,
-  { messages }: ScriptedRequest,
+  message: number,
+  turn: number,
   signal: AbortSignal | undefined,
 ): Response {
-  const asked = messages.findLastIndex(({ role }) => role === 'user');
-  const message = Number(/message (\d+)/.exec(JSON.stringify(messages[asked]))?.[1]);
-  const turn = messages.slice(asked).filter(({ role }) => role === 'assistant').length;
   const planned = scripted.plan.messages[message]?.[turn];
   if (!planned) throw new Error(`schedule ${scripted.plan.seed} has no turn ${message}.${turn}`);
   const step = `${message}.${turn}`;

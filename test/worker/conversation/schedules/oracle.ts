@@ -15,8 +15,14 @@ export function explain(
   scripted: Scripted,
   crashes: number,
 ): string[] {
-  const search = { response, messages, scripted, mayGiveUp: crashes > RUN_LIMITS.maxTakeovers };
   const [first = 0] = messages;
+  const steered = scripted.plan.late.filter(({ delivery }) => delivery === 'steer');
+  const search = {
+    ...{ response, messages, scripted },
+    mayGiveUp: crashes > RUN_LIMITS.maxTakeovers,
+    // A message that was to steer asks for none, and finds nothing at work now and then.
+    showsReasoning: !steered.some(({ message }) => message === first),
+  };
   if (isReached(search, first, 0, response.documents)) return [];
   return [`no way of the plan for ${messages} leads to ${JSON.stringify(response)}`];
 }
@@ -26,6 +32,7 @@ interface Search {
   readonly messages: readonly number[];
   readonly scripted: Scripted;
   readonly mayGiveUp: boolean;
+  readonly showsReasoning: boolean;
 }
 
 /** Whether `rest` can be all that came from this turn on. */
@@ -40,7 +47,9 @@ function isReached(search: Search, message: number, turn: number, rest: Document
     (_, index) => index + 1,
   );
   return attempts.some((attempt) => {
-    const expected = documentsOf(planned, step, attempt);
+    const expected = documentsOf(planned, step, attempt).filter(
+      ({ type }) => search.showsReasoning || type !== 'reasoning',
+    );
     if (response.status === 'cancelled' && isBeginning(rest, expected)) return true;
     if (!isWhole(rest.slice(0, expected.length), expected)) return false;
     return isGoneOn(search, message, turn, rest.slice(expected.length));

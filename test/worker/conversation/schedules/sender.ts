@@ -1,6 +1,6 @@
 /** Sends the messages of a schedule, each with a key, so that it can be said again; what was accepted stays accepted. */
 import type { Delivery } from '../../../../shared/requests.ts';
-import { modelNameOf } from './model.ts';
+import { contentOf } from './model.ts';
 import type { Stage } from './stage.ts';
 
 export interface Accepted {
@@ -35,6 +35,8 @@ export class Sender {
     this.#bodies.set(message, {
       ...messageBody(plan.seed, message),
       delivery,
+      // The run that it may steer keeps its own.
+      ...(delivery === 'steer' && { include: undefined }),
       ...(conversationId !== '' && { conversationId }),
       ...(conversationId === '' && this.needsBridge && { bridgeId }),
     });
@@ -74,8 +76,7 @@ export class Sender {
 /** What every message of a schedule says, wherever it is sent. */
 export function messageBody(seed: number, message: number): object {
   return {
-    model: modelNameOf(seed),
-    messages: [{ role: 'user', content: `message ${message}` }],
+    messages: [{ role: 'user', content: contentOf(seed, message) }],
     stream: true,
     include: ['reasoning'],
   };

@@ -1,0 +1,5 @@
+/** All test files of a worker share one runtime: what one leaves at work would ask the models of the next. */
+import { reset } from 'cloudflare:test';
+import { afterAll } from 'vitest';
+
+afterAll(() => reset());
