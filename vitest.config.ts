@@ -69,7 +69,6 @@ export default defineConfig({
           include: ['test/flow/**/*.test.ts'],
           testTimeout: 90_000,
           hookTimeout: 90_000,
-          fileParallelism: false,
         },
       },
     ],

@@ -6,6 +6,11 @@ import { onTestFinished } from 'vitest';
 import { processesWith } from '../local/processes.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 
+/** Node keeps what it has made of our TypeScript: half of a short command's time. */
+const COMPILED = {
+  NODE_COMPILE_CACHE: join(import.meta.dirname, '..', '..', '.build', 'compiled'),
+};
+
 const FIXTURE = join(import.meta.dirname, 'fixtures', 'drawbridge.ts');
 
 export interface Finished {
@@ -67,7 +72,7 @@ export function startDrawbridge(
   const child = spawn(command, [...first, ...args], {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // What a bridge is to do in a test is told to it by a variable that the tests alone know.
-    env: { ...cleanEnvironment(), DRAWBRIDGE_PASS_ENV: 'FAKE_BRIDGE', ...env },
+    env: { ...cleanEnvironment(), ...COMPILED, DRAWBRIDGE_PASS_ENV: 'FAKE_BRIDGE', ...env },
     cwd,
   });
   const { stdin, stdout, stderr } = child;

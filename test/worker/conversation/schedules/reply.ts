@@ -41,7 +41,7 @@ export function documentsOf(planned: PlannedTurn, step: string, attempt: number)
     ...(reasoning ? [{ type: 'reasoning' as const, content: thoughtOf(step, attempt) }] : []),
     ...piecesOf(planned, step, attempt),
     ...(kind === 'todo' ? [{ type: 'todo_update' as const, content: null }] : []),
-    ...(kind === 'question' ? [{ type: 'clarification' as const, content: QUESTION.title }] : []),
+    ...(kind === 'question' ? [{ type: 'clarification' as const, content: titleOf(step) }] : []),
     ...calls.map(() => ({ type: 'tool_call' as const, content: null })),
   ];
 }
@@ -63,17 +63,22 @@ function callsOf({ kind, calls }: PlannedTurn, step: string): string[] {
   if (kind === 'todo') {
     return callFrames(0, step, 'todo_write', { merge: true, todos: [{ id: step, content: 'x' }] });
   }
-  if (kind === 'question') return callFrames(0, step, 'ask_question', QUESTION);
+  if (kind === 'question') return callFrames(0, step, 'ask_question', questionOf(step));
   return calls.flatMap(({ asks }, index) => {
     const path = `${step}.${index}${asks ? '.asks' : ''}`;
     return callFrames(index, step, 'read_file', { target_file: path });
   });
 }
 
-const QUESTION = {
-  title: 'First:',
-  questions: [{ id: 'q', prompt: 'Which?', options: [option('a'), option('b')] }],
-};
+/** Another one for each step: the third equal call would not be run. */
+function questionOf(step: string) {
+  const questions = [{ id: 'q', prompt: 'Which?', options: [option('a'), option('b')] }];
+  return { title: titleOf(step), questions };
+}
+
+function titleOf(step: string): string {
+  return `Before ${step}:`;
+}
 
 function option(id: string) {
   return { id, label: `Option ${id}` };
