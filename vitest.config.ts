@@ -33,7 +33,7 @@ export function insideWorkerd() {
 export default defineConfig({
   test: {
     // More than a small machine has processors: many tests wait for processes.
-    maxWorkers: 3,
+    maxWorkers: 4,
     silent: 'passed-only',
     projects: [
       {
