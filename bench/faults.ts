@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { LOCAL_LIMITS } from '../shared/limits.ts';
+import { LOCAL_LIMITS } from '../local/limits.ts';
 import { type FaultHouse, startFaultHouse } from './faults/house.ts';
 import { formatReport, hasFaults } from './faults/report.ts';
 import { planRound, playRound, type RoundPlan, type RoundResult } from './faults/round.ts';

@@ -1,8 +1,8 @@
 /** One stream over as many connections as it takes: reconnects with the cursor, backs off, knows when to give up. */
 import type { StreamEvent } from '../shared/events.ts';
-import { CLIENT_LIMITS } from '../shared/limits.ts';
 import type { Clock } from './clock.ts';
 import { ClientError } from './error.ts';
+import { CLIENT_LIMITS } from './limits.ts';
 import { unlessSilent } from './silence.ts';
 import { readFrames } from './sse.ts';
 

@@ -1,7 +1,8 @@
 /** The watchdog of a stream: a connection that brings nothing is dead, whatever the network stack believes. */
-import { CLIENT_LIMITS } from '../shared/limits.ts';
+
 import type { Clock } from './clock.ts';
 import { clientError } from './error.ts';
+import { CLIENT_LIMITS } from './limits.ts';
 
 /**
  * What `arrival` comes to, or a throw when it takes longer than a live connection is ever silent. The watch runs

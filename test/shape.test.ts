@@ -75,24 +75,29 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/terminal', 'bridge/tools', 'bridge/tunnel', 'bridge/workspace', 'node:'],
   ],
 
+  'local/limits.ts': [],
   'local/own-root.ts': ['node:'],
-  'local/processes': ['shared', 'machine', 'node:'],
+  'local/processes': ['shared', 'machine', 'node:', 'local/limits.ts'],
   'local/settings.ts': ['shared', 'machine'],
-  'local/state': ['shared', 'machine', 'jose', 'node:', 'zod'],
+  'local/state': ['shared', 'machine', 'jose', 'node:', 'zod', 'local/limits.ts'],
   'local/worker-size.ts': ['node:'],
   'local/bridge': [
     ...['shared', 'machine', 'local/processes', 'local/settings.ts', 'local/state', 'node:'],
+    'local/limits.ts',
   ],
   'local/runtime': [
     ...['shared', 'machine', 'local/processes', 'local/state', 'esbuild', 'node:', 'zod'],
+    'local/limits.ts',
   ],
   'local/instance.ts': [
     ...['shared', 'machine', 'local/bridge', 'local/processes', 'local/runtime'],
     ...['local/settings.ts', 'local/state', 'node:'],
+    'local/limits.ts',
   ],
 
-  'cli/terminal': ['shared', 'client', 'machine', 'local/own-root.ts', 'node:'],
-  'cli/render': ['shared', 'cli/terminal', 'diff', 'zod'],
+  'cli/limits.ts': [],
+  'cli/terminal': ['shared', 'client', 'machine', 'local/own-root.ts', 'node:', 'cli/limits.ts'],
+  'cli/render': ['shared', 'cli/terminal', 'diff', 'zod', 'cli/limits.ts'],
   'cli/target': [
     ...['shared', 'client', 'machine', 'cli/terminal', 'local/own-root.ts', 'local/state'],
     ...['commander'],
@@ -100,14 +105,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/chat': [
     ...['shared', 'client', 'machine', 'cli/render', 'cli/target', 'cli/terminal', 'commander'],
     ...['node:'],
+    'cli/limits.ts',
   ],
   'cli/conversations': [
     ...['shared', 'client', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
+    'cli/limits.ts',
   ],
   'cli/setup': [
     ...['shared', 'machine', 'bridge/admission', 'bridge/quarantine', 'bridge/run.ts'],
     ...['cli/target', 'cli/terminal', 'local/bridge', 'local/instance.ts', 'local/processes'],
     ...['local/settings.ts', 'local/state', 'commander', 'jose', 'node:'],
+    'cli/limits.ts',
+    'local/limits.ts',
   ],
   'cli/main.ts': [
     ...['shared', 'machine', 'cli/chat', 'cli/conversations', 'cli/setup', 'cli/terminal'],
@@ -121,11 +130,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bench/faults': [
     ...['shared', 'bench', 'client', 'bench/fuzz', 'local/bridge', 'local/instance.ts'],
     ...['local/processes', 'local/state', 'node:', 'zod'],
+    'local/limits.ts',
   ],
   bench: [
     ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/sandbox'],
     ...['bridge/terminal', 'bridge/tunnel', 'local/bridge', 'local/runtime', 'local/state', 'jose'],
     ...['node:', 'zod'],
+    'local/limits.ts',
   ],
 
   'worker/ports.ts': ['shared', 'worker/outcome.ts', 'worker/conversation/store'],

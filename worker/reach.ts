@@ -1,6 +1,15 @@
 /** Calls to objects that may be restarting under them: repeated where that is safe, told as unavailable where it is not. */
 import { DrawbridgeError } from '../shared/errors.ts';
-import { REACH_LIMITS } from '../shared/limits.ts';
+
+/** Calls from the Worker to an object that is being restarted. */
+export const REACH_LIMITS = {
+  /** Attempts after the first one, for what may be done twice: a restart takes some tens of milliseconds. */
+  maxRepeats: 3,
+  /** Before the first repeat, doubled for each further one; up to half is taken off. */
+  repeatMs: 100,
+  /** What a client is told to wait before it asks again. */
+  retryAfterSeconds: 1,
+} as const;
 
 /**
  * Makes a call that may be carried out twice, again if its object was reset under it. `call` must take its stub each

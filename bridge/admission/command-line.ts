@@ -2,8 +2,9 @@
  * Takes a command line apart as Bash reads it. This is for asking, not for enforcing: a command can be hidden from a
  * rule (in variables, aliases, scripts). What holds is the sandbox.
  */
-import { RULE_LIMITS } from '../../shared/limits.ts';
+
 import { Cursor } from './shell/cursor.ts';
+import { RULE_LIMITS } from './shell/limits.ts';
 import {
   type HereDocument,
   isRedirection,

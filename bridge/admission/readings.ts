@@ -1,6 +1,7 @@
 /** What else a command could be called, for the rules that forbid: without wrappers, options, paths and quotes. */
-import { RULE_LIMITS } from '../../shared/limits.ts';
+
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
+import { RULE_LIMITS } from './shell/limits.ts';
 
 /** Programs that run what stands behind their options, and how many operands come before it. */
 const WRAPPERS: ReadonlyMap<string, number> = new Map([

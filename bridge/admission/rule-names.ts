@@ -1,9 +1,10 @@
 /** The names that a rule may use for tools, and the tools that a rule of such a name is about. */
-import { RULE_LIMITS } from '../../shared/limits.ts';
+
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import { toolsRunBy } from '../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
+import { RULE_LIMITS } from './shell/limits.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 /** Tools by what they do. `web` has no tool yet. Each MCP server is a category, `mcp:<server>`. */

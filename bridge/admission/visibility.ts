@@ -1,5 +1,5 @@
 /** What a search may show: of paths that the rules forbid or ask about, not even the names. */
-import { RULE_LIMITS } from '../../shared/limits.ts';
+
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
@@ -14,6 +14,7 @@ import {
   strictRulesFor,
 } from './rulebook.ts';
 import type { Rule } from './rules.ts';
+import { RULE_LIMITS } from './shell/limits.ts';
 
 export interface Visibility {
   /** Whether a call may show what is at a path; its name is relative to the workspace. */

@@ -2,8 +2,8 @@
 
 import { Worker } from 'node:worker_threads';
 import { newDeferred } from '../../machine/deferred.ts';
-import { COMPUTE_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
+import { COMPUTE_LIMITS } from './limits.ts';
 import { type Answer, outputOf, type Question } from './messages.ts';
 import type { InputOf, OutputOf, TaskName } from './tasks.ts';
 

@@ -1,6 +1,6 @@
 /** Lets the event loop turn between the pieces of a work that stays in this thread. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { COMPUTE_LIMITS } from '../../shared/limits.ts';
+import { COMPUTE_LIMITS } from './limits.ts';
 
 /** One for each work. Asked after each piece: `if (turns.isDue) await turns.take()`. */
 export class Turns {

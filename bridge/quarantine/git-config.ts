@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { access, constants } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** `core.bare`, `remote.origin.url`: as git lists it, the part in the middle as it was written. */
 export interface Setting {

@@ -1,11 +1,11 @@
 /** Looks through a repository's own folder for everything that is not known to start nothing. */
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { inOneLine, shorten } from '../../shared/plain-sight.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { configOf, findGit, judgeConfig, PLAIN_SETTINGS, type Setting } from './git-config.ts';
 import { type HeldEntry, type HeldFolder, QuarantineError } from './held-folder.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** One thing that must not stay. */
 export interface Finding {

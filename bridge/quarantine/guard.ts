@@ -2,9 +2,9 @@
 import { lstat } from 'node:fs/promises';
 import { isSystemError } from '../../machine/system-error.ts';
 import type { AttentionItem } from '../../shared/attention.ts';
-import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { identityOf } from '../sandbox/scan.ts';
 import { readKnown } from './known.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 import { Looks, type LooksConfig } from './looks.ts';
 import { Telling } from './telling.ts';
 

@@ -2,8 +2,8 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, opendir, readlink, realpath } from 'node:fs/promises';
 import { isSystemError } from '../../machine/system-error.ts';
-import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { type BytePath, toBytes } from '../sandbox/byte-path.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** What lies under a name; nothing is followed. */
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';

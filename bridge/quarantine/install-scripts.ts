@@ -5,11 +5,12 @@ import { type BigIntStats, lstatSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import * as z from 'zod';
 import { parseJson } from '../../shared/json.ts';
-import { QUARANTINE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { inOneLine, shorten } from '../../shared/plain-sight.ts';
 import { type BytePath, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { HeldFolder } from './held-folder.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** One file, and what of it an install would run. */
 export interface ScriptNews {

@@ -1,11 +1,11 @@
 /** The protected things of a workspace, from the one scan that the sandbox makes its mounts of. */
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
-import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { type BytePath, fromText } from '../sandbox/byte-path.ts';
 import { SANDBOX_LIMITS } from '../sandbox/limits.ts';
 import { identityOf, WorkspaceScan } from '../sandbox/scan.ts';
 import { HeldFolder, QuarantineError } from './held-folder.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 
 export interface ProtectedThing {
   /** Absolute and real. */

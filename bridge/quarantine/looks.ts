@@ -1,13 +1,13 @@
 /** Looks for what is new among the protected things of a workspace, and remembers on disk what is known. */
 import { posix } from 'node:path';
 import type { AttentionItem } from '../../shared/attention.ts';
-import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
 import { type BytePath, fromText, shownName } from '../sandbox/byte-path.ts';
 import { findGitTools, type GitTools } from './git-folder.ts';
 import { InstallScripts } from './install-scripts.ts';
 import { type KnownFile, writeKnown } from './known.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 import type { ListProtected, ProtectedThing } from './listing.ts';
 import { type Putting, settle } from './settling.ts';
 import { QuarantineRecord, quarantineFolder } from './store.ts';

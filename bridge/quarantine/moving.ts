@@ -13,9 +13,9 @@ import {
   unlink,
 } from 'node:fs/promises';
 import { isSystemError } from '../../machine/system-error.ts';
-import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { type HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** A name in a held folder. */
 export interface Spot {

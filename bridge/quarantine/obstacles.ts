@@ -1,11 +1,11 @@
 /** Finds what in a workspace stands in the way of the bridge's work, whoever made it; and puts it away when told to. */
 import { realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
-import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { inOneLine, shorten } from '../../shared/plain-sight.ts';
 import { type BytePath, fromText, shownName, toBytes } from '../sandbox/byte-path.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { type HeldEntry, HeldFolder, QuarantineError } from './held-folder.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 import { moveAway } from './moving.ts';
 import { QuarantineRecord, quarantineFolder } from './store.ts';
 

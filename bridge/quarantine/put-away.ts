@@ -1,10 +1,10 @@
 /** Takes what a command made out of reach of the person's programs: a part of a repository, or a whole thing. */
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
-import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
 import { examineRepository, type Finding, type GitTools } from './git-folder.ts';
 import { HeldFolder, kindOf, QuarantineError } from './held-folder.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 import { moveAway, putFile, type Spot } from './moving.ts';
 import type { QuarantineRecord } from './store.ts';
 

@@ -1,7 +1,7 @@
 /** Tells what was found: at the machine at once, and with the result of a command. */
 import { type AttentionItem, attentionSentence } from '../../shared/attention.ts';
-import { QUARANTINE_LIMITS } from '../../shared/limits.ts';
 import { boundedWhat } from './git-folder.ts';
+import { QUARANTINE_LIMITS } from './limits.ts';
 
 /** What was found in one workspace, until a result has told it. */
 export class Telling {

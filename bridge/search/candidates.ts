@@ -1,9 +1,9 @@
 /** Finds the files that may answer a question, by what ripgrep counts in them. */
 import { join } from 'node:path';
-import { CODEBASE_LIMITS } from '../../shared/limits.ts';
 import { Turns } from '../compute/turns.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { kindOfPath, weightOfKind } from './codebase/kinds.ts';
+import { CODEBASE_LIMITS } from './codebase/limits.ts';
 import { addMentions, type Matcher, type Mentions } from './codebase/matcher.ts';
 import type { Concept } from './codebase/question.ts';
 import { countDocuments, type Rarity, rarityOf, scoreOf } from './codebase/rank.ts';

@@ -1,13 +1,13 @@
 /** Answers a question about a code base with the places in it that speak most of what was asked. */
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
-import { CODEBASE_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure, toFileFailure } from '../failure.ts';
 import { readImage } from '../workspace/files.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './candidates.ts';
+import { CODEBASE_LIMITS } from './codebase/limits.ts';
 import { Matcher } from './codebase/matcher.ts';
 import type { Choice } from './codebase/passages.ts';
 import type { FoundFile } from './codebase/pick.ts';

@@ -1,9 +1,11 @@
 /** Runs codebase_search: the places in the code that answer a question best, with their lines. */
-import { CODEBASE_LIMITS, TOOL_LIMITS } from '../../shared/limits.ts';
+
+import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { codebaseSearch } from '../../shared/tools/codebase-search.ts';
 import { numberLine } from '../edits/line-numbers.ts';
 import { cutLine } from '../result-lines.ts';
+import { CODEBASE_LIMITS } from '../search/codebase/limits.ts';
 import type { Passage } from '../search/codebase/passages.ts';
 import { type Answer, searchCodebase } from '../search/codebase-search.ts';
 import type { Place } from '../workspace/workspace.ts';

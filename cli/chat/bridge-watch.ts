@@ -1,6 +1,6 @@
 /** Tells the person of a conversation when the bridge, which a call could not reach, is back. */
 import type { StreamEvent } from '../../shared/events.ts';
-import { CLI_LIMITS } from '../../shared/limits.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import type { Chat } from './chat.ts';
 
 export class BridgeWatch implements Disposable {

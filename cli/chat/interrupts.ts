@@ -1,6 +1,6 @@
 /** What ends a turn before its answer does: Ctrl-C, SIGTERM, or a reader of the output who has left. */
 import { ClientError } from '../../client/error.ts';
-import { CLI_LIMITS } from '../../shared/limits.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import type { EndSignal } from '../terminal/terminal.ts';
 import type { Chat } from './chat.ts';

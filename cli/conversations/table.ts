@@ -1,7 +1,8 @@
 /** A list of conversations as text: columns for a person, tabs for a program. */
 import type { ConversationInfo } from '../../shared/conversations.ts';
-import { CLI_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 
 /** The line above a list. Without columns, in a pipe, there is none. */

@@ -1,8 +1,8 @@
 /** A file edit as a few coloured lines. */
 import { structuredPatch } from 'diff';
 import type { Diff } from '../../shared/documents.ts';
-import { RENDER_LIMITS } from '../../shared/limits.ts';
 import { printable } from '../../shared/plain-sight.ts';
+import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 
 /** The lines of a change, with a little around them; `@ 12` says at which line of the old file a part begins. */

@@ -5,8 +5,9 @@ import {
   type TodoStatus,
   TodoUpdateMetadata,
 } from '../../shared/documents.ts';
-import { EDGE_TOOL_LIMITS, RENDER_LIMITS } from '../../shared/limits.ts';
+import { EDGE_TOOL_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
+import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint, Style } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
 import type { DocumentEvent, Shown } from './shown.ts';

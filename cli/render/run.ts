@@ -2,13 +2,14 @@
 import { attentionSentence } from '../../shared/attention.ts';
 import type { Cost, Usage } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
-import { MODEL_LIMITS, RENDER_LIMITS } from '../../shared/limits.ts';
+import { MODEL_LIMITS } from '../../shared/limits.ts';
 import {
   describeProposal,
   inPlainSight,
   printable,
   printableLine,
 } from '../../shared/plain-sight.ts';
+import { RENDER_LIMITS } from '../limits.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';

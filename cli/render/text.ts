@@ -1,7 +1,7 @@
 /** Documents of text, code and thought: shown as they stream, Markdown left as it is. */
 import type { DocumentType } from '../../shared/documents.ts';
-import { RENDER_LIMITS } from '../../shared/limits.ts';
 import { printable, printableLine } from '../../shared/plain-sight.ts';
+import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
 import type { DocumentEvent, Shown } from './shown.ts';

@@ -1,7 +1,7 @@
 /** Documents of what is done: tool calls, edits, commands and errors, a line or a few each. */
 import { Diff, ToolOutcome } from '../../shared/documents.ts';
-import { RENDER_LIMITS } from '../../shared/limits.ts';
 import { printable, printableLine } from '../../shared/plain-sight.ts';
+import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { diffLines, newLines } from './diff.ts';
 import type { Pen } from './pen.ts';

@@ -1,6 +1,7 @@
 /** Who started `drawbridge connect`, hears how it fares and says when it ends: a person, or `drawbridge up`. */
+
+import { LOCAL_LIMITS } from '../../local/limits.ts';
 import type { BridgeStatus } from '../../machine/bridge-status.ts';
-import { LOCAL_LIMITS } from '../../shared/limits.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 

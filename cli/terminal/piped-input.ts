@@ -1,6 +1,7 @@
 /** Text that is piped in. */
 import type { Readable } from 'node:stream';
-import { CLI_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import { UsageError } from './usage-error.ts';
 
 /** How long it may take until the first of it comes: `briefly` for input that may only look like a pipe. */

@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { BridgeStatus } from '../../machine/bridge-status.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { LOCAL_LIMITS } from '../../shared/limits.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
 import { supervise } from '../processes/supervise.ts';
 import type { State } from '../state/state.ts';
 import { mintToken } from '../state/tokens.ts';

@@ -1,6 +1,6 @@
 /** A log file of bounded size, whose end is at hand. */
 import { appendFileSync, renameSync, statSync } from 'node:fs';
-import { LOCAL_LIMITS } from '../../shared/limits.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
 
 export interface LogFile {
   /** Writes at once, so that the last words of a process are there when it is reported dead. */

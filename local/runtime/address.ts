@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { LOCAL_LIMITS } from '../../shared/limits.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
 
 /** Asks before anything is started on it. @throws {LocalError} if the port is taken or not ours to open. 0, any free port, always can be had. */
 export async function requireFreePort(port: number): Promise<void> {

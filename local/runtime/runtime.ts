@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import * as z from 'zod';
 import { replaceFile } from '../../machine/private-files.ts';
-import { LOCAL_LIMITS } from '../../shared/limits.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
 import { tieToUs } from '../processes/lifeline.ts';
 import type { LogFile } from '../processes/log-file.ts';
 import { supervise } from '../processes/supervise.ts';

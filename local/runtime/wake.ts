@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import * as z from 'zod';
 import { ConversationId } from '../../shared/ids.ts';
-import { LOCAL_LIMITS } from '../../shared/limits.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
 import type { LogFile } from '../processes/log-file.ts';
 import type { State } from '../state/state.ts';
 import { mintToken } from '../state/tokens.ts';

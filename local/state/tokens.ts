@@ -1,8 +1,8 @@
 /** The bearer tokens of a local instance: JWTs that its own secret signs. */
 import { jwtVerify, SignJWT } from 'jose';
 import { LocalError } from '../../machine/local-error.ts';
-import { LOCAL_LIMITS } from '../../shared/limits.ts';
 import { decodeSecret, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
 
 /** What a token allows: all that its account may do, or to be one bridge. */
 export type Grant =

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../../machine/local-error.ts';
-import { LOCAL_LIMITS } from '../../shared/limits.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
 
 /**
  * Until `signal` aborts, tells each trouble once when it comes and once when it is over: it may pass by itself, and what

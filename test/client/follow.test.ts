@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest';
 import { createClient } from '../../client/client.ts';
 import type { Positioned } from '../../client/follow.ts';
+import { CLIENT_LIMITS } from '../../client/limits.ts';
 import type { ChatResponse } from '../../shared/documents.ts';
 import { foldEvent, newResponse } from '../../shared/fold.ts';
-import { CLIENT_LIMITS } from '../../shared/limits.ts';
 import { formatEvent } from '../../shared/sse.ts';
 import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from './sample-tape.ts';
 import { eventsAfter, type Fate, NEVER, startScriptedApi, streamText } from './scripted-api.ts';

@@ -1,6 +1,6 @@
 /** A clock without time: waits are over at once, silence comes when the test says so. */
 import type { Clock } from '../../client/clock.ts';
-import { CLIENT_LIMITS } from '../../shared/limits.ts';
+import { CLIENT_LIMITS } from '../../client/limits.ts';
 
 export interface TestClock extends Clock {
   /** The waits between connections, in milliseconds. */

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { LOCAL_LIMITS } from '../../shared/limits.ts';
+import { LOCAL_LIMITS } from '../../local/limits.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { startHouse, until, workerdOf } from './house.ts';
 

@@ -1,9 +1,14 @@
 /** Which web pages may call the API from a browser: the origins that are configured, and by default none. */
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import { CORS_LIMITS } from '../../shared/limits.ts';
 import type { Env } from '../env.ts';
 import type { AppContext } from '../people/caller.ts';
+
+/** What browsers may keep of an answer about origins. */
+export const CORS_LIMITS = {
+  /** Chromium keeps no longer either. */
+  maxAgeSeconds: 7_200,
+} as const;
 
 /**
  * CORS (Fetch standard, section 3.3) for ALLOWED_ORIGINS. It lets a page read answers; it lets nobody in: every request

@@ -1,10 +1,11 @@
 /** A reader's socket to its conversation, taken up again for as long as the reader is there. */
-import { FOLLOW_LIMITS } from '../../shared/limits.ts';
+
 import { formatFollowRequest } from '../conversation/reading/requests.ts';
 import { DONE_CLOSE, type Following } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
 import type { Caller } from '../ports.ts';
+import { FOLLOW_LIMITS } from './limits.ts';
 
 export interface Followed {
   readonly caller: Caller;

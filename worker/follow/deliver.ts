@@ -1,8 +1,9 @@
 /** A follower's messages on their way to a reader: through resets of the object, and no faster than they are taken. */
-import { FOLLOW_LIMITS } from '../../shared/limits.ts';
+
 import type { Following } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachAgain, type Followed, listen } from './attach.ts';
+import { FOLLOW_LIMITS } from './limits.ts';
 
 /** What messages leave by, as far as it tells how its reader keeps up. */
 export interface Outlet {

@@ -1,5 +1,5 @@
 /** A reader's WebSocket: what was sent on it and not acknowledged yet, and how it ends. */
-import { FOLLOW_LIMITS } from '../../shared/limits.ts';
+
 import {
   lastPositionIn,
   parseAck,
@@ -7,6 +7,7 @@ import {
   type ReaderClose,
 } from '../../shared/reader-socket.ts';
 import type { Outlet } from './deliver.ts';
+import { FOLLOW_LIMITS } from './limits.ts';
 
 /** Nothing here throws, whatever the reader sends; after the first reason to end, nothing is sent or heard any more. */
 export class ReaderSocket implements Outlet {

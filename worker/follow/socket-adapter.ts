@@ -1,10 +1,10 @@
 /** Holds a reader's WebSocket, so that its conversation's object can sleep, be reset, and be left while the reader lags. */
 import { waitUntil } from 'cloudflare:workers';
-import { FOLLOW_LIMITS } from '../../shared/limits.ts';
 import { formatEvents, READER_CLOSE, type ReaderClose } from '../../shared/reader-socket.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachFirst, type Followed } from './attach.ts';
 import { type Delivered, type Delivery, deliver } from './deliver.ts';
+import { FOLLOW_LIMITS } from './limits.ts';
 import { ReaderSocket } from './reader-socket.ts';
 
 export interface SocketFollowed extends Followed {

@@ -1,11 +1,11 @@
 /** Holds the SSE response that the object must not hold, so that the object can sleep and a deploy goes unseen. */
 import { waitUntil } from 'cloudflare:workers';
-import { FOLLOW_LIMITS } from '../../shared/limits.ts';
 import type { Framing } from '../../shared/requests.ts';
 import { formatEvent, lastCursorIn } from '../../shared/sse.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachFirst, type Followed, listen } from './attach.ts';
 import { type Delivery, deliver } from './deliver.ts';
+import { FOLLOW_LIMITS } from './limits.ts';
 import { SSE_HEADERS, SseWriter } from './sse-writer.ts';
 
 export interface SseFollowed extends Followed {

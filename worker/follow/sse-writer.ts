@@ -1,6 +1,7 @@
 /** The writing end of a streamed response: one write at a time, everything that came meanwhile in the next. */
-import { FOLLOW_LIMITS } from '../../shared/limits.ts';
+
 import type { Outlet } from './deliver.ts';
+import { FOLLOW_LIMITS } from './limits.ts';
 
 /** Of every SSE response; the last one keeps nginx from collecting it. */
 export const SSE_HEADERS = {

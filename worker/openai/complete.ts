@@ -2,10 +2,10 @@
 import type { Context } from 'hono';
 import type { ChatResponse } from '../../shared/documents.ts';
 import { parseResponseId } from '../../shared/ids.ts';
-import { FOLLOW_LIMITS } from '../../shared/limits.ts';
 import { type Submitted, submitMessage } from '../desk/submit.ts';
 import type { Env } from '../env.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
+import { FOLLOW_LIMITS } from '../follow/limits.ts';
 import { SSE_HEADERS } from '../follow/sse-writer.ts';
 import { conversationOf } from '../objects.ts';
 import type { AppContext } from '../people/caller.ts';

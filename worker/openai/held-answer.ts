@@ -1,5 +1,5 @@
 /** An answer in one piece to a client that may leave before it is there. */
-import { FOLLOW_LIMITS } from '../../shared/limits.ts';
+import { FOLLOW_LIMITS } from '../follow/limits.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
 
 export interface WholeAnswer {

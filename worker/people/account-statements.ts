@@ -1,8 +1,9 @@
 /** What an account stores, and every statement that touches it. No secondary index: a response costs one row here. */
 import type { ConversationInfo } from '../../shared/conversations.ts';
-import { ACCOUNT_LIMITS, TICKET_LIMITS } from '../../shared/limits.ts';
+import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
 import type { KnownBridge, Listed, ListQuery } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
+import { TICKET_LIMITS } from './limits.ts';
 import { folded } from './search.ts';
 
 /** `conversations.search` comes last: a list reads past it without loading it. */

@@ -2,8 +2,8 @@
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { RATE_LIMITS } from '../../shared/limits.ts';
 import type { AppContext } from './caller.ts';
+import { RATE_LIMITS } from './limits.ts';
 import { TokenBuckets } from './token-bucket.ts';
 
 const buckets = new TokenBuckets();

@@ -2,8 +2,8 @@
 import { errors, jwtVerify, SignJWT } from 'jose';
 import * as z from 'zod';
 import type { Ticket } from '../../shared/conversations.ts';
-import { TICKET_LIMITS } from '../../shared/limits.ts';
 import { TOKEN_ISSUER } from '../../shared/tokens.ts';
+import { TICKET_LIMITS } from './limits.ts';
 import { secretKey, unauthenticated } from './secret.ts';
 
 /** Not the audience of tokens: neither can be taken for the other. */

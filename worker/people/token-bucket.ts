@@ -1,5 +1,5 @@
 /** How many requests somebody may make: a bucket that refills steadily. Pure but for the clock that is passed in. */
-import { RATE_LIMITS } from '../../shared/limits.ts';
+import { RATE_LIMITS } from './limits.ts';
 
 interface Bucket {
   tokens: number;

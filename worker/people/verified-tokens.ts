@@ -1,5 +1,5 @@
 /** Tokens that were checked a moment ago: a client shows the same one with every request, and checking it costs most. */
-import { AUTH_LIMITS } from '../../shared/limits.ts';
+import { AUTH_LIMITS } from './limits.ts';
 
 interface Verified<Claims> {
   readonly claims: Claims;

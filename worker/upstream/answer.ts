@@ -1,11 +1,11 @@
 /** An answer as it is put together from chunks: what to show of each, and in the end what it all came to. */
 import type { Usage } from '../../shared/documents.ts';
-import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
 import { type AnswerPiece, AnswerText } from './answer-text.ts';
 import { CallAssembly, type CallDelta, type CallPiece } from './assembly.ts';
 import { finishCalls, hasWholeArguments, toCallId, type UpstreamCall } from './calls.ts';
 import type { Chunk } from './chunk.ts';
 import { errorFromText, type UpstreamError } from './errors.ts';
+import { UPSTREAM_LIMITS } from './limits.ts';
 import { judgeEnding, type ReplyOutcome } from './outcome.ts';
 import { Reasoning } from './reasoning.ts';
 

@@ -1,6 +1,7 @@
 /** Errors as upstreams report them, in every shape seen, reduced to one line; public-error.ts says what of it is shown. */
-import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from './context-overflow.ts';
+import { UPSTREAM_LIMITS } from './limits.ts';
 import { countIn, isObject, type JsonObject, objectIn, parseJson, textIn } from './loose-json.ts';
 
 /** An upstream's error, in its own words. */

@@ -1,6 +1,7 @@
 /** Whether another model may answer instead of one that failed, and which. Pure. */
-import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+
 import { CONTEXT_LENGTH_EXCEEDED } from './context-overflow.ts';
+import { UPSTREAM_LIMITS } from './limits.ts';
 import { type ModelEnv, readTable } from './models.ts';
 import type { UpstreamReply } from './reader.ts';
 import type { Retry } from './retry.ts';

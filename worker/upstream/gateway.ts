@@ -1,5 +1,5 @@
 /** One request to the model: sent, read as it streams, and judged. Retrying it is the run's decision. */
-import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+
 import type { ModelSwitches } from '../../shared/models.ts';
 import type { AnswerOptions } from './answer.ts';
 import { Body, ConnectionError } from './body.ts';
@@ -8,6 +8,7 @@ import { demoReply } from './demo/wire.ts';
 import type { UpstreamError } from './errors.ts';
 import { type Fallback, fallbackFor } from './fallback.ts';
 import { Gathering } from './gathering.ts';
+import { UPSTREAM_LIMITS } from './limits.ts';
 import type { ModelTarget, OpenAiTarget } from './models.ts';
 import { publicError } from './public-error.ts';
 import { type ReplyPart, ReplyReader, readWholeReply, type UpstreamReply } from './reader.ts';

@@ -1,6 +1,7 @@
 /** How long to wait before the next attempt. Pure: randomness comes in. */
-import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+
 import type { UpstreamError } from './errors.ts';
+import { UPSTREAM_LIMITS } from './limits.ts';
 
 /** Another attempt with the same model: how long the upstream asks to wait, or null where it does not say. */
 export interface Retry {

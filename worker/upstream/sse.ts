@@ -1,5 +1,5 @@
 /** Server-Sent Events as upstreams send them: bytes in, events out, the same for every split of the bytes. */
-import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+import { UPSTREAM_LIMITS } from './limits.ts';
 
 /** `error` is an event named so, or the line `error: {…}` of llama.cpp and its forks; `done` is `[DONE]`. */
 export type UpstreamEvent =

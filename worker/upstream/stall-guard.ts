@@ -1,5 +1,5 @@
 /** Notices an upstream that has gone silent, or comes to no end, and ends the request. */
-import { UPSTREAM_LIMITS } from '../../shared/limits.ts';
+import { UPSTREAM_LIMITS } from './limits.ts';
 
 /** Why a request was ended. */
 export type Verdict = 'silent' | 'too_slow';

@@ -1,6 +1,7 @@
 /** Reads one word of a command line as Bash does: quotes, escapes, and what is substituted. */
-import { RULE_LIMITS } from '../../../shared/limits.ts';
+
 import type { Cursor } from './cursor.ts';
+import { RULE_LIMITS } from './limits.ts';
 
 export interface Word {
   /** Without its quotes; what only a shell can work out stands as it is written. */

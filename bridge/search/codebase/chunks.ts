@@ -1,6 +1,7 @@
 /** Cuts a file into stretches of lines that belong together, by blank lines, indentation and definitions alone. */
-import { CODEBASE_LIMITS } from '../../../shared/limits.ts';
+
 import { nameDefinedBy } from './definitions.ts';
+import { CODEBASE_LIMITS } from './limits.ts';
 
 /** Lines of a file, from `start` up to, but not with, `end`; both counted from 0. */
 export interface Chunk {

@@ -1,5 +1,5 @@
 /** Counts how often a text speaks of each concept of a question. */
-import { CODEBASE_LIMITS } from '../../../shared/limits.ts';
+import { CODEBASE_LIMITS } from './limits.ts';
 import { type Concept, weightOf } from './question.ts';
 import { identifiersOf, termsOf } from './terms.ts';
 

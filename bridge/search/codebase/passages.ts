@@ -1,5 +1,5 @@
 /** Chooses which chunks to show, and joins those that touch. */
-import { CODEBASE_LIMITS } from '../../../shared/limits.ts';
+import { CODEBASE_LIMITS } from './limits.ts';
 import type { ReadFile, ScoredChunk } from './score.ts';
 
 /** Lines of a file that are worth showing. */

@@ -1,5 +1,5 @@
 /** A question in natural language as the things it asks about. */
-import { CODEBASE_LIMITS } from '../../../shared/limits.ts';
+import { CODEBASE_LIMITS } from './limits.ts';
 import { identifiersOf, stem, wordsOf } from './terms.ts';
 
 /** One thing a question asks about: the stems it may go by, and how much each counts, up to 1. */

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { QUARANTINE_LIMITS } from '../../../shared/limits.ts';
+import { QUARANTINE_LIMITS } from '../../../bridge/quarantine/limits.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import { guardedWorkspace } from './guarded-workspace.ts';
 

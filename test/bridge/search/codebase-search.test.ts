@@ -1,7 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { CODEBASE_LIMITS } from '../../../bridge/search/codebase/limits.ts';
 import { searchCodebase } from '../../../bridge/search/codebase-search.ts';
-import { CODEBASE_LIMITS } from '../../../shared/limits.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const PROJECT = {

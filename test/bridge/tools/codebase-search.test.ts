@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { CODEBASE_LIMITS, TOOL_LIMITS } from '../../../shared/limits.ts';
+import { CODEBASE_LIMITS } from '../../../bridge/search/codebase/limits.ts';
+import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { findTool } from '../../../shared/tools/catalogue.ts';
 import { temporaryWorkspace } from './temporary-workspace.ts';
 

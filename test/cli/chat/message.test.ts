@@ -1,8 +1,9 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readMessage } from '../../../cli/chat/message.ts';
+import { CLI_LIMITS } from '../../../cli/limits.ts';
 import { UsageError } from '../../../cli/terminal/usage-error.ts';
-import { CLI_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });

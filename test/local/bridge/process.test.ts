@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { runBridgeProcess } from '../../../local/bridge/process.ts';
+import { LOCAL_LIMITS } from '../../../local/limits.ts';
 import { openState } from '../../../local/state/state.ts';
-import { LOCAL_LIMITS } from '../../../shared/limits.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 const BRIDGE = join(import.meta.dirname, '..', '..', 'cli', 'fixtures', 'bridge.ts');

@@ -1,7 +1,7 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
+import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, chat, errorOf, type ModelAnswer, scriptModel } from '../api.ts';
 import { askStreamed, readResponse } from './conversing.ts';

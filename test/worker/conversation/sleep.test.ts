@@ -2,7 +2,7 @@ import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { StreamEvent } from '../../../shared/events.ts';
 import { newDeviceId } from '../../../shared/ids.ts';
-import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
+import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { call } from '../api.ts';
 import type { SocketReader } from '../follow/socket-reader.ts';
 import { SseReader, unitsOf } from '../follow/sse-reader.ts';

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { FOLLOW_LIMITS, TAPE_LIMITS } from '../../../shared/limits.ts';
+import { TAPE_LIMITS } from '../../../worker/conversation/tape/limits.ts';
+import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { ask, call, chat, scriptModel } from '../api.ts';
 import { type RawEvent, SseReader } from './sse-reader.ts';
 

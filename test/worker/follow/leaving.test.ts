@@ -1,7 +1,7 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
-import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
+import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { followAsSocket } from '../../../worker/follow/socket-adapter.ts';
 import { followAsSse } from '../../../worker/follow/sse-adapter.ts';
 import { call, chat, scriptModel, tokenFor } from '../api.ts';

@@ -1,6 +1,6 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
 import { formatEvents, READER_CLOSE } from '../../../shared/reader-socket.ts';
+import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { ReaderSocket } from '../../../worker/follow/reader-socket.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { askStreamed } from '../conversation/conversing.ts';

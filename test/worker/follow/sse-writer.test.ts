@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
+import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { SseWriter } from '../../../worker/follow/sse-writer.ts';
 import { quicken } from './watching.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { FOLLOW_LIMITS } from '../../../shared/limits.ts';
+import { FOLLOW_LIMITS } from '../../../worker/follow/limits.ts';
 import { endFrames, holdModel, textFrame } from '../conversation/held-model.ts';
 import { quicken } from '../follow/watching.ts';
 import { ChunkReader, complete } from './completing.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it, vi } from 'vitest';
-import { AUTH_LIMITS } from '../../../shared/limits.ts';
+import { AUTH_LIMITS } from '../../../worker/people/limits.ts';
 import { VerifiedTokens } from '../../../worker/people/verified-tokens.ts';
 import { call, errorOf, tokenFor } from '../api.ts';
 

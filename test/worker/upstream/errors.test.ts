@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
 import { normaliseError, type UpstreamError } from '../../../worker/upstream/errors.ts';
+import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { readWholeReply } from '../../../worker/upstream/reader.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
 import { type Fallback, fallbackFor, nextModel } from '../../../worker/upstream/fallback.ts';
+import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { readWholeReply, type UpstreamReply } from '../../../worker/upstream/reader.ts';
 
 function refused(status: number, error: object): UpstreamReply {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
+import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { isRetryable, retryAfterMs, retryDelayMs } from '../../../worker/upstream/retry.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');

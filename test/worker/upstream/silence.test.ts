@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
 import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
+import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { SlowUpstream } from './slow-upstream.ts';
 import { targetOf } from './target.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
+import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
 import { EventReader, type UpstreamEvent } from '../../../worker/upstream/sse.ts';
 import { splitsOf } from './splits.ts';
 

@@ -1,6 +1,5 @@
 /** All endpoints of the Worker, and `GET /openapi.json`, which describes them and itself. */
 import type { Context } from 'hono';
-import { DOCUMENT_LIMITS } from '../../../shared/limits.ts';
 import { type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { OPENAI } from '../../openai/routes.ts';
 import type { AppContext } from '../../people/caller.ts';
@@ -14,6 +13,12 @@ import { SERVICE } from '../service.ts';
 import { TICKETS } from '../tickets.ts';
 import { describeApi } from './document.ts';
 import { OpenApi } from './named.ts';
+
+/** The description of the API. */
+export const DOCUMENT_LIMITS = {
+  /** It changes with deployments only, and a generated client is not made anew every minute. */
+  maxAgeSeconds: 300,
+} as const;
 
 /** What worker/app.ts serves: there is no other route. */
 export const ENDPOINTS: readonly Endpoint[] = [

@@ -3,10 +3,10 @@
  * Their own count gives them away. Pure.
  */
 import type { Usage } from '../../../shared/documents.ts';
-import { WINDOW_LIMITS } from '../../../shared/limits.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import type { UpstreamMessage } from '../../upstream/request.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
+import { WINDOW_LIMITS } from './window/limits.ts';
 import { isWhole } from './window/size.ts';
 
 /** What the person is told of a prompt that its server cannot have read whole; null where nothing shows that. */

@@ -1,10 +1,11 @@
 /** What the model was told last, so that for the next request only what is new is read, rendered and weighed. */
-import { WINDOW_LIMITS } from '../../../shared/limits.ts';
+
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { newestWindow, type Place, readTold, startOf } from './history.ts';
 import { type Known, knownAfter } from './window/around.ts';
+import { WINDOW_LIMITS } from './window/limits.ts';
 import { hiddenChars, type ModelSize, roomOf, scaleOf } from './window/size.ts';
 import {
   firstOf,

@@ -1,11 +1,12 @@
 /** Asking a model for the summary of what it is not told word for word any more. */
 import type { Usage } from '../../../shared/documents.ts';
-import { UPSTREAM_LIMITS, WINDOW_LIMITS } from '../../../shared/limits.ts';
 import { askModel } from '../../upstream/gateway.ts';
+import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { UpstreamRequest } from '../../upstream/request.ts';
 import { retryDelayMs } from '../../upstream/retry.ts';
+import { WINDOW_LIMITS } from './window/limits.ts';
 
 /** What a model answered a request for a summary. */
 export interface Summary {

@@ -1,10 +1,10 @@
 /** One turn with the model: asked, shown while it streams, asked again where nothing was shown. */
 import { newCallId } from '../../../shared/ids.ts';
-import { UPSTREAM_LIMITS } from '../../../shared/limits.ts';
 import { imagesOf } from '../../../shared/requests.ts';
 import { ReplyDocuments } from '../../reply/documents.ts';
 import { type Fallback, nextModel } from '../../upstream/fallback.ts';
 import { type Answer, askModel } from '../../upstream/gateway.ts';
+import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { ReplyPart } from '../../upstream/reader.ts';
 import { retryDelayMs } from '../../upstream/retry.ts';
 import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';

@@ -1,8 +1,9 @@
 /** The run: a state machine over what is stored. `advance` does the next thing and stores what it came to. */
 import { responseIdOf } from '../../../shared/ids.ts';
-import { RUN_LIMITS, TAPE_LIMITS, UPSTREAM_LIMITS } from '../../../shared/limits.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { STOPPED_NOTE } from '../../prompt/context.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
+import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import { logCalls, loggedCall } from '../calls/calls.ts';
@@ -14,6 +15,7 @@ import { toolboxOf } from '../store/offered-tools.ts';
 import type { Call, Machine, NewTurn, Run } from '../store/rows.ts';
 import type { PendingCall, Phase } from '../store/run-log.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
+import { TAPE_LIMITS } from '../tape/limits.ts';
 import { startEvent } from '../tape/run-events.ts';
 import type { Ending } from './ending.ts';
 import { CANCELLED, DAMAGED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';

@@ -1,5 +1,5 @@
 /** What a conversation stores of its turns and of what their calls came to, and every statement that touches it. */
-import { WINDOW_LIMITS } from '../../../shared/limits.ts';
+
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import type { ToldResult, Turn } from './rows.ts';
@@ -79,7 +79,7 @@ export class TurnStore {
    */
   readResults(fromTurn: number, prunedThrough: number): StoredResult[] {
     return this.#sql
-      .exec<ResultRow>(READ_RESULTS, fromTurn, prunedThrough, WINDOW_LIMITS.prunedResultChars)
+      .exec<ResultRow>(READ_RESULTS, fromTurn, prunedThrough, PRUNED_RESULT_CHARS)
       .toArray()
       .map(parseResult);
   }
@@ -96,6 +96,9 @@ export class TurnStore {
     return undefined;
   }
 }
+
+/** Characters that are read of a result that is told as a note: what a summary can show of it. */
+const PRUNED_RESULT_CHARS = 2_000;
 
 const READ_RESULTS = `
   select turn, call, case

@@ -1,8 +1,8 @@
 /** Where everything that happens goes: onto the tape, into the fold of the response at work, out to the followers. */
 import type { ChatResponse } from '../../../shared/documents.ts';
 import { responseOf, type TapeEvent } from '../../../shared/events.ts';
-import { TAPE_LIMITS } from '../../../shared/limits.ts';
 import type { Followers } from './followers.ts';
+import { TAPE_LIMITS } from './limits.ts';
 import { mended, type Placed } from './mended.ts';
 import { ResponseFold } from './response-fold.ts';
 import type { EndStatus } from './run-events.ts';

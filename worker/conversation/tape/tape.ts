@@ -1,9 +1,9 @@
 /** The tape: an append-only log of events with exact positions, committed in groups, read from any cursor. */
 import { isDelta, type TapeEvent, widthOf } from '../../../shared/events.ts';
-import { TAPE_LIMITS } from '../../../shared/limits.ts';
 import type { Lost, TapeRow } from '../store/rows.ts';
 import type { ConversationStore } from '../store/statements.ts';
 import { storedWidth } from '../store/stored.ts';
+import { TAPE_LIMITS } from './limits.ts';
 
 /** An event and where it stands: a reader that has seen it continues at `end`. */
 export interface Positioned {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cutIntoChunks } from '../../../../bridge/search/codebase/chunks.ts';
 import { nameDefinedBy } from '../../../../bridge/search/codebase/definitions.ts';
-import { CODEBASE_LIMITS } from '../../../../shared/limits.ts';
+import { CODEBASE_LIMITS } from '../../../../bridge/search/codebase/limits.ts';
 
 describe('cutIntoChunks', () => {
   it('cuts between functions and keeps a comment with its function', () => {

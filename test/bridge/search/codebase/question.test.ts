@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { CODEBASE_LIMITS } from '../../../../bridge/search/codebase/limits.ts';
 import { conceptsOf, weightOf } from '../../../../bridge/search/codebase/question.ts';
-import { CODEBASE_LIMITS } from '../../../../shared/limits.ts';
 
 const keysOf = (question: string) => conceptsOf(question).map((concept) => [...concept.keys()][0]);
 

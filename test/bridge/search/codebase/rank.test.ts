@@ -4,10 +4,10 @@ import {
   looksGenerated,
   weightOfKind,
 } from '../../../../bridge/search/codebase/kinds.ts';
+import { CODEBASE_LIMITS } from '../../../../bridge/search/codebase/limits.ts';
 import { choosePassages } from '../../../../bridge/search/codebase/passages.ts';
 import { countDocuments, rarityOf, scoreOf } from '../../../../bridge/search/codebase/rank.ts';
 import type { ReadFile } from '../../../../bridge/search/codebase/score.ts';
-import { CODEBASE_LIMITS } from '../../../../shared/limits.ts';
 
 describe('scoreOf', () => {
   const even = rarityOf([10, 10], 100);

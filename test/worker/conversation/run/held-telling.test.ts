@@ -1,10 +1,10 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
-import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
 import type { MessageContent } from '../../../../shared/requests.ts';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import { HeldTelling } from '../../../../worker/conversation/memory/held-telling.ts';
 import { readHistory } from '../../../../worker/conversation/memory/history.ts';
+import { WINDOW_LIMITS } from '../../../../worker/conversation/memory/window/limits.ts';
 import type { ModelSize } from '../../../../worker/conversation/memory/window/size.ts';
 import { messagesIn, weighHistory } from '../../../../worker/conversation/memory/window/telling.ts';
 import type { Machine, NewTurn, Run } from '../../../../worker/conversation/store/rows.ts';

@@ -1,9 +1,9 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { TapeEvent } from '../../../../shared/events.ts';
-import { TAPE_LIMITS } from '../../../../shared/limits.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
 import { Followers } from '../../../../worker/conversation/tape/followers.ts';
+import { TAPE_LIMITS } from '../../../../worker/conversation/tape/limits.ts';
 import { Recorder } from '../../../../worker/conversation/tape/recorder.ts';
 import { Tape } from '../../../../worker/conversation/tape/tape.ts';
 

@@ -1,8 +1,8 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { expect, it, vi } from 'vitest';
 import { isDelta, type TapeEvent } from '../../../../shared/events.ts';
-import { TAPE_LIMITS } from '../../../../shared/limits.ts';
 import { ConversationStore } from '../../../../worker/conversation/store/statements.ts';
+import { TAPE_LIMITS } from '../../../../worker/conversation/tape/limits.ts';
 import { type Positioned, Tape } from '../../../../worker/conversation/tape/tape.ts';
 
 const FIRST = TAPE_LIMITS.jump;

@@ -1,11 +1,12 @@
 /** What stands for everything before a window, as the model is told it. Pure. */
-import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+
 import type { UserPrompt } from '../../../prompt/context.ts';
 import { buildDigestPrompt } from '../../../prompt/summary.ts';
 import { surroundingsOf, tellSurroundings } from '../../../prompt/surroundings.ts';
 import { formatTodos } from '../../../prompt/todos.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Digest, NewWindow } from '../../store/rows.ts';
+import { WINDOW_LIMITS } from './limits.ts';
 import { cutTagged } from './text.ts';
 import type { ToldRun } from './transcript.ts';
 

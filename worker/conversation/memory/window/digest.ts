@@ -1,8 +1,9 @@
 /** What stands for everything before a new window. Pure. */
-import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';
 import type { Call, Digest, NewWindow } from '../../store/rows.ts';
+import { WINDOW_LIMITS } from './limits.ts';
 import { piecesBefore, planIn, todosIn, wordsIn } from './range.ts';
 import { cutTagged, firstLine, newestWithin } from './text.ts';
 import type { History, Piece } from './transcript.ts';

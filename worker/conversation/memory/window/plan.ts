@@ -1,9 +1,10 @@
 /** When a conversation has outgrown its model, and what becomes of it then. Pure; linear in what is told. */
-import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+
 import type { NewWindow, Window, WindowScale } from '../../store/rows.ts';
 import { wholeChars } from './around.ts';
 import { digestOf, maxSummaryChars } from './digest.ts';
 import { digestMessages } from './digest-message.ts';
+import { WINDOW_LIMITS } from './limits.ts';
 import { type ModelSize, roomOf, scaleOf, weigh } from './size.ts';
 import {
   asking,

@@ -1,7 +1,8 @@
 /** What a turn's calls came to, as the model reads it: whole, by head and tail, or as a note. Pure. */
-import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { Call, ToldResult } from '../../store/rows.ts';
+import { WINDOW_LIMITS } from './limits.ts';
 import { cutMiddle, levelFor } from './text.ts';
 import type { AnsweredTurn } from './transcript.ts';
 

@@ -1,7 +1,8 @@
 /** How much there is room for, and how much a message takes of it: all in UTF-16 units. Pure. */
-import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
+import { WINDOW_LIMITS } from './limits.ts';
 
 /** What a model can be told, and what it is told in any case. */
 export interface ModelSize {

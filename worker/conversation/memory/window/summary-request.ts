@@ -1,9 +1,10 @@
 /** The request for a summary: what a new window leaves behind it, as a record that fits the model's room. Pure. */
-import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { buildSummariserPrompt, buildSummaryQuery, recorded } from '../../../prompt/summary.ts';
 import type { UpstreamRequest } from '../../../upstream/request.ts';
 import { type Cut, describeCall, maxSummaryChars } from './digest.ts';
+import { WINDOW_LIMITS } from './limits.ts';
 import { piecesBefore, textIn } from './range.ts';
 import { resultText } from './results.ts';
 import { cutMiddle, cutTagged, newestWithin } from './text.ts';

@@ -1,9 +1,10 @@
 /** The messages that a history comes to under its window, and what they weigh. Pure. */
-import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
 import { aroundOf, type Known } from './around.ts';
 import { digestMessages } from './digest-message.ts';
+import { WINDOW_LIMITS } from './limits.ts';
 import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
 import { isWhole, type ModelSize, roomOf, scaleOf, tokensPerChar, weigh } from './size.ts';
 import {

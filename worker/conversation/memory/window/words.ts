@@ -1,6 +1,7 @@
 /** The user's own words within what a digest can hold: the newest whole as far as possible. Pure. */
-import { WINDOW_LIMITS } from '../../../../shared/limits.ts';
+
 import { tagQuery } from '../../../prompt/context.ts';
+import { WINDOW_LIMITS } from './limits.ts';
 import { cutMiddle, newestWithin } from './text.ts';
 
 /** Stands first, once, where older messages had to go. */

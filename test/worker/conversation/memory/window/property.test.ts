@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { WINDOW_LIMITS } from '../../../../../shared/limits.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
+import { WINDOW_LIMITS } from '../../../../../worker/conversation/memory/window/limits.ts';
 import {
   planWindow,
   type WindowPlan,
