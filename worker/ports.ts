@@ -89,6 +89,8 @@ export interface Posted {
 
 /** A message for a conversation that may not exist yet. */
 export interface Submission extends Posted {
+  /** The bridge that the message names; a conversation that exists accepts only its own. */
+  readonly bridgeId?: string | undefined;
   /** For a new conversation: its bridge, or null, and how it begins. Null for one that must be there. */
   readonly create: {
     readonly bridgeId: string | null;

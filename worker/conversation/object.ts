@@ -72,6 +72,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       if (!this.#parts && hasSchema(this.ctx.storage.sql)) await this.#sweep();
       const parts = this.#parts?.row.owner === caller.account ? this.#parts : null;
       if (!parts && (this.#parts || !submission.create)) throw notFound('conversation');
+      if (parts && !submission.create) requireOwnBridge(parts, submission.bridgeId);
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
       const held = (digest: string) => parts?.log.heldOffers(digest);
       // A message that waits needs no look now: its run takes one when it starts.
@@ -337,6 +338,17 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 /** The same answer for what does not exist and for what belongs to someone else. */
 function notFound(what: 'conversation' | 'response'): DrawbridgeError {
   return new DrawbridgeError('NOT_FOUND', `There is no such ${what}`);
+}
+
+/** A message may name the conversation's bridge, and cannot move the conversation to another one. */
+function requireOwnBridge({ row: { bridge } }: Parts, asked: string | undefined): void {
+  if (asked === undefined || asked === bridge) return;
+  const kept =
+    bridge === null ? 'began without a bridge' : `keeps the bridge it began with, ${bridge}`;
+  throw new DrawbridgeError(
+    'INVALID_REQUEST',
+    `bridgeId: this conversation ${kept}: leave the field out, or begin a new conversation`,
+  );
 }
 
 /** What a {@link ReadRequest} asks for. */

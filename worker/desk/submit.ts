@@ -42,6 +42,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
       device: request.device,
       delivery: request.delivery,
       ownFields: ownFieldsOf(request),
+      bridgeId: request.bridgeId,
       create,
     }),
   );
