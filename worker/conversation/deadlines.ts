@@ -1,31 +1,36 @@
-/** The object's one alarm, shared by everything that has to happen later. */
+/** The object's one alarm, shared by all deadlines of the conversation. */
 import type { RowMeter } from '../storage/row-meter.ts';
 
-/** What has to happen at a moment, in epoch milliseconds. One that has passed is due as soon as the alarm comes. */
+/** A time in epoch milliseconds at which a handler is due. A deadline in the past is due at the next alarm. */
 export interface Deadline<Name extends string> {
   readonly name: Name;
   readonly atMs: number;
 }
 
 export interface Duties<Name extends string> {
-  /** All deadlines that there are now: from what is stored and what this instance knows, so that none has a row. */
+  /**
+   * All present deadlines, derived from stored rows and from this instance's memory: a deadline has no row of its own.
+   */
   derive(nowMs: number): readonly Deadline<Name>[];
-  /** Called for a deadline that is due. It can be called again for the same one. */
+  /** Called for a due deadline. The same deadline can be due more than once. */
   readonly handlers: Readonly<Record<Name, () => void | Promise<void>>>;
-  /** How long after an alarm a deadline that was due is looked at again, where no other one comes before. */
+  /** How long after an alarm the next one comes, where deadlines were due and no later deadline exists. */
   readonly againMs: number;
 }
 
-/** Owns the alarm: it stands at the next deadline or earlier. Setting it costs a row, so it only moves closer. */
+/** Owns the alarm, which is set to the next deadline or earlier. Setting it costs a row, so it only moves closer. */
 export class Deadlines<Name extends string> {
   readonly #storage: DurableObjectStorage;
   readonly #meter: RowMeter;
   readonly #duties: Duties<Name>;
-  /** Undefined until it was looked up. */
+  /** The alarm's time; null without an alarm, undefined until it is looked up. */
   #at: number | null | undefined;
   #isStopped = false;
 
-  /** What is not stored yet has no alarm to look up: its first one is set in the caller's synchronous step. */
+  /**
+   * A conversation that is not stored yet has no alarm to look up, so its first alarm is set in the caller's
+   * synchronous step.
+   */
   constructor(
     storage: DurableObjectStorage,
     meter: RowMeter,
@@ -38,15 +43,18 @@ export class Deadlines<Name extends string> {
     if (!isStored) this.#at = null;
   }
 
-  /** After it, {@link arm} sets the alarm in its caller's synchronous step: what is stored there cannot come without it. */
+  /**
+   * Looks up the alarm. After this, {@link arm} sets the alarm in its caller's synchronous step, so that rows written
+   * in that step are never stored without it.
+   */
   async look(): Promise<void> {
     if (this.#at !== undefined) return;
     const standing = await this.#storage.getAlarm();
-    // Others may have asked meanwhile: what they set is nearer than what stood before.
+    // Another caller may have set the alarm meanwhile, which is closer than the one that stood before.
     if (this.#at === undefined) this.#at = standing;
   }
 
-  /** Sees to it that the alarm comes for the next deadline. To be called where one has come to be, or come closer. */
+  /** Sets the alarm for the next deadline. Call it when a deadline is new or has come closer. */
   async arm(): Promise<void> {
     if (this.#at === undefined) await this.look();
     const nowMs = Date.now();
@@ -54,8 +62,8 @@ export class Deadlines<Name extends string> {
   }
 
   /**
-   * The alarm's handler. The alarm is set again first, so a handler that fails, or dies with its instance, is called
-   * again. Throws only where the alarm cannot be set: then the runtime calls again.
+   * The alarm's handler. It sets the alarm again first, so a handler that fails or dies with its instance is called
+   * again. Throws only when the alarm cannot be set; the runtime then calls again.
    */
   async fire(): Promise<void> {
     this.#at = null;
@@ -66,12 +74,12 @@ export class Deadlines<Name extends string> {
     for (const name of new Set(due.map((deadline) => deadline.name))) await this.#meet(name);
   }
 
-  /** The conversation is deleted: whatever still asks gets no alarm, so that nothing stays behind. */
+  /** Sets no alarm from now on: the conversation is deleted, and an alarm would leave something stored. */
   stop(): void {
     this.#isStopped = true;
   }
 
-  /** Null where nothing has to happen. */
+  /** Null without deadlines. */
   #nextMs(deadlines: readonly Deadline<Name>[], nowMs: number): number | null {
     if (deadlines.length === 0) return null;
     const later = deadlines.filter(({ atMs }) => atMs > nowMs).map(({ atMs }) => atMs);
@@ -90,7 +98,7 @@ export class Deadlines<Name extends string> {
     try {
       await this.#duties.handlers[name]();
     } catch (error) {
-      console.error('a deadline was not met', name, error); // The alarm that was set comes back to it.
+      console.error('a deadline was not met', name, error); // The alarm that was set calls the handler again.
     }
   }
 }

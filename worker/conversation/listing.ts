@@ -1,4 +1,4 @@
-/** A conversation as its account lists it: the truth is stored here, the account is told. */
+/** A conversation's entry in its account's list. The conversation stores the entry and sends it to the account. */
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
 import type { ChatResponse, ConversationView, DocumentType } from '../../shared/documents.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
@@ -9,12 +9,12 @@ import { reach } from '../reach.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore } from './store/statements.ts';
 
-/** Owns the conversation's row, and everything that is said about it to the account, in order. */
+/** Owns the conversation's row, and sends the account its updates in order. */
 export class Listing {
   readonly #store: ConversationStore;
   readonly #env: Pick<Env, 'ACCOUNTS'>;
   #row: ConversationRow;
-  /** What was said since the account last took it. */
+  /** Searchable text that the account has not taken yet. */
   #untold = '';
   #telling: Promise<unknown> = Promise.resolve();
 
@@ -28,7 +28,7 @@ export class Listing {
     return this.#row;
   }
 
-  /** Stores what a person changed; false when it changes nothing. */
+  /** Stores a new title or archived flag; false when the patch changes nothing. */
   change(patch: ConversationPatch): boolean {
     const { title = this.#row.title, archived = this.#row.archived } = patch;
     if (title === this.#row.title && archived === this.#row.archived) return false;
@@ -37,34 +37,37 @@ export class Listing {
     return true;
   }
 
-  /** Lists a conversation that was just stored. Never rejects: a list that misses it gets it at its first answer's end. */
+  /** Lists a conversation that was just stored. Never rejects: if this fails, the end of the first answer lists it. */
   async begin(): Promise<void> {
     if (this.#row.ephemeral) return;
     const listed = this.#listed(Date.parse(this.#row.created));
     const begun = this.#telling.then(() =>
       reach(async () => await accountOf(this.#env, this.#row.owner).begin(listed)),
     );
-    this.#telling = begun.catch(() => undefined); // The account's object stays away.
+    this.#telling = begun.catch(() => undefined); // The account's object cannot be reached.
     await this.#telling;
   }
 
-  /** Brings the list up to date and says what it shows. `updatedMs` counts where the conversation was not listed. */
+  /**
+   * Sends the entry to the account and returns what the list shows. `updatedMs` applies where the conversation was not
+   * listed.
+   */
   async publish(updatedMs: number): Promise<ConversationInfo> {
     const published = this.#telling.then(() =>
       accountOf(this.#env, this.#row.owner).update(this.#listed(updatedMs)),
     );
-    this.#telling = published.catch(() => undefined); // Told to the caller, who can ask again.
+    this.#telling = published.catch(() => undefined); // The caller gets the error and can retry.
     return await published;
   }
 
-  /** Moves the conversation up in the list, with what was said in it. Returns at once and never throws. */
+  /** Moves the conversation up in the list and adds `text` to its searchable text. Returns at once and never throws. */
   answered(text: string, atMs: number): void {
     if (this.#row.ephemeral) return;
     this.#untold = newest(`${this.#untold}${text}\n`);
     this.#telling = this.#telling.then(() => this.#tell(atMs));
   }
 
-  /** Resolves when nothing is on its way to the account any more. */
+  /** Resolves when all updates to the account have ended. */
   async settled(): Promise<void> {
     await this.#telling;
   }
@@ -75,7 +78,7 @@ export class Listing {
     try {
       await accountOf(this.#env, this.#row.owner).answered({ ...this.#listed(updatedMs), text });
     } catch {
-      // The account's object was reset. A run must not wait for it: the next response tells it again.
+      // The account's object was reset. A run must not wait for it: the next response sends the text again.
       this.#untold = newest(`${text}${this.#untold}`);
     }
   }
@@ -90,7 +93,7 @@ function newest(text: string): string {
   return text.slice(-ACCOUNT_LIMITS.maxSearchChars);
 }
 
-/** What a search looks through: a user's message, and the model's words in the answer, none of the tools. Pure. */
+/** The searchable text of an exchange: the user's message and the model's words, without tools. Pure. */
 export function saidIn(message: string, response: ChatResponse | null): string {
   const documents = response?.documents ?? [];
   const answered = documents
@@ -99,7 +102,7 @@ export function saidIn(message: string, response: ChatResponse | null): string {
   return [message, ...answered].join('\n');
 }
 
-/** All that the view shows, in order. */
+/** The searchable text of the whole view, in order. */
 function saidInAll({ messages, responses }: ConversationView): string {
   const byId = new Map(responses.map((response) => [response.id, response]));
   return messages
@@ -107,7 +110,7 @@ function saidInAll({ messages, responses }: ConversationView): string {
     .join('\n');
 }
 
-/** The end of it, from views that go back in time: of no more of them than it takes for so many UTF-16 units. */
+/** The newest searchable text, from views in reverse order. Reads views until it has at least `enough` UTF-16 units. */
 export function newestSaid(views: Iterable<ConversationView>, enough: number): string {
   let said = '';
   for (const view of views) {

@@ -1,4 +1,4 @@
-/** The Durable Object of one conversation: what may be asked of it. The work is done by the parts it puts together. */
+/** The Durable Object of one conversation: the methods that the Worker and the tunnels call. Its parts do the work. */
 import { DurableObject } from 'cloudflare:workers';
 import type { Cancelled } from '../../shared/answers.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
@@ -47,15 +47,15 @@ import { ConversationStore } from './store/statements.ts';
 import { Followers } from './tape/followers.ts';
 
 /**
- * One conversation. Its constructor reads, and writes only to bring a stored one up to date, so that asking for an
- * unknown id stores nothing. Expected failures come back as {@link Outcome}; every method checks the owner.
+ * One conversation. The constructor writes only to migrate a stored conversation, so a request for an unknown id stores
+ * nothing. Expected failures come back as {@link Outcome}. Every method that takes a caller checks the owner.
  */
 export class Conversation extends DurableObject<Env> implements ConversationPort {
   readonly #meter = new RowMeter();
   readonly #store: ConversationStore;
   readonly #followers: Followers;
   #parts: Parts | null;
-  /** While this object becomes a copy of another conversation. */
+  /** Set while this object copies another conversation into itself. */
   #copying: Promise<void> | null = null;
 
   constructor(state: DurableObjectState, env: Env) {
@@ -68,25 +68,26 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   submit(caller: Caller, submission: Submission): Promise<Outcome<{ responseId: string }>> {
     return toOutcome(async () => {
-      await this.#copying?.catch(() => undefined); // Told to whoever asked for the copy.
+      await this.#copying?.catch(() => undefined); // The caller of `fork` gets the error.
       if (!this.#parts && hasSchema(this.ctx.storage.sql)) await this.#sweep();
       const parts = this.#parts?.row.owner === caller.account ? this.#parts : null;
       if (!parts && (this.#parts || !submission.create)) throw notFound('conversation');
       if (parts && !submission.create) requireOwnBridge(parts, submission.bridgeId);
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
       const held = (digest: string) => parts?.log.heldOffers(digest);
-      // A message that waits needs no look now: its run takes one when it starts.
+      // A message that waits does not need the machine yet: its run looks when it starts.
       const waits = parts?.log.current !== undefined && submission.delivery !== 'interrupt';
       const machine = waits ? undefined : await hands.look(held).catch(() => undefined);
-      await parts?.deadlines.look(); // Else a crash could leave a run that nothing looks after.
-      // From here on one synchronous step: of two requests that came together, the second one sees the first.
+      // With the alarm known, the step that stores the run also sets its alarm: a crash cannot leave a run without one.
+      await parts?.deadlines.look();
+      // One synchronous step from here on: of two simultaneous requests, the second one sees what the first one stored.
       const ordinal = this.#parts && repeated(this.#parts, submission.request)?.ordinal;
       if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
       if (submission.create && (this.#parts || this.#copying)) throw keyTaken();
       const isNew = !this.#parts;
       const { inbox, listing } = this.#parts ?? this.#create(caller, submission);
       const responseId = inbox.take(submission, machine);
-      // Only now: a conversation that could not be stored must not be on the list.
+      // Listed only after it is stored, so the account never lists a conversation that does not exist.
       if (isNew) await listing.begin();
       return { responseId };
     });
@@ -107,7 +108,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const { inbox, reader, ...parts } = this.#partsFor(caller);
       const run = runOf(parts, ordinal);
       if (!inbox.edit(run, content)) {
-        throw new DrawbridgeError('ALREADY_STARTED', 'The message does not wait any more');
+        throw new DrawbridgeError('ALREADY_STARTED', 'The message is no longer waiting');
       }
       const { id, status } = reader.response(run);
       return { id, status };
@@ -190,17 +191,18 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   approvalResolved(callId: string, resolution: ApprovalResolution): void {
     this.#parts?.approvals.resolved(callId, resolution);
-    this.#parts?.runner.advance(); // Its call has less time from now on: the alarm moves closer.
+    this.#parts?.runner.advance(); // The call has less time from now on: the alarm moves closer.
   }
 
-  /** What no RPC can carry: followers' sockets, and documents of any size. */
+  /** Serves what RPC cannot carry: followers' sockets, and documents of any size. */
   override async fetch(request: Request): Promise<Response> {
     const url = new URL(request.url);
     const isRead = url.pathname === READ_PATH;
     try {
       return isRead ? this.#read(parseReadRequest(url)) : this.#follow(parseFollowRequest(url));
     } catch (error) {
-      // A reader asks an object again that died under it, so it must hear of that; a follower would for long.
+      // A reader asks again when the object dies under the request, so it gets the exception. A follower gets an error
+      // response, because it would retry for long.
       const isExpected = error instanceof DrawbridgeError;
       if (isRead && !isExpected) throw error;
       if (!isExpected) console.error('follow failed', error);
@@ -223,7 +225,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     // Followers only listen.
   }
 
-  /** A reader that finds a run which died with an earlier instance makes it go on: nobody else may come for a minute. */
+  /**
+   * Answers a read, and resumes a run that an earlier instance left: without this, the run may wait a minute for its
+   * alarm.
+   */
   #read({ caller, wanted }: ReadRequest): Response {
     const parts = this.#partsFor(caller);
     const answer = Response.json(documentOf(parts, wanted));
@@ -231,7 +236,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     return answer;
   }
 
-  /** A WebSocket that is sent the past and then what happens. 204 when a response was seen to its end. */
+  /**
+   * Opens a WebSocket that gets the past events and then the live ones. 204 when the reader has seen the whole
+   * response.
+   */
   #follow({ caller, following, ordinal, cursor }: FollowRequest): Response {
     const parts = this.#partsFor(caller);
     const run = ordinal === null ? null : runOf(parts, ordinal);
@@ -244,7 +252,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   }
 
   #create({ account, conversationId }: Caller, { create }: Submission): Parts {
-    if (!create) throw notFound('conversation'); // It was deleted while its bridge was asked.
+    if (!create) throw notFound('conversation'); // The conversation was deleted while its bridge was asked.
     const { bridgeId, title, ephemeral } = create;
     const row: ConversationRow = {
       id: conversationId,
@@ -258,7 +266,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     this.#store.create(row);
     const parts = this.#assemble(row, false);
     this.#parts = parts;
-    // In the step that stores the conversation: whatever happens, one for a single answer will be deleted.
+    // In the step that stores the conversation, so that a crash cannot leave an ephemeral conversation undeleted.
     if (ephemeral) void parts.deadlines.arm();
     return parts;
   }
@@ -278,7 +286,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     await listing.settled();
   }
 
-  /** Nothing that is still under way can write after this: to all of it the run has ended, and the alarm is stopped. */
+  /** Ends every run and stops the alarm first, so that work under way cannot write after the deletion. */
   async #erase({ log, runner, deadlines, listing }: Parts): Promise<void> {
     this.#parts = null;
     this.#followers.close();
@@ -287,14 +295,14 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       try {
         runner.cancel(run);
       } catch (error) {
-        console.error('a run could not be ended', error); // Nothing of it keeps its conversation from being deleted.
+        console.error('a run could not be ended', error); // A run that fails to end must not prevent the deletion.
       }
     }
     await this.ctx.storage.deleteAll();
     await listing.settled();
   }
 
-  /** What an instance left that died while it copied. */
+  /** Deletes what an instance stored that died while it copied. */
   async #sweep(): Promise<void> {
     if (!this.#copying) await this.ctx.storage.deleteAll();
   }
@@ -335,7 +343,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   }
 }
 
-/** The same answer for what does not exist and for what belongs to someone else. */
+/** The same answer for an id that does not exist and for one that belongs to another account. */
 function notFound(what: 'conversation' | 'response'): DrawbridgeError {
   return new DrawbridgeError('NOT_FOUND', `There is no such ${what}`);
 }
@@ -351,7 +359,7 @@ function requireOwnBridge({ row: { bridge } }: Parts, asked: string | undefined)
   );
 }
 
-/** What a {@link ReadRequest} asks for. */
+/** The document that a {@link ReadRequest} asks for. */
 function documentOf(
   parts: Parts,
   wanted: ReadRequest['wanted'],
@@ -374,17 +382,20 @@ function runOf({ log }: Pick<Parts, 'log'>, ordinal: number): Run {
   return run;
 }
 
-/** The run that this request has led to before, by its Idempotency-Key. */
+/**
+ * The run that an earlier request with the same Idempotency-Key led to. Throws IDEMPOTENCY_CONFLICT for a different
+ * request.
+ */
 function repeated({ log }: Parts, { idempotency }: RunRequest): Run | undefined {
   const known = idempotency && log.findByKey(idempotency.key);
   if (!known || known.digest === idempotency.digest) return known?.run;
   throw keyTaken();
 }
 
-/** Also where a new conversation finds its id taken: only a key leads to the same id twice. */
+/** Also thrown when the id of a new conversation is taken: only a reused key makes the same id twice. */
 function keyTaken(): DrawbridgeError {
   return new DrawbridgeError(
     'IDEMPOTENCY_CONFLICT',
-    'This Idempotency-Key was used for another request: take a new one',
+    'This Idempotency-Key was used for another request: use a new one',
   );
 }

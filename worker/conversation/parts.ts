@@ -1,4 +1,4 @@
-/** What an existing conversation consists of in memory, and how its parts are put together. */
+/** The parts of a stored conversation in memory, and how they are put together. */
 import { CONVERSATION_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import type { Env } from '../env.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
@@ -21,7 +21,7 @@ import { Recorder } from './tape/recorder.ts';
 import { Tape } from './tape/tape.ts';
 
 export interface Parts {
-  /** What never changes of the conversation; the rest is the listing's. */
+  /** The fields that never change; the listing owns the others. */
   readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral'>;
   readonly listing: Listing;
   readonly deadlines: Deadlines<RunDeadline | 'expiry'>;
@@ -35,19 +35,19 @@ export interface Parts {
   readonly hands: TunnelHands;
 }
 
-/** What the parts stand on: the object's own. */
+/** What the object gives its parts. */
 export interface Ground extends Pick<RunDeps, 'onEnd'> {
-  /** The time of a conversation that was made for one answer is over. */
+  /** Called when an ephemeral conversation has expired. */
   readonly onExpiry: () => Promise<void>;
   readonly env: Env;
   readonly storage: DurableObjectStorage;
   readonly store: ConversationStore;
   readonly followers: Followers;
-  /** Of everything that this object writes. */
+  /** Counts every row that this object writes. */
   readonly meter: RowMeter;
 }
 
-/** Reads what is stored; `isStored` is false for a conversation that was made in this very step. */
+/** Reads the stored rows; `isStored` is false for a conversation that is created in this step. */
 export function assembleParts(
   row: ConversationRow,
   isStored: boolean,
@@ -101,7 +101,7 @@ export function assembleParts(
     },
     againMs: RUN_LIMITS.watchdogMs,
   });
-  // Nobody may come to wake it, and its followers would wait.
+  // Ends a damaged run now: its followers would otherwise wait for the next request or alarm.
   if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());
   const approvals = new Approvals(log, recorder, hands, bridgeId);
   return { row, listing, deadlines, log, recorder, reader, runner, inbox, calls, approvals, hands };

@@ -258,7 +258,9 @@ describe('a server that leaves a part of its prompt out without a word', () => {
     const errors = response.documents.filter(({ type }) => type === 'error');
     expect(errors).toMatchObject([
       {
-        content: expect.stringMatching(/read 2050 tokens of about \d{4,5} .* set contextWindow/),
+        content: expect.stringMatching(
+          /read only 2050 of about \d{4,5} tokens .* set contextWindow/,
+        ),
         metadata: { errorCode: 'CONTEXT_LENGTH_EXCEEDED', source: 'upstream' },
       },
       { metadata: { errorCode: 'UNKNOWN_TOOL' } },

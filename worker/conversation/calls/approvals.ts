@@ -1,4 +1,4 @@
-/** Questions that the bridge asks a person: shown on the tape, answered from any device, decided at the bridge. */
+/** Approvals: the tape shows the bridge's question, a person answers it on any device, and the bridge decides. */
 import { Asked } from '../../../shared/approvals.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
@@ -8,14 +8,14 @@ import type { RunLog } from '../store/run-log.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import type { TunnelHands } from './hands.ts';
 
-/** Which question is open stands in its document's metadata, put there by the fold. */
+/** Holds no state of its own: the fold keeps the open question in its document's metadata. */
 export class Approvals {
   readonly #log: RunLog;
   readonly #recorder: Recorder;
   readonly #hands: TunnelHands;
   readonly #bridgeId: string | null;
 
-  /** `bridgeId` is null for a conversation without a bridge, which nobody ever asks about anything. */
+  /** `bridgeId` is null for a conversation without a bridge, which gets no questions. */
   constructor(log: RunLog, recorder: Recorder, hands: TunnelHands, bridgeId: string | null) {
     this.#log = log;
     this.#recorder = recorder;
@@ -23,7 +23,10 @@ export class Approvals {
     this.#bridgeId = bridgeId;
   }
 
-  /** A question that is open already is only told again. One with another nonce takes its place. */
+  /**
+   * Records a question of the bridge. Ignores a question that is open already. A question with another nonce replaces
+   * it.
+   */
   requested(callId: string, { nonce, proposal, reason }: ApprovalAsked): void {
     const bridgeId = this.#bridgeId;
     const call = this.#log.pending.find((pending) => pending.call.callId === callId)?.call;
@@ -50,8 +53,8 @@ export class Approvals {
   }
 
   /**
-   * Takes the first answer to the question that is open. An approval must be signed; whether the signature is good only
-   * the bridge can say: its id is returned.
+   * Sends an answer to the open question to the bridge, and returns the bridge's id. An approval must have a signature,
+   * which only the bridge can verify.
    */
   async answer(callId: string, answer: ApprovalRequest): Promise<string> {
     const documentId = this.#documentOf(callId);
@@ -65,7 +68,7 @@ export class Approvals {
     if (open !== answer.nonce) {
       throw new DrawbridgeError(
         'SUPERSEDED',
-        'nonce: another question has taken the place of this one: look at that, and answer it',
+        'nonce: a newer question has replaced this one: read and answer the newer one',
       );
     }
     if (answer.decision === 'once' && !answer.signature) {
@@ -83,7 +86,7 @@ export class Approvals {
     return turn?.calls.find((call) => call.callId === callId)?.documentId;
   }
 
-  /** Of the question that the document waits with. */
+  /** The nonce of the document's open question; undefined without one. */
   #openNonce(documentId: string): string | undefined {
     const documents = this.#recorder.response?.documents ?? [];
     const document = documents.find(({ id }) => id === documentId);
@@ -91,5 +94,5 @@ export class Approvals {
   }
 }
 
-/** What the fold keeps of an `approval_request`, as far as it is needed here. */
+/** The part needed here of what the fold keeps of an `approval_request`. */
 const OpenQuestion = Asked.pick({ nonce: true });

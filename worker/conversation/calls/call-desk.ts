@@ -1,4 +1,4 @@
-/** The calls of the run at work: begun, shown while they run, settled once. */
+/** The calls of the run at work: begins each call, shows its output, and settles it once. */
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
@@ -14,16 +14,16 @@ import type { TunnelHands } from './hands.ts';
 import { REPEATED } from './repeated-calls.ts';
 import { boundResult, resultEvents, withdrawnQuestion } from './tool-events.ts';
 
-/** What calls stand on. */
+/** The dependencies of calls. */
 export interface CallDeps {
-  /** Nobody can be asked anything: the conversation is made for one answer, to a client that knows no questions. */
+  /** Whether no person can be asked: the conversation exists for one answer, to a client that knows no questions. */
   readonly isHeadless: boolean;
   readonly log: RunLog;
   readonly recorder: Recorder;
   readonly memory: Memory;
   readonly hands: TunnelHands;
   readonly now: () => number;
-  /** Has the run go on with whatever is to be done; returns at once, and may be called at any time. */
+  /** Makes the run do all steps that are due. Returns at once, and may be called at any time. */
   readonly advance: () => void;
 }
 
@@ -35,8 +35,8 @@ export class CallDesk {
   }
 
   /**
-   * A call that is refused, or that the edge itself can answer, is settled at once; the others wait. One that `isRepeated`
-   * is refused where nobody is asked about it.
+   * Settles a refused call, or a call that the edge answers itself, at once; other calls wait. A call that `isRepeated`
+   * is refused where no person is asked about it.
    */
   begin(call: Call, run: Run, isRepeated: boolean): void {
     const { log, recorder, memory, now, isHeadless } = this.#deps;
@@ -55,7 +55,7 @@ export class CallDesk {
     recorder.record([{ type: 'clarification_request', documentId, questions }]);
   }
 
-  /** Stores a call's result, once; later ones and those of unknown calls change nothing. */
+  /** Stores a call's result, once. Later results and results of unknown calls change nothing. */
   settle(callId: string, result: ToolResult): void {
     const { log, recorder, now, advance } = this.#deps;
     const pending = log.pending.find(({ call }) => call.callId === callId);
@@ -70,14 +70,14 @@ export class CallDesk {
       ...(document ? withdrawnQuestion(document) : []),
       ...resultEvents(call, document, bounded, { toolbox, sequence: recorder.nextSequence }),
     ]);
-    // The time that a person was given is over: what still runs, and what comes later, has no more than usual.
+    // No question is open any more: running calls, and later ones, have the usual time again.
     if (wasWaiting && recorder.response?.status !== 'waiting') {
       log.setDeadline(now() + RUN_LIMITS.callDeadlineMs);
     }
     advance();
   }
 
-  /** Live output of a call, shown while it runs. */
+  /** Shows live output of a running call. */
   output(callId: string, delta: string): void {
     const { log, recorder } = this.#deps;
     const pending = log.pending.find(({ call }) => call.callId === callId);
@@ -89,7 +89,7 @@ export class CallDesk {
     recorder.stream([{ type: 'tool_output', documentId, delta }]);
   }
 
-  /** Their time is over. */
+  /** Settles calls whose time is over. */
   giveUp(calls: readonly Call[]): void {
     const { toolbox } = this.#deps.log;
     for (const { callId, name } of calls) {
@@ -99,16 +99,17 @@ export class CallDesk {
     this.recall(calls, toolbox);
   }
 
-  /** Tells the bridge that nobody waits for them any more. `toolbox` is that of their run. */
+  /** Tells the bridge that the conversation no longer waits for these calls. `toolbox` is that of their run. */
   recall(calls: readonly Call[], toolbox: Toolbox): void {
     const delivered = calls.filter(({ name }) => toolbox.executorOf(name) === 'bridge');
     const callIds = delivered.map(({ callId }) => callId);
     if (callIds.length === 0) return;
-    // The tunnel keeps the cancel for a bridge that is away; only its own reset can lose it, and then the call runs out.
+    // The tunnel keeps the cancel for a bridge that is away. Only a reset of the tunnel's object can lose it, and then
+    // the call runs to its end.
     void this.#deps.hands.cancel(callIds).catch(() => undefined);
   }
 
-  /** Who writes a message instead of an answer wants to go on without it. */
+  /** Settles open questions without an answer: a user who sends a message instead wants to go on without them. */
   passOverQuestions(): void {
     const { log, recorder } = this.#deps;
     for (const { call } of log.pending) {
@@ -130,5 +131,8 @@ const DEADLINE_PASSED: ToolResult = {
   data: 'The bridge gave no result in time. Whether the call had any effect is unknown: check before you repeat it.',
 };
 
-/** Of one call's live output: all that a bridge of ours sends, with its note at the end. Every instance holds it in memory. */
+/**
+ * The most live output of one call that is shown: all that Drawbridge's own bridge sends, with its note at the end.
+ * Every instance holds it in memory.
+ */
 const MAX_SHOWN_CHARS = OUTPUT_LIMITS.maxLiveChars + OUTPUT_LIMITS.coalesceChars;

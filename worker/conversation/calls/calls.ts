@@ -1,4 +1,4 @@
-/** From a reply's calls to logged calls: which may run, under which id, and why others may not. Pure. */
+/** Turns a reply's calls into logged calls: gives them their ids, and decides which may run. Pure. */
 import { TOOL_LIMITS } from '../../../shared/limits.ts';
 import { type Mode, modeAllows } from '../../../shared/modes.ts';
 import { isWithin } from '../../../shared/paths.ts';
@@ -15,15 +15,15 @@ export interface LoggedCall {
   /** Canonical name. */
   readonly tool: string;
   readonly mode: Mode;
-  /** What the request demands of calls of this tool. */
+  /** The request's limits for calls of this tool. */
   readonly limits: CallLimits | undefined;
-  /** Of an offer's definition. */
+  /** The digest of the tool's definition, for an offered tool. */
   readonly definition?: string;
-  /** Why a person is to be asked about this very call. */
+  /** Why a person must be asked about this call. */
   readonly approvalReason?: string;
 }
 
-/** `approvalReason` where a person is to be asked first. */
+/** The call as the bridge gets it. `approvalReason` is given where a person must be asked first. */
 export function loggedCall(call: Call, run: Run, approvalReason?: string): LoggedCall {
   const toolbox = toolboxOf(run);
   const tool = toolbox.nameOf(call.name);
@@ -35,7 +35,10 @@ export function loggedCall(call: Call, run: Run, approvalReason?: string): Logge
   return { ...logged, limits: { ...logged.limits, requireApproval: true }, approvalReason };
 }
 
-/** The calls of a complete reply as they are logged. An upstream id that stood in its request is replaced by ours. */
+/**
+ * The calls of a complete reply as the log stores them. An upstream id that the request already contains is replaced by
+ * one of ours.
+ */
 export function logCalls(
   calls: readonly ReplyCall[],
   usedIds: ReadonlySet<string>,
@@ -55,7 +58,7 @@ export function logCalls(
   });
 }
 
-/** Why the registry refuses a call: the model reads it and can mend it. Null for a call that may run. */
+/** Why a call is refused, which the model reads and can correct. Null for a call that may run. */
 export function admitCall(call: Call, run: Run): ToolResult | null {
   const tool = toolboxOf(run).find(call.name);
   const { mode, tools } = run.request;
@@ -90,7 +93,7 @@ function parseArguments(call: ReplyCall, toolbox: Toolbox): Pick<Call, 'argument
   return { arguments: null, problem: read.problem };
 }
 
-/** A first look, by the path's words alone: the bridge judges where the path really leads. */
+/** Checks the paths by their text alone. The bridge checks where they really lead. */
 function judgePlace(
   tool: Tool,
   args: NonNullable<Call['arguments']>,

@@ -1,4 +1,4 @@
-/** Questions that the model asks the user: answered once, from any device. */
+/** Questions that the model asks the user. One answer from any device counts. */
 import * as z from 'zod';
 import { type ChatResponse, Question } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
@@ -8,7 +8,7 @@ import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { RunLog } from '../store/run-log.ts';
 import { answerQuestions } from './edge-tools/questions.ts';
 
-/** What the document asks; null when it does not wait for an answer. */
+/** The questions of a document; null when it does not wait for an answer. */
 export function openQuestions(
   response: ChatResponse | null,
   documentId: string,
@@ -18,15 +18,15 @@ export function openQuestions(
   return z.array(Question).safeParse(document.metadata['questions']).data ?? null;
 }
 
-/** Where the answer goes. */
+/** Where the answer goes and which response it belongs to. */
 interface Answering {
   readonly log: RunLog;
   readonly calls: { settle(callId: string, result: ToolResult): void };
-  /** The response at work, or the last one that was. */
+  /** The response at work, or the last one. */
   readonly response: ChatResponse | null;
 }
 
-/** Takes the first answer; the run goes on with it. */
+/** Settles the call with the first answer, and the run goes on. */
 export function answerClarification(
   { log, calls, response }: Answering,
   documentId: string,
@@ -40,9 +40,9 @@ export function answerClarification(
   }
   const document = response?.documents.find(({ id }) => id === documentId);
   if (document?.type === 'clarification') throw alreadyAnswered();
-  throw new DrawbridgeError('NOT_FOUND', 'There is no such clarification at work');
+  throw new DrawbridgeError('NOT_FOUND', 'The newest response has no such clarification');
 }
 
 function alreadyAnswered(): DrawbridgeError {
-  return new DrawbridgeError('ALREADY_ANSWERED', 'These questions do not wait for an answer');
+  return new DrawbridgeError('ALREADY_ANSWERED', 'These questions no longer wait for an answer');
 }

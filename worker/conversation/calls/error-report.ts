@@ -1,4 +1,4 @@
-/** Failed calls in people's words: what a tool answers is written for the model. Pure. */
+/** Describes a failed call for people: the tool's own answer is written for the model. Pure. */
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 
@@ -11,18 +11,18 @@ export function reportOfCall(
   return { code, source, message: message ?? `${source} failed.`, details: data };
 }
 
-/** Codes that are not here need the details to be understood. */
+/** A code without a sentence here is explained by the details. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  // What the call was about.
+  // Problems with the call's subject.
   FILE_NOT_FOUND: 'There is no such file.',
   FILE_TOO_LARGE: 'The file is too large.',
   BINARY_FILE: 'The file is not text.',
   OTHER_ENCODING: 'The text of the file is in an encoding that cannot be edited.',
-  NOT_A_FILE: 'That is not a regular file.',
-  NOT_A_FOLDER: 'That is not a folder.',
-  FILE_EXISTS: 'There is a file of that name already.',
+  NOT_A_FILE: 'The path is not a regular file.',
+  NOT_A_FOLDER: 'The path is not a folder.',
+  FILE_EXISTS: 'A file of that name exists already.',
   HARD_LINK: 'The file has several names, so it was not changed.',
-  INVALID_PATH: 'That is not a path.',
+  INVALID_PATH: 'The path is not valid.',
   NOT_FOUND_IN_FILE: 'The text to be replaced is not in the file.',
   AMBIGUOUS: 'The edit fits in more than one place of the file.',
   READ_FIRST: 'The file was not read before the edit.',
@@ -31,7 +31,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   PATH_CHANGED: 'A folder was replaced while the call was at work, so nothing was done.',
   DISK_FULL: 'The disk is full.',
   TOO_COMPLEX: 'The call was too much to compute.',
-  // What may not be done.
+  // Calls that are not allowed.
   OUTSIDE_WORKSPACE: 'The path leads outside the workspace.',
   SECRET_PATH: 'The file may hold secrets, so tools do not touch it.',
   PROTECTED_PATH: 'The file configures other programs, so tools do not change it.',
@@ -39,23 +39,23 @@ const SENTENCES: Readonly<Record<string, string>> = {
   NOT_PERMITTED: 'The system does not permit it.',
   DENIED: 'The rules of the machine forbid this call.',
   REJECTED: 'The call was rejected.',
-  NOT_APPROVED: 'Nobody allowed the call in time.',
+  NOT_APPROVED: 'The call was not approved in time.',
   REPEATED_CALL: 'The model made the same call again and again, so it was not run.',
   READ_ONLY_MODE: 'This mode changes nothing, so the call was not run.',
   WRONG_MODE: 'The tool is not for this mode.',
   TOOL_NOT_OFFERED: 'The request does not offer this tool.',
   PROPOSAL_TOO_LARGE: 'The call is too large to be shown to a person, so it was not run.',
-  // What became of it.
-  TOOL_CHANGED: 'The tool’s server has changed it since the run began.',
+  // Calls that could not run or finish.
+  TOOL_CHANGED: 'The tool has changed on its server since the run began.',
   UNKNOWN_TOOL: 'There is no such tool.',
   INVALID_ARGUMENTS: 'The model called the tool with arguments that it does not take.',
-  NO_BRIDGE: 'No machine is attached that has this tool.',
+  NO_BRIDGE: 'No attached machine has this tool.',
   BRIDGE_OFFLINE: 'The machine is not connected.',
   DEADLINE_PASSED: 'The machine gave no result in time.',
   UNKNOWN_OUTCOME: 'The call was interrupted: whether it had any effect is unknown.',
   STATE_UNWRITABLE: 'The bridge cannot write its state, so the call was not run.',
   TIMEOUT: 'The command was ended at its time limit.',
   NOT_STARTED: 'The command could not be started.',
-  NOT_ANSWERED: 'Nobody answered in time.',
+  NOT_ANSWERED: 'The questions were not answered in time.',
   CANCELLED: 'The call was cancelled.',
 };

@@ -1,4 +1,4 @@
-/** The conversation's side of its bridge: every call goes through a fresh stub, a held one throws after a reset. */
+/** The conversation's calls to its bridge. Every call uses a fresh stub, because a kept stub throws after a reset. */
 import type { OfferSet } from '../../../shared/offer.ts';
 import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
 import type { Env } from '../../env.ts';
@@ -23,7 +23,7 @@ export class TunnelHands {
   readonly #meter: RowMeter;
   readonly #of: HandsOf;
 
-  /** `meter` counts what the tunnel writes as well. */
+  /** `meter` also counts the rows that the tunnel writes. */
   constructor(env: Pick<Env, 'TUNNELS'>, meter: RowMeter, of: HandsOf) {
     this.#env = env;
     this.#meter = meter;
@@ -31,8 +31,8 @@ export class TunnelHands {
   }
 
   /**
-   * The bridge with its tools, its context as it is now and what it offers; null when there is
-   * none or it never connected. A set of offers that is `held` already is not fetched again.
+   * The bridge with its tools, its present context and its offers; null without a bridge, or when it never connected. A
+   * set of offers that `held` returns is not fetched again.
    */
   async look(held: (digest: string) => OfferSet | undefined): Promise<Machine | null> {
     const { account } = this.#of;

@@ -1,4 +1,4 @@
-/** Calls that a model makes again and again: counted within a run, so that somebody looks at them. Pure. */
+/** Finds calls that a model repeats within a run, so that a person looks at them or they are refused. Pure. */
 import { canonicalJson } from '../../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
@@ -6,8 +6,8 @@ import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { Call, Turn } from '../store/rows.ts';
 
 /**
- * The ids of the calls that were made, with equal arguments, as often as is suspicious: with no other write or command
- * between, which could have given them another result. Calls that cannot run do not count.
+ * The ids of calls that were made with equal arguments at least RUN_LIMITS.repeatedCalls times, with no other write or
+ * command between that could change the result. Calls that cannot run do not count.
  */
 export function repeatedCalls(
   turns: readonly Pick<Turn, 'calls'>[],
@@ -31,10 +31,10 @@ function keyOf(tool: string, args: NonNullable<Call['arguments']>): string {
   return `${tool} ${canonicalJson(args)}`;
 }
 
-/** For the person who is asked. */
+/** The reason that the person reads. */
 export const REPEATED_REASON = `The model has made this call ${RUN_LIMITS.repeatedCalls - 1} times or more already, and nothing has changed in between.`;
 
-/** Where nobody can be asked. */
+/** The result where no person can be asked. */
 export const REPEATED: ToolResult = {
   status: 'error',
   code: 'REPEATED_CALL',

@@ -1,4 +1,4 @@
-/** What a tool's result looks like on the tape: pure. */
+/** The tape's events for a tool's result. Pure. */
 import * as z from 'zod';
 import {
   ClarificationMetadata,
@@ -23,8 +23,8 @@ import { errorDocument } from '../tape/error-document.ts';
 import { reportOfCall } from './error-report.ts';
 
 /**
- * The end of a call's `document`, undefined where it is lost; a failed call is followed by an `error` document, numbered
- * `sequence`.
+ * The events that end a call's `document`, which is undefined where it is lost. A failed call is followed by an `error`
+ * document with number `sequence`.
  */
 export function resultEvents(
   call: Call,
@@ -45,13 +45,16 @@ export function resultEvents(
   ];
 }
 
-/** In the commit of the document's end, so that it costs no row. */
+/** Committed with the document's end, so that it costs no row. */
 function attentionEvents(documentId: string, { newlyProtected }: Metadata): TapeEvent[] {
   const items = TerminalCommandMetadata.shape.newlyProtected.safeParse(newlyProtected).data ?? [];
   return items.length === 0 ? [] : [{ type: 'attention', documentId, items }];
 }
 
-/** The end of a document that stays without a result of its own; `call` where it belongs to a logged one. */
+/**
+ * The events that end a document without a result of its own. `call` is given where the document belongs to a logged
+ * call.
+ */
 export function closingEvents(
   document: Document,
   call: Call | undefined,
@@ -72,7 +75,7 @@ export function closingEvents(
   ];
 }
 
-/** A question on this document that nobody needs to answer any more: its call has ended in another way. */
+/** Closes the document's open approval question, because its call has ended in another way. */
 export function withdrawnQuestion({ id: documentId, metadata }: Document): TapeEvent[] {
   const asked = Approval.safeParse(metadata['approval']).data;
   if (!asked) return [];
@@ -80,12 +83,12 @@ export function withdrawnQuestion({ id: documentId, metadata }: Document): TapeE
   return [{ type: 'approval_resolved', documentId, callId, decision: 'expired', by: 'drawbridge' }];
 }
 
-/** What the fold keeps of an `approval_request`. */
+/** The part needed here of what the fold keeps of an `approval_request`. */
 const Approval = z.object({ callId: CallId });
 
 /**
- * Takes back what a turn showed that will be asked again: its documents, ended or not, are those after sequence `kept`.
- * Errors between them tell of the calls of the turn before and stay.
+ * Takes back the documents of a turn that will be asked again: those after sequence `kept`, ended or not. Errors
+ * between them belong to calls of the turn before and stay.
  */
 export function takenBack(documents: readonly Document[], kept: number): TapeEvent[] {
   return documents
@@ -103,7 +106,7 @@ const TOOL_DOCUMENTS: ReadonlySet<DocumentType> = new Set([
   'todo_update',
 ]);
 
-/** The result within what a transcript and a row can hold, with a note where it was cut. */
+/** The result, cut to what a transcript and a row can hold, with a note where it was cut. */
 export function boundResult(result: ToolResult): ToolResult {
   const { maxResultChars } = RUN_LIMITS;
   const bounded = result.metadata
@@ -117,7 +120,10 @@ export function boundResult(result: ToolResult): ToolResult {
   };
 }
 
-/** Its fields in order, as long as they fit. Bridges keep far below; a result that cannot be stored would come for ever. */
+/**
+ * Keeps the fields that fit, in order. Bridges stay far below the limit. A result that cannot be stored would be sent
+ * again for ever.
+ */
 function boundMetadata(metadata: Metadata): Metadata {
   const encoder = new TextEncoder();
   let left = RUN_LIMITS.maxResultMetadataBytes;
@@ -130,7 +136,7 @@ function boundMetadata(metadata: Metadata): Metadata {
   return Object.fromEntries(fitting);
 }
 
-/** What its tool tells of the document, reduced to the fields that its type has; `shown` is what it has already. */
+/** The tool's metadata, reduced to the fields of the document's type. `shown` is the document's present metadata. */
 function endMetadata(
   call: Call,
   shown: Metadata | undefined,
@@ -153,7 +159,7 @@ function endMetadata(
     case 'terminal_command':
       return {
         command: subjectOf(document.command, shown?.['command']),
-        // Without one, a command that succeeded runs on in the background.
+        // A successful command without an exit code runs on in the background.
         ...(result.status === 'error' && { exitCode: -1 }),
         output: '',
         duration_ms: 0,
@@ -172,8 +178,8 @@ function endMetadata(
 }
 
 /**
- * The path or command that the call is about. A refused call has no arguments: what the model wrote before them is
- * `shown`, or stands in their text only.
+ * The path or command of the call. A refused call has no parsed arguments; the path or command is then in `shown`, or
+ * only in the text of the arguments.
  */
 function textOfArgument(
   call: Call,

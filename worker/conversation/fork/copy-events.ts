@@ -1,4 +1,4 @@
-/** Events of one conversation as those of its copy: other ids, and only what belongs to the copied responses. Pure. */
+/** Rewrites the events of a conversation for its copy: new ids, and only events of the copied responses. Pure. */
 import type { TapeEvent } from '../../../shared/events.ts';
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
 import type { Lost, TapeRow } from '../store/rows.ts';
@@ -7,11 +7,13 @@ import { storedWidth } from '../store/stored.ts';
 export interface Copy {
   readonly conversationId: string;
   readonly title: string;
-  /** The last response that the copy has. */
+  /** The last response in the copy. */
   readonly ordinal: number;
 }
 
-/** The row as the copy stores it: every event keeps its position, so where one is left out the row is cut in two. */
+/**
+ * The row as the copy stores it. Every event keeps its position, so a row is split in two where an event is left out.
+ */
 export function copyTapeRow({ position, events }: TapeRow, copy: Copy): CopiedRow[] {
   const rows: { position: number; events: TapeEvent[] }[] = [];
   let at = position;
@@ -26,12 +28,15 @@ export function copyTapeRow({ position, events }: TapeRow, copy: Copy): CopiedRo
   return rows;
 }
 
-/** A row of the copy. */
+/** A tape row of the copy, which has no lost events. */
 interface CopiedRow extends TapeRow {
   readonly events: readonly TapeEvent[];
 }
 
-/** Null for what is lost, and for an event of a response that was not copied: messages wait on the tape before others have ended. */
+/**
+ * Null for a lost event, and for an event of a response that is not copied: a message can wait on the tape before
+ * earlier responses have ended.
+ */
 function copyEvent(event: TapeEvent | Lost, copy: Copy): TapeEvent | null {
   switch (event.type) {
     case 'lost':

@@ -1,4 +1,4 @@
-/** A conversation that begins with part of another one: the old one gives pages, the new one takes them. */
+/** Forks a conversation: the old conversation serves pages, and the new one stores them. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import type { Env } from '../../env.ts';
@@ -22,14 +22,14 @@ import { copyTapeRow } from './copy-events.ts';
 import { type Extent, FIRST_PAGE, writeRow } from './pages.ts';
 
 /**
- * Makes `to` a copy of a conversation, or leaves it as it is when it exists: the same fork can be asked for again. It
- * is there as a whole or not at all. Throws NOT_FOUND, and CONVERSATION_BUSY for a response that has not ended.
+ * Makes `to` a copy of a conversation. Leaves an existing `to` unchanged, so the same fork can be requested again. The
+ * copy exists as a whole or not at all. Throws NOT_FOUND, and CONVERSATION_BUSY for a response that has not ended.
  */
 export async function forkConversation(env: Env, to: Caller, source: ForkSource): Promise<void> {
   unwrap(await conversationOf(env, to).fork(to, source));
 }
 
-/** What a copy takes. All its runs must have ended: what is copied never changes any more. */
+/** The part that a copy takes. All its runs must have ended, because rows of ended runs never change. */
 export function extentOf(log: RunLog, store: RunStore, { ordinal, through }: ForkPoint): Extent {
   const last = through ? ordinal : ordinal - 1;
   if (log.current && log.current.ordinal <= last) {
@@ -41,7 +41,7 @@ export function extentOf(log: RunLog, store: RunStore, { ordinal, through }: For
   return { ordinal: last, end: store.readEnd(last) };
 }
 
-/** The pages of the old conversation, asked for one by one. */
+/** The pages of the old conversation, requested one by one. */
 export async function* pagesOf(
   env: Env,
   account: string,
@@ -58,8 +58,8 @@ export async function* pagesOf(
 }
 
 /**
- * Writes the pages into an object that has no conversation, and returns the row that makes them one. Until the caller
- * has stored it nothing is reachable; an alarm is left that the caller sweeps what was given up with.
+ * Writes the pages into an object that has no conversation, and returns the conversation's row. Nothing is reachable
+ * until the caller stores that row. Sets an alarm, at which the caller deletes an abandoned copy.
  */
 export async function takePages(
   storage: DurableObjectStorage,
@@ -75,7 +75,7 @@ export async function takePages(
     const copy = { conversationId: to.conversationId, title, ordinal };
     for (const { table, row } of page.rows) {
       const events = table === 'tape' ? readEvents(row['body']) : [];
-      // What is damaged stays so in the copy: what is missing here is missing there.
+      // Damaged rows are copied as they are.
       if (table !== 'tape' || events.every(({ type }) => type === 'lost')) {
         writeRow(storage.sql, table, withoutKey(table, row));
         continue;
@@ -97,14 +97,14 @@ export async function takePages(
   };
 }
 
-/** Leaves nothing of a copy that an earlier instance did not finish. */
+/** Deletes what an earlier instance copied without finishing. */
 async function clearFor(storage: DurableObjectStorage, store: ConversationStore): Promise<void> {
   await storage.deleteAll();
   store.prepare();
   await storage.setAlarm(Date.now() + CONVERSATION_LIMITS.maxCopyMs);
 }
 
-/** A row for the copy: the Idempotency-Key of the message of a run or of a steer belongs to the old conversation. */
+/** The row without its Idempotency-Key, which belongs to the old conversation. */
 function withoutKey(table: TableName, row: StoredRow): StoredRow {
   if (table !== 'runs' && table !== 'steers') return row;
   const column = table === 'runs' ? 'request' : 'body';

@@ -1,8 +1,8 @@
-/** The rows of a conversation as pages that one object hands to another: stored values, as the tables hold them. */
+/** The stored rows of a conversation as pages that one object sends to another. */
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
 import type { Page, PageStart, StoredRow, TableName } from '../../ports.ts';
 
-/** How much of a conversation is taken: the runs up to `ordinal`, the tape before the position `end`. */
+/** The part of a conversation to copy: the runs up to `ordinal`, and the tape before the position `end`. */
 export interface Extent {
   readonly ordinal: number;
   readonly end: number;
@@ -10,7 +10,7 @@ export interface Extent {
 
 export const FIRST_PAGE: PageStart = { table: 0, offset: 0 };
 
-/** All that belongs to runs, in the order of its keys; the rows of ended runs never change, so an offset stays good. */
+/** All tables with rows of runs, in key order. Rows of ended runs never change, so an offset stays valid. */
 const TABLES: readonly { readonly name: TableName; readonly select: string }[] = [
   { name: 'tape', select: 'select * from tape where position < ?2 order by position' },
   { name: 'runs', select: 'select * from runs where ordinal <= ?1 order by ordinal' },
@@ -25,7 +25,7 @@ const TABLES: readonly { readonly name: TableName; readonly select: string }[] =
   { name: 'offers', select: 'select * from offers where run <= ?1 order by number' },
 ];
 
-/** At least one row, and no more than CONVERSATION_LIMITS.maxPageChars after it. */
+/** Reads at least one row, and further rows up to CONVERSATION_LIMITS.maxPageChars in all. */
 export function readPage(sql: SqlStorage, { ordinal, end }: Extent, from: PageStart): Page {
   const rows: { table: TableName; row: StoredRow }[] = [];
   let chars = 0;
@@ -44,7 +44,7 @@ export function readPage(sql: SqlStorage, { ordinal, end }: Extent, from: PageSt
   return { rows, next: null };
 }
 
-/** Puts a row into its table. Names of columns come from our own tables. */
+/** Inserts a row. The column names come from this project's own tables, so they are safe in the SQL. */
 export function writeRow(sql: SqlStorage, table: TableName, row: StoredRow): void {
   const columns = Object.keys(row);
   const places = columns.map(() => '?').join(', ');

@@ -1,6 +1,6 @@
 /**
- * Servers that leave out what their window does not hold and say nothing of it: Ollama, Z.ai (upstream facts, section 2).
- * Their own count gives them away. Pure.
+ * Detects servers that silently leave out the part of a prompt that exceeds their window: Ollama, Z.ai (upstream facts,
+ * section 2). The server's own token count shows the loss. Pure.
  */
 import type { Usage } from '../../../shared/documents.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
@@ -9,13 +9,13 @@ import type { ErrorReport } from '../tape/error-document.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 import { isWhole } from './window/size.ts';
 
-/** What the person is told of a prompt that its server cannot have read whole; null where nothing shows that. */
+/** The report of a prompt that its server cannot have read whole; null where its token count does not show that. */
 export function cutPromptReport(
   messages: readonly UpstreamMessage[],
   usage: Usage | null,
 ): ErrorReport | null {
   if (!usage) return null;
-  // Some count what they have cached apart.
+  // Some servers count cached tokens separately.
   const tokens = usage.promptTokens + (usage.cachedPromptTokens ?? 0);
   const { minCutTokens, tokensPerChar } = WINDOW_LIMITS;
   if (tokens < minCutTokens || isWhole(tokens, textChars(messages, lengthOf))) return null;
@@ -26,12 +26,12 @@ export function cutPromptReport(
     code: CONTEXT_LENGTH_EXCEEDED,
     source: 'upstream',
     message:
-      `The model's server read ${tokens} tokens of about ${sent} and left the rest out without a word. ` +
+      `The model's server read only ${tokens} of about ${sent} tokens and reported no error. ` +
       "Raise the server's context length (Ollama: OLLAMA_CONTEXT_LENGTH), or set contextWindow for this model.",
   };
 }
 
-/** Images are left out: what one takes of a window differs more than tenfold. */
+/** Leaves images out: their tokens differ more than tenfold. */
 function textChars(
   messages: readonly UpstreamMessage[],
   charsOf: (text: string) => number,
@@ -49,7 +49,10 @@ function lengthOf({ length }: string): number {
   return length;
 }
 
-/** Indentation, padded tables and rulers: a token takes dozens of the same character. */
+/**
+ * The length with three or more equal characters counted as one: a token takes dozens of the same character, as in
+ * indentation, padded tables and rulers.
+ */
 function charsWithoutRuns(text: string): number {
   return text.replace(/(.)\1{2,}/gs, '$1').length;
 }

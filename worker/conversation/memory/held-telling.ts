@@ -1,4 +1,6 @@
-/** What the model was told last, so that for the next request only what is new is read, rendered and weighed. */
+/**
+ * Keeps the messages that the model was told last, so that the next request reads, renders and weighs only new ones.
+ */
 
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Window } from '../store/rows.ts';
@@ -17,10 +19,10 @@ import {
 import type { ToldRun } from './window/transcript.ts';
 
 /**
- * A run that asks has all its turns answered, and all before it have ended: a piece with a turn, or at the end of a run
- * before, never changes any more. Such pieces are held as long as the window is the same, and the model and the toolbox are such as are
- * told the same; a new instance makes them anew. Nothing is held of what lies before the window, nor of more than
- * WINDOW_LIMITS.maxHeldChars.
+ * When a run asks, all its turns are answered and all earlier runs have ended. A piece with a turn, or at the end of an
+ * earlier run, then never changes any more. This class holds these pieces while the window, the room, the support of
+ * images and the toolbox stay the same; a new instance makes them anew. It holds nothing from before the window, and at
+ * most WINDOW_LIMITS.maxHeldChars.
  */
 export class HeldTelling {
   readonly #store: RunStore;
@@ -30,7 +32,7 @@ export class HeldTelling {
     this.#store = store;
   }
 
-  /** The same as weighing the history read anew. `ordinal` is that of the run that asks. */
+  /** The same result as reading and weighing the whole history. `ordinal` is that of the run that asks. */
   tell(ordinal: number, size: ModelSize, toolbox: Toolbox): ToldHistory {
     const held = this.#heldFor(ordinal, size, toolbox);
     const { window, room } = held;
@@ -43,7 +45,7 @@ export class HeldTelling {
       held.chars += chars + hiddenChars(messages);
     }
     if (open) {
-      // The message of a run without a turn stands in the open piece, and is told again.
+      // The message of a run without a turn is in the open piece, and is told again.
       const behind = open.piece.turns === 0 ? told.slice(0, -1) : told;
       held.known = knownAfter(behind, held.known, room);
       held.next = { run: open.piece.run.ordinal, turns: open.piece.turns };
@@ -53,7 +55,7 @@ export class HeldTelling {
     return withHead(pieces, { window, first: held.first, size, room });
   }
 
-  /** What is held, if it still holds for this run and this model; else nothing yet. */
+  /** The held pieces, if they are valid for this run and this model; otherwise an empty holding. */
   #heldFor(ordinal: number, size: ModelSize, toolbox: Toolbox): Held {
     const held = this.#held;
     const isNewest = (held?.window?.number ?? 0) === this.#store.readWindowNumber();
@@ -70,15 +72,15 @@ export class HeldTelling {
 
 interface Held {
   readonly window: Window | null;
-  /** UTF-16 units: how long results may be hangs on it. */
+  /** UTF-16 units, which bound the length of results. */
   readonly room: number;
   readonly takesImages: boolean;
   readonly toolbox: Toolbox;
   /** The run in which the window begins. */
   first: ToldRun | undefined;
-  /** What the model is told of the machine up to `next`. */
+  /** What the model has been told of the machine and the editor before `next`. */
   known: Known;
-  /** All from the window's start up to `next`. */
+  /** All pieces from the window's start up to `next`. */
   readonly pieces: ToldPiece[];
   next: Place;
   /** UTF-16 units in memory. */

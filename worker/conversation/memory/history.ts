@@ -1,4 +1,4 @@
-/** What is stored of the conversation's words, from where the model is still told them. */
+/** Reads the part of the conversation that the model is still told word for word. */
 import * as z from 'zod';
 import { Todo } from '../../../shared/documents.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
@@ -6,26 +6,29 @@ import type { Steer, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { AnsweredTurn, History, Told } from './window/transcript.ts';
 
-/** A run, and how many of its turns lie before the place. */
+/** A place in the conversation: a run, and the number of its turns before the place. */
 export type Place = Window['from'];
 
-/** Null while the model is told everything. */
+/** The newest window; null while the model is told everything. */
 export function newestWindow(store: RunStore): Window | null {
   return store.windowsBack().next().value ?? null;
 }
 
-/** Where the words under this window begin. */
+/** The place at which word-for-word telling begins under this window. */
 export function startOf(window: Window | null): Place {
   return window?.from ?? { run: 1, turns: 0 };
 }
 
-/** All that the run of this ordinal is told; as large as what the model can hold. `toolbox` is that of the run. */
+/**
+ * The history that the run `ordinal` is told. It is at most as large as what the model can hold. `toolbox` is the
+ * run's.
+ */
 export function readHistory(store: RunStore, ordinal: number, toolbox: Toolbox): History {
   const window = newestWindow(store);
   return { window, told: readTold(store, window, startOf(window), ordinal), toolbox };
 }
 
-/** What was said from this place under the window on, up to the run of this ordinal. */
+/** What was said from the place `from` on, up to the run `ordinal`. */
 export function readTold(
   store: RunStore,
   window: Window | null,
@@ -47,7 +50,7 @@ export function readTold(
   }));
 }
 
-/** The conversation's list of todos: what the last call left that wrote one. */
+/** The conversation's list of todos, as the last call that wrote one left it. */
 export function readTodos(store: RunStore, toolbox: Toolbox): readonly Todo[] {
   const window = newestWindow(store);
   for (const { turn, call, result } of store.turns.listsBack(firstTurnIn(store, window))) {
@@ -58,7 +61,7 @@ export function readTodos(store: RunStore, toolbox: Toolbox): readonly Todo[] {
   return window?.digest?.todos ?? [];
 }
 
-/** What the tools that write todos (calls/edge-tools/) leave beside their document's metadata. */
+/** The metadata that the tools that write todos (calls/edge-tools/) add for the conversation. */
 const TodoList = z.object({ list: z.array(Todo) });
 
 function firstTurnIn(store: RunStore, window: Window | null): number {

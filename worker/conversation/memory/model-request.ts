@@ -1,4 +1,4 @@
-/** The request of the next turn: system prompt, what was said, tools. Pure. */
+/** Builds the request of the next turn: system prompt, messages, tools. Pure. */
 import { textOf } from '../../../shared/requests.ts';
 import { buildSystemPrompt } from '../../prompt/system.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
@@ -7,10 +7,10 @@ import { offeredTools } from '../store/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 import type { ModelSize } from './window/size.ts';
 
-/** What has to be known of a model to tell it something. */
+/** The properties of a model that a request depends on. */
 export type Listener = Pick<ModelTarget, 'takesImages' | 'contextWindow' | 'maxOutputTokens'>;
 
-/** `run` is the one that asks, with the model that answers; `said` fits the model. */
+/** `run` is the run that asks, with the model that answers. `said` must fit the model. */
 export function requestFor(run: Run, said: readonly UpstreamMessage[]): UpstreamRequest {
   const { system, tools } = frameOf(run);
   return {
@@ -21,7 +21,7 @@ export function requestFor(run: Run, said: readonly UpstreamMessage[]): Upstream
   };
 }
 
-/** What the model has room for, and what every request of this run takes of it. */
+/** The model's limits, and the size that every request of this run needs. */
 export function sizeOf(run: Run, listener: Listener): ModelSize {
   const { takesImages, contextWindow, maxOutputTokens } = listener;
   const { system, tools } = frameOf(run);
@@ -30,7 +30,7 @@ export function sizeOf(run: Run, listener: Listener): ModelSize {
   return { model, takesImages, contextWindow, maxOutputTokens, fixedChars };
 }
 
-/** The ids of all calls in a request: upstreams refuse one in which an id stands twice. */
+/** The ids of all calls in a request: upstreams refuse a request that has an id twice. */
 export function upstreamIdsIn({ messages }: UpstreamRequest): ReadonlySet<string> {
   const calls = messages.flatMap((message) =>
     message.role === 'assistant' ? (message.tool_calls ?? []) : [],
@@ -38,7 +38,7 @@ export function upstreamIdsIn({ messages }: UpstreamRequest): ReadonlySet<string
   return new Set(calls.map(({ id }) => id));
 }
 
-/** What stands around the messages. */
+/** The parts of a request besides its messages. */
 interface Frame extends Pick<UpstreamRequest, 'tools'> {
   readonly system: string;
 }

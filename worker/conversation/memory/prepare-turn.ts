@@ -1,4 +1,4 @@
-/** What the model is told next, and who is asked: the one way into this room for a run. */
+/** Prepares the next request of a run and chooses its model server. A run uses no other file of this folder. */
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { type ModelEnv, type ModelTarget, resolveTarget } from '../../upstream/models.ts';
@@ -20,13 +20,13 @@ import { summaryRequest } from './window/summary-request.ts';
 import { messagesIn, tellHistory } from './window/telling.ts';
 import type { History } from './window/transcript.ts';
 
-/** What memory stands on. */
+/** The dependencies of memory. */
 export interface MemoryDeps {
   readonly conversationId: string;
   readonly log: RunLog;
   readonly runs: RunStore;
   readonly recorder: Recorder;
-  /** Which models there are: read for each turn, for a deployment can change it. */
+  /** The configured models. They are read for each turn, because a deployment can change them. */
   readonly settings: ModelEnv;
 }
 
@@ -34,19 +34,22 @@ export interface MemoryDeps {
 export interface PreparedTurn {
   readonly target: ModelTarget;
   readonly request: UpstreamRequest;
-  /** The ids of all calls in the request: upstreams refuse one in which an id stands twice. */
+  /** The ids of all calls in the request: upstreams refuse a request that has an id twice. */
   usedIds(): ReadonlySet<string>;
-  /** What the person is told where the server cannot have read the whole request, by its own count; else null. */
+  /**
+   * The report for the person where the server's own count shows that it did not read the whole request; otherwise
+   * null.
+   */
   cutReport(usage: Usage | null): ErrorReport | null;
 }
 
 export interface Preparing {
   readonly signal: AbortSignal;
-  /** The model has refused what fitted by our estimate. */
+  /** Whether the model refused a request that fitted by Drawbridge's estimate. */
   readonly isRefused: boolean;
 }
 
-/** Owns what is held of what the model was told last, so that a request costs the same however long the conversation is. */
+/** Owns the held pieces of the last request, so that a request costs the same however long the conversation is. */
 export class Memory {
   readonly #deps: MemoryDeps;
   readonly #telling: HeldTelling;
@@ -63,10 +66,11 @@ export class Memory {
   }
 
   /**
-   * The next turn of a run, made to fit its model; null when the model has refused that and nothing can be left out. A new
-   * window is stored, and what was said stays as it is. A summary that fails costs its details and never the run.
-   * @throws what the signal says once it has aborted, and then nothing was stored; a DrawbridgeError when there is no way
-   * to the model any more.
+   * The next turn of a run, made to fit its model; null when the model refused the request and nothing can be left out.
+   * Stores a new window where one is needed; the turns stay stored unchanged. When a summary fails, its details are
+   * lost and the run goes on.
+   * @throws the signal's reason once it has aborted, and then nothing was stored; a DrawbridgeError when there is no
+   * server for the model any more.
    */
   async prepareTurn(run: Run, { signal, isRefused }: Preparing): Promise<PreparedTurn | null> {
     const { log, runs, recorder, settings } = this.#deps;
@@ -86,7 +90,10 @@ export class Memory {
     return prepared(asked, target, tellHistory(readHistory(runs, run.ordinal, toolbox), size));
   }
 
-  /** Readers see that it is under way, and how it ended; the window is stored in the step that says so. */
+  /**
+   * Asks for a summary and stores the window. Readers see the summary's start and outcome; the window is stored in the
+   * same step as the outcome.
+   */
   async #summarise({ run, target, history, plan }: Summarising, signal: AbortSignal) {
     const { log, recorder, conversationId } = this.#deps;
     const responseId = responseIdOf(conversationId, run.ordinal);
@@ -100,19 +107,19 @@ export class Memory {
 }
 
 interface Summarising {
-  /** With the model that answers. */
+  /** The run, with the model that answers. */
   readonly run: Run;
   readonly target: ModelTarget;
   readonly history: History;
   readonly plan: SummariseWindow;
 }
 
-/** The model that answers: the one asked for, or the fallback that the tape says has taken over. */
+/** The model that answers: the requested one, or the fallback that the tape names. */
 export function modelOf(run: Run, recorder: Recorder): string {
   return recorder.response?.model ?? run.request.model;
 }
 
-/** The run as if the model that answers had been asked for. */
+/** The run with the model that answers in place of the requested one. */
 function askedBy(run: Run, recorder: Recorder): Run {
   return { ...run, request: { ...run.request, model: modelOf(run, recorder) } };
 }

@@ -1,4 +1,4 @@
-/** Asking a model for the summary of what it is not told word for word any more. */
+/** Asks a model for the summary of what a new window leaves out. */
 import type { Usage } from '../../../shared/documents.ts';
 import { askModel } from '../../upstream/gateway.ts';
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
@@ -8,18 +8,18 @@ import type { UpstreamRequest } from '../../upstream/request.ts';
 import { retryDelayMs } from '../../upstream/retry.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 
-/** What a model answered a request for a summary. */
+/** A model's answer to a request for a summary. */
 export interface Summary {
-  /** One that was cut off is good as far as it goes; null for one that was not given. */
+  /** The summary, which may be cut off; null without one. */
   readonly text: string | null;
   readonly usage: Usage | null;
-  /** The model server reported no tokens for it. */
+  /** Set when the model server reported no tokens for it. */
   readonly isUnreported?: true;
 }
 
 /**
- * Its text is null when it took too long or failed, and from the demo model, which plans and does not write.
- * @throws what the signal says once it has aborted.
+ * The text is null when the summary took too long or failed, and for the demo model, which cannot write one.
+ * @throws the signal's reason once it has aborted.
  */
 export async function askForSummary(
   target: ModelTarget,
@@ -33,7 +33,7 @@ export async function askForSummary(
   return { text: summaryIn(reply), usage, ...(isUnreported && { isUnreported }) };
 }
 
-/** Null when it took too long. */
+/** The reply; null after WINDOW_LIMITS.maxSummaryMs. */
 async function askInTime(
   target: ModelTarget,
   request: UpstreamRequest,
@@ -51,7 +51,7 @@ async function askInTime(
   }
 }
 
-/** Passing failures are waited out as long as they are short: without the summary the details are lost for good. */
+/** Retries after short waits: without the summary, the details are lost for good. */
 async function askPatiently(
   target: ModelTarget,
   request: UpstreamRequest,
@@ -66,7 +66,7 @@ async function askPatiently(
   }
 }
 
-/** @throws what the signal says, as soon as it has aborted. */
+/** @throws the signal's reason as soon as it aborts. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);

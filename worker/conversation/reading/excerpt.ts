@@ -1,4 +1,4 @@
-/** Which exchanges are read at once, so that opening a conversation costs the same however long it is. */
+/** Selects the exchanges to read at once, so that opening a conversation costs the same however long it is. */
 import type { ChatResponse, ConversationView, UserMessage } from '../../../shared/documents.ts';
 import { foldConversation, foldEvent, newResponse } from '../../../shared/fold.ts';
 import { parseResponseId, responseIdOf } from '../../../shared/ids.ts';
@@ -10,36 +10,39 @@ import { mended, type Placed } from '../tape/mended.ts';
 import { contentOf, shown } from '../tape/run-events.ts';
 import type { Tape } from '../tape/tape.ts';
 
-/** A message with its response, and where they stand on the tape. Their ordinals are counted from 1 without gaps. */
+/** A message with its response, and their positions on the tape. Ordinals count from 1 without gaps. */
 export interface Exchange extends Pick<Run, 'ordinal' | 'first' | 'started' | 'last'> {
-  /** What the message says now: it can have been changed, or taken back, while it waited. Empty where its row is damaged. */
+  /**
+   * The message's present content, which may have changed since it was sent; `cancelled` for a cancelled message. Empty
+   * where the run's row is damaged.
+   */
   readonly said: Partial<Pick<UserMessage, 'content' | 'imageCount' | 'cancelled'>>;
-  /** Null where the row is not there any more: then no place is known of it either. */
+  /** Null where the row is lost; the positions are then unknown too. */
   readonly run: Placed | null;
 }
 
-/** The newest exchanges: of all, or of those before a response. */
+/** Asks for the newest exchanges of all, or of those before one response. */
 export interface Newest {
-  /** The response's ordinal; null for all. */
+  /** The ordinal of that response; null for all. */
   readonly before: number | null;
   readonly limit: number;
 }
 
-/** Exchanges from one on, as they stood when the tape ended at `until`; null for its present end. */
+/** Asks for the exchanges from `ordinal` on, as they were when the tape ended at `until`; null for its present end. */
 export interface From {
   readonly ordinal: number;
   readonly until: number | null;
 }
 
-/** What a conversation's exchanges are read from. */
+/** The sources of a conversation's exchanges. */
 export interface Source {
   readonly log: RunLog;
   readonly tape: Tape;
 }
 
 /**
- * In order: at most `limit` of them, and at most CONVERSATION_LIMITS.maxShownBytes; but at least one, and never without
- * those that have not ended, for what happens next belongs to them.
+ * The newest exchanges in order: at most `limit`, and at most CONVERSATION_LIMITS.maxShownBytes. Always includes at
+ * least one, and all that have not ended, because the next events belong to them.
  */
 export function newestExchanges(source: Source, { before, limit }: Newest): Exchange[] {
   const { maxShownBytes } = CONVERSATION_LIMITS;
@@ -57,7 +60,10 @@ export function newestExchanges(source: Source, { before, limit }: Newest): Exch
   return exchanges.reverse();
 }
 
-/** In order, at least one where there is one; `next` is the ordinal of the first that is left, null where none is. */
+/**
+ * Exchanges in order, at least one where there is one. `next` is the ordinal of the first exchange left out; null
+ * without one.
+ */
 export function exchangesFrom(
   source: Source,
   { ordinal: from, until }: From,
@@ -77,8 +83,8 @@ export function exchangesFrom(
 }
 
 /**
- * Folds exchanges that follow one another into the view, as they stood when the tape ended at `until`. A message can have
- * waited long before its response began, and is then looked up alone: what lies between belongs to others.
+ * Folds consecutive exchanges into the view, as they were when the tape ended at `until`. A message that waited long
+ * before its response began is looked up alone, because the events between belong to other responses.
  */
 export function foldExchanges(
   view: ConversationView,
@@ -109,7 +115,7 @@ export function foldExchanges(
   fillIn(view, exchanges);
 }
 
-/** The requests are not held: each can be as large as a body. */
+/** Keeps only small fields of the request, which can be as large as a body. */
 function readExchange({ log }: Source, wanted: number): Exchange {
   const run = log.find(wanted);
   if (!run) return { ordinal: wanted, first: -1, started: null, last: null, said: {}, run: null };
@@ -134,7 +140,7 @@ function bytesOf({ tape }: Source, { started, last, said }: Exchange): number {
   return chars + tape.bytesBetween(started, last ?? tape.head, maxShownBytes);
 }
 
-/** Without those that are lost on the tape: see {@link fillIn}. */
+/** The messages that are readable on the tape; {@link fillIn} adds the lost ones. */
 function messagesOf(tape: Tape, exchanges: readonly Exchange[]): UserMessage[] {
   return exchanges.flatMap(({ first }) => {
     const [begin] = tape.read(first);
@@ -142,7 +148,7 @@ function messagesOf(tape: Tape, exchanges: readonly Exchange[]): UserMessage[] {
   });
 }
 
-/** Puts in their places the messages that are lost, with what their runs still know, and the responses whose runs are lost. */
+/** Inserts lost messages with what their runs still know, and responses whose runs are lost. */
 function fillIn(view: ConversationView, exchanges: readonly Exchange[]): void {
   for (const { ordinal, said, run } of exchanges) {
     const responseId = responseIdOf(view.id, ordinal);

@@ -1,4 +1,4 @@
-/** Reading a tape for someone who returns: from which row, what they missed, or a snapshot when that was taken back. */
+/** Reads the tape for a returning follower: the events that it missed, or a snapshot when a crash took those back. */
 import type { ChatResponse } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { responseOf } from '../../../shared/events.ts';
@@ -14,14 +14,14 @@ import { ResponseFold } from '../tape/response-fold.ts';
 import type { Positioned, Tape } from '../tape/tape.ts';
 import { Views } from './views.ts';
 
-/** Reads only; everything is computed from the tape, in one synchronous step. */
+/** Never writes. Computes everything from the tape and the runs, in one synchronous step. */
 export class TapeReader {
   readonly views: Views;
   readonly #conversation: { readonly row: ConversationRow };
   readonly #tape: Tape;
   readonly #runs: RunStore;
 
-  /** The row is looked up each time: a person can change it. */
+  /** Reads `conversation.row` each time, because a person can change it. */
   constructor(
     conversation: { readonly row: ConversationRow },
     tape: Tape,
@@ -34,7 +34,7 @@ export class TapeReader {
     this.views = new Views(conversation, { tape, log });
   }
 
-  /** What a follower missed since `cursor`, as it is to be sent before anything live. */
+  /** The events that a follower missed since `cursor`, to be sent before live events. Throws INVALID_CURSOR. */
   past(following: Following, run: Run | null, cursor: number): Outgoing[] {
     switch (this.#tape.classify(cursor)) {
       case 'exact':
@@ -52,7 +52,7 @@ export class TapeReader {
     }
   }
 
-  /** The response of a run, as documents. */
+  /** The response of a run with its documents. */
   response(run: Run): ChatResponse {
     if (run.started === null) return this.#unstarted(run);
     const fold = new ResponseFold();
@@ -67,21 +67,21 @@ export class TapeReader {
     return null;
   }
 
-  /** When it was last answered, or made, in epoch milliseconds. */
+  /** When the conversation was last answered, or else created, in epoch milliseconds. */
   answeredMs(): number {
     for (const { last, started, request } of this.#runs.runsBack()) {
       if (last === null) continue;
       const [start] = started === null ? [] : this.#tape.read(started);
       const [end] = this.#tape.read(last - 1);
       if (start?.event.type !== 'response_start' || end?.event.type !== 'done') {
-        return request.createdMs; // It was cancelled while it waited.
+        return request.createdMs; // The run was cancelled while it waited.
       }
       return Date.parse(start.event.response.created) + end.event.metadata.duration_ms;
     }
     return Date.parse(this.#conversation.row.created);
   }
 
-  /** To such a follower what is shown of the conversation says more than what happened, and sooner. */
+  /** Whether a follower missed so much that a snapshot is quicker and more useful than the events. */
   #isFarBehind(cursor: number): boolean {
     const { maxReplayBytes } = CONVERSATION_LIMITS;
     return this.#tape.bytesBetween(cursor, this.#tape.head, maxReplayBytes) > maxReplayBytes;
@@ -109,7 +109,7 @@ export class TapeReader {
     return mended(this.#tape.entries(from, to), { conversationId, runs, to });
   }
 
-  /** Those that started at or behind this position, and the one before. */
+  /** The runs that started at or after this position, and the last run that started before it. */
   #startedFrom(position: number): Run[] {
     const runs: Run[] = [];
     for (const run of this.#runs.runsBack()) {
@@ -140,7 +140,7 @@ export class TapeReader {
     ];
   }
 
-  /** Where to begin so that every document open at `position` is seen from its start. */
+  /** The position from which reading sees the start of every document that is open at `position`. */
   #startedBefore(position: number): number {
     return Math.min(this.#runs.readStartBefore(position) ?? 0, position);
   }
@@ -162,7 +162,10 @@ export class TapeReader {
   }
 }
 
-/** Where to read what a follower of one response missed. Once that has begun, its message and its edits are in the past. */
+/**
+ * The part of the tape to read for a follower of one response. Once its cursor is past the response's start, the
+ * message and its edits need not be read.
+ */
 function extentOf({ first, started, last }: Run, cursor: number): [number, number | undefined] {
   return [started !== null && started <= cursor ? started : first, last ?? undefined];
 }

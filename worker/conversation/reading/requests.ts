@@ -1,6 +1,6 @@
 /**
- * How the Worker asks a conversation for what no RPC carries: documents beyond 32 MiB, and a follower's socket. URLs,
- * written and read here.
+ * The URLs with which the Worker asks a conversation for what RPC cannot carry: documents beyond 32 MiB, and a
+ * follower's socket. This file writes and parses them.
  */
 import { parseResponseId } from '../../../shared/ids.ts';
 import type { Env } from '../../env.ts';
@@ -20,7 +20,7 @@ export interface ReadRequest {
 
 export const READ_PATH = '/read';
 
-/** The JSON of a ChatResponse, or the refusal as the API words it: fit to be passed on. */
+/** The JSON of a ChatResponse, or the API's error response. The caller can pass either on. */
 export async function readWhole(
   env: Env,
   { caller, ordinal }: { readonly caller: Caller; readonly ordinal: number },
@@ -28,19 +28,19 @@ export async function readWhole(
   return await read(env, { caller, wanted: { type: 'response', ordinal } });
 }
 
-/** The JSON of a ConversationView, or the refusal as the API words it: fit to be passed on. */
+/** The JSON of a ConversationView, or the API's error response. The caller can pass either on. */
 export async function readNewest(env: Env, caller: Caller, newest: Newest): Promise<Response> {
   return await read(env, { caller, wanted: { type: 'newest', newest } });
 }
 
-/** The JSON of a Chapter, or the refusal as the API words it. */
+/** The JSON of a Chapter, or the API's error response. */
 export async function readChapter(env: Env, caller: Caller, from: From): Promise<Response> {
   return await read(env, { caller, wanted: { type: 'chapter', from } });
 }
 
 /**
- * The answer is taken from the object at once: a reader that takes its time would keep the object awake. An object that
- * restarts is asked again.
+ * Reads the object's answer at once, because a slow reader would keep the object awake. Asks again when the object
+ * restarts.
  */
 async function read(env: Env, request: ReadRequest): Promise<Response> {
   const query = new URLSearchParams({ request: JSON.stringify(request) });
@@ -51,7 +51,7 @@ async function read(env: Env, request: ReadRequest): Promise<Response> {
   });
 }
 
-/** Only the Worker gets here, with what {@link read} wrote. */
+/** Parses what {@link read} wrote; only the Worker can call this path. */
 export function parseReadRequest(url: URL): ReadRequest {
   return JSON.parse(url.searchParams.get('request') ?? '') as ReadRequest;
 }
@@ -59,9 +59,9 @@ export function parseReadRequest(url: URL): ReadRequest {
 export interface FollowRequest {
   readonly caller: Caller;
   readonly following: Following;
-  /** Of the response that is followed; null for the whole conversation. */
+  /** The ordinal of the followed response; null for the whole conversation. */
   readonly ordinal: number | null;
-  /** Where the reader stands; 0 for the beginning. */
+  /** The reader's position; 0 for the beginning. */
   readonly cursor: number;
 }
 
@@ -70,7 +70,7 @@ export function formatFollowRequest(caller: Caller, following: Following, cursor
   return `https://conversation/follow?${query}`;
 }
 
-/** Only the Worker gets here, with what {@link formatFollowRequest} wrote. */
+/** Parses what {@link formatFollowRequest} wrote; only the Worker can call this path. */
 export function parseFollowRequest(url: URL): FollowRequest {
   const request = JSON.parse(url.searchParams.get('request') ?? '') as Omit<
     FollowRequest,

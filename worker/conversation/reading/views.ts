@@ -14,31 +14,31 @@ import {
   type Source,
 } from './excerpt.ts';
 
-/** A part of a conversation on the way to its end: `next` is the ordinal that the part after it begins with. */
+/** A part of a conversation. `next` is the ordinal at which the following part begins; null at the end. */
 export interface Chapter {
   readonly view: ConversationView;
   readonly next: number | null;
 }
 
-/** Reads only; every view is computed from what is stored, in one synchronous step. */
+/** Never writes. Computes every view from the tape and the runs, in one synchronous step. */
 export class Views {
   readonly #conversation: { readonly row: ConversationRow };
   readonly #source: Source;
 
-  /** The row is looked up each time: a person can change it. */
+  /** Reads `conversation.row` each time, because a person can change it. */
   constructor(conversation: { readonly row: ConversationRow }, source: Source) {
     this.#conversation = conversation;
     this.#source = source;
   }
 
-  /** The newest exchanges, of all or of those before a response: as many as are shown at once. */
+  /** The newest exchanges, of all or of those before a response, limited to what is shown at once. */
   newest(
     wanted: Newest = { before: null, limit: CONVERSATION_LIMITS.shownExchanges },
   ): ConversationView {
     return this.#viewOf(newestExchanges(this.#source, wanted), this.#source.tape.head);
   }
 
-  /** The whole conversation in {@link newest} views, the last one first, each read when it is asked for. */
+  /** The whole conversation as {@link newest} views, the newest view first. Each view is read on demand. */
   *back(): Generator<ConversationView> {
     const limit = CONVERSATION_LIMITS.shownExchanges;
     let before: number | null = null;
@@ -49,7 +49,7 @@ export class Views {
     } while (before !== null);
   }
 
-  /** The exchanges from one on, as many as are shown at once. */
+  /** The exchanges from `ordinal` on, limited to what is shown at once. */
   chapter({ ordinal, until }: From): Chapter {
     const { exchanges, next } = exchangesFrom(this.#source, { ordinal, until });
     return { view: this.#viewOf(exchanges, until ?? this.#source.tape.head), next };

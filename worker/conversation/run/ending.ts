@@ -1,4 +1,4 @@
-/** The end of a run: what was open is closed, the end is stored and told. */
+/** The end of a run: closes its open documents, then stores the end and shows it to followers. */
 import type { TapeEvent } from '../../../shared/events.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
@@ -19,7 +19,7 @@ export class Ending {
     this.#rows = rows;
   }
 
-  /** Ends a run, whether it was at work or waited. `turn` is its last one, where it is not stored yet. */
+  /** Ends a run that is at work or waits. `turn` is the run's last turn, where it is not stored yet. */
   end(run: Run, status: EndStatus, last: readonly TapeEvent[] = [], turn?: NewTurn): void {
     const { log, recorder, conversationId, head, now, onEnd, advance } = this.#deps;
     const startedMs = run.started === null ? now() : Date.parse(recorder.response?.created ?? '');
@@ -45,7 +45,9 @@ export class Ending {
     this.end(run, 'error', errorDocument(recorder.nextSequence, error));
   }
 
-  /** Never throws: when not even the failure can be stored, the watchdog comes back to the run. */
+  /**
+   * Ends the run at work with an error. Never throws: if the failure cannot be stored, the watchdog returns to the run.
+   */
   failOn(thrown: unknown): void {
     try {
       this.fail(reportOf(thrown));
@@ -54,7 +56,7 @@ export class Ending {
     }
   }
 
-  /** Closes what is open of the run at work; `result` is what its calls came to. */
+  /** Closes the open documents of the run at work; `result` is the result of its calls. */
   closeDocuments(result: ToolResult): void {
     const { log, recorder } = this.#deps;
     const calls = new Map(log.pending.map(({ call }) => [call.documentId, call]));
@@ -68,29 +70,32 @@ export class Ending {
   }
 }
 
-/** The end of a run itself: its events, and the row of its last turn or its own. */
+/** The rows of a run's end: its events on the tape, and its last turn or its own row. */
 const END_ROWS = 2;
-/** In the account's list: a conversation's place at each answer, and its entry before the first one. */
+/** Rows in the account's list: one at each answer, and one more before the first answer. */
 const LISTED_ROWS = 1;
 
 /**
- * What a response is said to have written, over all objects: the rows that were written while its run was at work. What an
- * instance wrote that a crash ended is counted from what it stored; a message that waits is counted with the response at work.
+ * Counts the rows that a response reports: those written in all objects while its run was at work. Rows of an instance
+ * that a crash ended are counted from what it stored. A waiting message counts for the response at work.
  */
 export class RunRows {
   readonly #meter: RowMeter;
   readonly #isListed: boolean;
-  /** Where the meter stood when nothing was counted yet. */
+  /** The meter's value at which counting begins. */
   #from: number;
 
-  /** `storedRows` were written by earlier instances; null for a conversation that this one has just made. */
+  /** `storedRows` were written by earlier instances; null for a conversation that this instance created. */
   constructor(meter: RowMeter, storedRows: number | null, isListed: boolean) {
     this.#meter = meter;
     this.#isListed = isListed;
     this.#from = storedRows === null ? 0 : meter.rows - storedRows;
   }
 
-  /** To be called once, before the end is stored: with what that will write, here and in the account's list. */
+  /**
+   * The run's rows, including those that the end will write here and in the account's list. Call it once, before the
+   * end is stored.
+   */
   take({ ordinal }: Run): number {
     const rows = this.#meter.rows - this.#from + END_ROWS;
     this.#from = this.#meter.rows + END_ROWS;

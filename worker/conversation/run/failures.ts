@@ -1,4 +1,4 @@
-/** What ends a run or a call before its time, and what the person or the model is told. Pure. */
+/** The failures that end a run or a call early, with their texts for the person or the model. Pure. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
@@ -6,7 +6,7 @@ import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from '../../upstream/conte
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import { type ErrorReport, UNREADABLE } from '../tape/error-document.ts';
 
-/** The reason a reply cannot be taken as an answer; null for a good one. */
+/** Why a reply is not a valid answer; null for a valid one. */
 export function failureOf(reply: UpstreamReply): ErrorReport | null {
   const source = 'upstream';
   switch (reply.outcome) {
@@ -24,7 +24,7 @@ export function failureOf(reply: UpstreamReply): ErrorReport | null {
       return {
         code: 'ANSWER_TRUNCATED',
         source,
-        message: 'The model reached its token limit. What it asked for in this answer was not run.',
+        message: 'The model reached its token limit. Any tool calls in this answer were not run.',
         ...reasonGiven(reply),
       };
     case 'filtered':
@@ -61,42 +61,42 @@ function reasonGiven({ finishReason }: UpstreamReply): Pick<ErrorReport, 'detail
     : { details: `The model server gave the reason ${JSON.stringify(finishReason)}.` };
 }
 
-/** Z.ai refuses no prompt: one that leaves no room is answered with nothing, and this reason. */
+/** Z.ai refuses no prompt: to a prompt that leaves no room it sends an empty answer with this finish reason. */
 function hasNoRoom({ finishReason, text, calls }: UpstreamReply): boolean {
   return text === '' && calls.length === 0 && isContextOverflow([finishReason], '');
 }
 
 const NO_ROOM = "The conversation leaves no room for an answer in the model's window.";
 
-/** What was thrown while the run was at work: what was expected says what it is. */
+/** The report of an exception. Only an expected exception (a DrawbridgeError) shows its own message. */
 export function reportOf(thrown: unknown): ErrorReport {
   if (!(thrown instanceof DrawbridgeError)) return INTERNAL;
   const { code, message } = thrown;
   return { code, source: 'drawbridge', message };
 }
 
-/** A bug of ours; it says nothing of itself. */
+/** For an unexpected exception, whose text must not leave the process. */
 const INTERNAL: ErrorReport = {
   code: 'INTERNAL',
   source: 'drawbridge',
   message: 'Something went wrong on our side. The message can be sent again.',
 };
 
-/** What becomes of the calls of a cancelled run. */
+/** The result of the calls of a cancelled run. */
 export const CANCELLED: ToolResult = {
   status: 'error',
   code: 'CANCELLED',
   data: 'Cancelled by the user.',
 };
 
-/** What becomes of the calls of an answer that failed. */
+/** The result of the calls of an answer that failed. */
 export const NOT_RUN: ToolResult = {
   status: 'error',
   code: 'NOT_RUN',
   data: 'Not run: the answer failed.',
 };
 
-/** What the answer was based on is damaged in storage. */
+/** For a run whose stored rows are damaged. */
 export const DAMAGED: ErrorReport = {
   code: UNREADABLE,
   source: 'drawbridge',

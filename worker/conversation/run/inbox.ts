@@ -1,4 +1,4 @@
-/** Messages as they come: appended, told to the run at work, changed while they wait. */
+/** Incoming messages: each one starts or queues a run, steers the run at work, or replaces a waiting message. */
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { MAX_RESPONSES, responseIdOf } from '../../../shared/ids.ts';
@@ -24,15 +24,15 @@ export class Inbox {
   }
 
   /**
-   * Takes a message as its `delivery` says; undefined for `machine` where the bridge's object could not be asked.
-   * Returns the id of the response that answers it. Throws CONVERSATION_FULL; CONVERSATION_BUSY, also for too many; and
-   * INVALID_REQUEST for one that steers and asks for more.
+   * Takes a message as its `delivery` says. `machine` is undefined where the bridge's object could not be asked.
+   * Returns the id of the response that answers the message. Throws CONVERSATION_FULL; CONVERSATION_BUSY, also when too
+   * many messages wait; and INVALID_REQUEST for a steering message with fields of its own.
    */
   take(posted: Posted, machine: Machine | null | undefined): string {
     const { log } = this.#deps;
     const ordinal = log.newest + 1;
     if (ordinal > MAX_RESPONSES) {
-      throw new DrawbridgeError('CONVERSATION_FULL', 'Start a new conversation');
+      throw new DrawbridgeError('CONVERSATION_FULL', 'The conversation is full: start a new one');
     }
     const atWork = log.current;
     const { delivery } = posted;
@@ -57,8 +57,8 @@ export class Inbox {
   }
 
   /**
-   * Changes what a message says that still waits. False when its run has started, or ended before. Throws
-   * PAYLOAD_TOO_LARGE, and CONVERSATION_BUSY where all that waits would be too much.
+   * Changes the content of a waiting message. False when its run has started or ended. Throws PAYLOAD_TOO_LARGE, and
+   * CONVERSATION_BUSY when all waiting messages together would be too large.
    */
   edit(run: Run, content: MessageContent): boolean {
     const { log, recorder, conversationId } = this.#deps;
@@ -73,7 +73,10 @@ export class Inbox {
     return true;
   }
 
-  /** For a request beside all that is open, or in the place of one. */
+  /**
+   * Checks the size of a request together with all open runs and steers. `replaced` is the run whose request it
+   * replaces.
+   */
   #requireRoomFor(request: RunRequest, replaced?: Run): void {
     const { open, steers } = this.#deps.log;
     const beside = open.filter((run) => run !== replaced).map((run) => run.request);
@@ -85,7 +88,7 @@ export class Inbox {
       throw tooManyWait(`${RUN_LIMITS.maxWaitingChars} characters`);
   }
 
-  /** The run starts at once when nothing is at work and its machine is known; else it waits. */
+  /** Adds a run. It starts at once when no run is at work and its machine is known; otherwise it waits. */
   #submit(ordinal: number, posted: Posted, machine: Machine | null | undefined): string {
     const { log, recorder, head, conversationId, advance, now } = this.#deps;
     this.#calls.passOverQuestions();
@@ -106,8 +109,8 @@ export class Inbox {
   }
 
   /**
-   * Tells the run at work of another message, before its next request to the model; a run that would have ended goes on
-   * for it.
+   * Adds a message to the run at work, which sends it with its next request to the model. A run that would have ended
+   * goes on for the message.
    */
   #steer(run: Run, posted: Posted): string {
     const { log, recorder, conversationId, advance } = this.#deps;
@@ -121,27 +124,27 @@ export class Inbox {
   }
 }
 
-/** The run at work keeps to its own request: what is asked of it here would be dropped. */
+/** Refuses the fields of a steering message: the run at work keeps its own request and would ignore them. */
 function refuseFields(fields: readonly string[]): void {
   const [first] = fields;
   if (first === undefined) return;
   const message =
-    'A message that steers is one more for the run at work, which stays as it is: leave this out, or choose another delivery';
+    'A message with delivery "steer" joins the response in progress and cannot change its settings: leave this field out, or choose another delivery';
   const issues = fields.map((path) => ({ path, message }));
   throw new DrawbridgeError('INVALID_REQUEST', `${first}: ${message}`, { details: { issues } });
 }
 
-/** What was sent beside the message stays in its row, so what it says instead has no more room than it had. */
+/** The edited request keeps its other fields, and together they may not exceed the size of a request body. */
 function requireStorable(request: RunRequest): void {
   const { maxBodyBytes } = REQUEST_LIMITS;
   if (new TextEncoder().encode(JSON.stringify(request)).byteLength <= maxBodyBytes) return;
   throw new DrawbridgeError(
     'PAYLOAD_TOO_LARGE',
-    `content: with what was sent beside it the message may hold ${maxBodyBytes} bytes`,
+    `content: the message and the other fields of its request may take ${maxBodyBytes} bytes together`,
   );
 }
 
 function tooManyWait(what: string): DrawbridgeError {
-  const message = `${what} wait already: let some be answered, or take them back`;
+  const message = `${what} are waiting already: wait until some are answered, or cancel some`;
   return new DrawbridgeError('CONVERSATION_BUSY', message);
 }

@@ -1,4 +1,4 @@
-/** One turn with the model: asked, shown while it streams, asked again where nothing was shown. */
+/** One request to the model: streams the reply to followers, and retries where followers have seen nothing. */
 import { newCallId } from '../../../shared/ids.ts';
 import { imagesOf } from '../../../shared/requests.ts';
 import { ReplyDocuments } from '../../reply/documents.ts';
@@ -14,17 +14,17 @@ import type { RunDeps } from './run-deps.ts';
 
 export interface ModelTurn {
   readonly answer: Answer;
-  /** Not ended yet: that is for an answer that is taken. */
+  /** The documents of the reply. Only the caller ends them, once it accepts the answer. */
   readonly documents: ReplyDocuments;
-  /** Whether any follower may have seen any of it; if not, the turn can be asked again unnoticed. */
+  /** Whether a follower may have seen part of the reply. If not, a retry goes unnoticed. */
   readonly isShown: boolean;
-  /** What the model was told. */
+  /** The request that was sent. */
   readonly prepared: PreparedTurn;
 }
 
 /** A request to the model under way. */
 export class Asking {
-  /** What the model has written so far, but for its calls. */
+  /** The model's text so far, without its calls. */
   said = '';
   readonly #controller = new AbortController();
 
@@ -37,7 +37,7 @@ export class Asking {
   }
 }
 
-/** Records the reply as it comes, and nothing once it was cancelled; then it throws the signal's reason. */
+/** Records the reply as it streams. Records nothing after a cancel, and then throws the signal's reason. */
 export async function streamTurn(
   run: Run,
   prepared: PreparedTurn,
@@ -64,8 +64,8 @@ export async function streamTurn(
 }
 
 /**
- * A turn that failed before anything was shown, with the same model while it has attempts, or with the next
- * one; false when there is no other way.
+ * Schedules another attempt for a turn that failed before anything was shown: with the same model while it has attempts
+ * left, or with the next model. False when neither is possible.
  */
 export function tryAgain(run: Run, { retry, fallback }: Answer, deps: RunDeps): boolean {
   if (fallback !== 'at_last' && tryAnother(run, fallback, deps)) return true;
@@ -73,7 +73,10 @@ export function tryAgain(run: Run, { retry, fallback }: Answer, deps: RunDeps): 
   return fallback === 'at_last' && tryAnother(run, fallback, deps);
 }
 
-/** On the tape, so that readers know it and no crash forgets it; it answers to the end of the run. */
+/**
+ * Switches to the next model, which answers until the end of the run. The tape stores the switch, so readers see it and
+ * a crash does not lose it.
+ */
 function tryAnother(run: Run, fallback: Fallback, { log, recorder, settings }: RunDeps): boolean {
   const { model: requested, messages } = run.request;
   const said = [...messages, ...log.steers];
@@ -86,7 +89,10 @@ function tryAnother(run: Run, fallback: Fallback, { log, recorder, settings }: R
   return true;
 }
 
-/** Stored, because the object may sleep until then: what the upstream asked for holds for its next instance too. */
+/**
+ * Stores the time of the next attempt, because the object may sleep until then: a later instance keeps the delay that
+ * the upstream asked for.
+ */
 function tryLater(run: Run, afterMs: number | null, { log, now }: RunDeps): boolean {
   const failures = run.failures + 1;
   if (failures >= UPSTREAM_LIMITS.maxAttempts) return false;

@@ -1,14 +1,14 @@
-/** What the parts of a run stand on. */
+/** The dependencies of the parts of a run. */
 import type { ModelEnv } from '../../upstream/models.ts';
 import type { CallDeps } from '../calls/call-desk.ts';
 
 export interface RunDeps extends CallDeps {
   readonly conversationId: string;
-  /** Sees to it that the alarm comes for the run's next deadline. */
+  /** Sets the alarm for the run's next deadline. */
   readonly arm: () => Promise<void>;
-  /** Which models there are: read for each turn, for a deployment can change it. */
+  /** The configured models. They are read for each turn, because a deployment can change them. */
   readonly settings: ModelEnv;
-  /** The tape's head. */
+  /** The position after the tape's last event. */
   readonly head: () => number;
   readonly newUuid: () => string;
   /** Called in the step that ends a run, when its end is stored. Must not throw. */

@@ -1,4 +1,4 @@
-/** The run: a state machine over what is stored. `advance` does the next thing and stores what it came to. */
+/** The run: a state machine over stored rows. `advance` does the next step and stores its outcome. */
 import { responseIdOf } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { STOPPED_NOTE } from '../../prompt/context.ts';
@@ -23,13 +23,13 @@ import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import type { RunDeps } from './run-deps.ts';
 
 /**
- * What a run waits for: to move on at all, its next attempt with the model, a bridge that could not be reached, the end
- * of the time that its calls have.
+ * What a run waits for. `watchdog`: any progress. `attempt`: its next attempt with the model. `bridge`: a bridge that
+ * could not be reached. `calls`: the end of the time for its calls.
  */
 export type RunDeadline = 'watchdog' | 'attempt' | 'bridge' | 'calls';
 
 /**
- * Owns the run at work. What is stored is the truth: this object can vanish at any await, and the next one goes on
+ * Owns the run at work. Stored rows are the truth: this object can vanish at any await, and the next instance continues
  * from {@link RunLog.phase}. Only one `advance` is under way at a time.
  */
 export class Runner {
@@ -39,14 +39,14 @@ export class Runner {
   #asking: Asking | null = null;
   #advancing = false;
   #again = false;
-  /** The run was found mid-answer: an earlier instance died with it. */
+  /** Whether this instance found the run in the middle of an answer: an earlier instance died with it. */
   #orphaned: boolean;
-  /** The run that was at work when this instance began. */
+  /** The ordinal of the run that was at work when this instance began; null without one. */
   readonly #found: number | null;
-  /** The model has just refused the request as too long: with less it may answer. */
+  /** Set when the model has just refused the request as too long. A shorter request may succeed. */
   #refusal: ErrorReport | null = null;
   readonly #dispatched = new Set<string>();
-  /** When the bridge is asked again, whose object was reset under a call. */
+  /** When the bridge is asked again after its object was reset during a call. */
   #bridgeAtMs = 0;
 
   constructor(deps: RunDeps, calls: CallDesk, ending: Ending) {
@@ -58,13 +58,13 @@ export class Runner {
     this.#orphaned = phase.type === 'asking' && !isEarly(phase.run, deps.now());
   }
 
-  /** Goes on with whatever is to be done; returns at once. Safe to call at any time, any number of times. */
+  /** Does all steps that are due. Returns at once. Safe to call at any time, any number of times. */
   advance(): void {
     this.#again = true;
     if (!this.#advancing) void this.#loop();
   }
 
-  /** What the run at work needs {@link advance} for later, should nothing else call it. */
+  /** The times at which the alarm must call {@link advance} for the run at work. */
   deadlines(nowMs: number): Deadline<RunDeadline>[] {
     const { log } = this.#deps;
     const { phase } = log;
@@ -87,25 +87,25 @@ export class Runner {
     }
   }
 
-  /** Ends the run at work, or one that waits, from any device. It must not have ended. */
+  /** Cancels the run at work or a waiting run. The run must not have ended. */
   cancel(run: Run): void {
     if (run.status === 'queued') return this.#ending.end(run, 'cancelled');
     const calls = this.#deps.log.pending.map(({ call }) => call);
-    // What was found out about this run is not true of the next one.
+    // These findings belong to this run, not to the next one.
     this.#orphaned = false;
     this.#refusal = null;
     this.#ending.closeDocuments(CANCELLED);
     this.#ending.end(run, 'cancelled', [], this.#saidSoFar());
     this.#asking?.cancel();
-    // It takes a moment to end, and what it said is not of the next run.
+    // The request takes a moment to end, and its text does not belong to the next run.
     this.#asking = null;
     this.#calls.recall(calls, toolboxOf(run));
   }
 
-  /** What everybody saw of an answer that is cut off here, the model is told that it said. */
+  /** The text that followers saw of a cancelled answer, stored as a turn so that the model is told of it. */
   #saidSoFar(): NewTurn | undefined {
     const { recorder, now } = this.#deps;
-    // No cancel may fail for the length of a row.
+    // Cut to the length of a row: a cancel must not fail because the text is too long.
     const said = this.#asking?.said.slice(0, TAPE_LIMITS.maxRowChars).toWellFormed();
     if (!said) return undefined;
     const text = `${said}\n\n${STOPPED_NOTE}`;
@@ -143,18 +143,18 @@ export class Runner {
     }
   }
 
-  /** What the run at work stands on cannot be read: to go on would be to guess. */
+  /** Whether rows that the run at work needs cannot be read. The run must then end. */
   get #isDamaged(): boolean {
     const { log, recorder } = this.#deps;
     return log.isDamaged || (recorder.isDamaged && log.current?.ordinal === this.#found);
   }
 
-  /** One that still waits is started for it, so that its answer can say what happened. */
+  /** Ends a damaged run. A waiting run is started first, so that its answer can show the error. */
   #giveUp(run: Run): void {
     const { log, recorder, head, advance } = this.#deps;
     const ended = run.ordinal === this.#found ? recorder.endedAs : null;
     if (ended) {
-      log.end(run, { status: ended, last: head() }); // It had ended, and only the row that said so is damaged.
+      log.end(run, { status: ended, last: head() }); // The run had ended; only the row of its end is damaged.
       return advance();
     }
     if (run.status === 'queued') this.#begin(run, null);
@@ -168,10 +168,10 @@ export class Runner {
     try {
       machine = await hands.look((digest) => log.heldOffers(digest));
     } catch {
-      // The tunnel's object was reset under the call: the alarm tries again.
+      // The tunnel's object was reset during the call: the alarm tries again.
       return await this.#retrySoon();
     }
-    // Asked for again: it may have ended, and what it says may have changed.
+    // Read again after the await: the run may have ended, and its message may have changed.
     const waiting = log.current;
     if (waiting?.ordinal !== run.ordinal || waiting.status !== 'queued') return;
     this.#begin(waiting, machine);
@@ -211,7 +211,7 @@ export class Runner {
     const { memory } = this.#deps;
     const prepared = await memory.prepareTurn(run, { signal, isRefused: refusal !== null });
     if (prepared) {
-      this.#tellSteers(run); // In the step that has read them.
+      this.#tellSteers(run); // In the same step in which `prepareTurn` read them.
       this.#takeTurn(run, await streamTurn(run, prepared, this.#deps, asking));
     } else if (refusal) this.#ending.fail(refusal);
   }
@@ -223,7 +223,7 @@ export class Runner {
     log.placeSteers(run);
   }
 
-  /** An earlier instance died in the middle of this turn: takes back what it showed, and asks again. */
+  /** Takes back what an earlier instance showed of this turn before it died. The turn is then asked again. */
   #takeOver(run: Run): void {
     const { log, recorder } = this.#deps;
     this.#orphaned = false;
@@ -243,11 +243,11 @@ export class Runner {
       return;
     }
     const { events, calls } = documents.end(reply);
-    recorder.stream(events); // Committed with what follows in this same step.
+    recorder.stream(events); // Committed with the next commit, in this same step.
     this.#tellCut(prepared, reply);
     const toolbox = toolboxOf(run);
     const logged = failure ? [] : logCalls(calls, prepared.usedIds(), toolbox);
-    this.#dispatched.clear(); // Those of the turn before.
+    this.#dispatched.clear(); // Removes the calls of the turn before.
     const { text, reasoning, reasoningDetails, usage } = reply;
     const lastSequence = recorder.nextSequence - 1;
     const said = { text, reasoning, reasoningDetails, usage, lastSequence };
@@ -261,7 +261,7 @@ export class Runner {
     for (const call of logged) this.#calls.begin(call, run, repeated.has(call.callId));
   }
 
-  /** Once a response: the rest of its turns fares no better. */
+  /** Reports a prompt that the server cut. Once per response: its later turns would be cut as well. */
   #tellCut(prepared: PreparedTurn, { usage }: UpstreamReply): void {
     const { recorder } = this.#deps;
     const isTold = recorder.response?.documents.some(
@@ -271,7 +271,7 @@ export class Runner {
     if (report) recorder.stream(errorDocument(recorder.nextSequence, report));
   }
 
-  /** Hands the calls over and returns: the object can sleep while the developer's machine works. */
+  /** Hands the calls to the bridge and returns: the object can sleep while the developer's machine works. */
   async #dispatch({
     run,
     turn,
@@ -282,7 +282,7 @@ export class Runner {
       return this.#calls.giveUp(pending.map(({ call }) => call));
     }
     await arm();
-    // Looked at behind that: what was cancelled or settled meanwhile must not be handed over.
+    // Read after the await: calls that were cancelled or settled meanwhile must not be handed over.
     const fresh = this.#undelivered;
     if (fresh.length === 0) return;
     try {
@@ -292,12 +292,12 @@ export class Runner {
       for (const { call } of fresh) this.#dispatched.add(call.callId);
       await this.#cancelOvertaken(fresh.map(({ call }) => call.callId));
     } catch {
-      // The tunnel's object was reset under the call. The calls stay in the log; the alarm sends them again.
+      // The tunnel's object was reset during the call. The calls stay in the log; the alarm sends them again.
       await this.#retrySoon();
     }
   }
 
-  /** The calls that wait for the bridge and were not handed over by this instance. */
+  /** The pending calls for the bridge that this instance has not handed over. */
   get #undelivered(): PendingCall[] {
     const { pending, toolbox } = this.#deps.log;
     return pending.filter(
@@ -306,7 +306,10 @@ export class Runner {
     );
   }
 
-  /** A cancel while the calls were handed over may have reached the tunnel before them, and been forgotten there in a reset. */
+  /**
+   * Cancels calls that ended during the hand-over: the first cancel may have reached the tunnel before them and been
+   * lost in a reset.
+   */
   async #cancelOvertaken(callIds: readonly string[]): Promise<void> {
     const waiting = new Set(this.#deps.log.pending.map(({ call }) => call.callId));
     const over = callIds.filter((callId) => !waiting.has(callId));
@@ -319,7 +322,7 @@ export class Runner {
   }
 }
 
-/** Whether the run waits for its next attempt. No wait is that long: then the clock was set back. */
+/** Whether the run waits for its next attempt. A wait above maxRetryAfterMs means that the clock was set back. */
 function isEarly({ notBefore }: Run, nowMs: number): boolean {
   return nowMs < notBefore && notBefore - nowMs <= UPSTREAM_LIMITS.maxRetryAfterMs;
 }

@@ -1,4 +1,4 @@
-/** Which tools a run has, and what becomes of those that were asked for by name and are not there. Pure. */
+/** Decides which tools a run has, and why requested tools are unavailable. Pure. */
 import type { UnavailableTool } from '../../../shared/documents.ts';
 import { isOfferName } from '../../../shared/offer.ts';
 import { askQuestion } from '../../../shared/tools/ask-question.ts';
@@ -6,12 +6,12 @@ import { modeHasTool } from '../../../shared/tools/definition.ts';
 import { type Tool, type Toolbox, toolboxWith } from '../../../shared/tools/toolbox.ts';
 import type { Machine, Run } from './rows.ts';
 
-/** What the run may use: the same for all its life, whatever instance asks. */
+/** The run's tools, which stay the same for the run's whole life in every instance. */
 export function toolboxOf({ machine }: Pick<Run, 'machine'>): Toolbox {
   return toolboxWith(machine?.offers);
 }
 
-/** The tools on offer in this run, in the order in which the model is told of them. */
+/** The tools on offer in this run, in the order in which the request lists them to the model. */
 export function offeredTools(run: Pick<Run, 'machine' | 'request'>): Tool[] {
   const { request, machine } = run;
   return toolboxOf(run).tools.filter(
@@ -20,20 +20,20 @@ export function offeredTools(run: Pick<Run, 'machine' | 'request'>): Tool[] {
   );
 }
 
-/** Whether somebody is there who carries calls of the tool out. */
+/** Whether the edge or the machine can carry out calls of the tool. */
 export function isReachable({ name, executor, origin }: Tool, machine: Machine | null): boolean {
   return executor === 'edge' || origin !== undefined || (machine?.tools.includes(name) ?? false);
 }
 
 type Asked = Pick<Run['request'], 'mode' | 'tools' | 'unasking'>;
 
-/** Whether the request lets the run use this tool, wherever that is. */
+/** Whether the request lets the run use this tool, whether or not it is reachable. */
 export function isWanted({ tools, unasking }: Asked, { name }: Pick<Tool, 'name'>): boolean {
   if (unasking && name === askQuestion.name) return false;
   return !tools || tools[name] !== undefined;
 }
 
-/** Those that the request names and that the run does not have, in the order of the request. */
+/** The tools that the request names and the run does not have, in the request's order. */
 export function unavailableTools(
   { mode, tools = {} }: Asked,
   machine: Machine | null,
@@ -55,26 +55,31 @@ function whyUnavailable(
     return { code: 'NOT_SUPPORTED', reason: 'This version of Drawbridge has no such tool.' };
   }
   if (!modeHasTool(mode, tool)) {
-    return { code: 'WRONG_MODE', reason: `It is not on offer in ${mode} mode.` };
+    return { code: 'WRONG_MODE', reason: `This tool is not on offer in ${mode} mode.` };
   }
   if (tool.executor === 'edge') return null;
   if (!machine) return NO_BRIDGE;
   if (!isReachable(tool, machine)) {
-    return { code: 'NOT_ON_BRIDGE', reason: 'The bridge of this conversation does not have it.' };
+    return {
+      code: 'NOT_ON_BRIDGE',
+      reason: 'The bridge of this conversation does not have this tool.',
+    };
   }
   if (machine.isConnected !== false) return null;
   return {
     code: 'BRIDGE_OFFLINE',
-    reason: 'The bridge was not connected when the run began: its calls wait for it.',
+    reason:
+      'The bridge was not connected when the run began: calls of this tool wait until it connects.',
   };
 }
 
 const NO_BRIDGE = {
   code: 'NO_BRIDGE',
-  reason: 'No bridge is attached to this conversation: connect one, and begin a new one.',
+  reason:
+    'No bridge is attached to this conversation: connect a bridge, and begin a new conversation.',
 } as const;
 
-/** For a name that only an offer can have. */
+/** Why a tool is unavailable whose name only an offered tool can have. */
 function whyNotOffered(name: string, machine: Machine | null): Omit<UnavailableTool, 'name'> {
   if (!machine) return NO_BRIDGE;
   const known = machine.offers?.unavailable.find((tool) => tool.name === name);

@@ -1,4 +1,4 @@
-/** What a conversation stores, as the code sees it. */
+/** The stored rows of a conversation as types. */
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import type { Mode } from '../../../shared/modes.ts';
@@ -19,11 +19,13 @@ export interface ConversationRow {
   readonly created: string;
   readonly title: string;
   readonly archived: boolean;
-  /** Made for one answer: not listed, and deleted some time after it. */
+  /**
+   * Created for one answer: the account does not list the conversation, and it is deleted some time after the answer.
+   */
   readonly ephemeral: boolean;
 }
 
-/** An event that is damaged: it cannot be read any more. */
+/** Stands for a damaged event. */
 export interface Lost {
   readonly type: 'lost';
   readonly width: number;
@@ -37,82 +39,85 @@ export interface TapeRow {
 
 export type RunStatus = 'queued' | 'running' | 'completed' | 'error' | 'cancelled';
 
-/** What was asked for: fixed when the run is submitted. */
+/** The request of a run. It never changes once the run has started. */
 export interface RunRequest {
   readonly model: string;
   readonly mode: Mode;
-  /** Appended to the transcript; the last one is the user's. */
+  /** The messages to append to the transcript; the last one is the user's. */
   readonly messages: readonly ChatMessage[];
   readonly tools?: ToolSelection | undefined;
   readonly context?: RequestContext | undefined;
-  /** Whether what the model thinks is shown. */
+  /** Whether the model's reasoning is shown. */
   readonly withReasoning?: boolean | undefined;
-  /** Told to the model server with each request of the run. */
+  /** Sent to the model server with each request of the run. */
   readonly sampling?: Sampling | undefined;
-  /** Nobody could answer a question: the agent cannot ask any. */
+  /** Whether the agent may ask no questions, because no person could answer them. */
   readonly unasking?: boolean | undefined;
-  /** Names the request, so that it is not carried out twice. */
+  /** Identifies the request, so that it is not carried out twice. */
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   readonly createdMs: number;
 }
 
-/** The bridge as the run found it at its start; null without one. */
+/** The bridge as it was when the run started. A run without a bridge has null instead. */
 export interface Machine {
   readonly tools: readonly string[];
   readonly context: MachineContext;
-  /** Missing in rows of earlier versions. */
+  /** Undefined in rows of earlier versions. */
   readonly isConnected?: boolean;
-  /** What it offered then; missing where it offered nothing. */
+  /** The tools that it offered then; undefined where it offered none. */
   readonly offers?: OfferSet;
 }
 
 export interface Run {
   readonly ordinal: number;
   readonly status: RunStatus;
-  /** Position of its `message`. */
+  /** The position of its `message`. */
   readonly first: number;
-  /** Position of its `response_start`; null while queued. */
+  /** The position of its `response_start`; null while queued. */
   readonly started: number | null;
-  /** Position after its `done`; null until then. */
+  /** The position after its `done`; null until then. */
   readonly last: number | null;
   readonly request: RunRequest;
   readonly machine: Machine | null;
   /** Takeovers since the last completed turn. */
   readonly takeovers: number;
-  /** Epoch milliseconds until which its calls may take longer than usual, for a person is or was asked; else null. */
+  /**
+   * Epoch milliseconds until which its calls may take longer than usual, because a person is or was asked; otherwise
+   * null.
+   */
   readonly deadline: number | null;
-  /** Attempts at the next turn that failed before anything was shown. */
+  /** Attempts at the next turn that failed before followers saw anything. */
   readonly failures: number;
-  /** Epoch milliseconds before which there is no other attempt. */
+  /** Epoch milliseconds before which the next attempt may not begin. */
   readonly notBefore: number;
-  /** The number that its first turn has, or would have had; null while queued. */
+  /** The number that its first turn has or will have; null while queued. */
   readonly firstTurn: number | null;
-  /** Something of its row, or of the one that says how it ended, cannot be read: another value stands for it. */
+  /** Set when part of its row, or of the row with its end, cannot be read and has a substitute value. */
   readonly isDamaged?: true;
 }
 
-/** A run as it is submitted. */
+/** The fields of a new run. */
 export type NewRun = Omit<
   Run,
   'last' | 'takeovers' | 'deadline' | 'failures' | 'notBefore' | 'isDamaged'
 >;
 
-/** A tool call of a turn. `callId` is ours; the upstream's own id goes back to it in the transcript. */
+/** A tool call of a turn. Drawbridge makes `callId`; the transcript sends the upstream its own `upstreamId`. */
 export interface Call {
   readonly callId: string;
   readonly upstreamId: string;
   readonly documentId: string;
-  /** As the model named it. */
+  /** The name that the model used. */
   readonly name: string;
   readonly rawArguments: string;
-  /** Null when the call must not run; `problem` then says why. */
+  /** Null when the call must not run; `problem` then tells why. */
   readonly arguments: Readonly<Record<string, unknown>> | null;
   readonly problem?: string | undefined;
-  /** Unknown fields of the upstream's call, to be echoed. */
+  /** Unknown fields of the upstream's call, which the transcript sends back. */
   readonly extra?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** One reply of the model, complete. */
+/** One complete reply of the model. */
 export interface Turn {
   readonly number: number;
   readonly run: number;
@@ -121,82 +126,85 @@ export interface Turn {
   readonly reasoningDetails?: readonly unknown[] | undefined;
   readonly calls: readonly Call[];
   readonly usage: Usage | null;
-  /** The sequence of its last document: later ones of a crashed instance belong to no turn and are taken back. */
+  /** The sequence of its last document. Later documents of a crashed instance belong to no turn and are taken back. */
   readonly lastSequence: number;
   readonly atMs: number;
-  /** How its run ended, where the run ended with this turn: one row then says both. */
+  /** The end of its run, where the run ended with this turn: one row then stores both. */
   readonly end?: RunEnd | undefined;
-  /** It cannot be read: another one stands for it. */
+  /** Set when the row cannot be read and another turn stands for it. */
   readonly isDamaged?: true;
 }
 
-/** A result; of one that is told as a note anyway `data` can be only the head and the tail. */
+/** A stored result. Where the model is told only a note, `data` can be just the head and the tail. */
 export type ToldResult = ToolResult & {
-  /** Characters of its whole `data`, where only part of it is here. */
+  /** Characters of the whole `data`, where only part of it was read. */
   readonly wholeChars?: number;
 };
 
-/** A message that was sent to a run at work. */
+/** A message that steers a run at work. */
 export interface Steer {
   readonly number: number;
   readonly run: number;
-  /** How many turns of its run stand before it; null until the model is told of it. */
+  /** The number of its run's turns before it; null until the model is told of it. */
   readonly turns: number | null;
   readonly content: MessageContent;
   readonly idempotency?: RunRequest['idempotency'];
 }
 
-/** A turn before it has its place in the log. */
+/** A turn that is not in the log yet. */
 export type NewTurn = Omit<Turn, 'number' | 'run'>;
 
 export interface RunEnd {
   readonly status: RunStatus;
-  /** Position after the run's `done`. */
+  /** The position after the run's `done`. */
   readonly last: number;
 }
 
 /**
- * What the model is still told word for word once the conversation has outgrown it. What was said stays stored as it
- * was; a window is appended, never changed, and the newest one counts.
+ * Where word-for-word telling begins once a conversation has outgrown its model. The turns stay stored unchanged.
+ * Windows are appended and never changed; the newest one applies.
  */
 export interface Window {
   readonly number: number;
-  /** The run that made it, and pays for it. */
+  /** The run that made the window and whose usage includes it. */
   readonly run: number;
-  /** Where the words begin: at this run, behind so many of its turns. Everything before stands in `digest`. */
+  /** Where word-for-word telling begins: in this run, after so many of its turns. Everything before is in `digest`. */
   readonly from: { readonly run: number; readonly turns: number };
-  /** Turns up to this one are told without what their calls came to; 0 for none. */
+  /** Turns up to this number are told without their calls' results; 0 for none. */
   readonly prunedThrough: number;
-  /** Null while only results were left out. */
+  /** Null while only results are left out. */
   readonly digest: Digest | null;
-  /** What the model took for the summary; null where none was made, or none was reported. */
+  /** The usage of the summary; null where none was made or none was reported. */
   readonly usage: Usage | null;
-  /** A summary was asked for, and the model server reported no tokens for it. */
+  /** Set when a summary was requested and the model server reported no tokens for it. */
   readonly isUnreported?: true | undefined;
   readonly scale: WindowScale;
 }
 
-/** What was known of sizes when a window was made. */
+/** The measured sizes at the time when a window was made. */
 export interface WindowScale {
-  /** The newest turn then, 0 for none: what later ones took was measured under this window. */
+  /** The number of the newest turn then, 0 for none. Later turns were measured under this window. */
   readonly since: number;
-  /** Tokens that a UTF-16 unit of a request comes to. */
+  /** Tokens per UTF-16 unit of a request. */
   readonly tokensPerChar: number;
-  /** Set once a model refused a request that should have fitted: UTF-16 units that it is taken to have room for. */
+  /**
+   * Set once a model refused a request that should have fitted: `chars` is the UTF-16 units that are now assumed to
+   * fit.
+   */
   readonly refused: { readonly model: string; readonly chars: number } | null;
 }
 
-/** A window before it has its place in the log. */
+/** A window that is not in the log yet. */
 export type NewWindow = Omit<Window, 'number' | 'run'>;
 
-/** What stands for everything before a window. */
+/** What the model is told in place of everything before a window. */
 export interface Digest {
-  /** By the model; where it failed, a list of what was done. */
+  /** The model's summary; where it failed, a list of what was done. */
   readonly summary: string;
   /** The user's own words, oldest first. */
   readonly words: readonly string[];
   /** The newest plan, as Markdown. */
   readonly plan: string | null;
-  /** The list of todos as it was. */
+  /** The list of todos at that place. */
   readonly todos: readonly Todo[];
 }

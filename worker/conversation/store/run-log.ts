@@ -1,4 +1,4 @@
-/** Runs as stored, with a copy of what is at work in memory; says what is to be done next and never does it. */
+/** The stored runs, with the open ones in memory. Says what is to be done next and never does it. */
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
@@ -25,7 +25,7 @@ export interface PendingCall {
   readonly call: Call;
 }
 
-/** What the conversation is at. Derived from what is stored, so it cannot disagree with it. */
+/** The conversation's present phase, derived from stored rows, so the two cannot disagree. */
 export type Phase =
   | { readonly type: 'idle' }
   | { readonly type: 'queued'; readonly run: Run }
@@ -38,22 +38,22 @@ export type Phase =
     };
 
 /**
- * Every change is written to the store first, in the caller's synchronous step. Only runs that have not ended are held:
- * everything else is looked up, so that an instance costs the same however long the conversation is.
+ * Writes every change to the store first, in the caller's synchronous step. Holds only runs that have not ended and
+ * looks up the others, so an instance costs the same however long the conversation is.
  */
 export class RunLog {
   readonly #store: RunStore;
-  /** Those that have not ended, in the order in which they are answered. */
+  /** The runs that have not ended, in the order in which they are answered. */
   readonly #open: Run[] = [];
   #newest = 0;
   #turnNumber = 0;
   #steerNumber = 0;
-  /** Of the run at work. */
+  /** The turns of the run at work. */
   #turns: Turn[] = [];
   #steers: Steer[] = [];
-  /** The calls of its last turn that have a result, by their places. */
+  /** The indexes of the last turn's calls that have a result. */
   #settled = new Set<number>();
-  /** The runs that requests have led to, by their keys; null until one is looked for. */
+  /** The runs of requests by Idempotency-Key; null until a key is looked up. */
   #keys: Map<string, KeyedRun> | null = null;
 
   constructor(store: RunStore, stored: boolean) {
@@ -72,22 +72,22 @@ export class RunLog {
       : { type: 'asking', run };
   }
 
-  /** The run at work, or the first that waits. */
+  /** The run at work, or the first waiting run. */
   get current(): Run | undefined {
     return this.#open[0];
   }
 
-  /** What the run at work may use. */
+  /** The tools of the run at work. */
   get toolbox(): Toolbox {
     return toolboxOf(this.current ?? { machine: null });
   }
 
-  /** The set of this digest, if a run was offered it before. */
+  /** The set of offers with this digest, if a run had it before. */
   heldOffers(digest: string): OfferSet | undefined {
     return this.#store.readOffers(digest);
   }
 
-  /** The runs that have not ended: the one at work, then those that wait. */
+  /** The runs that have not ended: the run at work, then the waiting ones. */
   get open(): readonly Run[] {
     return this.#open;
   }
@@ -102,7 +102,7 @@ export class RunLog {
     return this.#turns;
   }
 
-  /** The messages that steered the run at work, in the order they came. */
+  /** The messages that steer the run at work, in the order of arrival. */
   get steers(): readonly Steer[] {
     return this.#steers;
   }
@@ -116,12 +116,12 @@ export class RunLog {
     );
   }
 
-  /** Whether a message waits to be told to the model. */
+  /** Whether a steer waits to be told to the model. */
   get hasWaitingSteer(): boolean {
     return this.#steers.some(({ turns }) => turns === null);
   }
 
-  /** Something that the run at work stands on cannot be read any more: it must not go on. */
+  /** Whether a row that the run at work needs cannot be read. The run must then not go on. */
   get isDamaged(): boolean {
     const run = this.current;
     if (!run) return false;
@@ -131,29 +131,29 @@ export class RunLog {
     return run.isDamaged === true || !isWhole;
   }
 
-  /** Rows that earlier instances have written for the run at work; those of updates are not known any more. */
+  /** Rows that earlier instances wrote for the run at work; rows of updates are not known any more. */
   get storedRows(): number {
     const run = this.current;
     return run && run.started !== null ? this.#store.countRows(run) : 0;
   }
 
-  /** Of any run, ended or not; undefined when there is none. */
+  /** The run, ended or not; undefined when there is none. */
   find(ordinal: number): Run | undefined {
     const open = this.#open.find((run) => run.ordinal === ordinal);
     return open ?? this.#store.readRun(ordinal) ?? undefined;
   }
 
-  /** All runs, the newest one first, read as they are asked for. */
+  /** All runs, the newest first, read on demand. */
   back(): Generator<Run, undefined> {
     return this.#store.runsBack();
   }
 
-  /** When the calls of a run's turn are given up, in epoch milliseconds. */
+  /** When the calls of a run's turn time out, in epoch milliseconds. */
   deadlineOf(run: Run, turn: Turn): number {
     return Math.max(turn.atMs + RUN_LIMITS.callDeadlineMs, run.deadline ?? 0);
   }
 
-  /** Gives the calls of the run at work until then: a person takes longer than a command. */
+  /** Lets the calls of the run at work take until `deadline`: a person takes longer than a command. */
   setDeadline(deadline: number): void {
     const run = this.current;
     if (!run) return;
@@ -161,7 +161,7 @@ export class RunLog {
     this.#replace({ ...run, deadline });
   }
 
-  /** For the run at work. */
+  /** Adds a steer to the run at work. */
   addSteer(run: Run, steer: Pick<Steer, 'content' | 'idempotency'>): void {
     const stored = { ...steer, number: this.#steerNumber + 1, run: run.ordinal, turns: null };
     this.#store.insertSteer(stored);
@@ -170,14 +170,14 @@ export class RunLog {
     this.#remember(steer.idempotency, run.ordinal);
   }
 
-  /** The messages that waited stand behind the turns that there are now. */
+  /** Places the waiting steers after the present turns. */
   placeSteers(run: Run): void {
     const turns = this.#turns.length;
     this.#store.placeSteers(run.ordinal, turns);
     this.#steers = this.#steers.map((steer) => ({ ...steer, turns: steer.turns ?? turns }));
   }
 
-  /** The run that this request has led to before, as its message or as one that steered it. */
+  /** The run that an earlier request with this key led to, as its message or as a steer. */
   findByKey(key: string): { run: Run; digest: string } | undefined {
     this.#keys ??= this.#readKeys();
     const known = this.#keys.get(key);
@@ -185,13 +185,13 @@ export class RunLog {
     return run && { run, digest: known.digest };
   }
 
-  /** For a run that has not started. */
+  /** Replaces the request of a run that has not started. */
   changeRequest(run: Run, request: RunRequest): void {
     this.#store.updateRequest(run.ordinal, request);
     this.#replace({ ...run, request });
   }
 
-  /** Adds a run; one that is at work from the start must find nothing else at work. */
+  /** Adds a run. A run that starts at once requires that no other run is at work. */
   submit(run: Omit<NewRun, 'firstTurn'>): void {
     const firstTurn = run.started === null ? null : this.#turnNumber + 1;
     const stored = { ...run, ...UNTROUBLED, last: null, deadline: null, firstTurn };
@@ -210,7 +210,7 @@ export class RunLog {
     this.#begin();
   }
 
-  /** Counts a takeover and returns how many there were since the last turn or attempt that came to its end. */
+  /** Counts a takeover. Returns the takeovers since the last turn or attempt that ended. */
   takeOver(run: Run): number {
     const takeovers = run.takeovers + 1;
     this.#store.countTakeover(run.ordinal, takeovers);
@@ -219,8 +219,8 @@ export class RunLog {
   }
 
   /**
-   * Counts an attempt that failed before anything was shown; the next one may begin at `notBefore`. Whoever lived to see
-   * it fail is past what the takeovers were counted for.
+   * Counts an attempt that failed before followers saw anything; the next one may begin at `notBefore`. Resets the
+   * takeover count: this instance has lived to the end of an attempt.
    */
   countFailure(run: Run, failures: number, notBefore: number): void {
     this.#store.countFailure(run.ordinal, failures, notBefore);
@@ -251,13 +251,13 @@ export class RunLog {
     this.#settled.add(index);
   }
 
-  /** From now on the model is told no more than this. */
+  /** Adds a window, which from now on limits what the model is told. */
   addWindow(run: Run, window: NewWindow): void {
     const number = this.#store.readWindowNumber() + 1;
     this.#store.insertWindow({ ...window, number, run: run.ordinal });
   }
 
-  /** What the summaries of this run took. */
+  /** The windows that this run made, for the usage of their summaries. */
   windowsOf(run: Run): NewWindow[] {
     const windows: NewWindow[] = [];
     for (const window of this.#store.windowsBack()) {
@@ -267,7 +267,7 @@ export class RunLog {
     return windows;
   }
 
-  /** Runs are answered in order: before one that has started, all have ended. */
+  /** Loads the open runs. Runs are answered in order, so all runs before a started one have ended. */
   #load(): void {
     this.#newest = this.#store.readNewest();
     for (const run of this.#store.runsBack()) {

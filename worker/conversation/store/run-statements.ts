@@ -13,7 +13,7 @@ import {
 } from './stored.ts';
 import { TurnStore } from './turn-statements.ts';
 
-/** One that has started, as its own row has it: how it ended may stand with its last turn. */
+/** A started run as its own row has it. Its end may be in the row of its last turn instead. */
 export type StartedRun = Pick<Run, 'ordinal' | 'status' | 'request' | 'firstTurn' | 'isDamaged'> & {
   readonly machine: StoredMachine | null;
 };
@@ -25,13 +25,13 @@ export interface StoredKey {
 }
 
 /**
- * The named statements of a conversation's runs. Everything is synchronous: writes without an await between are atomic.
- * None of them reads more than what it is asked for, however long the conversation is.
+ * The named statements of a conversation's runs. All are synchronous: writes without an await between them are atomic.
+ * None reads more than it returns, however long the conversation is.
  */
 export class RunStore {
   readonly turns: TurnStore;
   readonly #sql: Sql;
-  /** The sets that were read or written, so that each is one value. */
+  /** The sets that were read or written, by digest, so that each set is one object. */
   readonly #offers = new Map<string, OfferSet>();
 
   constructor(sql: Sql) {
@@ -63,7 +63,7 @@ export class RunStore {
     );
   }
 
-  /** The set of this digest, if a run of this conversation was offered it. */
+  /** The set with this digest, if a run of this conversation was offered it. */
   readOffers(digest: string): OfferSet | undefined {
     const known = this.#offers.get(digest);
     if (known) return known;
@@ -75,7 +75,7 @@ export class RunStore {
     return set ?? undefined;
   }
 
-  /** The machine's column of a run; one row more for a set that is new to the conversation. */
+  /** The value of a run's `machine` column. Writes one more row for a set that is new to the conversation. */
   #storeMachine({ ordinal, machine }: Pick<Run, 'ordinal' | 'machine'>): string | null {
     if (!machine?.offers) return machine && JSON.stringify(machine);
     const { offers, ...rest } = machine;
@@ -105,7 +105,7 @@ export class RunStore {
     );
   }
 
-  /** A turn was completed: what went wrong before it does not count any more. */
+  /** Resets `takeovers` and `failures` after a completed turn. */
   clearTroubles(ordinal: number): void {
     this.#sql.exec('update runs set takeovers = 0, failures = 0 where ordinal = ?', ordinal);
   }
@@ -114,7 +114,7 @@ export class RunStore {
     this.#sql.exec('update runs set deadline = ? where ordinal = ?', deadline, ordinal);
   }
 
-  /** For a run that has not started. */
+  /** Replaces the request of a run that has not started. */
   updateRequest(ordinal: number, request: RunRequest): void {
     this.#sql.exec(
       'update runs set request = ? where ordinal = ?',
@@ -132,7 +132,7 @@ export class RunStore {
     );
   }
 
-  /** The ordinal of the newest run, also where its row is damaged or gone; 0 when there is none. */
+  /** The ordinal of the newest run, also where its row is damaged or lost; 0 when there is none. */
   readNewest(): number {
     return this.#sql
       .exec<{ newest: number }>(
@@ -144,17 +144,17 @@ export class RunStore {
       .one().newest;
   }
 
-  /** Null also for one of which no place on the tape is known any more. */
+  /** The run; null also for a run whose positions on the tape are damaged. */
   readRun(ordinal: number): Run | null {
     return this.#runs('where ordinal = ?', ordinal).next().value ?? null;
   }
 
-  /** The newest one first, read as they are asked for. */
+  /** All runs, the newest first, read on demand. */
   runsBack(): Generator<Run, undefined> {
     return this.#runs('order by ordinal desc');
   }
 
-  /** `from` and `to` included, in order. */
+  /** The started runs from ordinal `from` to `to`, both included, in order. */
   readStarted(from: number, to: number): StartedRun[] {
     const rows = this.#sql.exec(
       `select ordinal, status, request, machine, first_turn from runs
@@ -163,13 +163,14 @@ export class RunStore {
       to,
     );
     return Array.from(
-      rows.raw<StartedColumns>(), // Half the time of objects, for as many rows as the model is told runs.
+      // Arrays take half the time of objects here, where the rows are all runs that the model is told.
+      rows.raw<StartedColumns>(),
       ([ordinal, status, request, machine, first_turn]) =>
         parseStarted({ ordinal, status, request, machine, first_turn }),
     );
   }
 
-  /** Where the run starts that was at work at this position of the tape. */
+  /** The start of the run that was at work at this position of the tape; null without one. */
   readStartBefore(position: number): number | null {
     const [row] = this.#sql
       .exec<{ started: number }>(
@@ -180,17 +181,17 @@ export class RunStore {
     return row?.started ?? null;
   }
 
-  /** The position after everything that belongs to the runs up to this one, all of which have ended. */
+  /** The position after all events of the runs up to `ordinal`. All these runs must have ended. */
   readEnd(ordinal: number): number {
     let end = 0;
     for (const run of this.#runs('where ordinal <= ? order by ordinal desc', ordinal)) {
       end = Math.max(end, run.last ?? 0);
-      if (run.started !== null) break; // All before it had ended when it started.
+      if (run.started !== null) break; // All earlier runs had ended when this run started.
     }
     return end;
   }
 
-  /** The keys of all messages to the runs after this one; those of messages that steered a run stand with it. */
+  /** The Idempotency-Keys of all messages to the runs after `after`, including steers. */
   readKeys(after: number): StoredKey[] {
     return this.#sql
       .exec<StoredKey & Record<string, SqlStorageValue>>(
@@ -205,8 +206,8 @@ export class RunStore {
   }
 
   /**
-   * Rows that are stored of this run, which has started, of what waits behind it, and of its calls in the tunnel: one
-   * there, and its deletion. Its message, where that waited, was counted with the run before.
+   * The stored rows of this started run, of what waits behind it, and of its calls in the tunnel: one row there, and
+   * its deletion. A message that waited was counted with the run before.
    */
   countRows({ ordinal, first, started, firstTurn, takeovers }: Run): number {
     const { rows } = this.#sql
@@ -224,7 +225,7 @@ export class RunStore {
     return takeovers + rows;
   }
 
-  /** A run ends with its own row, or with that of its last turn. */
+  /** The runs that match. A run's end is in its own row or in the row of its last turn. */
   *#runs(which: string, ...bindings: number[]): Generator<Run, undefined> {
     const query = `select *, case when last is null and started is not null then ${LAST_TURNS_END} end as turn_end from runs ${which}`;
     for (const row of this.#sql.exec<RunRow>(query, ...bindings)) {
@@ -242,7 +243,10 @@ export class RunStore {
     return { ...run, machine: offers ? { ...machine, offers } : machine };
   }
 
-  /** Where another has started behind a run without an end, the row of that end is damaged: it was no later than that. */
+  /**
+   * Repairs a run without an end behind which another run has started: the row of its end is damaged, and it ended no
+   * later than the next run's start.
+   */
   #endedAnyway(run: Run): Run {
     const [next] = this.#sql
       .exec<{ started: number }>(
@@ -271,7 +275,7 @@ export class RunStore {
     );
   }
 
-  /** The newest one first, read as they are asked for: those of one run stand together. */
+  /** All steers, the newest first, read on demand. Steers of one run are consecutive. */
   *steersBack(): Generator<Steer, undefined> {
     const rows = this.#sql.exec<KeyedRow & { turns: number | null }>(
       'select number, run, turns, body from steers order by number desc',
@@ -291,14 +295,14 @@ export class RunStore {
     );
   }
 
-  /** Of the newest one; 0 when there is none. */
+  /** The number of the newest window; 0 when there is none. */
   readWindowNumber(): number {
     return this.#sql
       .exec<{ number: number }>('select coalesce(max(number), 0) as number from windows')
       .one().number;
   }
 
-  /** The newest one first, read as they are asked for. One that is damaged is passed over: more is told word for word. */
+  /** All windows, the newest first, read on demand. A damaged window is skipped: more is then told word for word. */
   *windowsBack(): Generator<Window, undefined> {
     const rows = this.#sql.exec<KeyedRow>(
       'select number, run, body from windows order by number desc',
@@ -311,12 +315,15 @@ export class RunStore {
   }
 }
 
-/** Rows are appended in the order of their runs, so the newest ones are found from the end, without looking at the rest. */
+/**
+ * The SQL condition for rows of the runs from `run` on. Rows are appended in the order of their runs, so the newest are
+ * found from the end without reading the others.
+ */
 function ofRunsFrom(table: 'steers' | 'windows' | 'offers', run: string): string {
   return `number > coalesce((select number from ${table} where run < ${run} order by number desc limit 1), 0)`;
 }
 
-/** Its turns stand between its own first one and that of the next run that has started. */
+/** The end that a run's last turn stores. A run's turns lie between its first turn and that of the next started run. */
 const LAST_TURNS_END = `(
   select case when json_valid(body) then body -> '$.end' end from turns
   where number >= runs.first_turn and number < coalesce(
@@ -359,12 +366,15 @@ interface RunRow extends StartedRow {
   turn_end: string | null;
 }
 
-/** A value of a message's Idempotency-Key; null without one, and for a row that is no JSON. */
+/** The SQL value of a message's Idempotency-Key; null without one, and for a row that is not JSON. */
 function valueIn(column: 'request' | 'body', operator: '->' | '->>', name: 'key' | 'digest') {
   return `case when json_valid(${column}) then ${column} ${operator} '$.idempotency.${name}' end`;
 }
 
-/** What we wrote ourselves is trusted as far as it can be read: the cast names what {@link RunStore.insertRun} put in. */
+/**
+ * A row that can be read is trusted, because Drawbridge wrote it: the cast names what {@link RunStore.insertRun}
+ * stored.
+ */
 function parseStarted(row: StartedRow): StartedRun {
   const request = readStored(row.request, REQUEST);
   const machine = row.machine === null ? null : readStored(row.machine, MACHINE);
@@ -379,7 +389,7 @@ function parseStarted(row: StartedRow): StartedRun {
   };
 }
 
-/** Of what was offered it has the digest only. */
+/** A run with only the digest of its offers. */
 type ParsedRun = Omit<Run, 'machine'> & Pick<StartedRun, 'machine'>;
 
 function parseRun(row: RunRow): ParsedRun {
@@ -399,7 +409,7 @@ function parseRun(row: RunRow): ParsedRun {
   return isKnown ? run : { ...run, status: statusOf(run), isDamaged: true };
 }
 
-/** Whether its positions can be true. */
+/** Whether the run's positions are possible: safe integers in ascending order. */
 function hasPlace({ first, started, last }: Run): boolean {
   const places = [first, started, last].filter((place) => place !== null);
   return places.every(
@@ -410,13 +420,13 @@ function hasPlace({ first, started, last }: Run): boolean {
 const AT_WORK: ReadonlySet<RunStatus> = new Set(['queued', 'running']);
 const ENDED: ReadonlySet<RunStatus> = new Set(['completed', 'error', 'cancelled']);
 
-/** By what else is known of the run, where its own word for it is damaged. */
+/** The status that the other columns imply, where the stored status is damaged. */
 function statusOf({ last, started }: Pick<Run, 'last' | 'started'>): RunStatus {
   if (last !== null) return 'error';
   return started === null ? 'queued' : 'running';
 }
 
-/** The model is told as much; to people the message is shown as the tape has it. */
+/** Stands for a damaged steer, for the model. People see the message as the tape has it. */
 const DAMAGED_STEER: Pick<Steer, 'content'> = {
   content: '[This message is damaged in storage and cannot be read any more.]',
 };

@@ -1,6 +1,6 @@
-/** The tables of a conversation. Integer keys, no secondary index, rows are appended. */
+/** The tables of a conversation. They have integer keys and no secondary index; rows are appended. */
 
-/** `MIGRATIONS[n]` leads from version n to n + 1, and never changes once released. */
+/** `MIGRATIONS[n]` migrates from version n to n + 1. It never changes once released. */
 export const MIGRATIONS = [
   `create table conversation (id text primary key, owner text not null, bridge text, created text not null) without rowid;
    create table tape (position integer primary key, body text not null);
@@ -16,8 +16,9 @@ export const MIGRATIONS = [
    alter table conversation add column archived integer not null default 0;
    alter table conversation add column ephemeral integer not null default 0;`,
   'create table steers (number integer primary key, run integer not null, turns integer, body text not null);',
-  // Runs are answered one after the other, so the turns of one stand together: this is where they begin. In one pass over
-  // each table: a subquery for each run takes minutes where there are thousands, and an object has half of one.
+  // Runs are answered one after the other, so the turns of a run are consecutive: `first_turn` is where they begin. One
+  // pass over each table: a subquery for each run takes minutes where there are thousands, and an object has half a
+  // minute.
   `alter table runs add column first_turn integer;
    update runs set first_turn = 1 + before.newest
      from (
@@ -27,8 +28,8 @@ export const MIGRATIONS = [
      ) as before
      where before.ordinal = runs.ordinal and started is not null;
    create table windows (number integer primary key, run integer not null, body text not null);`,
-  // Approvals have a proposal and a nonce since protocol 3. The nonce of an older question is one that no bridge makes: it
-  // is shown, and nobody can answer it until its bridge asks anew. What SQLite cannot read (too deep) stays as it is.
+  // Approvals have a proposal and a nonce since protocol 3. An older question gets a nonce that no bridge makes: it is
+  // shown, but cannot be answered until its bridge asks anew. JSON that SQLite cannot read (too deep) stays as it is.
   `update tape set body = (
      select json_group_array(
        case when json_extract(event.value, '$.type') = 'approval_request' then json_object(
@@ -46,6 +47,6 @@ export const MIGRATIONS = [
        order by event.key)
      from json_each(tape.body) as event)
    where body like '%"type":"approval_request"%' and json_valid(body);`,
-  // A set of tools that a bridge offered, with the first run that it was offered to.
+  // Each set of tools that a bridge offered, with the first run that it was offered to.
   'create table offers (number integer primary key, run integer not null, digest text not null, body text not null);',
 ] as const;

@@ -1,4 +1,4 @@
-/** What a conversation stores of itself and its tape, and every statement that touches it; its runs have their own. */
+/** The stored conversation row and tape, and every SQL statement for them. Runs have their own statements. */
 import type { TapeEvent } from '../../../shared/events.ts';
 import { migrate, openStored } from '../../storage/migrations.ts';
 import { RowMeter, type Sql } from '../../storage/row-meter.ts';
@@ -8,11 +8,11 @@ import { MIGRATIONS } from './schema.ts';
 import { readEvents } from './stored.ts';
 import { titleOf } from './title.ts';
 
-/** The named statements of one conversation. Everything is synchronous: writes without an await between are atomic. */
+/** The named statements of one conversation. All are synchronous: writes without an await between them are atomic. */
 export class ConversationStore {
   readonly runs: RunStore;
   readonly #sql: Sql;
-  /** For the tables themselves, which a conversation makes once: they are no rows of its responses. */
+  /** For creating the tables, whose writes do not count as rows of a response. */
   readonly #uncounted: Sql;
 
   constructor(sql: SqlStorage, meter = new RowMeter()) {
@@ -21,7 +21,7 @@ export class ConversationStore {
     this.runs = new RunStore(this.#sql);
   }
 
-  /** The conversation; null where nothing was ever stored, or only part of a copy. */
+  /** The conversation; null where nothing is stored, or only part of a copy. */
   readConversation(): ConversationRow | null {
     if (!openStored(this.#uncounted, MIGRATIONS)) return null;
     const [row] = this.#sql
@@ -35,7 +35,7 @@ export class ConversationStore {
     return { ...row, title, created, archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
   }
 
-  /** Makes the tables. A copy needs them before its conversation, which comes last. */
+  /** Creates the tables. A copy needs them before its conversation row, which is written last. */
   prepare(): void {
     migrate(this.#uncounted, MIGRATIONS);
   }
@@ -54,7 +54,7 @@ export class ConversationStore {
     );
   }
 
-  /** Stores what a person can change of the conversation. */
+  /** Stores the fields that a person can change. */
   describe({ title, archived }: Pick<ConversationRow, 'title' | 'archived'>): void {
     this.#sql.exec('update conversation set title = ?, archived = ?', title, archived ? 1 : 0);
   }
@@ -67,7 +67,7 @@ export class ConversationStore {
     );
   }
 
-  /** The row that holds `position`, or the last one before it. */
+  /** The row that contains `position`, or the last one before it. */
   readTapeAt(position: number): TapeRow | null {
     return (
       this.#tapeRows(
@@ -77,7 +77,7 @@ export class ConversationStore {
     );
   }
 
-  /** Rows from the one that begins at or after `position`, in order, read as they are asked for. */
+  /** The rows that begin at or after `position`, in order, read on demand. */
   tapeFrom(position: number): Generator<TapeRow, undefined> {
     return this.#tapeRows(
       'select position, body from tape where position >= ? order by position',
@@ -85,7 +85,7 @@ export class ConversationStore {
     );
   }
 
-  /** The bytes of each row that begins within these positions, the last one first, read as they are asked for. */
+  /** The bytes of each row that begins between these positions, the last row first, read on demand. */
   *tapeSizesBack(from: number, to: number): Generator<number, undefined> {
     const rows = this.#sql.exec<{ bytes: number }>(
       'select octet_length(body) as bytes from tape where position >= ? and position < ? order by position desc',
@@ -112,7 +112,7 @@ export class ConversationStore {
   }
 }
 
-/** Of a conversation whose own time is damaged. */
+/** Stands for a damaged `created`. */
 const UNKNOWN_TIME = new Date(0).toISOString();
 
 interface StoredConversation extends Record<string, SqlStorageValue> {
@@ -120,7 +120,7 @@ interface StoredConversation extends Record<string, SqlStorageValue> {
   owner: string;
   bridge: string | null;
   created: string;
-  /** Null for one that was made before there were titles. */
+  /** Null for a conversation that is older than this column. */
   title: string | null;
   archived: number;
   ephemeral: number;

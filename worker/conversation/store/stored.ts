@@ -1,4 +1,4 @@
-/** Rows as they are read back. A row that cannot be read is told apart, so that it does not take the conversation with it. */
+/** Parses stored rows. A damaged row is recognised, so that it does not make the whole conversation unreadable. */
 import * as z from 'zod';
 import { Metadata, Todo, Usage } from '../../../shared/documents.ts';
 import { TapeEvent, widthOf } from '../../../shared/events.ts';
@@ -10,30 +10,31 @@ import { MachineContext } from '../../../shared/tunnel.ts';
 import type { Lost, Machine, RunEnd, RunRequest, Steer, ToldResult, Turn, Window } from './rows.ts';
 
 /**
- * The value of a row's JSON, null where it is damaged: no JSON, or without what this version needs of it. What nests too deeply
- * is left out of it. The schemas hold what our own code would fail on, and nothing that costs time or may differ between versions.
+ * The value of a row's JSON; null where it is damaged: no JSON, or without fields that this version needs. Values
+ * nested too deeply are left out. The schemas check only what the code would fail on, and nothing that is slow to check
+ * or may differ between versions.
  */
 export function readStored<Stored>(json: unknown, shape: Shape<Stored>): Stored | null {
   const value = parse(json);
-  // As it stands: the schema would drop what a later version has added.
+  // The value itself: the schema would drop fields that a later version has added.
   return shape.schema.safeParse(value).success ? (value as Stored) : null;
 }
 
 /** A schema that proves a cast. */
 interface Shape<Stored> {
   readonly schema: z.ZodType;
-  /** Never there: it ties the type to its schema. */
+  /** Never set: it ties the type to its schema. */
   readonly of?: Stored;
 }
 
-/** The events of a row of the tape, with a {@link Lost} for each that is damaged, or one for all of them. */
+/** The events of a tape row, with a {@link Lost} for each damaged event, or one for the whole row. */
 export function readEvents(json: unknown): (TapeEvent | Lost)[] {
   const events = parse(json);
   if (!Array.isArray(events)) return [{ type: 'lost', width: 1 }];
   return events.map((event: unknown) => (isEvent(event) ? event : lostAs(event)));
 }
 
-/** Deltas are most of a tape, and are known without a schema. */
+/** Most events are deltas, which are checked without a schema because that is faster. */
 function isEvent(event: unknown): event is TapeEvent {
   const { type, documentId, delta } = Object(event);
   if (type === 'content_delta' || type === 'tool_output') {
@@ -42,13 +43,13 @@ function isEvent(event: unknown): event is TapeEvent {
   return TapeEvent.safeParse(event).success;
 }
 
-/** It keeps the place that it most likely had. */
+/** The substitute of a damaged event, with the width that the event most likely had. */
 function lostAs(event: unknown): Lost {
   const { delta } = Object(event);
   return { type: 'lost', width: typeof delta === 'string' ? Math.max(1, delta.length) : 1 };
 }
 
-/** As {@link widthOf} has it. */
+/** As {@link widthOf}, also for lost events. */
 export function storedWidth(event: TapeEvent | Lost): number {
   return event.type === 'lost' ? event.width : widthOf(event);
 }
@@ -58,14 +59,14 @@ function parse(json: unknown): unknown {
   try {
     return parsePruned(json, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
   } catch {
-    return undefined; // Damaged, which the caller tells.
+    return undefined; // Damaged: the caller reports it.
   }
 }
 
 /** The last moment that a Date can hold (ECMA-262, section 21.4.1.1). */
 const MAX_DATE_MS = 8.64e15;
 
-/** Text, or parts of it; images are looked at when the message comes in. */
+/** Text or parts. Images are checked when the message arrives. */
 const Content = z.union([
   z.string(),
   z.array(
@@ -112,7 +113,7 @@ export const REQUEST: Shape<RunRequest> = {
   }),
 };
 
-/** The set that was offered has a row of its own, for many runs: here stands its digest. */
+/** A machine as stored: `offers` is the digest of a set that has its own row, because many runs share it. */
 export type StoredMachine = Omit<Machine, 'offers'> & { readonly offers?: string };
 
 export const MACHINE: Shape<StoredMachine> = {

@@ -1,8 +1,8 @@
-/** What a conversation is called until somebody renames it. */
+/** The title of a conversation until a person renames it. */
 import { ACCOUNT_LIMITS } from '../../../shared/limits.ts';
 import { type MessageContent, textOf } from '../../../shared/requests.ts';
 
-/** The first line that says something, cut at a character's end. */
+/** The first line that is not empty, cut at a character's end. */
 export function titleOf(firstMessage: MessageContent): string {
   const lines = textOf(firstMessage).split('\n');
   const line = lines.find((candidate) => candidate.trim() !== '')?.trim() ?? 'Untitled';

@@ -1,18 +1,18 @@
-/** What a conversation stores of its turns and of what their calls came to, and every statement that touches it. */
+/** The stored turns and results of a conversation, and every SQL statement for them. */
 
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import type { ToldResult, Turn } from './rows.ts';
 import { RESULT, readStored, TURN } from './stored.ts';
 
-/** A result where it belongs: `call` is its place in the turn. */
+/** A result with its turn; `call` is the call's index in the turn. */
 export interface StoredResult {
   readonly turn: number;
   readonly call: number;
   readonly result: ToldResult;
 }
 
-/** The named statements of turns, as {@link RunStore} has those of runs. */
+/** The named statements of turns and results. */
 export class TurnStore {
   readonly #sql: Sql;
 
@@ -29,14 +29,14 @@ export class TurnStore {
     );
   }
 
-  /** 0 when there is none. */
+  /** The number of the newest turn; 0 when there is none. */
   readLastTurnNumber(): number {
     return this.#sql
       .exec<{ number: number }>('select coalesce(max(number), 0) as number from turns')
       .one().number;
   }
 
-  /** From the one with this number on, in order; `run` is the last one whose turns are wanted. */
+  /** The turns from number `from` on, in order, up to those of `run`. */
   readTurns(from: number, run: number): Turn[] {
     const rows = this.#sql.exec(
       'select number, run, body from turns where number >= ? and run <= ? order by number',
@@ -65,7 +65,7 @@ export class TurnStore {
     );
   }
 
-  /** The calls of this turn that have a result, by their places. */
+  /** The indexes of this turn's calls that have a result. */
   readSettled(turn: number): number[] {
     return this.#sql
       .exec<{ call: number }>('select call from results where turn = ?', turn)
@@ -74,8 +74,8 @@ export class TurnStore {
   }
 
   /**
-   * Of the turns from this one on. What was told beside them was for people, and is left out; lists of todos are not. Of
-   * turns up to `prunedThrough` long results are read by head and tail only: there can be more of them than memory holds.
+   * The results of the turns from `fromTurn` on. Leaves out metadata, which was for people, except lists of todos.
+   * Reads only the head and tail of long results of turns up to `prunedThrough`: together they can exceed memory.
    */
   readResults(fromTurn: number, prunedThrough: number): StoredResult[] {
     return this.#sql
@@ -84,7 +84,7 @@ export class TurnStore {
       .map(parseResult);
   }
 
-  /** The ones that left a list beside themselves, the newest first, read as they are asked for. */
+  /** The results whose metadata has a list of todos, the newest first, read on demand. */
   *listsBack(fromTurn: number): Generator<StoredResult, undefined> {
     const rows = this.#sql.exec<ResultRow>(
       `select turn, call, body from results
@@ -97,7 +97,7 @@ export class TurnStore {
   }
 }
 
-/** Characters that are read of a result that is told as a note: what a summary can show of it. */
+/** Characters that are read of a result that the model is told as a note: what a summary can show of it. */
 const PRUNED_RESULT_CHARS = 2_000;
 
 const READ_RESULTS = `
@@ -132,7 +132,7 @@ function parseResult({ turn, call, body }: ResultRow): StoredResult {
   return { turn, call, result: readStored(body, RESULT) ?? DAMAGED_RESULT };
 }
 
-/** The model is told that something is missing: it would else answer as if nothing had been said. */
+/** Stands for a damaged turn, so that the model does not answer as if nothing had been said there. */
 const DAMAGED_TURN: Omit<Turn, 'number' | 'run'> = {
   text: '[What was said here is damaged in storage and cannot be read any more.]',
   reasoning: null,

@@ -1,22 +1,22 @@
-/** What a person is told of a failure: an `error` document. Pure. */
+/** An `error` document, which tells a person of a failure. Pure. */
 import type { TapeEvent } from '../../../shared/events.ts';
 import { documentIdOf } from '../../../shared/ids.ts';
 
-/** What an `error` document tells. */
+/** The content of an `error` document. */
 export interface ErrorReport {
   readonly code: string;
   /** A tool's name, or the part of Drawbridge that failed. */
   readonly source: string;
   /** One sentence for people. */
   readonly message: string;
-  /** What exactly was wrong; the message itself, where there is no more to say. */
+  /** The exact problem. Without it, the document repeats the message. */
   readonly details?: string;
 }
 
-/** The code of an `error` that tells of what is damaged in storage. */
+/** The code of an `error` document about damaged rows in storage. */
 export const UNREADABLE = 'UNREADABLE';
 
-/** The whole document, numbered `sequence`. */
+/** The events of a whole `error` document with this `sequence`. */
 export function errorDocument(sequence: number, error: ErrorReport): TapeEvent[] {
   const id = documentIdOf(sequence);
   const metadata = {

@@ -1,4 +1,4 @@
-/** The readers of a tape: hibernatable sockets, each told what it asked for in the framing it asked for. */
+/** The readers of a tape: hibernatable sockets. Each one gets the events and the framing that it asked for. */
 import * as z from 'zod';
 import { isDelta, type StreamEvent } from '../../../shared/events.ts';
 import { ResponseId } from '../../../shared/ids.ts';
@@ -9,9 +9,9 @@ import { formatEvent } from '../../../shared/sse.ts';
 import { loopGauge } from '../../load.ts';
 
 /**
- * What a follower asked for. `positioned` is what readers get over a WebSocket; `json` is for the Worker's own use: a JSON
- * array of events a message. A follower of one response is closed with 1000 after its `done`; any other close means:
- * attach again with the cursor.
+ * What a follower asked for. Readers on a WebSocket get `positioned` framing. `json` is for the Worker's own use: each
+ * message is a JSON array of events. A follower of one response is closed with 1000 after its `done`. After any other
+ * close the follower attaches again with its cursor.
  */
 export const Following = z.object({
   framing: Framing.or(z.enum(['positioned', 'json'])),
@@ -19,14 +19,14 @@ export const Following = z.object({
 });
 export type Following = z.infer<typeof Following>;
 
-/** An event on its way out: with its cursor, and the response it belongs to. */
+/** An event to send, with its cursor and the id of its response. */
 export interface Outgoing {
   readonly event: StreamEvent;
   readonly position: number | null;
   readonly responseId: string | null;
 }
 
-/** Sent with a socket's close after the `done` of the response it follows. */
+/** The close code of a socket after the `done` of the response that it follows. */
 export const DONE_CLOSE = 1000;
 
 /** RFC 6455, section 7.4.1. */
@@ -34,10 +34,13 @@ const GOING_AWAY = 1001;
 
 const TAG = 'follower';
 
-/** Owns the follower sockets of one conversation. What was sent is in their hands; nothing is queued but the last 2 ms. */
+/** Owns the follower sockets of one conversation. Queues only the events of the last loopGauge.coalesceMs. */
 export class Followers {
   readonly #state: DurableObjectState;
-  /** The runtime's list costs 15 µs to ask for, once for every token. Null until those of an earlier instance are looked up. */
+  /**
+   * The open sockets, cached because each look at the runtime's list costs 15 µs, once for every token. Null until the
+   * sockets of an earlier instance are looked up.
+   */
   #known: Map<WebSocket, Following> | null = null;
   #waiting: Outgoing[] = [];
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -47,7 +50,7 @@ export class Followers {
     this.#state = state;
   }
 
-  /** Takes the socket over and sends it the past. Called in the same synchronous step as the read of that past. */
+  /** Accepts the socket and sends it the past. Call it in the same synchronous step as the read of that past. */
   attach(socket: WebSocket, following: Following, past: readonly Outgoing[]): void {
     this.flush();
     this.#state.acceptWebSocket(socket, [TAG]);
@@ -58,29 +61,32 @@ export class Followers {
     }
   }
 
-  /** The socket has closed. */
+  /** Forgets a closed socket. */
   detach(socket: WebSocket): void {
     this.#known?.delete(socket);
   }
 
-  /** Sends at once when nothing was sent for a moment, else together with what comes until that moment is over. */
+  /**
+   * Sends at once when nothing was sent in the last coalesceMs. Otherwise sends the events together when that time is
+   * over.
+   */
   send(batch: readonly Outgoing[]): void {
     this.#waiting.push(...batch);
     if (this.#timer !== undefined) return;
-    // Where the clock was set back meanwhile, `sentAt` lies ahead.
+    // `sentAt` lies in the future when the clock was set back meanwhile.
     const sinceMs = Math.max(0, Date.now() - this.#sentAt);
     const { coalesceMs } = loopGauge;
     if (sinceMs >= coalesceMs) this.flush();
     else this.#timer = setTimeout(() => this.flush(), coalesceMs - sinceMs);
   }
 
-  /** Lets all of them go. Whoever attaches again learns why. */
+  /** Closes all sockets of a deleted conversation. A follower that attaches again gets NOT_FOUND. */
   close(): void {
     this.flush();
     for (const socket of this.#sockets.keys()) socket.close(GOING_AWAY, 'deleted');
   }
 
-  /** Sends what waits. */
+  /** Sends the waiting events. */
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -104,7 +110,7 @@ export class Followers {
     return this.#known;
   }
 
-  /** `texts` holds what was already formatted for another follower of the same kind. */
+  /** `texts` caches the text for other followers with the same framing and response. */
   #sendTo(
     socket: WebSocket,
     following: Following,
@@ -118,13 +124,13 @@ export class Followers {
       if (text !== '') socket.send(text);
       if (endsFor(batch, following)) socket.close(DONE_CLOSE, 'done');
     } catch {
-      // The socket closed under us: its adapter attaches again with its cursor, or is gone.
+      // The socket has closed: its adapter attaches again with its cursor, or is gone.
       this.detach(socket);
     }
   }
 }
 
-/** The past in few events: deltas of one document that lie side by side on the tape are one. */
+/** The past in few events: merges adjacent deltas of one document. */
 function mergeDeltas(past: readonly Outgoing[]): Outgoing[] {
   const merged: Outgoing[] = [];
   for (const next of past) {
@@ -137,8 +143,8 @@ function mergeDeltas(past: readonly Outgoing[]): Outgoing[] {
 }
 
 /**
- * The past as it is sent: in messages, since a reader that takes nothing holds those that it was sent. Who asks for
- * `json` takes all of it, and looks at what it comes to.
+ * Splits the past into messages of at most CONVERSATION_LIMITS.maxShownBytes, because memory holds the messages that a
+ * slow reader has not taken. `json` followers get all events in one message.
  */
 function* partsOf(past: readonly Outgoing[], { framing }: Following): Generator<Outgoing[]> {
   let part: Outgoing[] = [];
@@ -156,7 +162,10 @@ function* partsOf(past: readonly Outgoing[], { framing }: Following): Generator<
   yield part;
 }
 
-/** Undefined where something stands between them, if only an event of another response: positions stay exact. */
+/**
+ * The merged delta. Undefined where another event stands between the two, also one of another response: positions stay
+ * exact.
+ */
 function mergeTwo(last: Outgoing, { event, position }: Outgoing): StreamEvent | undefined {
   if (!isDelta(last.event) || !isDelta(event)) return undefined;
   if (last.event.type !== event.type || last.event.documentId !== event.documentId)

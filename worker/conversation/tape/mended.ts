@@ -1,4 +1,6 @@
-/** A damaged tape as events that hold together: what is missing is told, and what everything else hangs on is put in. */
+/**
+ * Repairs a damaged tape for reading: reports the missing parts, and recreates the first and last events of responses.
+ */
 import type { TapeEvent } from '../../../shared/events.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { Run } from '../store/rows.ts';
@@ -6,24 +8,24 @@ import { errorDocument, UNREADABLE } from './error-document.ts';
 import { doneEvent, type EndStatus, startEvent } from './run-events.ts';
 import type { Entry, Positioned } from './tape.ts';
 
-/** What a run's own row says of its place on the tape. */
+/** A run's place on the tape, from the run's own row. */
 export interface Placed extends Pick<Run, 'ordinal' | 'status' | 'started' | 'last'> {
   readonly request: Pick<Run['request'], 'model' | 'mode' | 'createdMs'>;
 }
 
 export interface Damage {
   readonly conversationId: string;
-  /** The runs whose events lie there, in order. Asked for once, and only when something is found to be missing, if it is a function. */
+  /** The runs whose events are read, in order. A function is called once, and only when something is missing. */
   readonly runs: readonly Placed[] | (() => readonly Placed[]);
-  /** Where the reading ends. */
+  /** The position at which reading ends. */
   readonly to?: number | undefined;
-  /** Called when something is found to be missing. */
+  /** Called when a part is missing. */
   readonly onMissing?: () => void;
 }
 
 /**
- * The entries, without those that are lost. A response that has ended gets an `error` document in front of its `done` that
- * says that a part of it is missing. The first and the last event of a run are made from its row where they are lost.
+ * The readable entries. A response that has ended and lacks a part gets an `error` document before its `done`, which
+ * says so. A lost `response_start` or `done` is recreated from its run's row.
  */
 export function* mended(entries: Iterable<Entry>, damage: Damage): Generator<Positioned> {
   const mender = new Mender(damage);
@@ -31,7 +33,7 @@ export function* mended(entries: Iterable<Entry>, damage: Damage): Generator<Pos
   yield* mender.end();
 }
 
-/** The start or the end of a run, which its row says to be at this position. */
+/** The first or last event of a run, at the position that its row gives. */
 interface Mark {
   readonly at: number;
   readonly event: TapeEvent;
@@ -39,11 +41,11 @@ interface Mark {
 
 class Mender {
   readonly #damage: Damage;
-  /** Those that were not passed yet, in order; null until they are asked for. */
+  /** The marks that reading has not reached yet, in order; null until the runs are asked for. */
   #marks: Mark[] | null;
-  /** Something of the response at hand is missing, and was not told yet. */
+  /** Whether a part of the present response is missing and not reported yet. */
   #isMissing = false;
-  /** The highest of the response at hand. */
+  /** The highest sequence among the present response's documents. */
   #sequence = 0;
 
   constructor(damage: Damage) {
@@ -75,7 +77,7 @@ class Mender {
     this.#damage.onMissing?.();
   }
 
-  /** Everything that should have stood before this position. */
+  /** Recreates the missing marks before this position. */
   *#passTo(position: number): Generator<Positioned> {
     for (let mark = this.#marks?.[0]; mark && mark.at < position; mark = this.#marks?.[0]) {
       this.#marks?.shift();
@@ -95,7 +97,7 @@ class Mender {
     yield entry;
   }
 
-  /** Documents are numbered without gaps. */
+  /** A gap in the documents' numbers means that a document is missing. */
   #follow({ document }: Extract<TapeEvent, { type: 'document_start' }>): void {
     if (document.sequence > this.#sequence + 1) this.#miss();
     this.#sequence = Math.max(this.#sequence, document.sequence);

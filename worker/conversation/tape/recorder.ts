@@ -1,4 +1,4 @@
-/** Where everything that happens goes: onto the tape, into the fold of the response at work, out to the followers. */
+/** Records every event: appends it to the tape, applies it to the response at work, and sends it to the followers. */
 import type { ChatResponse } from '../../../shared/documents.ts';
 import { responseOf, type TapeEvent } from '../../../shared/events.ts';
 import type { Followers } from './followers.ts';
@@ -8,7 +8,7 @@ import { ResponseFold } from './response-fold.ts';
 import type { EndStatus } from './run-events.ts';
 import type { Positioned, Tape } from './tape.ts';
 
-/** The run at work, as its row has it. */
+/** The run at work that a new instance found. */
 export interface Resumed {
   /** The position of its `response_start`. */
   readonly at: number;
@@ -21,18 +21,21 @@ export class Recorder {
   readonly #tape: Tape;
   readonly #followers: Followers;
   readonly #fold = new ResponseFold();
-  /** Something of the response that was at work when this instance began is missing on the tape. */
+  /** Whether the response that was at work when this instance began is damaged on the tape. */
   readonly isDamaged: boolean;
   #commitTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `resume` is where the running response stands, for an instance that finds one. */
+  /** `resume` is the run at work that this instance found; null without one. */
   constructor(tape: Tape, followers: Followers, resume: Resumed | null) {
     this.#tape = tape;
     this.#followers = followers;
     this.isDamaged = resume !== null && this.#resume(resume);
   }
 
-  /** Returns whether something is missing. */
+  /**
+   * Folds the events of the resumed response. Returns whether it is damaged: a part is missing, or the tape ends a
+   * response that its row has at work.
+   */
   #resume({ at, run, conversationId }: Resumed): boolean {
     let isDamaged = false;
     const onMissing = () => {
@@ -43,13 +46,13 @@ export class Recorder {
     return isDamaged || this.endedAs !== null;
   }
 
-  /** How the response at work, or the last one that was, has ended by the tape; null while it has not. */
+  /** The end status of the response at work, or of the last one, as the tape has it; null while it has not ended. */
   get endedAs(): EndStatus | null {
     const status = this.#fold.response?.status;
     return status === 'completed' || status === 'error' || status === 'cancelled' ? status : null;
   }
 
-  /** The response at work, or the last one that was. Owned here: copy it before it leaves. */
+  /** The response at work, or the last one. The recorder owns it: copy it before passing it on. */
   get response(): ChatResponse | null {
     return this.#fold.response;
   }
@@ -63,7 +66,10 @@ export class Recorder {
     return (this.#fold.response?.documents.at(-1)?.sequence ?? 0) + 1;
   }
 
-  /** Commits the events, and whatever streamed before them, then sends them. Synchronous: store what belongs together around it. */
+  /**
+   * Commits the events together with streamed events before them, and then sends them. Synchronous: write rows that
+   * belong together in the same step.
+   */
   record(events: readonly TapeEvent[]): void {
     if (events.length === 0) return this.commit();
     this.#take(this.#tape.append(events, 'now'));
@@ -72,9 +78,9 @@ export class Recorder {
   }
 
   /**
-   * Sends what the model or a command is writing. It is committed with what follows, at TAPE_LIMITS.commitChars, or
-   * after TAPE_LIMITS.commitMs; until then a crash takes it back. The start of a document is committed at once, so that
-   * its id never comes to mean another one.
+   * Sends streamed output of the model or a command. It is committed with the next record, at TAPE_LIMITS.commitChars,
+   * or after TAPE_LIMITS.commitMs; until then a crash takes it back. The start of a document is committed at once, so
+   * that a crash cannot give its id to another document.
    */
   stream(events: readonly TapeEvent[]): void {
     if (events.length === 0) return;
@@ -85,13 +91,13 @@ export class Recorder {
     } else this.#clearTimer();
   }
 
-  /** Writes what was streamed and not committed yet. */
+  /** Writes the streamed events that are not committed yet. */
   commit(): void {
     this.#clearTimer();
     this.#tape.commit();
   }
 
-  /** Nothing waits: a timer would only keep the object awake. */
+  /** Called when nothing waits: a timer would only keep the object awake. */
   #clearTimer(): void {
     clearTimeout(this.#commitTimer);
     this.#commitTimer = undefined;

@@ -1,16 +1,16 @@
-/** Follows one response along the tape, so that the end of a document can be sent with its whole content. */
+/** Folds the events of one response, so that a document's end can be sent with its whole content. */
 import type { ChatResponse } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { findDocument, foldEvent, newResponse } from '../../../shared/fold.ts';
 
-/** Sees every event of a tape in order, from a `response_start` on, and holds the response it belongs to. */
+/** Takes every event of a tape in order, from a `response_start` on, and holds that event's response. */
 export class ResponseFold {
   /** Null before the first `response_start`. */
   response: ChatResponse | null = null;
-  /** Documents that were started and not ended. */
+  /** The ids of documents that have started and not ended. */
   readonly openDocuments = new Set<string>();
 
-  /** Applies the event and returns it as it is sent. */
+  /** Applies the event and returns the event to send. */
   see(event: TapeEvent): TapeEvent {
     if (event.type === 'response_start') this.#begin(event);
     else if (this.response) foldEvent(this.response, event);

@@ -1,4 +1,4 @@
-/** What a run shows of itself on the tape: its message, its first and its last event. Pure. */
+/** The events of a run itself: its message, its first and its last event. Pure. */
 import type {
   ResponseStatus,
   UnavailableTool,
@@ -13,10 +13,10 @@ import { addCosts } from '../../upstream/cost.ts';
 import { unavailableTools } from '../store/offered-tools.ts';
 import type { NewTurn, NewWindow, Run, RunRequest, RunStatus } from '../store/rows.ts';
 
-/** How a run can end: the same words in the table of runs and in the response. */
+/** The end status of a run, which the table of runs and the response share. */
 export type EndStatus = Extract<RunStatus & ResponseStatus, string>;
 
-/** The message as everybody sees it. */
+/** The message as readers see it. */
 export function messageOf({ request, device }: Posted, responseId: string): UserMessage {
   return {
     responseId,
@@ -26,21 +26,21 @@ export function messageOf({ request, device }: Posted, responseId: string): User
   };
 }
 
-/** A message's content as everybody sees it. */
+/** A message's content as readers see it. */
 export function shown(content: MessageContent): Pick<UserMessage, 'content' | 'imageCount'> {
   const imageCount = imagesOf(content).length;
   return { content: textOf(content), ...(imageCount > 0 && { imageCount }) };
 }
 
-/** What a request says to the model: its last message. */
+/** The user's message: the last one of the request. */
 export function contentOf({ messages }: Pick<RunRequest, 'messages'>): MessageContent {
   return messages.at(-1)?.content ?? '';
 }
 
-/** What is told of a run at its start. */
+/** What `response_start` tells of a run. */
 interface Started extends Pick<Run, 'ordinal'> {
   readonly request: Pick<Run['request'], 'model' | 'mode' | 'tools'>;
-  /** Undefined where an event that was lost is made again: then nothing is told of tools. */
+  /** Undefined where a lost event is recreated, which then tells nothing of tools. */
   readonly machine?: Run['machine'] | undefined;
 }
 
@@ -60,15 +60,15 @@ export function startEvent(
   };
 }
 
-/** What a run did. */
+/** The work of a run, which its `done` reports. */
 export interface Work {
   readonly turns: readonly NewTurn[];
-  /** Those that were made in it: their summaries cost tokens too. */
+  /** The windows that the run made: their summaries cost tokens too. */
   readonly windows: readonly NewWindow[];
   readonly durationMs: number;
-  /** Rows written for it; undefined for one that never started. */
+  /** Rows that were written for the run; undefined for a run that never started. */
   readonly rows: number | undefined;
-  /** What was told of its tools at its start. */
+  /** The unavailable tools that its `response_start` told of. */
   readonly unavailableTools?: readonly UnavailableTool[] | undefined;
 }
 
@@ -92,7 +92,10 @@ export function doneEvent(
   };
 }
 
-/** Null when no turn reported any: zeros would be a lie. A sum that lacks some says how many. */
+/**
+ * The usage of a run; null when no request reported any, because zeros would be false. A sum without some requests says
+ * how many are missing.
+ */
 function usageOf(turns: Work['turns'], windows: Work['windows']): Usage | null {
   const sum = sumUsage([...turns, ...windows].map(({ usage }) => usage));
   const unreportedRequests =

@@ -5,24 +5,28 @@ import type { ConversationStore } from '../store/statements.ts';
 import { storedWidth } from '../store/stored.ts';
 import { TAPE_LIMITS } from './limits.ts';
 
-/** An event and where it stands: a reader that has seen it continues at `end`. */
+/** An event with its positions. A reader that has seen the event continues at `end`. */
 export interface Positioned {
   readonly start: number;
   readonly end: number;
   readonly event: TapeEvent;
 }
 
-/** What is read of a tape: an event, or that there was one. */
+/** One entry of a tape: an event, or a {@link Lost} in place of a damaged one. */
 export type Entry =
   | Positioned
   | { readonly start: number; readonly end: number; readonly event: Lost };
 
-/** What a cursor means on this tape. In a jump the reader needs a snapshot: what it saw there was taken back. */
+/**
+ * How a cursor relates to this tape. For `jump` the reader needs a snapshot, because a crash took back what it saw
+ * there.
+ */
 export type CursorKind = 'exact' | 'jump' | 'beyond' | 'split';
 
 /**
- * Owns the `tape` table and the events not yet in it. An append `now` is committed before it returns, so whatever is
- * sent afterwards waits at the output gate until it is durable; one that is `grouped` waits for the next commit.
+ * Owns the `tape` table and the events that are not in it yet. An append `now` is committed before it returns, so
+ * everything that is sent afterwards waits at the output gate until it is durable. A `grouped` append waits for the
+ * next commit.
  */
 export class Tape {
   readonly #store: ConversationStore;
@@ -47,7 +51,9 @@ export class Tape {
     return this.#pending.length > 0;
   }
 
-  /** Puts events on the tape, and says where they stand. Adjacent deltas of one document are merged in storage only. */
+  /**
+   * Appends events and returns them with their positions. Adjacent deltas of one document are merged in storage only.
+   */
   append(events: readonly TapeEvent[], commit: 'now' | 'grouped'): Positioned[] {
     const wide = events.filter((event) => widthOf(event) > 0);
     const isFirst = wide.length > 0 && this.#jump();
@@ -63,12 +69,15 @@ export class Tape {
     return positioned;
   }
 
-  /** Writes what waits, as one row unless that row would grow too large. Throws when a single event is too large. */
+  /**
+   * Writes the waiting events, as one row unless that row would grow too large. Throws when a single event is too
+   * large.
+   */
   commit(): void {
     try {
       for (const row of rowsOf(this.#pending)) this.#write(row);
     } catch (error) {
-      // What cannot be written is taken back as a crash would take it: its positions are never used again.
+      // Events that cannot be written are dropped, as in a crash: their positions are never used again.
       this.#jumped = false;
       throw error;
     } finally {
@@ -77,12 +86,12 @@ export class Tape {
     }
   }
 
-  /** All that can be read from one position to another, in order; of a delta that spans one of them, the part between. */
+  /** All readable events between two positions, in order. A delta that spans one of the positions is cut there. */
   *read(from: number, to?: number): Generator<Positioned> {
     for (const entry of this.entries(from, to)) if (!isLost(entry)) yield entry;
   }
 
-  /** The same, with what is lost. */
+  /** As {@link read}, with the lost events. */
   *entries(from: number, to = Number.POSITIVE_INFINITY): Generator<Entry> {
     for (const entry of this.#entriesFrom(from)) {
       if (entry.end <= from) continue;
@@ -92,8 +101,8 @@ export class Tape {
   }
 
   /**
-   * How much is stored from one position to another, in bytes of whole rows. It is counted from the end back, and not
-   * beyond `enough`: what comes before that may be the whole conversation.
+   * The stored bytes between two positions, in whole rows. Counts from the end back and stops beyond `enough`, because
+   * the rows before that may be the whole conversation.
    */
   bytesBetween(from: number, to: number, enough: number): number {
     let bytes = to > this.#committed ? this.#pendingChars : 0;
@@ -104,7 +113,7 @@ export class Tape {
     return bytes;
   }
 
-  /** What it means to continue at `position`. */
+  /** Classifies the cursor `position`. */
   classify(position: number): CursorKind {
     const holder = this.#entryHolding(position);
     if (holder) return splitsPair(holder, position) ? 'split' : 'exact';
@@ -114,8 +123,9 @@ export class Tape {
   }
 
   /**
-   * No position may mean two things: a crash took back what was never written, so a new instance starts far after it. True
-   * for the append that begins there: it must be written before it is shown, or the next instance would begin there too.
+   * Moves the head far ahead before the first append of an instance, because a crash may have taken back shown events
+   * whose positions must not be used again. True for that first append. It must be written before it is shown, or the
+   * next instance would begin at the same position.
    */
   #jump(): boolean {
     if (this.#jumped) return false;
@@ -151,7 +161,7 @@ export class Tape {
     yield* this.#pending;
   }
 
-  /** The entry within which, or at whose end, `position` lies. */
+  /** The entry that contains `position` or ends at it. */
   #entryHolding(position: number): Entry | undefined {
     const pending = this.#pending.find((entry) => entry.start <= position && position <= entry.end);
     if (pending) return pending;
@@ -175,7 +185,7 @@ function rowsOf(entries: readonly Positioned[]): Positioned[][] {
   return rows;
 }
 
-/** A delta as pieces that fit a row, none of which ends inside a character. */
+/** Splits a delta into pieces that fit a row. No piece ends inside a character. */
 function cutToRows(entry: Positioned): Positioned[] {
   const { event, start, end } = entry;
   if (!isDelta(event) || event.delta.length <= TAPE_LIMITS.maxRowChars) return [entry];
@@ -203,7 +213,7 @@ function isLost(entry: Entry): entry is Exclude<Entry, Positioned> {
   return entry.event.type === 'lost';
 }
 
-/** A damaged row may have been longer, though never so long as the jump that each instance begins with. */
+/** The position after a row. A damaged row may have been longer, but never as long as the jump of the next instance. */
 function endOf(row: TapeRow): number {
   return row.events.reduce((position, event) => position + storedWidth(event), row.position);
 }

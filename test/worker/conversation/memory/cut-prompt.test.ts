@@ -15,7 +15,7 @@ it.each([
 it('finds a cut behind indentation too', () => {
   const content = `${' '.repeat(40)}const a = 1;\n`.repeat(2_000);
   const report = cutPromptReport([{ role: 'user', content }], usageOf(2_050));
-  expect(report?.message).toContain('read 2050 tokens of about 8000');
+  expect(report?.message).toContain('read only 2050 of about 8000 tokens');
 });
 
 function usageOf(promptTokens: number) {

@@ -1,4 +1,4 @@
-/** The tools that need no machine, run where the conversation is: at once, or by asking the user. */
+/** Runs the tools that need no machine, in the conversation's object: at once, or after asking the user. */
 import type { Question, Todo } from '../../../../shared/documents.ts';
 import { askQuestion } from '../../../../shared/tools/ask-question.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
@@ -8,12 +8,12 @@ import { layPlan } from './plan.ts';
 import { problemWith, questionsOf } from './questions.ts';
 import { writeTodos } from './todos.ts';
 
-/** What a call leads to: a result, or questions that a person has to answer first. */
+/** The outcome of a call: a result, or questions that a person must answer first. */
 export type EdgeOutcome =
   | { readonly type: 'result'; readonly result: ToolResult }
   | { readonly type: 'questions'; readonly questions: Question[] };
 
-/** Null for a tool that does not run here. The arguments are those that the tool's schema has parsed. */
+/** Null for a tool that does not run here. `args` has passed the tool's schema. */
 export function runEdgeTool(
   tool: string,
   args: unknown,

@@ -1,4 +1,4 @@
-/** `create_plan`: what becomes of a plan that the model laid out. Pure. */
+/** `create_plan`: checks the model's plan and makes the call's result of it. Pure. */
 import type * as z from 'zod';
 import type { PlanMetadata, Todo } from '../../../../shared/documents.ts';
 import type { createPlan } from '../../../../shared/tools/create-plan.ts';
@@ -6,7 +6,7 @@ import type { ToolResult } from '../../../../shared/tunnel.ts';
 
 type Arguments = z.output<typeof createPlan.arguments>;
 
-/** Metadata is the document's, and as `list` the conversation's todos from now on. */
+/** The metadata goes to the document; its `list` becomes the conversation's todos. */
 export function layPlan({ name, overview, todos: steps }: Arguments): ToolResult {
   const ids = new Set(steps.map(({ id }) => id));
   const problem = ids.size < steps.length ? 'Two todos have the same id.' : cycleIn(steps, ids);
@@ -32,7 +32,7 @@ const LAID =
 
 type Step = Arguments['todos'][number];
 
-/** Why the todos cannot be done in any order; null when they can. */
+/** Why no order satisfies the todos' dependencies; null when one does. */
 function cycleIn(steps: readonly Step[], ids: ReadonlySet<string>): string | null {
   const unknown = steps.find(({ dependencies }) => dependencies.some((id) => !ids.has(id)));
   if (unknown) return `The todo ${unknown.id} depends on one that is not in the plan.`;

@@ -1,4 +1,4 @@
-/** `ask_question`: what is asked, and what an answer comes to. Pure. */
+/** `ask_question`: its questions, and the result that an answer gives. Pure. */
 import type * as z from 'zod';
 import type { Answer, ClarificationMetadata, Question } from '../../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../../shared/errors.ts';
@@ -7,7 +7,7 @@ import type { ToolResult } from '../../../../shared/tunnel.ts';
 
 type Arguments = z.output<typeof askQuestion.arguments>;
 
-/** Why these questions cannot be asked; null when they can. */
+/** The refusal of questions or options with equal ids; null without any. */
 export function problemWith({ questions }: Arguments): ToolResult | null {
   const isAmbiguous = hasTwins(questions) || questions.some(({ options }) => hasTwins(options));
   if (!isAmbiguous) return null;
@@ -28,7 +28,7 @@ export function questionsOf({ questions }: Arguments): Question[] {
   }));
 }
 
-/** @throws {DrawbridgeError} `INVALID_REQUEST` for an answer to what was not asked. */
+/** @throws {DrawbridgeError} `INVALID_REQUEST` for an answer that does not fit the questions. */
 export function answerQuestions(
   questions: readonly Question[],
   answers: readonly Answer[],
@@ -42,7 +42,7 @@ export function answerQuestions(
   };
 }
 
-/** The user wrote a message instead of an answer. */
+/** The result when the user sends a message instead of an answer. */
 export function passOver(questions: readonly Question[]): ToolResult {
   return {
     status: 'success',

@@ -1,4 +1,4 @@
-/** `todo_write`: what it makes of the conversation's list. Pure. */
+/** `todo_write`: computes the conversation's new list of todos. Pure. */
 import type * as z from 'zod';
 import type { Todo, TodoUpdateMetadata } from '../../../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../../../shared/limits.ts';
@@ -9,7 +9,7 @@ import { formatTodos } from '../../../prompt/todos.ts';
 type Arguments = z.output<typeof todoWrite.arguments>;
 type Written = Arguments['todos'][number];
 
-/** Metadata `todos` is what changed, `list` the whole list after it. */
+/** In the metadata, `todos` has the changed todos and `list` the whole new list. */
 export function writeTodos({ merge, todos }: Arguments, before: readonly Todo[]): ToolResult {
   const kept = merge ? before : [];
   const known = new Map(kept.map((todo) => [todo.id, todo]));

@@ -1,7 +1,4 @@
-/**
- * What each message of a window tells of the machine and the editor. A pure function of the
- * runs' rows.
- */
+/** What each message of a window tells of the machine and the editor. A pure function of the runs' rows. */
 import {
   overlaid,
   type Surroundings,
@@ -10,10 +7,10 @@ import {
 } from '../../../prompt/surroundings.ts';
 import type { Told, ToldRun } from './transcript.ts';
 
-/** What the model knows at some place of a window; null where nothing has been told yet. */
+/** What the model has been told of the machine and the editor at some place; null where it has been told nothing. */
 export type Known = Surroundings | null;
 
-/** By the runs' ordinals. `known` is what was known before the first of them. */
+/** The texts by the runs' ordinals. `known` is what the model was told before the first of these runs. */
 export function aroundOf(
   told: readonly Told[],
   known: Known,
@@ -29,7 +26,7 @@ export function aroundOf(
   return new Map(parts);
 }
 
-/** What is known behind the messages of these runs. */
+/** What the model has been told after the messages of these runs. */
 export function knownAfter(told: readonly Told[], known: Known, room: number): Known {
   return messagesIn(told).reduce<Known>(
     (before, run) => overlaid(before, around(run, room)),
@@ -37,14 +34,14 @@ export function knownAfter(told: readonly Told[], known: Known, room: number): K
   );
 }
 
-/** UTF-16 units that the message of a run takes at most where it is the first of a window. */
+/** The UTF-16 units of the full text, which a run's message tells where it is the first of a window. */
 export function wholeChars(run: ToldRun, room: number): number {
   return tellSurroundings(around(run, room), null).join('\n\n').length;
 }
 
 /**
- * The message of a run in whose middle the window begins stands in the digest, which tells none
- * of this.
+ * The runs whose messages are told word for word. Where a window begins in the middle of a run, the digest has the
+ * run's message, and counts as telling nothing of the surroundings.
  */
 function messagesIn(told: readonly Told[]): ToldRun[] {
   return told.filter(({ before }) => before === 0).map(({ run }) => run);

@@ -1,4 +1,4 @@
-/** What stands for everything before a window, as the model is told it. Pure. */
+/** The message that tells the model the digest. Pure. */
 
 import type { UserPrompt } from '../../../prompt/context.ts';
 import { buildDigestPrompt } from '../../../prompt/summary.ts';
@@ -11,8 +11,8 @@ import { cutTagged } from './text.ts';
 import type { ToldRun } from './transcript.ts';
 
 /**
- * None while there is no digest; `run` is the one in which the window begins. It stays the same
- * as long as the window does, whichever run asks: nothing that was told before may change.
+ * Empty while there is no digest. `run` is the run in which the window begins. The message stays the same as long as
+ * the window does, for every run that asks: messages that were told before may not change.
  */
 export function digestMessages(
   window: Pick<NewWindow, 'digest' | 'from'> | null,
@@ -37,8 +37,8 @@ function listOf(todos: Digest['todos'], room: number): string | null {
 }
 
 /**
- * What is short of it: the tree of files and the like can be looked up, and the next message
- * tells them again.
+ * The short part of what the run's message tells: the file tree and the git status are left out, because the model can
+ * look them up and the next message tells them again.
  */
 function sentWith(run: ToldRun, room: number): Omit<UserPrompt, 'query'> {
   const { createdMs, mode, context } = run.request;

@@ -1,4 +1,4 @@
-/** What stands for everything before a new window. Pure. */
+/** Makes the digest, which replaces everything before a new window. Pure. */
 
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';
@@ -9,7 +9,7 @@ import { cutTagged, firstLine, newestWithin } from './text.ts';
 import type { History, Piece } from './transcript.ts';
 import { boundWords } from './words.ts';
 
-/** A plan to summarise: where the new window begins, and what the model has room for. */
+/** Where a new window begins, and the room of the model. */
 export interface Cut {
   readonly window: Pick<NewWindow, 'from'>;
   /** UTF-16 units. */
@@ -17,8 +17,8 @@ export interface Cut {
 }
 
 /**
- * `summary` is the model's, or null where it gave none: then a list of what was done stands in for it. What was not seen
- * again in this part is carried over from the digest before.
+ * `summary` is the model's; where it is null, a list of what was done replaces it. A plan or todos that this part does
+ * not contain are taken from the digest before.
  */
 export function digestOf(
   history: History,
@@ -37,7 +37,7 @@ export function digestOf(
   };
 }
 
-/** UTF-16 units that a summary may take in a request. */
+/** The most UTF-16 units that a summary may take in a request. */
 export function maxSummaryChars(room: number): number {
   return Math.floor(Math.min(room * WINDOW_LIMITS.summary, WINDOW_LIMITS.maxSummaryChars));
 }
@@ -53,7 +53,9 @@ function boundSummary(summary: string, room: number): string {
 const LIST_HEAD = 'No summary could be made of this part. What was done in it, oldest first:';
 const LIST_CUT = '- [older entries are left out]';
 
-/** The summary before it keeps half of the place, so that a row of failures does not wear it away at once. */
+/**
+ * Lists what was done. The earlier summary keeps half of the space, so that repeated failures do not remove it at once.
+ */
 function listOf(
   pieces: readonly Piece[],
   before: Digest | null,
@@ -80,7 +82,7 @@ function entriesOf({ answered }: Piece, toolbox: Toolbox): string[] {
   ];
 }
 
-/** Its tool, and the path or the command that it is about. */
+/** The call's tool, and its path or command. */
 export function describeCall(call: Call, toolbox: Toolbox): string {
   const tool = toolbox.find(call.name);
   const read = tool?.read(call.arguments);

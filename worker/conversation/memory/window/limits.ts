@@ -1,66 +1,83 @@
-/** The limits of what a model remembers. */
+/** The limits of a conversation's memory. */
 
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** What a model is told of a conversation that has outgrown it. Shares are of the room: the model's window without the answer. */
+/**
+ * Limits for a conversation that has outgrown its model. Shares are of the room: the model's window without the answer.
+ */
 export const WINDOW_LIMITS = {
-  /** Tokens of a window that nobody has told us: what most models that are good with tools have at least. */
+  /** Tokens of a window whose size is not configured: most models that use tools well have at least this. */
   defaultTokens: 128_000,
-  /** Tokens left for an answer whose length nobody limits, and the share of the window that they are at most. */
+  /** Tokens reserved for an answer without a set length, and the most that they may take as a share of the window. */
   reserveTokens: 20_000,
   maxReserveShare: 0.25,
-  /** The same share where the length is set: servers refuse a prompt that leaves less than they were asked for. */
+  /** The same share where the length is set: servers refuse a prompt that leaves less than the requested length. */
   maxAskedReserveShare: 0.75,
-  /** Tokens per UTF-16 unit until one was measured: code and English, on the careful side. */
+  /** Tokens per UTF-16 unit until it is measured: a cautious value for code and English. */
   tokensPerChar: 1 / 3.5,
-  /** A measured one outside of these is a miscount: whitespace is below, rare scripts with old tokenizers are above. */
+  /**
+   * A measured value outside these bounds is a miscount: whitespace is below, rare scripts with old tokenizers are
+   * above.
+   */
   minTokensPerChar: 1 / 6,
   maxTokensPerChar: 2,
   /**
-   * A server that counts fewer tokens per UTF-16 unit than any text comes to has read only a part of its prompt, if it counts
-   * at least so many: the smallest windows leave half of 2,048. Fewer are of servers that do not count, or only what is new.
+   * A server that counts fewer tokens per UTF-16 unit than this has read only a part of its prompt, if it counts at
+   * least minCutTokens: the smallest windows leave half of 2,048. Servers that count fewer do not count at all, or
+   * count only new text.
    */
   cutTokensPerChar: 1 / 10,
   minCutTokens: 500,
-  /** UTF-16 units that an image counts for: some 1,500 tokens, a large one at most providers. */
+  /** UTF-16 units that an image counts for: about 1,500 tokens, as a large image takes at most providers. */
   imageChars: 5_000,
-  /** UTF-16 units of what was told that an object holds for the next request: any usual window, few images (4 to 8 MB). */
+  /** UTF-16 units of messages that an object holds for the next request: any usual window, few images (4 to 8 MB). */
   maxHeldChars: 4_000_000,
-  /** UTF-16 units that a message and a call count for beside their texts: roles, ids, marks. */
+  /** UTF-16 units that a message and a call count for besides their texts: roles, ids, marks. */
   messageChars: 24,
-  /** Full at this share: the rest is for what an estimate misses. */
+  /** The share at which a window is full: the rest allows for errors of the estimate. */
   full: 0.85,
-  /** Old results are left out down to this share, so that the next time is far; where that does not lead below `roomy`, a summary does. */
+  /**
+   * Old results are left out down to this share, so that the next time is far away. Where the request stays above
+   * `roomy`, a summary is made.
+   */
   pruned: 0.5,
   roomy: 0.6,
-  /** What a window must save before the room is really exceeded; less would bring the next one soon. */
+  /** The share that a new window must save while the room is not exceeded: less would soon require the next window. */
   minSaving: 0.125,
-  /** What is told word for word beside a new summary. A run at work is not cut while it takes less than `uncut`. */
+  /** The share told word for word besides a new summary. A run at work is not cut while it takes less than `uncut`. */
   tail: 0.25,
   uncut: 0.5,
-  /** All results of one turn together; longer ones are told by their head and tail. */
+  /** The share for all results of one turn together; longer results are told by their head and tail. */
   turnResults: 1 / 3,
-  /** What may stand in a digest. The user's newest words may take more, where it is they that are long. */
+  /** The shares of a digest's parts. The user's newest words may take `newestWords`, where they are long. */
   words: 0.25,
   newestWords: 0.5,
   summary: 0.1,
   plan: 0.1,
   todos: 0.05,
-  /** A digest is one row of 2 MB, and every character can take six bytes: with a list of todos, this much is left. */
+  /**
+   * A digest is one row of at most 2 MB, and each character can take six bytes. These limits leave space for a list of
+   * todos.
+   */
   maxSummaryChars: 25_000,
   maxPlanChars: 25_000,
   maxWordsBytes: 600_000,
-  /** UTF-16 units to which the user's older messages are cut at most, before the oldest are left out. */
+  /** UTF-16 units to which the user's older messages are cut at most; then the oldest messages are left out. */
   minWordChars: 300,
-  /** UTF-16 units up to which a result is neither cut nor left out: the note in its place would hardly be shorter. */
+  /**
+   * UTF-16 units up to which a result is neither cut nor left out: the note that would replace it is hardly shorter.
+   */
   minResultChars: 300,
-  /** UTF-16 units that a word takes, for telling the model how long its summary may be: Markdown with paths and names. */
+  /** UTF-16 units per word, to tell the model how long its summary may be: Markdown with paths and names. */
   wordChars: 7,
-  /** UTF-16 units of one text in the request for a summary, where there is room; a saying of the user has more. */
+  /**
+   * UTF-16 units of one text in the request for a summary; words of the user and the model get twice as much. Texts are
+   * cut to the minimum where room is short.
+   */
   maxRenderedChars: 2_000,
   minRenderedChars: 60,
-  /** For the model's summary; what was done is listed where it takes longer. */
+  /** The time for the model's summary; after it, a list of what was done replaces the summary. */
   maxSummaryMs: 2 * MINUTE,
   /** UTF-16 units of a turn's first line and of a call's subject in a list of what was done. */
   maxListedChars: 160,

@@ -1,4 +1,4 @@
-/** When a conversation has outgrown its model, and what becomes of it then. Pure; linear in what is told. */
+/** Plans a new window when a conversation has outgrown its model. Pure; linear in the told history. */
 
 import type { NewWindow, Window, WindowScale } from '../../store/rows.ts';
 import { wholeChars } from './around.ts';
@@ -17,7 +17,7 @@ import {
 } from './telling.ts';
 import type { History } from './transcript.ts';
 
-/** Stored and told, the window of a plan leads to `fits`: no plan follows another at once. */
+/** The window of a plan, once stored, always leads to `fits`: no plan directly follows another. */
 export type WindowPlan =
   | FittingWindow
   | { readonly type: 'prune'; readonly window: NewWindow }
@@ -25,29 +25,31 @@ export type WindowPlan =
 
 export interface FittingWindow {
   readonly type: 'fits';
-  /** By our estimate it is more than the model can take, and nothing can be saved. */
+  /** Whether the request exceeds the model by Drawbridge's estimate and nothing can be saved. */
   readonly isOver: boolean;
 }
 
-/** Everything before `window.from` is to be summarised; the window lacks only what comes of that. */
+/** Everything before `window.from` must be summarised. The window lacks only the summary's results. */
 export interface SummariseWindow {
   readonly type: 'summarise';
   readonly window: Omit<NewWindow, 'digest' | 'usage'>;
-  /** UTF-16 units that the model has room for. */
+  /** The room of the model, in UTF-16 units. */
   readonly room: number;
 }
 
 export interface PlanOptions {
-  /** The model refused the request that this history came to: it is taken to have half of that room from now on. */
+  /**
+   * The model refused the request of this history. From now on its room is assumed to be half of that request's size.
+   */
   readonly force?: boolean;
 }
 
-/** Whether there is nothing to plan: a request leaves room enough. */
+/** Whether the request leaves enough room, so that no plan is needed. */
 export function isRoomy(told: ToldHistory, size: ModelSize): boolean {
   return told.total <= roomOf(size, measuredScale(told)) * WINDOW_LIMITS.full;
 }
 
-/** The history ends with the run that asks. */
+/** Plans the window for a history, which must end with the run that asks. */
 export function planWindow(
   history: History,
   size: ModelSize,
@@ -64,7 +66,7 @@ export function planWindow(
   return planOver(now, { history, size, told, scale, room });
 }
 
-/** Results go first. A summary must save more than that does, or else the next one would follow soon. */
+/** Leaves results out first. A summary must save more than that, or the next one would follow soon. */
 function planOver(now: WeighedHistory, planning: Planning): WindowPlan {
   const { told, room } = planning;
   const light = pruneDownTo(planning, room * WINDOW_LIMITS.pruned);
@@ -83,7 +85,7 @@ interface Planning {
   readonly history: History;
   readonly size: ModelSize;
   readonly told: WeighedHistory;
-  /** That of the new window. */
+  /** The scale of the new window. */
   readonly scale: WindowScale;
   readonly room: number;
 }
@@ -93,7 +95,7 @@ interface Pruning {
   readonly total: number;
 }
 
-/** As few turns as lead down to the target; the newest one keeps its results. */
+/** Prunes as few turns as reach the target. The newest turn keeps its results. */
 function pruneDownTo({ history, told }: Planning, target: number): Pruning {
   const newest = newestTurn(history);
   let { total } = told;
@@ -117,11 +119,11 @@ function pruned({ history, scale }: Planning, { prunedThrough }: Pruning): Windo
 
 interface Summarising {
   readonly plan: SummariseWindow;
-  /** What a request weighs under it, with the longest summary that there can be. */
+  /** The size of a request under the plan, with the longest possible summary. */
   readonly total: number;
 }
 
-/** The first cut that makes the request fit, or the one that makes it smallest; null where there is nothing to cut. */
+/** The first cut that makes the request fit, or the one that makes it smallest; null without a possible cut. */
 function summarise(planning: Planning): Summarising | null {
   let best: Summarising | null = null;
   for (const place of cutsOf(planning)) {
@@ -132,7 +134,7 @@ function summarise(planning: Planning): Summarising | null {
   return best;
 }
 
-/** Places among the pieces at which the window could begin, the best one first; never behind the run's newest turn. */
+/** The pieces at which the window could begin, the best first. None is behind the run's newest turn. */
 function cutsOf({ history, told, room }: Planning): number[] {
   const { pieces } = told;
   const tails = tailsOf(told);
@@ -148,7 +150,7 @@ function cutsOf({ history, told, room }: Planning): number[] {
   return [...new Set(cuts)].filter((place) => place > 0);
 }
 
-/** What stands from each piece on, with all results in full. */
+/** The size from each piece to the end, with all results in full. */
 function tailsOf({ pieces }: WeighedHistory): number[] {
   let sum = 0;
   const tails = pieces.toReversed().map(({ fullChars }) => {
@@ -158,7 +160,10 @@ function tailsOf({ pieces }: WeighedHistory): number[] {
   return tails.reverse();
 }
 
-/** The tail as it is; where that is too long, because the run is not to be cut, without its older results. */
+/**
+ * The plan with a cut at `place`. Keeps the tail as it is. Where the tail is too long, because the run must not be cut,
+ * leaves out its older results.
+ */
 function cutAt({ history, size, told, scale, room }: Planning, place: number): Summarising {
   const kept = told.pieces.slice(place);
   const newest = newestTurn(history);
@@ -175,19 +180,21 @@ function cutAt({ history, size, told, scale, room }: Planning, place: number): S
   }
 }
 
-/** What was a difference is told in full by the first message under the window. */
+/** The first message under the window tells the surroundings in full instead of as a difference. This is their size. */
 function firstChars(kept: readonly WeighedPiece[], room: number): number {
   const first = kept.find(({ piece }) => piece.utterances.some(({ as }) => as === 'asked'));
   return first ? wholeChars(first.piece.run, room) : 0;
 }
 
-/** A run whose end said nothing more is behind the window as a whole. */
+/**
+ * The place at which the kept pieces begin. Skips empty pieces: a run that ends with one is wholly before the window.
+ */
 function placeOf(kept: readonly WeighedPiece[]): Window['from'] {
   const first = (kept.find(({ chars }) => chars > 0) ?? kept[0])?.piece;
   return { run: first?.run.ordinal ?? 1, turns: first?.turns ?? 0 };
 }
 
-/** With the longest summary that there can be. */
+/** The size of the digest with the longest possible summary. */
 function weighDigest(history: History, from: Window['from'], room: number): number {
   const digest = digestOf(history, { window: { from }, room }, null);
   const messages = digestMessages(
@@ -202,7 +209,7 @@ function sumOf(pieces: readonly WeighedPiece[], chars: (piece: WeighedPiece) => 
   return pieces.reduce((sum, piece) => sum + chars(piece), 0);
 }
 
-/** Its number; where no turn is told, that of the newest one before. */
+/** The number of the newest told turn; without one, that of the newest turn before. */
 function newestTurn(history: History): number {
   const turns = history.told.findLast((told) => told.turns.length > 0)?.turns;
   return turns?.at(-1)?.turn.number ?? scaleOf(history.window).since;

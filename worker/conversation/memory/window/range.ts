@@ -1,4 +1,4 @@
-/** What a new window leaves behind it, looked at for what must outlive it. Pure. */
+/** Finds the parts before a new window that the digest must keep. Pure. */
 import * as z from 'zod';
 import { Todo } from '../../../../shared/documents.ts';
 import { imagesOf, textOf } from '../../../../shared/requests.ts';
@@ -8,14 +8,14 @@ import type { ToolResult } from '../../../../shared/tunnel.ts';
 import type { Call, Window } from '../../store/rows.ts';
 import { type History, type Piece, piecesOf, type Utterance } from './transcript.ts';
 
-/** From where the present window begins to where the new one does. */
+/** The pieces from the start of the present window to the start of the new one. */
 export function piecesBefore(history: History, from: Window['from']): Piece[] {
   return piecesOf(history).filter(
     ({ run, turns }) => run.ordinal < from.run || (run.ordinal === from.run && turns < from.turns),
   );
 }
 
-/** The user's own words, oldest first. */
+/** The user's own messages, oldest first. */
 export function wordsIn(pieces: readonly Piece[]): string[] {
   return pieces
     .flatMap(({ utterances }) => utterances)
@@ -23,14 +23,14 @@ export function wordsIn(pieces: readonly Piece[]): string[] {
     .map(textIn);
 }
 
-/** An utterance as text; an image is a note. */
+/** An utterance as text; a note stands for images. */
 export function textIn({ message }: Utterance): string {
   const text = textOf(message.content);
   const count = imagesOf(message.content).length;
   return count === 0 ? text : `${text}\n[${count} image(s), not shown any more]`.trimStart();
 }
 
-/** The newest plan that was laid, as Markdown. */
+/** The newest plan, as Markdown. */
 export function planIn(pieces: readonly Piece[], toolbox: Toolbox): string | null {
   for (const { call, result } of callsBack(pieces)) {
     const isPlan = toolbox.nameOf(call.name) === createPlan.name;
@@ -41,10 +41,10 @@ export function planIn(pieces: readonly Piece[], toolbox: Toolbox): string | nul
   return null;
 }
 
-/** What the tools that write todos (tools/) leave beside their document's metadata. */
+/** The metadata that the tools that write todos (calls/edge-tools/) add for the conversation. */
 const TodoList = z.object({ list: z.array(Todo) });
 
-/** The newest list of todos that was written. */
+/** The newest list of todos; null without one. */
 export function todosIn(pieces: readonly Piece[], toolbox: Toolbox): readonly Todo[] | null {
   for (const { call, result } of callsBack(pieces)) {
     const isForEdge = toolbox.executorOf(call.name) === 'edge';
@@ -59,7 +59,7 @@ interface AnsweredCall {
   readonly result: ToolResult | undefined;
 }
 
-/** The newest one first. */
+/** All calls, the newest first. */
 function* callsBack(pieces: readonly Piece[]): Generator<AnsweredCall, void> {
   for (const { answered } of pieces.toReversed()) {
     if (!answered) continue;

@@ -1,4 +1,4 @@
-/** What a turn's calls came to, as the model reads it: whole, by head and tail, or as a note. Pure. */
+/** The results of a turn's calls as the model reads them: whole, by head and tail, or as a note. Pure. */
 
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import type { Call, ToldResult } from '../../store/rows.ts';
@@ -6,7 +6,10 @@ import { WINDOW_LIMITS } from './limits.ts';
 import { cutMiddle, levelFor } from './text.ts';
 import type { AnsweredTurn } from './transcript.ts';
 
-/** One text for each call, together at most `maxChars` UTF-16 units, as far as WINDOW_LIMITS.minResultChars lets them. */
+/**
+ * One text for each call. Together they take at most `maxChars` UTF-16 units, unless WINDOW_LIMITS.minResultChars for
+ * each is more.
+ */
 export function resultTexts({ turn, results }: AnsweredTurn, maxChars: number): string[] {
   const texts = turn.calls.map((_, index) => resultText(results[index]));
   if (lengthOf(texts) <= maxChars) return texts;
@@ -17,7 +20,7 @@ export function resultTexts({ turn, results }: AnsweredTurn, maxChars: number): 
   return texts.map((text) => cutMiddle(text, Math.max(level, WINDOW_LIMITS.minResultChars)));
 }
 
-/** The length of these texts, also where not all of a result is here. */
+/** The length of the texts of {@link resultTexts}, also where only part of a result was read. */
 export function fullLength({ turn, results }: AnsweredTurn, maxChars: number): number {
   const lengths = turn.calls.map((_, index) => wholeLength(results[index]));
   const level = Math.max(levelFor(lengths, maxChars), WINDOW_LIMITS.minResultChars);
@@ -31,7 +34,7 @@ function wholeLength(result: ToldResult | undefined): number {
     : length - result.data.length + result.wholeChars;
 }
 
-/** One text for each call: a note in place of all but the short ones. */
+/** One text for each call: short results stay, a note replaces the others. */
 export function prunedTexts({ turn, results }: AnsweredTurn, toolbox: Toolbox): string[] {
   return turn.calls.map((call, index) => {
     const text = resultText(results[index]);
@@ -46,13 +49,18 @@ export function lengthOf(texts: readonly string[]): number {
   return texts.reduce((sum, { length }) => sum + length, 0);
 }
 
-/** The whole of it. A failure begins with `Error` and its code, by which models know it (the demo model too). */
+/**
+ * The whole text of a result. A failure begins with `Error` and its code, by which models (and the demo model)
+ * recognise it.
+ */
 export function resultText(result: ToldResult | undefined): string {
   if (!result) return 'Error CANCELLED: the call was cancelled before it had a result.';
   return result.status === 'success' ? result.data : `Error ${result.code}: ${result.data}`;
 }
 
-/** What came of the call stays; whoever needs the words again must not repeat an effect for them. */
+/**
+ * The note in place of a result. It keeps the outcome, and tells the model not to repeat an effect to see the result.
+ */
 function noteOf({ name }: Call, result: ToldResult | undefined, toolbox: Toolbox): string {
   const left = `its result of ${wholeLength(result)} characters is left out to save room`;
   if (result?.status === 'error') return `Error ${result.code}: ${left}.`;

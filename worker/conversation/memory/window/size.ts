@@ -1,14 +1,14 @@
-/** How much there is room for, and how much a message takes of it: all in UTF-16 units. Pure. */
+/** Computes the room of a model and the sizes of messages, in UTF-16 units. Pure. */
 
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 
-/** What a model can be told, and what it is told in any case. */
+/** The limits of a model, and the fixed part of every request. */
 export interface ModelSize {
   readonly model: string;
   readonly takesImages: boolean;
-  /** Tokens of prompt and answer together; undefined where they are not known. */
+  /** Tokens of prompt and answer together; undefined where unknown. */
   readonly contextWindow: number | undefined;
   /** Undefined where the server decides. */
   readonly maxOutputTokens: number | undefined;
@@ -16,20 +16,20 @@ export interface ModelSize {
   readonly fixedChars: number;
 }
 
-/** The one that counts until a turn has told better. */
+/** The scale of the window, which applies until a turn has measured a better one. */
 export function scaleOf(window: Window | null): WindowScale {
   const { tokensPerChar } = WINDOW_LIMITS;
   return window?.scale ?? { since: 0, tokensPerChar, refused: null };
 }
 
-/** UTF-16 units for everything that is sent. */
+/** The UTF-16 units that a whole request may take. */
 export function roomOf(size: ModelSize, { tokensPerChar, refused }: WindowScale): number {
   const window = size.contextWindow ?? WINDOW_LIMITS.defaultTokens;
   const room = Math.floor((window - reserveOf(size, window)) / tokensPerChar);
   return refused?.model === size.model ? Math.min(room, refused.chars) : room;
 }
 
-/** Tokens that are left for the answer. */
+/** The tokens that are reserved for the answer. */
 function reserveOf({ maxOutputTokens }: ModelSize, window: number): number {
   const { reserveTokens, maxReserveShare, maxAskedReserveShare } = WINDOW_LIMITS;
   return maxOutputTokens === undefined
@@ -37,26 +37,28 @@ function reserveOf({ maxOutputTokens }: ModelSize, window: number): number {
     : Math.min(maxOutputTokens, window * maxAskedReserveShare);
 }
 
-/** Whether so many tokens can be all of a prompt, as its server counts them. */
+/** Whether a prompt of `chars` UTF-16 units can have as few as `promptTokens` tokens. */
 export function isWhole(promptTokens: number, chars: number): boolean {
   return promptTokens >= chars * WINDOW_LIMITS.cutTokensPerChar;
 }
 
-/** Within what can be true, whatever an upstream reports. */
+/** Tokens per UTF-16 unit, within possible bounds whatever an upstream reports. */
 export function tokensPerChar(promptTokens: number, chars: number): number {
   const { minTokensPerChar, maxTokensPerChar } = WINDOW_LIMITS;
   return Math.min(maxTokensPerChar, Math.max(minTokensPerChar, promptTokens / Math.max(1, chars)));
 }
 
 /**
- * UTF-16 units of everything that a model reads of these messages, and of what stands around their texts. Reasoning in
- * words is left out, for few servers get it back: where one does, its tokens are in the measured scale.
+ * The UTF-16 units that a model reads of these messages, including what surrounds their texts. Reasoning text is left
+ * out, because few servers get it back; where one does, the measured scale contains its tokens.
  */
 export function weigh(messages: readonly UpstreamMessage[]): number {
   return messages.reduce((sum, message) => sum + weighMessage(message), 0);
 }
 
-/** UTF-16 units that these messages take in memory beside those of {@link weigh}: thoughts, and images as they are sent. */
+/**
+ * The UTF-16 units that these messages take in memory besides {@link weigh}: reasoning, and images as they are sent.
+ */
 export function hiddenChars(messages: readonly UpstreamMessage[]): number {
   return messages.reduce((sum, message) => {
     if (message.role === 'assistant') return sum + (message.reasoning?.length ?? 0);

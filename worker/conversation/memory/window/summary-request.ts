@@ -1,4 +1,4 @@
-/** The request for a summary: what a new window leaves behind it, as a record that fits the model's room. Pure. */
+/** Builds the request for a summary: a record of everything before a new window, cut to the model's room. Pure. */
 
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { buildSummariserPrompt, buildSummaryQuery, recorded } from '../../../prompt/summary.ts';
@@ -10,7 +10,7 @@ import { resultText } from './results.ts';
 import { cutMiddle, cutTagged, newestWithin } from './text.ts';
 import type { History, Piece, Utterance } from './transcript.ts';
 
-/** One message without tools, in text only: it calls nothing, and models without images or tools can answer it. */
+/** One message of text, without tools, so that models without images or tools can answer it. */
 export function summaryRequest(history: History, cut: Cut, model: string): UpstreamRequest {
   const { room } = cut;
   const system = buildSummariserPrompt(Math.floor(maxSummaryChars(room) / WINDOW_LIMITS.wordChars));
@@ -30,7 +30,7 @@ export function summaryRequest(history: History, cut: Cut, model: string): Upstr
   };
 }
 
-/** Long texts are cut further and further until everything fits; then the oldest entries are left out. */
+/** Cuts long texts shorter and shorter until everything fits; then leaves out the oldest entries. */
 function recordOf(pieces: readonly Piece[], maxChars: number, toolbox: Toolbox): string {
   const { maxRenderedChars, minRenderedChars } = WINDOW_LIMITS;
   let entries: string[] = [];
@@ -62,7 +62,7 @@ function entriesOf({ utterances, answered }: Piece, textChars: number, toolbox: 
   return said;
 }
 
-/** What people say is short and tells more than anything else: it has twice the place. */
+/** Messages get twice the space of results, because they are short and tell the most. */
 function saidEntry(utterance: Utterance, textChars: number): string {
   const tag = utterance.message.role === 'assistant' ? 'assistant' : 'user';
   return recorded(tag, cutMiddle(textIn(utterance), 2 * textChars));

@@ -1,4 +1,4 @@
-/** The messages that a history comes to under its window, and what they weigh. Pure. */
+/** Turns a history into the messages that the model is told, and computes their sizes. Pure. */
 
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
@@ -17,7 +17,7 @@ import {
   type ToldRun,
 } from './transcript.ts';
 
-/** What is sent beside the system prompt, within the model's room as far as cutting the newest results can help. */
+/** The messages besides the system prompt. The newest results are cut where the messages exceed the model's room. */
 export function tellHistory(history: History, size: ModelSize): UpstreamMessage[] {
   const told = weighHistory(history, size);
   const excess = told.total - roomOf(size, measuredScale(told));
@@ -27,12 +27,12 @@ export function tellHistory(history: History, size: ModelSize): UpstreamMessage[
   return messagesIn({ ...told, pieces });
 }
 
-/** All of them, the digest first. */
+/** All messages, the digest first. */
 export function messagesIn({ digest, pieces }: ToldHistory): UpstreamMessage[] {
   return [...digest, ...pieces.flatMap(({ messages }) => messages)];
 }
 
-/** With its results shortened by so many UTF-16 units in all. */
+/** The piece with its results shortened by `excess` UTF-16 units in all. */
 function squeezed(weighed: WeighedPiece, excess: number): WeighedPiece {
   const { piece, messages } = weighed;
   if (!piece.answered) return weighed;
@@ -42,7 +42,7 @@ function squeezed(weighed: WeighedPiece, excess: number): WeighedPiece {
   return { ...weighed, messages: [...said, ...messagesOfTurn(piece.answered.turn, texts)] };
 }
 
-/** UTF-16 units by which the newest results can be shortened, so that a request fits. */
+/** The UTF-16 units by which the newest results can be shortened to make a request fit. */
 export function squeezableChars({ pieces }: WeighedHistory): number {
   const newest = pieces.findLast(({ turn }) => turn !== null);
   return resultsIn(newest?.messages ?? []).reduce(
@@ -55,29 +55,29 @@ function resultsIn(messages: readonly UpstreamMessage[]): number[] {
   return messages.filter(({ role }) => role === 'tool').map(({ content }) => content?.length ?? 0);
 }
 
-/** A piece as it is told, and what it weighs in UTF-16 units. */
+/** A piece as the model is told it, with its size in UTF-16 units. */
 export interface ToldPiece {
   readonly messages: readonly UpstreamMessage[];
-  /** Of what was said before its turn, and of everything. */
+  /** `saidChars` is the size of what was said before its turn, `chars` that of the whole piece. */
   readonly saidChars: number;
   readonly chars: number;
-  /** Its turn, and the tokens of the prompt that this answered, 0 where that is not known; null without a turn. */
+  /** Its turn, and the tokens of the prompt that the turn answered, 0 where unknown; null without a turn. */
   readonly turn: { readonly number: number; readonly promptTokens: number } | null;
 }
 
-/** What a request says beside the system prompt. */
+/** What a request tells besides the system prompt. */
 export interface ToldHistory {
   readonly window: Window | null;
   readonly digest: readonly UpstreamMessage[];
   readonly pieces: readonly ToldPiece[];
-  /** UTF-16 units of everything, the system prompt and the tools included. */
+  /** UTF-16 units of the whole request, with the system prompt and the tools. */
   readonly total: number;
 }
 
-/** One with all that a plan needs to know of it. */
+/** A piece with all sizes that a plan needs. */
 export interface WeighedPiece extends ToldPiece {
   readonly piece: Piece;
-  /** UTF-16 units of everything, with the results in full, and without them. */
+  /** The UTF-16 units of the piece with its results in full, and with them left out. */
   readonly fullChars: number;
   readonly prunedChars: number;
 }
@@ -87,8 +87,8 @@ export interface WeighedHistory extends ToldHistory {
 }
 
 /**
- * `scale` says how long the results of one turn may be. It is the window's, so that they stay as they are under it; a
- * plan looks ahead with that of the next window.
+ * `scale` bounds the length of the results of one turn. It is the window's, so that results stay the same under a
+ * window; a plan passes the scale of the next window.
  */
 export function weighHistory(
   history: History,
@@ -101,12 +101,12 @@ export function weighHistory(
   return withHead(pieces, { window, first: firstOf(history), size, room });
 }
 
-/** The run in which the window begins; undefined where nothing is told word for word. */
+/** The run in which the window begins; undefined without told runs. */
 export function firstOf({ told }: Pick<History, 'told'>): ToldRun | undefined {
   return told[0]?.run;
 }
 
-/** What a digest is made for. */
+/** What a digest message depends on. */
 export interface Occasion {
   readonly window: Window | null;
   readonly first: ToldRun | undefined;
@@ -114,7 +114,7 @@ export interface Occasion {
   readonly room: number;
 }
 
-/** The pieces with all that stands before them. */
+/** The pieces together with everything before them. */
 export function withHead<One extends ToldPiece>(
   pieces: readonly One[],
   { window, first, size, room }: Occasion,
@@ -125,11 +125,11 @@ export function withHead<One extends ToldPiece>(
   return { window, digest, pieces, total };
 }
 
-/** What pieces hang on beside their rows. */
+/** What pieces depend on besides their rows. */
 export interface Standing {
-  /** Says how long the results of one turn may be. */
+  /** Bounds the length of the results of one turn. */
   readonly room: number;
-  /** What the model was told of the machine before the first of them. */
+  /** What the model was told of the machine and the editor before the first piece. */
   readonly known: Known;
 }
 
@@ -152,7 +152,7 @@ export function weighPieces(
 
 interface Weighing extends Pick<History, 'toolbox'> {
   readonly prunedThrough: number;
-  /** Says how long the results of one turn may be. */
+  /** Bounds the length of the results of one turn. */
   readonly room: number;
 }
 
@@ -184,12 +184,15 @@ function weighPiece(
   };
 }
 
-/** The run that asks is the last one told; undefined where nothing is. */
+/** The run that asks, which is the last one told; undefined without told runs. */
 export function asking({ told }: History): ToldRun | undefined {
   return told.at(-1)?.run;
 }
 
-/** What the newest turn under the present window took, or as before where it has not said so, or nothing likely. */
+/**
+ * The scale that the newest turn under the present window measured. The window's scale applies where no turn reported
+ * tokens, or only an impossible number.
+ */
 export function measuredScale({ window, pieces, total }: ToldHistory): WindowScale {
   const scale = scaleOf(window);
   const place = pieces.findLastIndex(({ turn }) => {

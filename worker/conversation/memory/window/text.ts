@@ -1,10 +1,13 @@
-/** Text made shorter: never in the middle of a surrogate pair, and always with a mark. Pure. */
+/** Shortens text, never inside a surrogate pair. A mark shows the cut where there is room. Pure. */
 import { tagged } from '../../../prompt/escape.ts';
 
-/** Says no number, so that what is cut again reads as if it had been cut once. */
+/** Contains no number, so that text that is cut twice reads as if it had been cut once. */
 const CUT = '\n[... cut here to save room ...]\n';
 
-/** At most so many UTF-16 units: the text, or its head and tail; with hardly any room only its head. */
+/**
+ * The text within `maxChars` UTF-16 units: whole, or its head and tail. With hardly any room, only its head without a
+ * mark.
+ */
 export function cutMiddle(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const kept = Math.floor(maxChars) - CUT.length;
@@ -13,7 +16,7 @@ export function cutMiddle(text: string, maxChars: number): string {
   return `${headOf(text, head)}${CUT}${tailOf(text, kept - head)}`;
 }
 
-/** As {@link cutMiddle}, for text that takes no more than that once it stands inside a tag. */
+/** As {@link cutMiddle}, but bounds the length that the text has inside a tag. */
 export function cutTagged(text: string, maxChars: number): string {
   let cut = cutMiddle(text, maxChars);
   while (cut !== '' && taggedLength(cut) > maxChars) {
@@ -27,13 +30,13 @@ function taggedLength(text: string): number {
   return tagged('', text).length - tagged('', '').length;
 }
 
-/** The first line that says something, within so many UTF-16 units. */
+/** The first line that is not empty, within `maxChars` UTF-16 units. */
 export function firstLine(text: string, maxChars: number): string {
   const line = /\S.*/.exec(text)?.[0].trimEnd() ?? '';
   return line.length <= maxChars ? line : `${headOf(line, maxChars - 3)}...`;
 }
 
-/** The largest length at which texts of these lengths, each cut to it, take no more than `maxChars` together. */
+/** The largest length to which texts of these lengths can be cut so that they take at most `maxChars` together. */
 export function levelFor(lengths: readonly number[], maxChars: number): number {
   let left = Math.max(0, maxChars);
   const ascending = lengths.toSorted((a, b) => a - b);
@@ -45,7 +48,10 @@ export function levelFor(lengths: readonly number[], maxChars: number): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** The newest of these texts, oldest first, that take no more together; each takes `besides` on top of its length. */
+/**
+ * The newest texts, oldest first, that take at most `maxChars` together. Each text takes `besides` more than its
+ * length.
+ */
 export function newestWithin(
   texts: readonly string[],
   maxChars: number,

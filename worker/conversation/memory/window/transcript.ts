@@ -1,4 +1,4 @@
-/** What was said so far, in the pieces at which a window can begin, and as messages for the model. Pure. */
+/** Splits what was said into the pieces at which a window can begin, and into messages for the model. Pure. */
 import {
   type ChatMessage,
   type ContentPart,
@@ -18,42 +18,45 @@ import type {
   Window,
 } from '../../store/rows.ts';
 
-/** A turn with what its calls came to, in call order; undefined where a call has no result. */
+/** A turn with its calls' results, in call order; undefined for a call without a result. */
 export interface AnsweredTurn {
   readonly turn: Turn;
   readonly results: readonly (ToldResult | undefined)[];
 }
 
-/** What of a run matters to the model. The status may be that before the run's end, where that stands with its last turn. */
+/**
+ * The part of a run that matters to the model. `status` may be the one before the run's end, where the last turn stores
+ * the end.
+ */
 export interface ToldRun extends Pick<Run, 'ordinal' | 'status' | 'request'> {
   readonly machine: Pick<Machine, 'context'> | null;
 }
 
-/** What was said in one run, behind so many of its turns. */
+/** What was said in one run, after the first `before` turns. */
 export interface Told {
   readonly run: ToldRun;
   readonly before: number;
   readonly turns: readonly AnsweredTurn[];
-  /** All of the run. */
+  /** All steers of the run. */
   readonly steers: readonly Steer[];
 }
 
 export interface History {
   /** Null while the model is told everything. */
   readonly window: Window | null;
-  /** From where the window begins, in order. */
+  /** The runs from the start of the window on, in order. */
   readonly told: readonly Told[];
-  /** Of the run that asks: what the calls in all of this mean. */
+  /** The toolbox of the run that asks, which interprets all calls. */
   readonly toolbox: Toolbox;
 }
 
-/** A message of a request, or one that steered its run; `asked` is the one that the run answers. */
+/** A message of a request, or a steer. `asked` is the message that the run answers. */
 export interface Utterance {
   readonly as: 'asked' | 'told' | 'steer';
   readonly message: ChatMessage;
 }
 
-/** What was said before one turn, and the turn. Every run ends with a piece without one. */
+/** What was said before a turn, and the turn. The last piece of every run has no turn. */
 export interface Piece {
   readonly run: ToldRun;
   /** Turns of the run before this one. */
@@ -62,12 +65,12 @@ export interface Piece {
   readonly answered: AnsweredTurn | null;
 }
 
-/** All that is told word for word: what stands before the window has no piece. */
+/** The pieces that are told word for word. What was said before the window has no piece. */
 export function piecesOf({ told }: Pick<History, 'told'>): Piece[] {
   return told.flatMap(piecesOfRun);
 }
 
-/** One more than there are turns. Linear, however many steers there were. */
+/** One piece more than there are turns. Linear, however many steers there were. */
 function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
   const places = Map.groupBy(steers, (steer) => steer.turns);
   const pieces: Piece[] = [];
@@ -75,7 +78,7 @@ function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
     const place = before + index;
     const utterances = place === 0 ? askedOf(run) : [];
     utterances.push(...steersAt(place));
-    // What the run did not live to hear is heard by the next one.
+    // Steers that the run ended without telling are told to the model in the next run.
     if (index === turns.length) {
       utterances.push(...steersAt(null));
       const last = turns.at(-1)?.turn;
@@ -94,7 +97,10 @@ function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
   }
 }
 
-/** What stands last has no answer: it reads like a request that still waits, unless something says that it does not. */
+/**
+ * A last message without an answer reads like a request that still waits. For a cancelled run, a note says that it was
+ * stopped.
+ */
 function endOf(status: ToldRun['status']): Utterance[] {
   if (status !== 'cancelled') return [];
   return [{ as: 'told', message: { role: 'assistant', content: STOPPED_NOTE } }];
@@ -108,9 +114,9 @@ function askedOf({ request }: ToldRun): Utterance[] {
   }));
 }
 
-/** What a message is told with: `around` stands before the one that its run answers. */
+/** What a message is told with. `around` precedes the message that its run answers. */
 export interface Telling {
-  /** For a model that takes them. */
+  /** Whether the model gets the message's images. */
   readonly withImages: boolean;
   readonly around: readonly string[];
 }
@@ -134,8 +140,8 @@ export function messageOf(
 }
 
 /**
- * Whether a model that takes images gets those of this run's request. An upstream that refused them once would refuse
- * every message after it as well.
+ * Whether the images of this run's request are sent to a model that takes images. Not after a run that failed in its
+ * first turn: an upstream that refused the images would refuse every later request as well.
  */
 export function showsImages({ run, before, turns }: Told): boolean {
   return run.status !== 'error' || before + turns.length > 0;
@@ -151,7 +157,7 @@ function toUpstream(message: ChatMessage, text: string, withImages: boolean): Up
   return { role: 'user', content: parts };
 }
 
-/** `results` are the texts of what its calls came to, one for each: no call goes without, and none has two. */
+/** `results` has exactly one text for each call. */
 export function messagesOfTurn(
   { text, calls, reasoning, reasoningDetails }: Turn,
   results: readonly string[],

@@ -1,15 +1,15 @@
-/** The user's own words within what a digest can hold: the newest whole as far as possible. Pure. */
+/** Cuts the user's own messages to what a digest can hold, and keeps the newest whole where possible. Pure. */
 
 import { tagQuery } from '../../../prompt/context.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { cutMiddle, newestWithin } from './text.ts';
 
-/** Stands first, once, where older messages had to go. */
+/** The first entry where older messages are left out. */
 const OMITTED = '[older messages are left out to save room]';
 
 /**
- * `words` are oldest first, and may have been bounded before. `room` is the model's, in UTF-16 units. Over it the oldest
- * long ones are cut first, then the oldest are left out, and the newest is cut last.
+ * `words` are oldest first, and may have been bounded before. `room` is the model's, in UTF-16 units. Where they are
+ * too long, the oldest long ones are cut first, then the oldest are left out, and the newest is cut last.
  */
 export function boundWords(words: readonly string[], room: number): string[] {
   const { maxWordsBytes } = WINDOW_LIMITS;
@@ -22,7 +22,7 @@ export function boundWords(words: readonly string[], room: number): string[] {
   return bounded;
 }
 
-/** A newest one that is not longer than its own share stays whole. */
+/** The limit for all words. A newest message within its own share stays whole. */
 function maxCharsOf(words: readonly string[], room: number): number {
   const maxNewest = room * WINDOW_LIMITS.newestWords;
   const newest = words.slice(-1);
@@ -45,7 +45,7 @@ function boundBy(maxChars: number, words: readonly string[]): string[] {
   return [...first, ...kept, ...newest.map((word) => cutMiddle(word, last))];
 }
 
-/** By so many UTF-16 units in all, as far as their least lengths let them. */
+/** Shortens the oldest words by `chars` UTF-16 units in all, as far as WINDOW_LIMITS.minWordChars allows. */
 function shortenOldest(words: readonly string[], chars: number): string[] {
   let excess = chars;
   return words.map((word) => {
@@ -60,7 +60,7 @@ function weighWords(words: readonly string[]): number {
   return words.reduce((sum, { length }) => sum + length + TAG_CHARS, 0);
 }
 
-/** The tags that a word stands in, and the lines between. */
+/** The tags around a word, and the line breaks between. */
 const TAG_CHARS = tagQuery('').length + 2;
 
 function bytesOf(words: readonly string[]): number {
