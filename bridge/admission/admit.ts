@@ -1,4 +1,4 @@
-/** A call from outside becomes one value, once: everything that happens to the call looks at that. */
+/** Turns a call from outside into one value, once. Every later step uses that value. */
 import { takesPath } from '../../shared/tools/definition.ts';
 import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
@@ -17,13 +17,13 @@ import { strictestOf } from './verdict.ts';
 /** A call that may run, perhaps after a person was asked. */
 export interface AdmittedCall extends ReadCall, Pick<ToolCall, 'callId' | 'conversationId'> {
   readonly tool: BridgeTool;
-  /** What of the workspace the call may reach. */
+  /** The part of the workspace that the call may reach. */
   readonly workspace: Workspace;
   readonly places: Places;
-  /** The files that the call changes: calls with one in common follow each other. */
+  /** The files that the call changes. Calls that share a file run one after the other. */
   readonly lanes: readonly string[];
   readonly verdict: Judgement;
-  /** As the owner has it, where a server says something else of its tool. */
+  /** The tool's facts as the owner's rules see them, where a server claims other ones. */
   readonly counts: Pick<ToolFactsHere, 'effect' | 'idempotent'>;
 }
 
@@ -34,7 +34,7 @@ export type Admission =
 export interface Gate {
   readonly workspace: Workspace;
   readonly tools: Pick<ReadonlyMap<string, BridgeTool>, 'get'>;
-  /** The owner's policy; asked anew each time, so that a changed file counts at once. */
+  /** The owner's policy. Each call asks it anew, so that a changed file counts at once. */
   readonly judge: Judge;
 }
 
@@ -49,8 +49,8 @@ export async function admit(call: ToolCall, gate: Gate): Promise<Admission> {
 }
 
 /**
- * The same call a moment later: where its path leads now, and what the policy says of that. The stricter verdict counts,
- * this one or the one before.
+ * Admits the same call a moment later: looks up its path and the policy again. Of the two verdicts the stricter one
+ * counts.
  */
 export async function admitAgain(
   call: ToolCall,
@@ -72,7 +72,7 @@ export async function admitAgain(
   }
 }
 
-/** The tool that the call means: an offer by the definition that the model was told, and by no other. */
+/** The tool that the call means. An offered tool must still have the definition that the model was told. */
 function findMeant({ tool: name, definition }: ToolCall, { tools }: Gate): BridgeTool {
   const tool = tools.get(name);
   if (!tool) {
@@ -113,7 +113,7 @@ async function judged(
   return { state: 'admitted', call: { ...read, ...known, counts: { effect, idempotent } } };
 }
 
-/** What the policy says counts before this, so a failure is a value here. */
+/** Returns a failure as a value, because the policy's verdict counts first. */
 async function resolve(
   path: string,
   access: Access,
@@ -137,7 +137,7 @@ function placesIn(resolved: readonly (Place | ToolFailure)[]): Places {
   return [first, ...others];
 }
 
-/** An expected failure is a refusal. */
+/** An expected failure becomes a refusal. */
 function refusedFor(error: unknown): Admission {
   if (error instanceof ToolFailure) return refused(toErrorResult(error));
   throw error;

@@ -12,9 +12,9 @@ export interface TerminalAnswer {
   readonly message?: string;
 }
 
-/** Somebody at the machine. */
+/** A person at the machine. */
 export interface TerminalPrompt {
-  /** Undefined when nobody answered: the terminal was closed, or the signal took the question back. Never rejects. */
+  /** Undefined without an answer: the terminal was closed, or the signal withdrew the question. Never rejects. */
   ask(
     question: ApprovalQuestion,
     reason: string,
@@ -33,13 +33,13 @@ export function terminalAsker(prompt: TerminalPrompt): Asker {
 }
 
 /**
- * What became of a device's answer: a `refused` one leaves the question open; a `not_pending` one came after
- * another, or before the question, and is then looked at when that is asked.
+ * The outcome of a device's answer. A `refused` answer leaves the question open. A `not_pending` answer came after
+ * another one or before its question; an early one is checked when the question is asked.
  */
 export type AnswerOutcome = 'counted' | 'refused' | 'not_pending';
 
 interface DeviceOptions {
-  /** Read anew for each answer, so that a device enrolled meanwhile counts. */
+  /** Read anew for each answer, so that a newly enrolled device counts. */
   readonly keys: () => Promise<readonly DeviceKey[]>;
   readonly onRefused: (answer: ApprovalAnswer, why: string) => void;
 }
@@ -50,11 +50,11 @@ interface Waiting {
   readonly resolve: (answered: Answered | undefined) => void;
 }
 
-/** Takes the answers that the tunnel brings. That devices see the question is the tunnel's business. */
+/** Takes the answers that the tunnel brings. The tunnel itself shows the question to devices. */
 export class DeviceAsker implements Asker {
   readonly #options: DeviceOptions;
   readonly #waiting = new Map<string, Waiting>();
-  /** A tunnel that comes back tells calls and their answers at once, and a question takes a moment to be asked. */
+  /** Answers that came before their questions: a tunnel that comes back brings calls and answers at the same time. */
   readonly #early = new Map<string, ApprovalAnswer>();
 
   constructor(options: DeviceOptions) {
@@ -76,7 +76,7 @@ export class DeviceAsker implements Asker {
     return await this.#wait(question, signal).answered;
   }
 
-  /** A device's answer; never rejects. */
+  /** Takes a device's answer. Never rejects. */
   async answer(answer: ApprovalAnswer): Promise<AnswerOutcome> {
     const waiting = this.#waiting.get(answer.callId);
     if (waiting === undefined) {
@@ -84,7 +84,7 @@ export class DeviceAsker implements Asker {
       return 'not_pending';
     }
     if (answer.nonce !== waiting.question.nonce) return this.#refuse(answer, OTHER_QUESTION);
-    // Keys that cannot be read enrol nobody; the command that enrols says what is wrong with them.
+    // An unreadable file of keys enrols no device. The command that enrols devices reports what is wrong with the file.
     const keys = await this.#options.keys().catch(() => []);
     if (!(await verifyApproval(answer, waiting.question, keys))) {
       return this.#refuse(answer, NOT_SIGNED);
@@ -95,7 +95,7 @@ export class DeviceAsker implements Asker {
     return 'counted';
   }
 
-  /** Until it is answered here, or the signal takes it back. */
+  /** Waits until the question is answered here, or the signal withdraws it. */
   #wait(question: ApprovalQuestion, signal: AbortSignal): Waiting {
     const { callId } = question;
     const known = this.#waiting.get(callId);
@@ -112,7 +112,7 @@ export class DeviceAsker implements Asker {
     return waiting;
   }
 
-  /** Also answers that came too late end here, so the oldest make room. */
+  /** Late answers end here too, so the oldest make room. */
   #keepEarly(answer: ApprovalAnswer): void {
     this.#early.set(answer.callId, answer);
     const [oldest] = this.#early.keys();
@@ -128,8 +128,8 @@ export class DeviceAsker implements Asker {
 }
 
 const NOT_SIGNED =
-  'The answer is not signed by a device that is enrolled at this bridge, or not for what was asked.';
-const OTHER_QUESTION = 'Another question has taken the place of the one that was answered.';
+  'The answer is not signed by a device that is enrolled at this bridge, or its signature is for another question.';
+const OTHER_QUESTION = 'Another question has replaced the one that was answered.';
 
 function toAnswered(
   { decision, message }: Pick<ApprovalAnswer, 'decision' | 'message'>,

@@ -1,4 +1,4 @@
-/** Asks people about calls: everybody who can answer at once, and the first answer that counts decides. */
+/** Asks people about calls. It asks everywhere at once, and the first valid answer decides. */
 import { newDeferred } from '../../machine/deferred.ts';
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
@@ -8,21 +8,21 @@ import { type ApprovalSubject, digestOf } from './proposal.ts';
 /** A question that waits for its answer. */
 export interface OpenQuestion {
   readonly question: ApprovalQuestion;
-  /** Why it is asked, in one sentence. */
+  /** Why the question is asked, in one sentence. */
   readonly reason: string;
 }
 
-/** A way to reach people. None of its methods rejects, and each ends with the signal, which takes the question back. */
+/** A way to reach people. No method rejects. The signal withdraws the question and ends each method. */
 export interface Asker {
   /**
-   * The answer that came before its question. Undefined at once where none has come; a promise of undefined where it
-   * does not count. While it is looked at, no other way is taken.
+   * The answer that came before its question. Undefined at once where none came; a promise of undefined where the
+   * answer is not valid. While it is checked, no other way is used.
    */
   readonly early?: (
     question: ApprovalQuestion,
     signal: AbortSignal,
   ) => Promise<Answered | undefined> | undefined;
-  /** Undefined when this way gives no answer: others may. */
+  /** Undefined when this way gives no answer; another way may. */
   readonly ask: (open: OpenQuestion, signal: AbortSignal) => Promise<Answered | undefined>;
 }
 
@@ -37,12 +37,12 @@ export interface AskingOptions {
   ) => void;
 }
 
-/** What is asked, and how it is known whether that still holds. */
+/** A question, and how to check whether it still holds. */
 export interface Inquiry {
   readonly subject: ApprovalSubject;
   readonly reason: string;
   readonly signal: AbortSignal;
-  /** Looked at before a yes counts: false makes it void. */
+  /** Called before a yes counts. False makes the yes void. */
   readonly stillHolds?: () => Promise<boolean>;
 }
 
@@ -55,15 +55,15 @@ export class Asking {
     this.#options = options;
   }
 
-  /** What is being asked, to be told again to a tunnel that comes back. */
+  /** The open questions, to be sent again to a tunnel that comes back. */
   get pending(): readonly OpenQuestion[] {
     return [...this.#pending.values()];
   }
 
   /**
-   * Asks, and resolves with the first answer, which may have come before, also to an earlier process. Rejects when the
-   * question or the answer cannot be kept: then the call must not run. A call is asked about once at a time; asking again
-   * meanwhile is a bug and rejects.
+   * Asks, and resolves with the first answer. The answer may have come earlier, even to an earlier process. Rejects
+   * when the question or the answer cannot be stored; then the call must not run. A second question about the same call
+   * at the same time is a bug and rejects.
    */
   async ask(inquiry: Inquiry): Promise<Resolution> {
     const { subject, reason } = inquiry;
@@ -83,12 +83,12 @@ export class Asking {
     return await this.#resolve(open, inquiry);
   }
 
-  /** A call that an earlier process has asked about needs no answer any more: every device drops its question. */
+  /** Ends a question that an earlier process asked and that needs no answer now: every device drops it. */
   drop(callId: string, nonce: string): void {
     this.#options.onResolved({ callId, nonce }, SUPERSEDED);
   }
 
-  /** A person's answer is on disk before anything follows from it. */
+  /** Stores a person's answer on disk before anything follows from it. */
   async #resolve(open: OpenQuestion, inquiry: Inquiry): Promise<Resolution> {
     const { question } = open;
     const { callId, nonce } = question;
@@ -110,7 +110,7 @@ export class Asking {
     }
   }
 
-  /** The question ends with its call, or when nobody has answered in time. */
+  /** The question ends with its call, or after `approvalMs` without an answer. */
   #firstAnswer(open: OpenQuestion, signal: AbortSignal, closed: AbortSignal): Promise<Resolution> {
     const { promise, resolve } = newDeferred<Resolution>();
     const timer = setTimeout(() => resolve(EXPIRED), RUN_LIMITS.approvalMs);

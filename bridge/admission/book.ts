@@ -1,28 +1,30 @@
-/** What admission has kept on disk, and how it says that it cannot be. */
+/** What admission stores on disk, and the error for a disk that takes nothing. */
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { FileChange } from '../tools/executor.ts';
 
-/** How a question ended. `expired` also stands for one that was withdrawn with its call. */
+/** The outcome of a question. `expired` also stands for a question that was withdrawn with its call. */
 export interface Resolution {
-  /** `superseded`: it no longer said what would happen, so its answer is void. */
+  /** `superseded`: the call would now do something else, so the answer is void. */
   readonly decision: 'once' | 'reject' | 'expired' | 'superseded';
   /** `device`, `terminal` or `drawbridge`. */
   readonly by: string;
   readonly message?: string;
 }
 
-/** How a person has answered. */
+/** A person's answer. */
 export interface Answered extends Resolution {
   readonly decision: 'once' | 'reject';
 }
 
-/** Where questions and answers are kept: what either method says is on disk when it returns. Both throw when it cannot be. */
+/**
+ * Stores questions and answers. When a method returns, its entry is on disk; it throws when the disk does not take it.
+ */
 export interface QuestionBook {
   /**
-   * The nonce of the question about a call. Only where the same digest was asked about before, and the call has not been
-   * started since, it is the nonce of that time, with the answer that was given. `beforeHash` is there for a change to a
-   * file: what the question was made from.
+   * The nonce of the question about a call. It is the earlier nonce, with its answer, only where the same digest was
+   * asked about and the call has not been started since. `beforeHash` is set for a change to a file: the hash of the
+   * content that the question was made from.
    */
   ask(
     callId: string,
@@ -32,15 +34,15 @@ export interface QuestionBook {
   answer(callId: string, nonce: string, answer: Answered): void;
 }
 
-/** What is known of a call. */
+/** The state of a call. */
 export type CallState =
   | { readonly state: 'unknown' }
   /** Started by this process, and not finished. */
   | { readonly state: 'running'; readonly change?: FileChange | undefined }
   | { readonly state: 'finished'; readonly result: ToolResult }
   /**
-   * Started by an earlier process, which ended in the middle. Only what is `repeatable` may be started again, and a
-   * change to a file that still is what it was before.
+   * Started by an earlier process, which ended before the call did. It may be started again only when `repeatable` is
+   * true, or when it changes a file that still has its old content.
    */
   | {
       readonly state: 'interrupted';
@@ -48,25 +50,25 @@ export type CallState =
       readonly change?: FileChange | undefined;
     };
 
-/** A call that starts. */
+/** The entry for a call that starts. */
 export interface Start extends Pick<ToolDefinition, 'effect' | 'idempotent'> {
   readonly callId: string;
   readonly tool: string;
   readonly change?: FileChange | undefined;
 }
 
-/** Keeps which calls were asked about and started. */
+/** Stores which calls were asked about and started. */
 export interface CallBook extends QuestionBook {
   lookup(callId: string): CallState;
-  /** To be called before a tool does anything; when it throws, the tool must not. */
+  /** The caller calls this before a tool does anything. When it throws, the tool must not run. */
   start(call: Start): void;
   /** The nonce of the question about a call that was not started since. */
   askedNonce(callId: string): string | undefined;
-  /** The hash of the file that a call was asked about or started with: its conversation has seen that content. */
+  /** The hash of the file that the call was asked about or started with. Its conversation has seen that content. */
   seenHash(callId: string): string | undefined;
 }
 
-/** The disk does not take an entry that something depends on. The message says why, without the file's path. */
+/** The disk does not take an entry that the call depends on. The message says why, without the file's path. */
 export class JournalUnwritable extends Error {
   override readonly name = 'JournalUnwritable';
 }

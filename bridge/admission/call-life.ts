@@ -1,4 +1,6 @@
-/** The life of a call on this machine: admitted once, proposed, asked about where the policy says so, and carried out. */
+/**
+ * The life of a call on this machine: it is admitted, proposed, asked about where the policy says so, and carried out.
+ */
 import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
@@ -22,14 +24,14 @@ interface Running {
   readonly onOutput: (delta: string) => void;
 }
 
-/** A call at work: as it came, and as it was admitted. */
+/** A running call: as it came, and as it was admitted. */
 interface Life {
   readonly call: ToolCall;
   readonly admitted: AdmittedCall;
   readonly running: Running;
 }
 
-/** In an object, because who waits for the turn must not wait for the result. */
+/** The result is wrapped in an object, because the caller that waits for its turn must not wait for the result. */
 interface Begun {
   readonly result: ToolResult | Promise<ToolResult>;
 }
@@ -45,8 +47,8 @@ export class CallLife {
   }
 
   /**
-   * Whatever can be expected is a result. Rejects for a bug, and when the signal aborts; then the journal says whether
-   * the tool was started.
+   * Resolves with a result for every expected outcome. Rejects for a bug, and when the signal aborts; then the journal
+   * tells whether the tool was started.
    */
   async run(call: ToolCall, running: Running): Promise<ToolResult> {
     try {
@@ -61,8 +63,7 @@ export class CallLife {
   }
 
   /**
-   * Calls come here one after the other: otherwise the disk would decide in which order two writes to one path get into
-   * its lane.
+   * Admits calls one after the other. Otherwise the speed of the disk would decide the order of two writes to one path.
    */
   async #enter(call: ToolCall, running: Running): Promise<Begun> {
     const { journal } = this.#desk;
@@ -84,8 +85,8 @@ export class CallLife {
   }
 
   /**
-   * What became of a change that an earlier process has started: the file's bytes tell. Null where nothing was started,
-   * or nothing was changed. What the earlier process made its proposal from counts as read.
+   * The outcome of a change that an earlier process has started, judged by the file's bytes. Null where nothing was
+   * started or nothing was changed. The content that the earlier process made its proposal from counts as read.
    */
   async #lookBack(
     life: Life,
@@ -104,7 +105,7 @@ export class CallLife {
     return change === undefined || hash === change.beforeHash ? null : UNKNOWN_OUTCOME;
   }
 
-  /** In the lane of its path from the proposal to its end, so that two edits of one file follow each other. */
+  /** Stays in the lane of its path from the proposal to the end, so that two edits of one file follow each other. */
   async #carryOutAllowed(life: Life): Promise<ToolResult> {
     const { admitted, call, running } = life;
     const result = await this.#lanes.run(
@@ -124,7 +125,7 @@ export class CallLife {
     return result ?? (await this.#askInOrder(life));
   }
 
-  /** One question of a conversation after the other: the next proposal is made from what this one has changed. */
+  /** Asks the questions of a conversation one after the other, because each proposal builds on the change before. */
   async #askInOrder(life: Life): Promise<ToolResult> {
     const { call, running } = life;
     const lanes = [`questions of ${call.conversationId}`];
@@ -132,7 +133,7 @@ export class CallLife {
     return await result;
   }
 
-  /** Asks until it is known what the person wants of what would really happen. */
+  /** Asks until the person's answer is about what would really happen. */
   async #ask(life: Life): Promise<Begun> {
     const { asking } = this.#desk;
     const { callId, conversationId } = life.admitted;
@@ -159,7 +160,7 @@ export class CallLife {
     }
   }
 
-  /** Null where something else would happen than what was proposed. A command leaves its turn to the next question. */
+  /** Null where the call would now do something else than proposed. A command frees its turn for the next question. */
   async #startIfSame(
     life: Life,
     asked: AdmittedCall,
@@ -172,7 +173,7 @@ export class CallLife {
     return { result: now.lanes.length === 0 ? result : await result };
   }
 
-  /** The call as it would be carried out now, if that is what was proposed; a refusal where it may not run any more. */
+  /** The call and its proposal, if the proposal is still the same; a refusal where the call may no longer run. */
   async #findSame(
     life: Life,
     asked: AdmittedCall,
@@ -221,7 +222,7 @@ function withNote(result: ToolResult, note: string | undefined): ToolResult {
   return { ...result, data: `${result.data}\n${note}` };
 }
 
-/** Undefined for what is no file that can be read: that is neither what it was nor what it should be. */
+/** Undefined for anything but a readable file: that is neither the old content nor the new one. */
 async function readIfReadable(
   place: Place,
   signal: AbortSignal,
@@ -241,5 +242,5 @@ function nullForFailure(error: unknown): null {
 
 const CHANGED = 'What this call would do has changed since it was asked about.';
 
-/** The lane in which calls are let in; those of paths are absolute. */
+/** The lane for admissions. It cannot be a file's lane, because those are absolute paths. */
 const ADMISSION = 'admission';

@@ -1,6 +1,6 @@
 /**
- * Takes a command line apart as Bash reads it. This is for asking, not for enforcing: a command can be hidden from a
- * rule (in variables, aliases, scripts). What holds is the sandbox.
+ * Takes a command line apart as Bash reads it. The result decides what to ask; it enforces nothing, because a command
+ * can hide from a rule (in variables, aliases, scripts). The sandbox enforces.
  */
 
 import { Cursor } from './shell/cursor.ts';
@@ -15,31 +15,34 @@ import {
 import { type Reading, readUntil, readWord, skipArithmetic, type Word } from './shell/words.ts';
 
 export interface Command {
-  /** As it stands in the line, without leading keywords and assignments. */
+  /** The command as it stands in the line, without leading keywords and assignments. */
   readonly text: string;
-  /** Its name and arguments, without quotes and redirections; what only a shell can work out stands as it is written. */
+  /**
+   * Its name and arguments, without quotes and redirections. An expansion that only a shell can work out stays as
+   * written.
+   */
   readonly words: readonly string[];
-  /** The same where a shell makes nothing of what only it can work out: `git $x push` is `git push` then. */
+  /** The same words, but with such expansions left out: `git $x push` becomes `git push`. */
   readonly certainWords: readonly string[];
-  /** Here-documents and here-strings: a shell would run them. */
+  /** The text of here-documents and here-strings: a shell would run it. */
   readonly inputs: readonly string[];
 }
 
 export interface CommandLine {
-  /** The commands in it, substituted ones too; never none. */
+  /** The commands in the line, those in substitutions too. Never empty. */
   readonly commands: readonly Command[];
-  /** The line itself: its commands and the operators between them. */
+  /** The line's own commands and the operators between them. */
   readonly parts: readonly (Command | string)[];
   /**
-   * Whether it is only commands, joined by operators, and read by us as by every shell: nothing is substituted, no
-   * file redirected, and no variable set, for one can change what a command does (`PATH=. npm test`).
+   * Whether the line holds only commands and operators, and every shell reads it as we do. Then nothing is substituted,
+   * no file redirected, and no variable set: a variable can change what a command does (`PATH=. npm test`).
    */
   readonly isPlain: boolean;
-  /** False when it ends in the middle of something or is too tangled: there may be commands that are not listed. */
+  /** False when the line ends too early or is too tangled: it may hold commands that are not listed. */
   readonly isWhole: boolean;
 }
 
-/** Never throws; what is not understood is not plain. */
+/** Never throws. A line that we do not understand is not plain. */
 export function parseCommandLine(line: string): CommandLine {
   const reader = new Reader(line, 0);
   const isWhole = isReadWhole(reader);
@@ -62,15 +65,15 @@ function isReadWhole(reader: Reader): boolean {
   }
 }
 
-/** Shells use some for marks of their own, whatever quotes are around them. */
+/** Shells use some control characters as marks of their own, even inside quotes. */
 const CONTROL_CHARACTER = /[^\P{Cc}\t\n]/u;
 
 const OPERATORS: ReadonlySet<string> = new Set('; ;; ;& ;;& & && | || |& ( ) \n'.split(' '));
 
-/** Those that only join commands. */
+/** The operators that only join commands. */
 const PLAIN_OPERATORS: ReadonlySet<string> = new Set([';', '&', '&&', '|', '||', '|&', '\n']);
 
-/** They stand before a command's name and change nothing of what it does. */
+/** They stand before a command's name and change nothing about the command. */
 const PLAIN_KEYWORDS: ReadonlySet<string> = new Set(
   '! { } if then elif else while until do done fi'.split(' '),
 );
@@ -81,9 +84,9 @@ const OTHER_KEYWORDS: ReadonlySet<string> = new Set(
 
 const ASSIGNMENT = /^[A-Za-z_]\w*(?:\[[\s\S]*?\])?\+?=/;
 
-/** A command as far as it is read. */
+/** The part of a command that has been read. */
 interface Draft {
-  /** Of the text; assignments in front count only when nothing else comes. */
+  /** Where the text begins. Assignments in front count only when nothing else follows. */
   start?: number;
   assignedAt?: number;
   end: number;
@@ -95,10 +98,10 @@ interface Draft {
   goesToBoth: boolean;
 }
 
-/** Nested too deep, or of too many commands. */
+/** Thrown for a line that nests too deep or has too many commands. */
 class TooTangled extends Error {}
 
-/** Reads a list of commands; those inside of words are added to the same list. */
+/** Reads a list of commands. Commands inside words go into the same list. */
 class Reader implements Reading {
   readonly cursor: Cursor;
   readonly commands: Command[];
@@ -150,7 +153,7 @@ class Reader implements Reading {
     this.#depth--;
   }
 
-  /** To the end of the line, or to the parenthesis that closes a substitution. */
+  /** Reads to the end of the line, or to the parenthesis that closes a substitution. */
   #readList(closer: '' | ')'): void {
     const { cursor } = this;
     const open = { parentheses: 0, cases: 0 };
@@ -196,7 +199,7 @@ class Reader implements Reading {
     if (hereDocument) this.#pending.push({ document: hereDocument, inputs: draft.inputs });
   }
 
-  /** Empty for what is no single operator, such as arithmetic. */
+  /** Empty for anything but a single operator, for example arithmetic. */
   #readOperator(): string {
     const { cursor } = this;
     this.#endCommand();
@@ -219,7 +222,7 @@ class Reader implements Reading {
     }
   }
 
-  /** The word, if it is a keyword. */
+  /** The word if it is a keyword, else an empty text. */
   #addWord(): string {
     const draft = this.#draft;
     const { cursor } = this;

@@ -17,18 +17,18 @@ export interface JudgedCommand {
   readonly permissions?: readonly Permission[] | undefined;
 }
 
-/** What holds commands, and what they may have inside of that. */
+/** How commands are confined, and what they may have inside the sandbox. */
 export interface Surroundings {
   readonly isConfined: boolean;
-  /** Without a sandbox this allows nothing. */
+  /** Lets confined commands use the network without a question. Without a sandbox it has no effect. */
   readonly trustsNetwork?: boolean;
 }
 
 /**
- * Each command of a line is judged by itself, and the strictest verdict counts. Rules that forbid or ask hold for
- * whatever a command comes down to. The owner's `allow` holds for a plain line as it is written (who allowed
- * `npm test*` did not mean `npm test > ~/.profile`), and never lifts the question about all permissions: that is for
- * the moment, not for a pattern.
+ * Judges each command of a line on its own; the strictest verdict counts. Rules that forbid or ask apply to every
+ * reading of a command. The owner's `allow` applies only to a plain line as written: an owner who allowed `npm test*`
+ * did not mean `npm test > ~/.profile`. It never replaces the question about the permission `all`, because a person
+ * grants `all` for one call, not for a pattern.
  */
 export function judgeCommand(
   { command: text, permissions = [] }: JudgedCommand,
@@ -49,7 +49,7 @@ export function judgeCommand(
 }
 
 interface CommandSubject extends Subject {
-  /** Whether the readings are all that there are. */
+  /** Whether the readings are complete. */
   readonly isTold: boolean;
 }
 
@@ -83,7 +83,7 @@ function builtInVerdict(
   return isTrusted ? allow('The network is allowed in the sandbox.') : ask(wanted.trim());
 }
 
-/** A pattern that itself joins commands, such as `curl * | sh*`, is for the line as a whole. */
+/** A pattern that itself joins commands, such as `curl * | sh*`, applies to the line as a whole. */
 function verdictsOnLine(text: string, line: CommandLine, book: Rulebook): Verdict[] {
   const spanning = {
     userRules: book.userRules.filter(spansCommands),
@@ -101,11 +101,11 @@ function spansCommands({ pattern }: Rule): boolean {
   return /[;&|\n]/.test(pattern);
 }
 
-/** As the readings of a line are written. */
+/** Writes the pattern like the readings of a line. */
 function withoutBlanksAroundOperators(pattern: string): string {
   const words = pattern.split(' ').filter((word) => word !== '');
   return words.join(' ').replace(/ ?([;&|\n]+) ?/g, '$1');
 }
 
-/** Where no rule forbids or asks, nothing can be missed. */
-const TANGLED = ask('This line is too tangled, or not complete, so rules may miss what it runs.');
+/** Used only where rules forbid or ask. Without them no rule can be missed. */
+const TANGLED = ask('This line is too complex or not complete, so rules may miss a command in it.');

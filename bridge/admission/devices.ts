@@ -12,9 +12,9 @@ import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ApprovalAnswer } from '../../shared/tunnel.ts';
 
 /**
- * Whether an answer counts. An approval needs the signature of an enrolled device over exactly this question; a
- * rejection needs none, since anyone who can reach the bridge can also let the approval expire. Never throws for what
- * an answer or a key holds.
+ * Whether an answer counts. An approval needs an enrolled device's signature over exactly this question. A rejection
+ * needs none, because anyone who can reach the bridge can also let the approval expire. Never throws, whatever the
+ * answer or a key contains.
  */
 export async function verifyApproval(
   answer: ApprovalAnswer,
@@ -28,7 +28,7 @@ export async function verifyApproval(
   return await isSignedBy(device, answer.signature.value, approvalText(question));
 }
 
-/** The enrolled devices; none when the file does not exist. A damaged file throws: it must not pass for an empty one. */
+/** The enrolled devices; none without the file. Throws for a damaged file, which must not pass for an empty one. */
 export async function readDevices(path: string): Promise<readonly DeviceKey[]> {
   const json = await readFile(path, 'utf8').catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return JSON.stringify({ devices: [] });
@@ -57,7 +57,7 @@ async function isSignedBy(device: DeviceKey, signature: string, text: string): P
       new TextEncoder().encode(text),
     );
   } catch {
-    // Not a point on the curve: such a key has signed nothing.
+    // The key is not a point on the curve, so it has signed nothing.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** What the owner's and the workspace's rules say about calls at this moment. */
+/** Applies the owner's and the workspace's rules, as they are now, to calls. */
 import { join } from 'node:path';
 import { listDir } from '../../shared/tools/list-dir.ts';
 import { logTrouble } from '../log.ts';
@@ -9,15 +9,15 @@ import { readRules } from './rules.ts';
 import { deny, type Verdict } from './verdict.ts';
 import { type Visibility, visibilityInAll } from './visibility.ts';
 
-/** What the policy says about a call. */
+/** The policy's verdict on a call. */
 export interface Judgement extends Verdict {
-  /** What it may show; all of the workspace where this is undefined. */
+  /** What the call may show; undefined means the whole workspace. */
   readonly visibility?: Visibility | undefined;
-  /** Of an offer: whether the owner believes what its server says of it. */
+  /** For an offered tool: whether the owner's rules believe the server's claims about it. */
   readonly isTrusted?: boolean;
 }
 
-/** `realNames` are where the paths of the call lead, relative to the workspace; undefined for one that is refused. */
+/** `realNames` are the real paths of the call, relative to the workspace; undefined for a path that is refused. */
 export type Judge = (
   call: JudgedCall,
   realNames: readonly (string | undefined)[],
@@ -27,7 +27,7 @@ export interface Surroundings {
   /** The folder of the workspace. */
   readonly root: string;
   readonly stateDir: string;
-  /** Whether a command at work has made it. */
+  /** Whether a running command has made the path. */
   readonly isForeign: (path: string) => Promise<boolean>;
 }
 
@@ -46,13 +46,13 @@ export function createJudge(surroundings: Surroundings, { isConfined }: IsConfin
 
 type IsConfined = Pick<Policy, 'isConfined'>;
 
-/** What the prompt is told of the workspace is what `list_dir` could tell; nothing where the rules cannot be read. */
+/** Names in the prompt follow the same rules as `list_dir`. No name is told when the rules cannot be read. */
 export async function readMayName(surroundings: Surroundings): Promise<(name: string) => boolean> {
   const rules = await readAllRules(surroundings);
   return rules === undefined ? () => false : visibilityInAll(listDir, rules).mayShow;
 }
 
-/** Which offers the owner's rules believe; none where the rules cannot be read. */
+/** The offered tools that the owner's rules believe; none when the rules cannot be read. */
 export async function readTrust(
   surroundings: Surroundings,
 ): Promise<(tool: ToolFactsHere) => boolean> {
@@ -60,7 +60,7 @@ export async function readTrust(
   return (tool) => rules !== undefined && isTrusted(tool, rules);
 }
 
-/** Undefined when a file of rules is broken: what it forbids is not known then, so nothing may run. */
+/** Undefined when a rule file is broken: its rules are unknown then, so no call may run. */
 async function readAllRules({
   root,
   stateDir,
@@ -69,7 +69,7 @@ async function readAllRules({
   Pick<Policy, 'userRules' | 'workspaceRules' | 'trustsNetwork'> | undefined
 > {
   try {
-    // Rules that a command at work made are about to be quarantined, and must not stop other calls until then.
+    // Rules that a running command made are about to be quarantined. Until then they must not stop other calls.
     const isForeign = await isForeignPath('.drawbridge');
     const owners = await readRules(join(stateDir, 'policy.json'));
     const workspaces = isForeign
@@ -86,7 +86,7 @@ async function readAllRules({
   }
 }
 
-/** For the model, too: where our state is, and what is in it, only the log says. */
+/** The model reads this too, so it leaves out the path and content of our state. The log has them. */
 const UNREADABLE_RULES =
   'a file of rules is broken, the owner’s policy.json or .drawbridge/policy.json of the workspace, so nothing ' +
   'runs until the person mends it: `drawbridge check` in a terminal says what is wrong, and `drawbridge check --mend` ' +

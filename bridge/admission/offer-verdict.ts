@@ -1,9 +1,9 @@
-/** Decides about tools that servers of the machine's owner offer. Pure. */
+/** Decides about tools that the owner's servers offer. Pure. */
 import type { ToolFactsHere } from '../tools/executor.ts';
 import { findDecidingRules, pathSubject, type Rulebook, verdictsOf } from './rulebook.ts';
 import { ask, strictestOf, type Verdict } from './verdict.ts';
 
-/** Whatever its server says of a tool, a person is asked unless the owner's rules allow this very definition. */
+/** Asks a person, whatever the server claims about its tool, unless the owner's rules allow this very definition. */
 export function judgeOffer(tool: ToolFactsHere, book: Rulebook): Verdict {
   const builtIn = ask(
     `${subjectOf(tool)} is a tool of a server that nothing confines. Its definition is ${tool.claims?.digest}.`,
@@ -11,7 +11,7 @@ export function judgeOffer(tool: ToolFactsHere, book: Rulebook): Verdict {
   return strictestOf(verdictsOf(decidingRules(tool, book), builtIn));
 }
 
-/** Whether the owner believes what the server says of the tool: that it only reads, or may be called again. */
+/** Whether the owner believes the server's claims about the tool: that it only reads, or may be called again. */
 export function isTrusted(tool: ToolFactsHere, book: Rulebook): boolean {
   return tool.claims !== undefined && decidingRules(tool, book).owners?.decision === 'allow';
 }
@@ -20,7 +20,7 @@ function decidingRules(tool: ToolFactsHere, book: Rulebook) {
   return findDecidingRules(book, tool, pathSubject(subjectOf(tool)));
 }
 
-/** What patterns of rules match. */
+/** The text that rules' patterns are matched against. */
 function subjectOf({ origin }: ToolFactsHere): string {
   return `${origin?.server}/${origin?.tool}`;
 }

@@ -1,4 +1,4 @@
-/** Decides whether a call runs, asks a person first, or is refused. Pure: all it knows is handed in. */
+/** Decides whether a call runs, asks a person first, or is refused. Pure: it knows only its arguments. */
 import { relative, resolve } from 'node:path';
 import type { Metadata } from '../../shared/documents.ts';
 import { modeAllows } from '../../shared/modes.ts';
@@ -22,17 +22,17 @@ import { allow, ask, deny, strictestOf, type Verdict } from './verdict.ts';
 import { type Visibility, visibilityFor } from './visibility.ts';
 
 export interface Policy extends Rulebook {
-  /** Its absolute path: rules are about paths relative to it, however a call writes them. */
+  /** Its absolute path. Rules apply to paths relative to it, however a call writes them. */
   readonly workspace: string;
   /** Whether a sandbox passed its self-test. */
   readonly isConfined: boolean;
-  /** Whether the owner lets confined commands have the network unasked (rules.ts). */
+  /** Whether the owner lets confined commands use the network without a question (rules.ts). */
   readonly trustsNetwork?: boolean;
-  /** Where the paths of this call lead, relative to the workspace: rules hold for that, too, whatever the call names them. */
+  /** The real paths of this call, relative to the workspace. Rules apply to them too, however the call names them. */
   readonly realNames?: readonly (string | undefined)[] | undefined;
 }
 
-/** A call, as far as rules know it: its arguments were read before. */
+/** A call as the rules see it. Its arguments are already parsed. */
 export interface JudgedCall extends Pick<ToolCall, 'mode' | 'limits' | 'approvalReason'> {
   readonly definition: ToolFactsHere;
   readonly args: Metadata;
@@ -40,7 +40,7 @@ export interface JudgedCall extends Pick<ToolCall, 'mode' | 'limits' | 'approval
   readonly subjects: readonly string[];
 }
 
-/** The verdict on a call, whatever the edge thinks of it. */
+/** The verdict on a call. It does not depend on the edge's own judgement. */
 export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
   const { definition: tool, args, subjects, mode, limits = {}, approvalReason } = call;
   const { effect } = (isTrusted(tool, policy) && tool.claims) || tool;
@@ -53,7 +53,7 @@ export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
   ]);
 }
 
-/** By what the call would do, whatever the request demands of it. */
+/** The verdict on the call's work alone, without the request's demands. */
 function judgeWork(
   tool: ToolFactsHere,
   args: Metadata,
@@ -66,8 +66,8 @@ function judgeWork(
 }
 
 /**
- * What a call may show of the workspace, once it was let through: nothing of what a rule forbids, and of what a rule
- * asks about only what the person was asked about.
+ * The part of the workspace that an admitted call may show: nothing that a rule forbids. Of paths that a rule asks
+ * about it shows only those that the person was asked about.
  */
 export function visibilityOf(
   { definition: tool, subjects }: JudgedCall,
@@ -80,7 +80,7 @@ export function visibilityOf(
   return visibilityFor({ tool, folders, book: policy, answered });
 }
 
-/** A rename is also judged as what it comes to: the file is deleted where it was, and written where it will be. */
+/** A rename is also judged as its two parts: the old path is deleted, and the new path is written. */
 function judgePaths(tool: ToolFacts, subjects: readonly string[], policy: Policy): Verdict {
   const parts = tool.name === renameFile.name ? [deleteFile, write] : [];
   return strictestOf(
@@ -100,7 +100,7 @@ function verdictsOfPath(tool: ToolFacts, path: NamedPath, policy: Policy): Verdi
 /** A path of a call, both relative to the workspace. */
 interface NamedPath {
   readonly called: string;
-  /** Where it leads; undefined where that is not known. */
+  /** Where the path leads; undefined where that is unknown. */
   readonly realName: string | undefined;
 }
 
@@ -112,8 +112,8 @@ function namedPaths(subjects: readonly string[], { workspace, realNames }: Polic
 }
 
 /**
- * For each name of a call's path: as in the call, and by where it leads. To look at a folder is to look at what is in
- * it, which a pattern such as `private/*` is about: rules that forbid or ask hold for `private/`, too.
+ * The rules for each name of a call's path: as in the call, and the real path. A look at a folder shows its content,
+ * which a pattern like `private/*` is about. So rules that forbid or ask are also matched with `private/`.
  */
 function decidingRulesOfPath(
   tool: ToolFacts,
@@ -125,7 +125,7 @@ function decidingRulesOfPath(
   return names.map((name) => findDecidingRules(policy, tool, pathSubject(name, readingsOf(name))));
 }
 
-/** `./a/../b` and the absolute path of `b` are both `b`. */
+/** `./a/../b` and the absolute path of `b` both become `b`. */
 function toRelative(path: string, workspace: string): string {
   return relative(workspace, resolve(workspace, path)) || '.';
 }
@@ -142,7 +142,7 @@ function builtInVerdict(tool: ToolFacts): Verdict {
   }
 }
 
-/** What the request demands. Whether a call keeps to its allowed paths is for where its path is resolved. */
+/** The request's demands. Allowed paths are checked where the path is resolved. */
 function verdictsOfRequest(
   tool: ToolFacts,
   { allowedPaths, requireApproval = false }: CallLimits,
@@ -151,7 +151,7 @@ function verdictsOfRequest(
   const verdicts: Verdict[] = [];
   if (allowedPaths !== undefined && !takesPath(tool)) {
     verdicts.push(
-      deny(`The request allows ${tool.name} only some paths, and nothing can hold it to them.`),
+      deny(`The request allows ${tool.name} only some paths, and it cannot be limited to them.`),
     );
   }
   if (requireApproval) verdicts.push(ask(approvalReason));

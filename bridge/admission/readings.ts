@@ -1,9 +1,9 @@
-/** What else a command could be called, for the rules that forbid: without wrappers, options, paths and quotes. */
+/** Other names of a command, for the rules that forbid or ask: without wrappers, options, paths and quotes. */
 
 import { type Command, type CommandLine, parseCommandLine } from './command-line.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 
-/** Programs that run what stands behind their options, and how many operands come before it. */
+/** Programs that run another command after their options, and the number of operands before that command. */
 const WRAPPERS: ReadonlyMap<string, number> = new Map([
   ...'builtin command doas env exec ionice nice nohup parallel setsid stdbuf sudo time watch xargs'
     .split(' ')
@@ -12,21 +12,21 @@ const WRAPPERS: ReadonlyMap<string, number> = new Map([
   ['find', Number.POSITIVE_INFINITY],
 ]);
 
-/** Programs that run the operand behind `-c`, and what they are given to read. */
+/** Programs that run the operand after `-c`, and their input. */
 const SHELLS: ReadonlySet<string> = new Set('ash bash dash fish ksh script sh su zsh'.split(' '));
 
-/** Undefined for a command that is too tangled to tell. */
+/** Undefined for a command that is too tangled to read. */
 export type Readings = readonly string[] | undefined;
 
 /**
- * `sudo -u me /usr/bin/git -C . push` is also `git push`. Which options take a value is not known, so an operand
- * behind an option counts both as its value and as what follows it: a rule may hold too often, never too seldom.
+ * `sudo -u me /usr/bin/git -C . push` is also `git push`. We do not know which options take a value. So an operand
+ * after an option counts as the option's value, and also as an operand: a rule may apply too often, never too seldom.
  */
 export function readingsOf(command: Command): Readings {
   return collect((found) => found.addCommand(command, 0));
 }
 
-/** A line as one text, each command by its words or by what it comes down to. For rules that span commands. */
+/** A whole line as one text, with each command as its words or as its last reading. For rules that span commands. */
 export function lineReadingsOf({ parts }: CommandLine): Readings {
   return collect((found) => {
     const texts = parts.map((part) => (typeof part === 'string' ? [part] : namesOf(part)));
@@ -70,7 +70,7 @@ class Found {
 
   #addWords(words: readonly string[], inputs: readonly string[], depth: number): void {
     const starts = findOperands(words, 0, 0);
-    // A set's loop visits what is added meanwhile: the command that a wrapper runs may be a wrapper, too.
+    // The loop over a set also visits entries added meanwhile: a wrapper may run another wrapper.
     for (const start of starts) {
       const name = baseName(words[start] ?? '');
       const behind = start + 1;
@@ -95,7 +95,7 @@ class Found {
   }
 }
 
-/** Where the operand may stand that comes after `skipped` others. */
+/** The positions where the operand after `skipped` others may stand. */
 function findOperands(words: readonly string[], from: number, skipped: number): Set<number> {
   const found = new Set<number>();
   const seen = new Set<string>();

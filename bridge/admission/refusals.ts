@@ -1,4 +1,4 @@
-/** What a call came to that was not carried out. */
+/** The results of calls that were not carried out. */
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { JournalUnwritable, Resolution } from './book.ts';
@@ -18,7 +18,7 @@ export const TOO_LARGE = refuse(
   `A person must allow this call, and it is too large to be shown to one: ${RUN_LIMITS.maxProposalBytes} bytes at most. Make several small calls of it.`,
 );
 
-/** The path of a call that changes no file by itself leads elsewhere than when a person was asked about it. */
+/** For a call that changes no file itself: its path now leads elsewhere than when the person was asked. */
 export const LED_ELSEWHERE = refuse(
   'DENIED',
   'The path of this call leads elsewhere by now than when the person was asked, so it was not run: make the call again.',
@@ -28,7 +28,7 @@ export function denied(reason: string): ToolResult {
   return refuse('DENIED', `Not allowed on this machine: ${reason}`);
 }
 
-/** Of a question that was not answered with a yes. */
+/** The result for a question without a yes. */
 export function notAllowed({ decision, message }: Resolution): ToolResult {
   if (decision !== 'reject') return refuse('NOT_APPROVED', 'Nobody answered in time.');
   const said = message === undefined ? '' : ` They said: ${message}`;

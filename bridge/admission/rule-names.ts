@@ -1,4 +1,4 @@
-/** The names that a rule may use for tools, and the tools that a rule of such a name is about. */
+/** The names that a rule may use for tools, and the tools that each name stands for. */
 
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import { toolsRunBy } from '../../shared/tools/catalogue.ts';
@@ -7,14 +7,14 @@ import type { ToolFactsHere } from '../tools/executor.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** Tools by what they do. `web` has no tool yet. Each MCP server is a category, `mcp:<server>`. */
+/** Categories of tools by effect. `web` has no tool yet. Each MCP server is a category, `mcp:<server>`. */
 const CATEGORIES = ['read', 'edit', 'command', 'web'] as const;
 type Category = (typeof CATEGORIES)[number] | `mcp:${string}`;
 
-/** What rules know of a tool. */
+/** The part of a tool that rules use. */
 export type NamedTool = Pick<ToolFactsHere, 'name' | 'aliases' | 'effect' | 'origin' | 'claims'>;
 
-/** As much of a rule as says which tools it is about; rules.ts has the whole of it. */
+/** The part of a rule that selects tools; rules.ts has the whole rule. */
 interface NamingRule {
   readonly tool: string;
   readonly decision: 'allow' | 'ask' | 'deny';
@@ -22,8 +22,8 @@ interface NamingRule {
 }
 
 /**
- * A rule that forbids or asks also holds for each tool that does the same by another name: an owner
- * who forbids `edit_file` does not mean that `write` may. A rule that allows holds for its tool alone.
+ * A rule that forbids or asks also applies to each tool that does the same under another name: an owner who forbids
+ * `edit_file` does not want `write` to run. A rule that allows applies to its tool alone.
  */
 export function isFor(rule: NamingRule, tool: NamedTool): boolean {
   if (!isForDefinition(rule, tool)) return false;
@@ -35,22 +35,24 @@ export function isFor(rule: NamingRule, tool: NamedTool): boolean {
   );
 }
 
-/** A server can put another tool behind the same name: a rule that allows an offer holds for one definition of it. */
+/**
+ * A rule that allows an offered tool applies to one definition, because a server can put another tool behind the name.
+ */
 function isForDefinition({ decision, definition }: NamingRule, { claims }: NamedTool): boolean {
   if (definition !== undefined) return definition === claims?.digest;
   return decision !== 'allow' || claims === undefined;
 }
 
-/** Why no rule can have this name, as a sentence; undefined for a name that rules may have. */
+/** A sentence on why no rule can have this name; undefined for a permitted name. */
 export function problemOfName(pattern: string): string | undefined {
-  // Which servers there are is not known here, and they come and go.
+  // The servers are not known here, and they come and go.
   if (/^mcp[:_*]/.test(pattern)) return undefined;
   if (KNOWN_NAMES.some((name) => matchesWildcard(pattern, name))) return undefined;
   const shown = nameInLine(shorten(pattern, RULE_LIMITS.maxNameChars));
   if (
     toolsRunBy('edge').some((tool) => namesOf(tool).some((name) => matchesWildcard(pattern, name)))
   ) {
-    return `${shown} touches no machine, so no rule is about it: remove this rule`;
+    return `${shown} touches no machine, so no rule applies to it: remove this rule`;
   }
   return `there is no tool or category named ${shown}; the nearest name is ${nearestTo(shown)}`;
 }
@@ -71,7 +73,7 @@ function namesOf({ name, aliases }: Pick<ToolDefinition, 'name' | 'aliases'>): r
   return [name, ...aliases];
 }
 
-/** By edit distance without letter case. A shared beginning decides between equals. */
+/** Nearest by edit distance, ignoring case. Of equally near names, one with a shared beginning wins. */
 function nearestTo(name: string): string {
   const wanted = name.toLowerCase();
   const scored = KNOWN_NAMES.map((known) => {
@@ -82,7 +84,7 @@ function nearestTo(name: string): string {
   return scored.reduce((best, each) => (each.score < best.score ? each : best)).known;
 }
 
-/** Levenshtein's distance: how many characters to add, leave out or change. */
+/** Levenshtein distance: how many characters to add, leave out or change. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, at) => at);
   for (const [above, char] of [...a].entries()) {
@@ -96,7 +98,7 @@ function distance(a: string, b: string): number {
   return row.at(-1) ?? 0;
 }
 
-/** They change content. A file that must not change must not be deleted either. */
+/** Tools that change content. A file that must not change must not be deleted either. */
 const CHANGES = ['str_replace', 'edit_file', 'write'];
 const LISTINGS = ['list_dir', 'glob_file_search'];
 
@@ -116,5 +118,5 @@ const HELD_WITH: ReadonlyMap<string, readonly ToolDefinition[]> = new Map(
   ]),
 );
 
-/** Categories first: of two names that are equally near, the broader one is proposed. */
+/** Categories come first: of two equally near names the broader one is proposed. */
 const KNOWN_NAMES: readonly string[] = [...CATEGORIES, ...ON_BRIDGES.flatMap(namesOf)];

@@ -5,19 +5,19 @@ import { type Verdict, verdictOfOwner, verdictOfWorkspace } from './verdict.ts';
 import { matchesWildcard } from './wildcard.ts';
 
 export interface Rulebook {
-  /** Of the machine's owner. The last one that matches decides, over the built-in verdict. */
+  /** The machine owner's rules. The last rule that matches decides, and overrides the built-in verdict. */
   readonly userRules: readonly Rule[];
-  /** Of the repository, which others may have written: they only ever make a decision stricter. */
+  /** The repository's rules. Others may have written them, so they can only make a decision stricter. */
   readonly workspaceRules: readonly Rule[];
 }
 
-/** What rules match. */
+/** The path or command that rules match. */
 export interface Subject {
-  /** As it is written. */
+  /** The text as written. */
   readonly text: string;
-  /** What else it could be called: only rules that forbid or ask hold for these. */
+  /** Other names of the same thing. Only rules that forbid or ask apply to them. */
   readonly readings: readonly string[];
-  /** Whether a rule that allows can hold for it. */
+  /** Whether a rule that allows can apply. */
   readonly canBeAllowed: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface DecidingRules {
   readonly workspaces?: Rule | undefined;
 }
 
-/** `toReading` makes a pattern look like the readings it is matched with. */
+/** `toReading` writes a pattern in the same form as the readings. */
 export function findDecidingRules(
   { userRules, workspaceRules }: Rulebook,
   tool: NamedTool,
@@ -45,7 +45,7 @@ export function findDecidingRules(
   };
 }
 
-/** The verdicts of those rules; the built-in one where the owner has none. */
+/** The verdicts of the deciding rules. Where the owner has none, the built-in verdict takes its place. */
 export function verdictsOf({ owners, workspaces }: DecidingRules, builtIn: Verdict): Verdict[] {
   return [
     owners === undefined ? builtIn : verdictOfOwner(owners),

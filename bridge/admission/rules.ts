@@ -19,10 +19,12 @@ export const Rule = z.strictObject({
       const problem = problemOfName(name);
       if (problem !== undefined) context.addIssue({ code: 'custom', message: problem });
     }),
-  /** Matched against the call's path or command line; everything without it. */
+  /** Matched against the call's path or command line. The default matches everything. */
   pattern: z.string().min(1).default('*'),
   decision: Decision,
-  /** Digest of the one definition of an offered tool that the rule is about; a rule that allows such a tool needs it. */
+  /**
+   * Digest of an offered tool's one definition that the rule applies to. A rule that allows an offered tool needs it.
+   */
   definition: z
     .string()
     .regex(/^[0-9a-f]{64}$/, { error: 'it is the digest that the question about the tool shows' })
@@ -38,14 +40,14 @@ const RuleFile = z
     error: 'it has neither "preset" nor "rules"',
   });
 
-/** What a rule file comes to: the rules of its preset, then its own. */
+/** The meaning of a rule file: the rules of its preset, then its own. */
 export interface RuleSet {
   readonly rules: readonly Rule[];
-  /** Whether a confined command may have the network unasked. Nothing else that it may ask for. */
+  /** Whether a confined command may use the network without a question. No other permission is included. */
   readonly trustsNetwork: boolean;
 }
 
-/** Where a rule file begins; its own rules come after and win. `workspace` holds without any file. */
+/** A rule file starts from a preset. Its own rules come after and win. `workspace` applies without any file. */
 const PRESETS: Readonly<Record<z.infer<typeof PresetName>, RuleSet>> = {
   'read-only': { rules: forAll('deny', ['edit', 'command', 'web', 'mcp:*']), trustsNetwork: false },
   ask: { rules: forAll('ask', ['edit', 'command', 'web', 'mcp:*']), trustsNetwork: false },
@@ -57,10 +59,7 @@ function forAll(decision: Rule['decision'], categories: readonly string[]): read
   return categories.map((tool) => ({ tool, pattern: '*', decision }));
 }
 
-/**
- * The file's rules; those of `workspace` when there is no such file. A file that is wrong throws, for
- * its rules may be missed.
- */
+/** The file's rules; those of `workspace` without a file. Throws for a wrong file, because its rules may be needed. */
 export async function readRules(path: string): Promise<RuleSet> {
   try {
     return parseRules(await readPlainFile(path), path);

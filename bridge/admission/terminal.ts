@@ -6,7 +6,7 @@ import { describeProposal, inPlainSight } from '../../shared/plain-sight.ts';
 import { consequenceOf } from '../../shared/tools/catalogue.ts';
 import type { TerminalAnswer, TerminalPrompt } from './askers.ts';
 
-/** Undefined where there is no terminal: then nobody is asked here. */
+/** Undefined where there is no terminal. Then the bridge asks nothing here. */
 export function createTerminalPrompt(
   input: KeyInput & MaybeTerminal,
   output: KeyOutput & MaybeTerminal,
@@ -27,7 +27,7 @@ interface MaybeTerminal {
   readonly isTTY?: boolean | undefined;
 }
 
-/** It means the whole job and not the question: a bridge that `up` has started leaves its end to `up`. */
+/** Ctrl-C ends the whole job, not the question. A bridge that `up` has started lets `up` end it. */
 function interruptJob(): boolean {
   signalAll('SIGINT');
   return true;
@@ -41,12 +41,12 @@ interface Prompt {
   readonly output: NodeJS.WritableStream;
 }
 
-/** The keyboard is held only as long as the question, so that the terminal is free in between. */
+/** Holds the keyboard only during the question, so that the terminal is free in between. */
 async function askOne(prompt: Prompt): Promise<TerminalAnswer | undefined> {
   const { question, reason, signal, keyboard, output } = prompt;
   if (signal.aborted) return undefined;
   const answer = await readAnswer(keyboard, describeQuestion(question, reason), signal);
-  // Taken back, or the terminal was closed: somebody else answers, or nobody.
+  // The question was withdrawn or the terminal was closed. Another device may still answer.
   if (answer === undefined) output.write('(The question was withdrawn.)\n');
   return answer;
 }
@@ -67,7 +67,7 @@ async function readAnswer(
   }
 }
 
-/** Everything that is approved, and in plain sight. */
+/** Shows everything that the person approves, with no hidden characters. */
 export function describeQuestion({ proposal }: ApprovalQuestion, reason: string): string {
   return [
     '',

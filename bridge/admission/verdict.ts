@@ -1,4 +1,4 @@
-/** What is decided about a call, and why. */
+/** The decision about a call, with its reason. */
 import { type Decision, type Rule, strictest } from './rules.ts';
 
 export interface Verdict {
@@ -7,7 +7,7 @@ export interface Verdict {
   readonly reason: string;
 }
 
-/** The first of the strictest. */
+/** The first of the strictest verdicts. */
 export function strictestOf(verdicts: readonly Verdict[]): Verdict {
   const decision = strictest(verdicts.map((verdict) => verdict.decision));
   return verdicts.find((verdict) => verdict.decision === decision) ?? ask('No rule applies.');

@@ -1,4 +1,7 @@
-/** What a search may show: of paths that the rules forbid or ask about, not even the names. */
+/**
+ * The part of the workspace that a search may show. It hides paths that the rules forbid or ask about, even their
+ * names.
+ */
 
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { codebaseSearch } from '../../shared/tools/codebase-search.ts';
@@ -17,27 +20,27 @@ import type { Rule } from './rules.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 
 export interface Visibility {
-  /** Whether a call may show what is at a path; its name is relative to the workspace. */
+  /** Whether a call may show the path; `name` is relative to the workspace. */
   readonly mayShow: (name: string) => boolean;
   /**
-   * For the model: which paths a search leaves out, without a word about whether there are any. Undefined where no
-   * rule could make it leave out something.
+   * A note for the model about the paths that a search leaves out. It does not tell whether any such path exists.
+   * Undefined where no rule could make the search leave out a path.
    */
   readonly note: string | undefined;
 }
 
 export interface Look {
   readonly tool: ToolFacts;
-  /** Where it looks, relative to the workspace. */
+  /** The folders that the call looks at, relative to the workspace. */
   readonly folders: readonly string[];
   readonly book: Rulebook;
-  /** The rules about the call's own path: what they ask was answered before it runs. */
+  /** The rules about the call's own path. Their questions were answered before the call runs. */
   readonly answered: readonly DecidingRules[];
 }
 
 /**
- * A search does not ask about each path it comes across: nobody could tell what they are asked about, and a search
- * over everything would always ask. It leaves such paths out and says so; a call that names one asks.
+ * A search does not ask about each path that it finds. A person could not tell what the question is about, and a search
+ * over everything would always ask. The search leaves out these paths and says so. A call that names one asks.
  */
 export function visibilityFor({ tool, folders, book, answered }: Look): Visibility {
   const open = new Set(answered.flatMap(present));
@@ -56,7 +59,7 @@ export function visibilityFor({ tool, folders, book, answered }: Look): Visibili
   };
 }
 
-/** Of the whole workspace, without having asked anybody. */
+/** For the whole workspace, without any answered question. */
 export function visibilityInAll(tool: ToolFacts, book: Rulebook): Visibility {
   return visibilityFor({ tool, folders: ['.'], book, answered: [] });
 }
@@ -72,7 +75,7 @@ function present({ owners, workspaces }: DecidingRules): Rule[] {
   return [owners, workspaces].filter((rule) => rule !== undefined);
 }
 
-/** Whether a rule can be about anything in the folder, by how its pattern begins. */
+/** Whether a rule can match a path in the folder, judged by the start of its pattern. */
 function reaches({ pattern }: Rule, folder: string): boolean {
   const beginning = pattern.split(/[*?]/, 1)[0] ?? '';
   const inFolder = folder === '.' ? '' : `${folder}/`;

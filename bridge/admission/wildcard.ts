@@ -1,8 +1,8 @@
-/** Patterns of rules: `*` stands for any text, `?` for any one character, everything else for itself. */
+/** Patterns of rules: `*` stands for any text, `?` for any one character, all other characters for themselves. */
 
 /**
- * Whether the whole text matches. Each piece between two stars is looked for once, as early as it stands: patterns come
- * from repositories too, and a regular expression made of one could be slow on purpose.
+ * Whether the whole text matches. Takes the first match of each piece between two stars, and never goes back. A regular
+ * expression would not be safe: patterns come from repositories too, and one could be slow on purpose.
  */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const [head = '', ...pieces] = pattern.split('*');
@@ -28,7 +28,10 @@ function standsAt(piece: string, text: string, start: number): boolean {
   return start + piece.length <= text.length;
 }
 
-/** The first place from `from` on; its longest run of plain characters leads there, for `indexOf` is quick. */
+/**
+ * The first match at or after `from`. Searches for the longest run of plain characters first, because `indexOf` is
+ * fast.
+ */
 function placeOf(piece: string, text: string, from: number): number | null {
   const runs = piece.split('?');
   const longest = runs.reduce((best, run) => (run.length > best.length ? run : best), '');

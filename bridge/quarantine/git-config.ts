@@ -1,4 +1,4 @@
-/** Which settings of a repository's configuration start nothing, and a configuration made of those alone. */
+/** Judges a repository's configuration by its settings, and writes one from the harmless settings alone. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { access, constants } from 'node:fs/promises';
@@ -6,7 +6,7 @@ import { isAbsolute, join, relative, sep } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
-/** `core.bare`, `remote.origin.url`: as git lists it, the part in the middle as it was written. */
+/** For example `core.bare` or `remote.origin.url`, as git lists it. The middle part is spelled as in the file. */
 export interface Setting {
   readonly key: string;
   readonly value: string;
@@ -14,11 +14,14 @@ export interface Setting {
 
 export interface JudgedConfig {
   readonly harmless: readonly Setting[];
-  /** Whatever is not known to be harmless: most of it starts programs, or names files that do. */
+  /** All settings that are not known to be harmless. Most of them start programs, or name files that do. */
   readonly refused: readonly Setting[];
 }
 
-/** Undefined for what git cannot read; then nothing of it is harmless. Includes are settings, and are not followed. */
+/**
+ * Undefined for a text that git cannot read; then none of it is harmless. An include counts as a setting; nothing
+ * follows it.
+ */
 export async function judgeConfig(
   config: Uint8Array,
   git: string | undefined,
@@ -31,12 +34,12 @@ export async function judgeConfig(
   };
 }
 
-/** The text of a configuration with these settings, which must be harmless ones. */
+/** The text of a configuration with these settings. The caller passes harmless ones only. */
 export function configOf(settings: readonly Setting[]): string {
   return settings.map(toText).join('');
 }
 
-/** For a repository of whose configuration nothing could be kept. */
+/** For a repository whose configuration had no readable settings. */
 export const PLAIN_SETTINGS: readonly Setting[] = [
   { key: 'core.repositoryformatversion', value: '0' },
   { key: 'core.filemode', value: 'true' },
@@ -44,7 +47,7 @@ export const PLAIN_SETTINGS: readonly Setting[] = [
   { key: 'core.logallrefupdates', value: 'true' },
 ];
 
-/** The machine's git: never one in the workspace, where a command could have put it. */
+/** The machine's git. Skips folders in the workspace, where a command could have put one. */
 export async function findGit(workspace: string): Promise<string | undefined> {
   for (const folder of (process.env['PATH'] ?? '').split(':')) {
     const way = relative(workspace, folder);
@@ -69,19 +72,19 @@ async function listSettings(config: Uint8Array, git: string): Promise<Setting[] 
     killSignal: 'SIGKILL',
   });
   const exited = once(child, 'exit');
-  // It ends before it has read everything where the text is no configuration.
+  // Git ends before it has read everything when the text is no configuration.
   child.stdin.on('error', () => {}).end(config);
   try {
     const [listed, [exitCode]] = await Promise.all([text(child.stdout), exited]);
     return exitCode === 0 ? listed.split('\0').filter(Boolean).map(toSetting) : undefined;
   } catch {
-    return undefined; // It could not be started.
+    return undefined; // Git could not be started.
   }
 }
 
 const LIST = ['config', '--file', '-', '--no-includes', '--null', '--list'];
 
-/** A key without a value is true. */
+/** A key without a value means true. */
 function toSetting(entry: string): Setting {
   const end = entry.indexOf('\n');
   return end < 0
@@ -90,7 +93,7 @@ function toSetting(entry: string): Setting {
 }
 
 function isHarmless({ key, value }: Setting): boolean {
-  // A character that no text of UTF-8 has stands for a byte that we would not write back.
+  // A control character or U+FFFD stands for a byte that we could not write back.
   if (/[\p{Cc}\ufffd]/u.test(`${key}${value}`)) return false;
   return HARMLESS.some(([keys, values]) => keys.test(key) && values.test(value));
 }
@@ -99,8 +102,8 @@ const SWITCH = /^(?:true|false|yes|no|on|off|0|1|)$/i;
 const TEXT = /^/;
 
 /**
- * An address that is reached by http, https, git or ssh, with no word in it that a program could take for an option.
- * Not a folder of this machine: a push to one runs the hooks that lie there.
+ * An address that git reaches by http, https, git or ssh. It holds no word that a program could take for an option. A
+ * folder of this machine does not match: a push to a folder runs the hooks in it.
  */
 const ADDRESS = new RegExp(
   [
@@ -109,7 +112,7 @@ const ADDRESS = new RegExp(
   ].join('|'),
 );
 
-/** A short list on purpose: what is not on it is put away, and the person can put it back. */
+/** A short list on purpose: every other setting is put away, and the person can put it back. */
 const HARMLESS: readonly (readonly [keys: RegExp, values: RegExp])[] = [
   [/^core\.repositoryformatversion$/, /^[01]$/],
   [/^core\.(?:filemode|bare|ignorecase|precomposeunicode|symlinks)$/, SWITCH],
@@ -129,7 +132,7 @@ const HARMLESS: readonly (readonly [keys: RegExp, values: RegExp])[] = [
   [/^pull\.(?:rebase|ff)$/, SWITCH],
 ];
 
-/** A section for each setting: git reads them together. */
+/** Writes a section for each setting. Git merges sections of the same name. */
 function toText({ key, value }: Setting): string {
   const [section = '', ...rest] = key.split('.');
   const name = rest.pop() ?? '';

@@ -1,4 +1,4 @@
-/** Looks through a repository's own folder for everything that is not known to start nothing. */
+/** Searches a repository's own folder for everything that is not known to be harmless. */
 import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inOneLine, shorten } from '../../shared/plain-sight.ts';
@@ -7,20 +7,20 @@ import { configOf, findGit, judgeConfig, PLAIN_SETTINGS, type Setting } from './
 import { type HeldEntry, type HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
-/** One thing that must not stay. */
+/** One entry that must not stay. */
 export interface Finding {
-  /** The names that lead to it from the repository's folder: `hooks`, `pre-commit`. */
+  /** The names that lead to the entry from the repository's folder: `hooks`, `pre-commit`. */
   readonly way: readonly BytePath[];
-  /** What it would start, for people. */
+  /** What the entry would start, for people. */
   readonly what: readonly string[];
-  /** The text of the file that takes its place. */
+  /** The text of the file that replaces the entry. */
   readonly replacement?: string;
 }
 
-/** The machine's git, as far as there is one. */
+/** The machine's git; the fields are undefined where it has none. */
 export interface GitTools {
   readonly git: string | undefined;
-  /** The folder of the hooks that it lays into each new repository: examples that are not run. */
+  /** The folder of example hooks that git copies into each new repository. Git does not run them. */
   readonly samples: string | undefined;
 }
 
@@ -32,10 +32,10 @@ export async function findGitTools(workspace: string): Promise<GitTools> {
 }
 
 /**
- * What of a repository is not on the list of what git only reads as data. The list is of what may stay, for git knows
- * many ways to a program: its hooks, most settings, a `commondir` with another configuration, the commands of a rebase
- * that was begun, a log that is a link to a shell's profile.
- * @throws {QuarantineError} or the system's error where it cannot be looked through; then nothing is known of it.
+ * Finds all entries of a repository that are not on the list of harmless ones. The list names what may stay, because
+ * git has many ways to start a program: its hooks, most settings, a `commondir` with another configuration, the
+ * commands of a rebase in progress, a log that is a link to a shell's profile.
+ * @throws {QuarantineError} or the system's error when the repository cannot be searched; then nothing is known.
  */
 export async function examineRepository(
   folder: HeldFolder,
@@ -48,13 +48,13 @@ export async function examineRepository(
 
 type Way = readonly BytePath[];
 
-/** Written by git for itself alone, and no more than data. A worktree has these too. */
+/** Files that git writes for itself. They hold only data. A worktree has them too. */
 const STATE_FILES =
   /^(?:(?:ORIG_|FETCH_|MERGE_|CHERRY_PICK_|REVERT_)?HEAD|MERGE_(?:MODE|MSG|RR)|AUTO_MERGE|(?:COMMIT|TAG)_EDITMSG|SQUASH_MSG|index|sharedindex\.[0-9a-f]+)$/;
 const REPOSITORY_FILES = /^(?:packed-refs|shallow|description)$/;
 const INFO_FILES = /^(?:attributes|exclude|refs|sparse-checkout|grafts)$/;
 const WORKTREE_FILES = /^(?:gitdir|locked)$/;
-/** Any of them makes a folder below `modules` a repository, and not a part of a submodule's name. */
+/** Any of these makes a folder below `modules` a repository instead of a part of a submodule's name. */
 const REPOSITORY_MARKS = /^(?:HEAD|config|commondir|objects|refs|hooks)$/;
 const SAMPLE = /^[a-z-]+\.sample$/;
 
@@ -98,7 +98,7 @@ class Examination {
       case 'hooks':
         return await this.#within(folder, way, name, (held, inner) => this.#hooks(held, inner));
       case 'branches':
-        // An old kind of remotes: each file in it would name an address.
+        // An old kind of remote: each file in `branches` names an address.
         return await this.#within(folder, way, name, (held, inner) =>
           this.#files(held, inner, NOTHING),
         );
@@ -111,7 +111,7 @@ class Examination {
     }
   }
 
-  /** Submodules' repositories; their names may have slashes, so there are folders in between. */
+  /** Searches the submodules' repositories. Their names may have slashes, so there can be folders in between. */
   async #modules(folder: HeldFolder, way: Way): Promise<void> {
     for (const { name, kind } of await this.#list(folder, way)) {
       if (kind !== 'folder') this.#refuse(way, name);
@@ -150,7 +150,10 @@ class Examination {
     }
   }
 
-  /** Objects are shared between clones by hard links; what git appends to must not be something else's content. */
+  /**
+   * Clones share objects by hard links. A file that git appends to must have no second link: `mayShare` is false for
+   * it.
+   */
   async #data(folder: HeldFolder, way: Way, { mayShare }: { mayShare: boolean }): Promise<void> {
     for (const { name, kind } of await this.#list(folder, way)) {
       if (kind === 'folder') {
@@ -236,7 +239,7 @@ class Examination {
 /** Matches no name. */
 const NOTHING = /(?!)/;
 
-/** The first of many, and how many more there are. */
+/** Keeps the first `maxWhats`, and says how many more there are. */
 export function boundedWhat(what: readonly string[]): string[] {
   const { maxWhats } = QUARANTINE_LIMITS;
   const others = what.length - maxWhats;

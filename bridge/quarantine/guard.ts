@@ -1,4 +1,4 @@
-/** Watches what commands leave behind in a workspace, so that none of it waits for the person's own programs. */
+/** Watches what commands leave in a workspace, so that the person's own programs do not run any of it. */
 import { lstat } from 'node:fs/promises';
 import { isSystemError } from '../../machine/system-error.ts';
 import type { AttentionItem } from '../../shared/attention.ts';
@@ -13,33 +13,35 @@ export interface GuardConfig extends LooksConfig {
   readonly tell: (line: string) => void;
 }
 
-/** A command of the sandbox, from before it is prepared. */
+/** A command of the sandbox, from the moment before it is prepared. */
 export interface GuardedCommand {
-  /** All of its processes are gone: what it made. */
+  /** Called when all of its processes have gone. Resolves with what it made. */
   readonly ended: () => Promise<readonly AttentionItem[]>;
   /**
-   * Its call returns while it runs on: what it made so far. What it makes until `end` settles is told at the machine,
-   * and with the result of a later call.
+   * Called when its call returns while the command still runs. Resolves with what it has made so far. What it makes
+   * until `end` settles is told at the machine, and with the result of a later call.
    */
   readonly leaves: (end: Promise<unknown>) => Promise<readonly AttentionItem[]>;
 }
 
 /**
- * The guard of one workspace. What comes into being while a command runs counts as made by a command; what comes while
- * none does is the person's. Looks are made one after the other.
+ * The guard of one workspace. Everything that appears while a command runs counts as made by a command; everything else
+ * is the person's. Looks run one after the other.
  */
 export class WorkspaceGuard {
   readonly #workspace: string;
   readonly #looks: Looks;
   readonly #telling: Telling;
-  /** When each began. */
+  /** The running commands, with the time at which each began. */
   readonly #running = new Map<symbol, number>();
-  /** Of commands whose calls have returned. */
+  /** The ends of commands whose calls have returned. */
   readonly #endings = new Set<Promise<void>>();
   #turn: Promise<unknown> = Promise.resolve();
   #watch: NodeJS.Timeout | undefined;
 
-  /** Looks first for what the commands of a bridge made that was killed. Before any command, and before the sandbox. */
+  /**
+   * Searches first for things that commands of a killed bridge made. Runs before any command and before the sandbox.
+   */
   static async open(config: GuardConfig): Promise<WorkspaceGuard> {
     const before = readKnown(config.stateDir);
     const wasOpen = before?.open === true;
@@ -56,8 +58,8 @@ export class WorkspaceGuard {
   }
 
   /**
-   * To be called before the command is prepared: what the sandbox protects is then known, or will be looked at. When it
-   * returns, what is known is on disk.
+   * The caller calls this before it prepares the command: then the paths that the sandbox protects are known, or are
+   * looked at. When it resolves, the known things are on disk.
    */
   async begins(command: string): Promise<GuardedCommand> {
     const token = Symbol(command);
@@ -90,8 +92,8 @@ export class WorkspaceGuard {
   }
 
   /**
-   * Whether something of this name is in the workspace's own folder that a command may have made, and that waits for
-   * the next look: it counts as not there.
+   * Whether a command may have made the entry of this name in the workspace's own folder. Until the next look the entry
+   * counts as absent.
    */
   async isForeign(name: string): Promise<boolean> {
     if (this.#running.size === 0) return false;
@@ -104,12 +106,12 @@ export class WorkspaceGuard {
     }
   }
 
-  /** What was found goes with the next result again: the one that it went with is not shown. */
+  /** Adds these items to the next result again, because the result that told them is not shown. */
   tellAgain(items: readonly AttentionItem[]): void {
     this.#telling.keep(items);
   }
 
-  /** Called when all commands have ended: what comes from now on is the person's. */
+  /** Called when all commands have ended. Everything that appears afterwards is the person's. */
   async close(): Promise<void> {
     clearInterval(this.#watch);
     await Promise.all(this.#endings);
@@ -120,7 +122,7 @@ export class WorkspaceGuard {
     });
   }
 
-  /** A look outside of a command's own: tells what it finds at the machine, and with the next result. */
+  /** A look that belongs to no single result. Tells its findings at the machine, and with the next result. */
   async #later(command: string | null): Promise<void> {
     this.#keep(await this.#inTurn(() => this.#look(command)));
   }
@@ -141,7 +143,7 @@ export class WorkspaceGuard {
     return this.#running.size === 0 ? undefined : Math.min(...this.#running.values());
   }
 
-  /** While a command runs in the background it may make anything at any time. */
+  /** Looks again and again while a command runs in the background, because it may make things at any time. */
   #keepWatch(): void {
     this.#watch ??= setInterval(() => {
       const [oldest] = this.#running.keys();

@@ -1,11 +1,11 @@
-/** A folder that a command may be changing: held by its descriptor, so that nothing done in it happens elsewhere. */
+/** A folder that a command may be changing. A descriptor holds it, so our work never lands in another folder. */
 import { type BigIntStats, constants } from 'node:fs';
 import { chmod, type FileHandle, lstat, open, opendir, readlink, realpath } from 'node:fs/promises';
 import { isSystemError } from '../../machine/system-error.ts';
 import { type BytePath, toBytes } from '../sandbox/byte-path.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
-/** What lies under a name; nothing is followed. */
+/** The kind of an entry. Links are not followed. */
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
 export interface HeldEntry {
@@ -13,14 +13,17 @@ export interface HeldEntry {
   readonly kind: EntryKind;
 }
 
-/** Something is not what it was a moment ago, or cannot be worked on within our limits. */
+/** An entry has changed since the last look, or our limits do not allow the work on it. */
 export class QuarantineError extends Error {
   override readonly name = 'QuarantineError';
 }
 
-/** On Linux a descriptor is a path, and nothing can come between; elsewhere there is no sandbox whose commands could. */
+/**
+ * On Linux a descriptor serves as a path, so no program can put another folder in between. Elsewhere there is no
+ * sandbox.
+ */
 export class HeldFolder implements AsyncDisposable {
-  /** Where it was when it was opened: absolute, with every link resolved. */
+  /** The folder's path when it was opened: absolute, with every link resolved. */
   readonly path: BytePath;
   readonly #handle: FileHandle;
 
@@ -30,7 +33,8 @@ export class HeldFolder implements AsyncDisposable {
   }
 
   /**
-   * Opens a folder by its real path. A link anywhere on the way was put there since: that is a {@link QuarantineError}.
+   * Opens a folder by its real path. Throws a {@link QuarantineError} when the path leads through a link: it was put
+   * there since.
    */
   static async open(path: BytePath): Promise<HeldFolder> {
     const held = await HeldFolder.#hold(toBytes(path), path);
@@ -42,12 +46,12 @@ export class HeldFolder implements AsyncDisposable {
     throw new QuarantineError('a folder on the way to it was replaced');
   }
 
-  /** Opens a folder in this one. A link is not followed. */
+  /** Opens a folder in this one. Does not follow a link. */
   async openFolder(name: BytePath): Promise<HeldFolder> {
     return await HeldFolder.#hold(this.entry(name), `${this.path}/${name}`);
   }
 
-  /** As {@link openFolder}, also one that its modes close: for what a command made, never for the person's own. */
+  /** Like {@link openFolder}, but also opens a folder that its mode closes. Only for what a command made. */
   async openAnyway(name: BytePath): Promise<HeldFolder> {
     try {
       return await this.openFolder(name);
@@ -63,12 +67,12 @@ export class HeldFolder implements AsyncDisposable {
     return new HeldFolder(await open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), real);
   }
 
-  /** A path that leads to this very folder's entry, whatever the folder is called by now. */
+  /** A path to an entry of this very folder, even after the folder has been renamed. */
   entry(name: BytePath): Buffer {
     return toBytes(`${this.#self}/${name}`);
   }
 
-  /** Throws `ENOENT` where there is none. */
+  /** Throws `ENOENT` where there is no entry. */
   async stat(name: BytePath): Promise<BigIntStats> {
     return await lstat(this.entry(name), { bigint: true });
   }
@@ -84,7 +88,7 @@ export class HeldFolder implements AsyncDisposable {
     }
   }
 
-  /** All entries, in the order of the disk; more than the limit are a {@link QuarantineError}. */
+  /** All entries, in the order of the disk. Throws a {@link QuarantineError} for more than `maxEntries`. */
   async list(): Promise<readonly HeldEntry[]> {
     const entries: HeldEntry[] = [];
     for await (const entry of await opendir(toBytes(this.#self), { encoding: 'latin1' })) {
@@ -96,7 +100,7 @@ export class HeldFolder implements AsyncDisposable {
     return entries;
   }
 
-  /** The bytes of a regular file; undefined for anything else and for one that is too large. Never waits. */
+  /** The bytes of a regular file. Undefined for any other kind, and for a file that is too large. Never blocks. */
   async read(name: BytePath, maxBytes: number): Promise<Buffer | undefined> {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
     let file: FileHandle;
@@ -109,15 +113,15 @@ export class HeldFolder implements AsyncDisposable {
     await using held = file;
     const stats = await held.stat();
     if (!stats.isFile() || stats.size > maxBytes) return undefined;
-    // One byte more than allowed: it may grow while it is read.
+    // One byte more than allowed, because the file may grow during the read.
     const bytes = Buffer.alloc(maxBytes + 1);
     const { bytesRead } = await held.read(bytes, 0, bytes.length, 0);
     return bytesRead > maxBytes ? undefined : bytes.subarray(0, bytesRead);
   }
 
   /**
-   * Gives its owner all rights to an entry that they may have taken from themselves. By a descriptor: `chmod` by name
-   * follows links.
+   * Gives the owner of an entry all rights, which the owner may have removed. Works by descriptor, because `chmod` by
+   * name follows links.
    */
   async makeOurs(name: BytePath): Promise<void> {
     if (!IS_LINUX) return;
@@ -142,10 +146,10 @@ export class HeldFolder implements AsyncDisposable {
 
 const IS_LINUX = process.platform === 'linux';
 
-/** Linux's own; Node has no name for it. */
+/** Linux only; Node has no name for it. */
 const O_PATH = 0o10000000;
 
-/** Of anything that tells what it is. */
+/** The kind of an entry, from its stats or directory entry. */
 export function kindOf(entry: {
   isFile(): boolean;
   isDirectory(): boolean;

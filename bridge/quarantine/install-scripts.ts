@@ -1,4 +1,4 @@
-/** Notices which scripts of an install (`npm install` runs them unasked) a command has added or changed. */
+/** Notices which install scripts a command has added or changed. `npm install` runs them without asking. */
 
 import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync } from 'node:fs';
@@ -12,7 +12,7 @@ import { closureOf } from '../sandbox/protected.ts';
 import { HeldFolder } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
-/** One file, and what of it an install would run. */
+/** One file, and the scripts in it that an install would run. */
 export interface ScriptNews {
   readonly name: string;
   readonly what: readonly string[];
@@ -32,7 +32,7 @@ interface KnownFolder {
   readonly entries: number;
 }
 
-/** Of one workspace. Unchanged folders cost one `lstat` each; packages of others (`node_modules`) are left out. */
+/** For one workspace. An unchanged folder costs one `lstat`. Installed packages (`node_modules`) are left out. */
 export class InstallScripts {
   readonly #workspace: BytePath;
   readonly #folders = new Map<BytePath, KnownFolder>();
@@ -42,7 +42,7 @@ export class InstallScripts {
     this.#workspace = workspace;
   }
 
-  /** What is other than at the last look, and was changed after this moment. What is older the person did. */
+  /** The scripts that have changed since the last look and after `sinceMs`. The person made older changes. */
   async news(sinceMs: number): Promise<readonly ScriptNews[]> {
     const news: ScriptNews[] = [];
     const files = new Map<BytePath, KnownFile>();
@@ -61,7 +61,7 @@ export class InstallScripts {
     return news;
   }
 
-  /** Level by level, nearest first. */
+  /** Goes level by level, nearest first. */
   async #find(): Promise<readonly BytePath[]> {
     const found: BytePath[] = [];
     let left: number = QUARANTINE_LIMITS.maxScriptScanEntries;
@@ -73,7 +73,7 @@ export class InstallScripts {
       left -= folder.entries;
       found.push(...folder.files.map((name) => `${path}/${name}`));
       queue.push(...folder.folders.map((name) => `${path}/${name}`));
-      // Each look is a few microseconds of this thread.
+      // Each look takes a few microseconds of this thread.
       if (++looked % FOLDERS_AT_ONCE === 0) await setImmediate();
     }
     return found;
@@ -97,7 +97,7 @@ export class InstallScripts {
       if (isSettled) this.#folders.set(path, folder);
       return folder;
     } catch {
-      return undefined; // Gone or replaced meanwhile, or too large to be a part of a project.
+      return undefined; // The folder has gone, was replaced, or is too large to be part of a project.
     }
   }
 
@@ -117,7 +117,7 @@ export class InstallScripts {
 const FOLDERS_AT_ONCE = 500;
 const NO_SCRIPTS: Scripts = new Map();
 
-/** All that npm, yarn and pnpm run by themselves for an install in the folder. */
+/** All scripts that npm, yarn and pnpm run by themselves for an install in the folder. */
 const INSTALL_SCRIPTS = [
   'preinstall',
   'install',
@@ -142,14 +142,14 @@ const LOOKS: Readonly<Record<BytePath, (bytes: Buffer) => Scripts>> = {
       }),
     );
   },
-  // Where there is one, npm builds what it says.
+  // npm builds the module that this file describes.
   'binding.gyp': (bytes) =>
     new Map([['npm builds it', createHash('sha256').update(bytes).digest('hex')]]),
 };
 
 const PackageFile = z.object({ scripts: z.record(z.string(), z.unknown()) });
 
-/** npm passes over a byte order mark too. */
+/** Strips a byte order mark, as npm does. */
 function toValue(json: string): unknown {
   try {
     return parseJson(json.replace(/^\ufeff/, ''));
@@ -182,7 +182,7 @@ function statsOf(path: BytePath): BigIntStats | undefined {
   try {
     return lstatSync(toBytes(path), { bigint: true, throwIfNoEntry: false });
   } catch {
-    return undefined; // Not ours to look at: then an install of ours does not run it.
+    return undefined; // We may not look at the file, so an install of ours does not run it.
   }
 }
 

@@ -1,4 +1,4 @@
-/** What was protected before a command began, on disk: a bridge that is killed must know it at its next start. */
+/** Stores on disk what was protected before a command began: after a kill, the next bridge needs to know it. */
 
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { quarantineFolder } from './store.ts';
 
 const KnownFile = z.object({
   version: z.literal(1),
-  /** Whether a bridge began commands and has not told since that none of them is left. */
+  /** Whether a bridge has begun commands and has not recorded since that all have ended. */
   open: z.boolean(),
   /** Names by identity (sandbox/scan.ts). The names are for people who read the file. */
   entries: z.record(z.string(), z.string()),
@@ -25,16 +25,16 @@ export function readKnown(stateDir: string): KnownFile | undefined {
     return KnownFile.parse(parseJson(readFileSync(path, 'utf8')));
   } catch (cause) {
     if (isSystemError(cause, 'ENOENT')) return undefined;
-    // To guess would be to take the person's own repositories for a command's, or the other way round.
+    // A guess would confuse the person's own repositories with those that a command made.
     throw new DrawbridgeError(
       'NOT_CONFIGURED',
-      `${path} is damaged: remove it, after you have looked for repositories (.git) in the workspace that you do not know.`,
+      `${path} is damaged. Look in the workspace for repositories (.git) that you do not know, then remove this file.`,
       { cause },
     );
   }
 }
 
-/** Survives a loss of power when it returns. */
+/** When it returns, the file survives a loss of power. */
 export function writeKnown(stateDir: string, known: KnownFile): void {
   makePrivateFolder(quarantineFolder(stateDir));
   replaceFile(pathIn(stateDir), JSON.stringify(known));

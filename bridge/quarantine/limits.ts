@@ -4,35 +4,37 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 const SECOND = 1000;
 
-/** What a command made and is put away before a person's programs meet it. */
+/** Bounds on the search for things that commands made, and on putting them away. */
 export const QUARANTINE_LIMITS = {
   /** Directory entries looked at for install scripts, nearest first: about 100 ms the first time. */
   maxScriptScanEntries: 20_000,
   /** Entries of one folder, and of one repository, that are looked at: a clone's loose objects are some thousands. */
   maxEntries: 100_000,
-  /** Things of one repository that are put away one by one; with more the repository goes as a whole. */
+  /** Entries of one repository that are put away one by one; with more the whole repository goes. */
   maxFindings: 200,
-  /** New repositories that are looked into after one command; with more all go as they are. A clone brings a few. */
+  /** New repositories that are examined after one command; with more, all are put away whole. A clone brings a few. */
   maxRepositories: 50,
-  /** Depth of folders in a repository: refs and objects have few, and each is held open. */
+  /** Depth of folders in a repository. Refs and objects have few levels, and each level is held open. */
   maxDepth: 64,
-  /** Bytes of a repository's configuration, and of a `.git` file: usual are some hundred. */
+  /** Bytes of a repository's configuration and of a `.git` file. Both usually have some hundred. */
   maxConfigBytes: 256 * KIB,
   maxLinkBytes: 4 * KIB,
-  /** For listing a configuration; usual are 3 ms. */
+  /** Milliseconds for listing a configuration, which usually takes 3. */
   gitTimeoutMs: 5 * SECOND,
-  /** Attempts to clean a repository that changes meanwhile, before it goes as a whole. */
+  /** Attempts to clean a repository that keeps changing, before the whole repository goes. */
   maxRounds: 3,
-  /** Bytes that are copied where the state lies on another disk; renaming on the same disk has no limit. */
+  /** Bytes that are copied where the state lies on another disk. A rename on the same disk has no limit. */
   maxCopyBytes: 256 * MIB,
-  /** UTF-16 units of one thing as it is told, things told of one place, and places told at once. */
+  /** What is told: UTF-16 units of one thing, things of one place, and places at once. */
   maxWhatChars: 200,
   maxWhats: 20,
   maxTold: 20,
-  /** Entries that `drawbridge check` looks at: more than any project has, some seconds. */
+  /** Entries that `drawbridge check` looks at, which takes some seconds. No project has as many. */
   maxCheckedEntries: 2_000_000,
-  /** How often is looked while a background command runs: what it makes waits no longer for the person's next command. */
+  /**
+   * Milliseconds between looks while a background command runs, so that no find waits for the person's next command.
+   */
   watchMs: 5 * SECOND,
-  /** How much the clock of a file may be behind: kernels take the time of their last tick, 10 ms at most. */
+  /** Milliseconds that a file's clock may be behind: kernels use the time of their last tick, 10 ms old at most. */
   clockSlackMs: 20,
 } as const;

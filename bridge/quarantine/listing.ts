@@ -1,4 +1,4 @@
-/** The protected things of a workspace, from the one scan that the sandbox makes its mounts of. */
+/** Lists the protected things of a workspace, with the same scan that the sandbox makes its mounts from. */
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { type BytePath, fromText } from '../sandbox/byte-path.ts';
@@ -10,19 +10,19 @@ import { QUARANTINE_LIMITS } from './limits.ts';
 export interface ProtectedThing {
   /** Absolute and real. */
   readonly path: BytePath;
-  /** The same as long as it is the same file or folder, wherever it is moved. */
+  /** Stays the same for the same file or folder, wherever it is moved. */
   readonly identity: string;
 }
 
 export type ListProtected = () => Promise<readonly ProtectedThing[]>;
 
-/** The only place of this room that knows the scan. It does not look into closed folders; a `.git` may lie there too. */
+/** The only file of this folder that uses the scan. The scan skips closed folders, so this searches them for `.git`. */
 export function protectedIn(workspace: string): ListProtected {
   const scan = new WorkspaceScan(fromText(workspace));
   return async () => {
     const { entries, isCut } = await scan.look(SANDBOX_LIMITS.firstScanMs);
-    // Half a list is none: what is missing in it would be taken for a command's, or not be found at all.
-    if (isCut) throw new QuarantineError('the workspace is too large to be looked through');
+    // A partial list is useless: a missing thing would later count as made by a command, or would never be found.
+    if (isCut) throw new QuarantineError('the workspace is too large to be searched');
     const folders = entries.filter(
       ({ path, kind }) => kind === 'folder' && posix.basename(path) !== '.git',
     );
@@ -32,7 +32,7 @@ export function protectedIn(workspace: string): ListProtected {
   };
 }
 
-/** Every `.git` below a folder; what cannot be looked through has none that a program could use. */
+/** Every `.git` below a folder. None when it cannot be searched, because then no program can use one either. */
 async function repositoriesIn(path: BytePath): Promise<readonly ProtectedThing[]> {
   const found: ProtectedThing[] = [];
   try {

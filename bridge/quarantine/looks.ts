@@ -1,4 +1,4 @@
-/** Looks for what is new among the protected things of a workspace, and remembers on disk what is known. */
+/** Looks for new protected things in a workspace, and stores the known ones on disk. */
 import { posix } from 'node:path';
 import type { AttentionItem } from '../../shared/attention.ts';
 import { ToolFailure } from '../failure.ts';
@@ -20,15 +20,15 @@ export interface LooksConfig {
 }
 
 export interface Look {
-  /** After which command, where one is known. */
+  /** The command that ran before this look; null where none is known. */
   readonly command: string | null;
-  /** When the earliest command began whose install scripts count; undefined where none do. */
+  /** Install scripts count that changed since this moment; undefined where none count. */
   readonly sinceMs: number | undefined;
-  /** Whether commands are at work: one could change back what is cleaned. */
+  /** Whether commands are running: one could undo a cleaning. */
   readonly isBusy: boolean;
 }
 
-/** Of one workspace. One call at a time: the caller sees to that. */
+/** For one workspace. The caller makes one call at a time. */
 export class Looks {
   readonly #config: LooksConfig;
   readonly #workspace: BytePath;
@@ -36,12 +36,12 @@ export class Looks {
   readonly #scripts: InstallScripts;
   /** Names by identity. */
   #known = new Map<string, string>();
-  /** Found, and not put away: they are tried again, and never become known. */
+  /** Things that were found and could not be put away. Each look tries again, and they never become known. */
   readonly #failed = new Set<string>();
   #isBehind = false;
   #written = '';
 
-  /** `before`: what an earlier process has stored and never closed. */
+  /** `before` holds the entries that an earlier process stored and never closed. */
   static async open(config: LooksConfig, before: KnownFile['entries']): Promise<Looks> {
     const looks = new Looks(config, await findGitTools(config.workspace));
     await looks.#scripts.news(Number.POSITIVE_INFINITY);
@@ -60,24 +60,24 @@ export class Looks {
     return this.#known.has(identity);
   }
 
-  /** Whether something is there that should have been put away. */
+  /** Whether things that should have been put away are still in place. */
   get hasFailures(): boolean {
     return this.#failed.size > 0;
   }
 
-  /** Whether the last look failed: then what is new may still be a command's. */
+  /** Whether the last look failed. Then a command may still have made the new things. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** Everything there is the person's, but what should have been put away. */
+  /** Takes everything that is there for the person's, except failed things. */
   async learn(): Promise<void> {
     const things = await this.#config.listProtected();
     const theirs = things.filter(({ identity }) => !this.#failed.has(identity));
     this.#known = new Map(theirs.map((thing) => [thing.identity, this.#nameOf(thing)]));
   }
 
-  /** Never rejects: the result of a command must not be lost over it, and it will be looked again. */
+  /** Never rejects: the result of a command must not be lost to a failed look, and a later look follows. */
   async look(look: Look): Promise<readonly AttentionItem[]> {
     try {
       this.#isBehind = true;
@@ -86,13 +86,13 @@ export class Looks {
       this.save({ open: true });
       return found;
     } catch (error) {
-      logTrouble('The workspace could not be looked through for new repositories', error);
-      const failure = 'the bridge could not look through it, its log says why';
+      logTrouble('The workspace could not be searched for new repositories', error);
+      const failure = 'the bridge could not search it; its log says why';
       return [{ name: 'The workspace', quarantined: false, what: [], failure }];
     }
   }
 
-  /** `open`: whether commands may still make something. Throws a ToolFailure when it cannot be written. */
+  /** `open` tells whether commands may still make things. Throws a ToolFailure when the file cannot be written. */
   save({ open }: { open: boolean }): void {
     const known = { version: 1, open, entries: Object.fromEntries(this.#known) } as const;
     const text = JSON.stringify(known);
@@ -109,7 +109,7 @@ export class Looks {
     this.#written = text;
   }
 
-  /** Puts away or tells what is new since the last look. */
+  /** Puts away or tells everything that is new since the last look. */
   async #look({ command, sinceMs, isBusy }: Look): Promise<AttentionItem[]> {
     const things = await this.#config.listProtected();
     this.#forgetGone(things);
@@ -163,7 +163,7 @@ export class Looks {
         return [{ name, quarantined: true, what: [...outcome.what] }];
       case 'failed':
         this.#failed.add(identity);
-        // Told once, tried each time.
+        // A failure is told once, and every look tries again.
         return hadFailed ? [] : [{ name, quarantined: false, what: [], failure: outcome.reason }];
       default:
         return outcome satisfies never;

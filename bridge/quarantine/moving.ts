@@ -1,4 +1,4 @@
-/** Moves, copies and removes what a command made, from one held folder to another: no name is followed twice. */
+/** Moves, copies and removes things that a command made, from one held folder to another. Looks up no name twice. */
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
@@ -24,8 +24,8 @@ export interface Spot {
 }
 
 /**
- * Moves whatever lies there, also to another disk. On the same disk it is one step. To another one the thing first gets
- * a name that means nothing to any program, so that it is out of the way even if its copy fails, which throws.
+ * Moves an entry of any kind, also to another disk. On the same disk it is one step. For another disk the entry first
+ * gets a name without meaning to any program: it is out of the way even if the copy fails, which throws.
  */
 export async function moveAway(from: Spot, to: Spot): Promise<void> {
   try {
@@ -36,12 +36,12 @@ export async function moveAway(from: Spot, to: Spot): Promise<void> {
   }
 }
 
-/** As {@link moveAway}, but never onto something: `EEXIST`. */
+/** Like {@link moveAway}, but throws `EEXIST` instead of replacing an entry. */
 export async function moveToFree(from: Spot, to: Spot): Promise<void> {
   if (await to.folder.has(to.name)) throw systemError('EEXIST');
   if (kindOf(await from.folder.stat(from.name)) === 'folder') return await moveAway(from, to);
   try {
-    // A link fails where a rename would replace what was put there since we looked.
+    // `link` fails where `rename` would replace a file that was put there since the check.
     await link(from.folder.entry(from.name), to.folder.entry(to.name));
     await unlink(from.folder.entry(from.name));
   } catch (error) {
@@ -50,7 +50,7 @@ export async function moveToFree(from: Spot, to: Spot): Promise<void> {
   }
 }
 
-/** Removes it with all that it holds. */
+/** Removes an entry with everything in it. */
 export async function removeTree({ folder, name }: Spot): Promise<void> {
   if (kindOf(await folder.stat(name)) !== 'folder') return await unlink(folder.entry(name));
   {
@@ -60,7 +60,7 @@ export async function removeTree({ folder, name }: Spot): Promise<void> {
   await rmdir(folder.entry(name));
 }
 
-/** A folder moves only where its owner may write to it: its `..` changes. */
+/** A folder can move only when its owner may write to it, because its `..` changes. */
 async function renameOurs(from: Spot, to: Spot): Promise<void> {
   const step = () => rename(from.folder.entry(from.name), to.folder.entry(to.name));
   try {
@@ -80,7 +80,7 @@ async function carryAcross(from: Spot, to: Spot): Promise<void> {
   } catch (cause) {
     const reason = cause instanceof QuarantineError ? cause.message : 'the copy failed';
     const name = `${shownName(from.folder.path)}/${aside.name}`;
-    throw new QuarantineError(`it is called ${name} now and stayed there, for ${reason}`, {
+    throw new QuarantineError(`it stayed, and its path is now ${name}: ${reason}`, {
       cause,
     });
   }
@@ -105,7 +105,7 @@ async function copyTree(from: Spot, to: Spot, copied: Copied): Promise<void> {
       return await symlink(target, to.folder.entry(to.name));
     }
     case 'other':
-      return; // A pipe or a socket holds nothing that could be kept.
+      return; // A pipe or a socket holds no content.
   }
 }
 
@@ -125,7 +125,7 @@ async function copyFile(from: Spot, to: Spot, copied: Copied): Promise<void> {
   await using target = await open(
     to.folder.entry(to.name),
     O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW,
-    // Until it is given to its owner, it would be a program that runs as root.
+    // Masks off setuid: before the change of owner the file would be a program that runs as root.
     stats.mode & RIGHTS,
   );
   const piece = Buffer.alloc(PIECE_BYTES);
@@ -140,12 +140,12 @@ async function copyFile(from: Spot, to: Spot, copied: Copied): Promise<void> {
   await target.sync();
 }
 
-/** Where we may give things away, they stay their owner's. */
+/** Keeps the owner where we may: only root can give files to another user. */
 async function giveTo(file: FileHandle, { uid, gid }: { uid: number; gid: number }): Promise<void> {
   if (process.getuid?.() === 0) await file.chown(uid, gid);
 }
 
-/** Puts a new file into a held folder, whose owner it gets. */
+/** Puts a new file into a held folder, and gives it the folder's owner. */
 export async function putFile({ folder, name }: Spot, text: string): Promise<void> {
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   await using file = await open(

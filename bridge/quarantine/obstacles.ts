@@ -1,4 +1,4 @@
-/** Finds what in a workspace stands in the way of the bridge's work, whoever made it; and puts it away when told to. */
+/** Finds everything in a workspace that blocks the bridge's work, and on request puts it away. */
 import { realpath, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { inOneLine, shorten } from '../../shared/plain-sight.ts';
@@ -10,20 +10,20 @@ import { moveAway } from './moving.ts';
 import { QuarantineRecord, quarantineFolder } from './store.ts';
 
 export interface Obstacle {
-  /** One sentence: what it is, where, and what it does. */
+  /** One sentence: what the obstacle is, where it is, and what it causes. */
   readonly sentence: string;
-  /** Whether it was put away. */
+  /** Whether the obstacle was put away. */
   readonly isMended: boolean;
 }
 
 export interface Examined {
   readonly workspace: string;
   readonly stateDir: string;
-  /** Throws for a file of rules that is broken, and says in its message how. */
+  /** Throws for a broken file of rules; the message says how it is broken. */
   readonly readRules: (path: string) => Promise<unknown>;
 }
 
-/** With `mend` each is moved into quarantine, but what is the owner's own. */
+/** With `mend` each obstacle moves into quarantine, except the owner's own rules. */
 export async function findObstacles(
   { workspace, stateDir, readRules }: Examined,
   { mend }: { mend: boolean },
@@ -47,7 +47,7 @@ export async function findObstacles(
 class ObstacleSearch {
   readonly found: Obstacle[] = [];
   readonly #workspace: BytePath;
-  /** Absent where nothing is to be moved. */
+  /** Undefined where nothing may be moved. */
   readonly #record: QuarantineRecord | undefined;
   #left: number = QUARANTINE_LIMITS.maxCheckedEntries;
 
@@ -58,7 +58,7 @@ class ObstacleSearch {
 
   ownersRules(problem: string | undefined): void {
     if (problem === undefined) return;
-    const sentence = `Your own rules are broken, so every call is refused; mend or remove the file: ${problem}`;
+    const sentence = `Your own rules are broken, so every call is refused. Repair or remove the file: ${problem}`;
     this.found.push({ sentence, isMended: false });
   }
 
@@ -68,7 +68,7 @@ class ObstacleSearch {
     await using root = await HeldFolder.open(this.#workspace);
     await using folder = await root.openFolder('.drawbridge').catch(() => undefined);
     if (folder) await this.#report(folder, 'policy.json', sentence);
-    // It is no folder itself.
+    // `.drawbridge` itself is no folder.
     else await this.#report(root, '.drawbridge', sentence);
   }
 
@@ -76,7 +76,7 @@ class ObstacleSearch {
     await using root = await HeldFolder.open(this.#workspace);
     await this.#folder(root);
     if (this.#left > 0) return;
-    const sentence = 'The workspace is too large to be looked at as a whole.';
+    const sentence = 'The workspace is too large to be searched completely.';
     this.found.push({ sentence, isMended: false });
   }
 
@@ -86,7 +86,7 @@ class ObstacleSearch {
       const sentence = await this.#judge(folder, entry);
       if (sentence !== undefined) await this.#report(folder, entry.name, sentence);
       else if (entry.kind === 'folder' && entry.name !== '.git') {
-        // What is closed to us is closed to our programs too.
+        // A folder that is closed to us is closed to our programs too.
         await using inner = await folder.openFolder(entry.name).catch(() => undefined);
         if (inner) await this.#folder(inner);
       }
@@ -118,7 +118,7 @@ class ObstacleSearch {
     return undefined;
   }
 
-  /** What looks like a secret is hidden from commands, and with it what it leads to. */
+  /** A file with a secret's name is hidden from commands. So is the file that it links to. */
   async #judgeLink(path: BytePath, shown: string): Promise<string | undefined> {
     try {
       const target = await realpath(toBytes(path), { encoding: 'latin1' });
@@ -127,7 +127,7 @@ class ObstacleSearch {
       const where = shorten(shownName(target), QUARANTINE_LIMITS.maxWhatChars);
       return `${shown} has the name of a secret and leads to the program ${where}, which commands may need.`;
     } catch {
-      return undefined; // It leads nowhere.
+      return undefined; // The link leads nowhere.
     }
   }
 
@@ -149,10 +149,10 @@ class ObstacleSearch {
   }
 }
 
-/** Of a path in a call of the system (PATH_MAX), without the NUL at its end. */
+/** Longest path in a system call (PATH_MAX), without the NUL at its end. */
 const MAX_PATH_BYTES = 4_095;
 const EXECUTABLE = 0o111;
-/** Read by every search. */
+/** Every search reads these. */
 const IGNORE_FILES: ReadonlySet<BytePath> = new Set(['.gitignore', '.ignore', '.rgignore']);
 
 async function problemOf(

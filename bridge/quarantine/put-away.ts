@@ -1,4 +1,4 @@
-/** Takes what a command made out of reach of the person's programs: a part of a repository, or a whole thing. */
+/** Moves things that a command made out of reach of the person's programs: a part of a repository, or a whole thing. */
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
@@ -8,12 +8,12 @@ import { QUARANTINE_LIMITS } from './limits.ts';
 import { moveAway, putFile, type Spot } from './moving.ts';
 import type { QuarantineRecord } from './store.ts';
 
-/** What became of one place. */
+/** The outcome for one place. */
 export type PutAway =
-  /** It starts nothing. */
+  /** The thing starts nothing. */
   | { readonly state: 'harmless' }
   | { readonly state: 'quarantined'; readonly what: readonly string[] }
-  /** It is where it was, or where `reason` says. */
+  /** The thing is where it was, or where `reason` says. */
   | { readonly state: 'failed'; readonly reason: string };
 
 export interface PuttingAway {
@@ -21,15 +21,16 @@ export interface PuttingAway {
   readonly tools: GitTools;
   /** Absolute and real. */
   readonly workspace: BytePath;
-  /** Every `.git` that is closed to commands: the person's, and those that this look goes through as well. */
+  /** Every `.git` that is closed to commands: the person's, and those that this look examines as well. */
   readonly repositories: ReadonlySet<BytePath>;
-  /** Whether there is so much that nothing is looked into, and all goes as it is. */
+  /** Whether there are so many things that none is examined and each is moved whole. */
   readonly isFlood: boolean;
 }
 
 /**
- * Takes out of a new repository what may start programs, so that the rest of it can be used. Only right while nothing
- * runs that could change it back; {@link putAwayWhole} is for the rest, and for what cannot be cleaned.
+ * Takes everything that may start programs out of a new repository, so that the person can use the rest. The caller
+ * uses it only while no command runs that could undo it. All other cases, and a repository that cannot be cleaned, go
+ * to {@link putAwayWhole}.
  */
 export async function cleanRepository(spot: Spot, putting: PuttingAway): Promise<PutAway> {
   try {
@@ -43,12 +44,12 @@ export async function cleanRepository(spot: Spot, putting: PuttingAway): Promise
     }
   } catch (error) {
     if (isSystemError(error, 'ENOENT') && !(await spot.folder.has(spot.name))) return GONE;
-    // It cannot be looked through: as a whole it can still be moved.
+    // The repository cannot be searched, but it can still be moved whole.
   }
   return await putAwayWhole(spot, putting);
 }
 
-/** Moves a thing away with all that it holds. */
+/** Moves a thing away with everything in it. */
 export async function putAwayWhole(spot: Spot, putting: PuttingAway): Promise<PutAway> {
   const { record, workspace, isFlood } = putting;
   const name = nameOf(spot, workspace);
@@ -70,18 +71,18 @@ export async function putAwayWhole(spot: Spot, putting: PuttingAway): Promise<Pu
 
 const GONE: PutAway = { state: 'harmless' };
 
-/** What a repository would start; nothing where it cannot be looked through. */
+/** What a repository would start; empty where it cannot be searched. */
 export async function whatStarts(spot: Spot, tools: GitTools): Promise<readonly string[]> {
   try {
     await using held = await spot.folder.openAnyway(spot.name);
     const findings = await examineRepository(held, tools);
     return findings.flatMap(({ what }) => what);
   } catch {
-    return []; // That it was moved is told in any case.
+    return []; // The move itself is told in any case.
   }
 }
 
-/** All that was put away; undefined where there was always more. */
+/** Everything that was put away; undefined when each round found more. */
 async function cleanInRounds(
   spot: Spot,
   putting: PuttingAway,
@@ -122,7 +123,7 @@ async function putAwayParts(
   }
 }
 
-/** Each folder on the way is opened in the one before it, and none is a link. */
+/** Opens each folder on the way from the one before, so none can be a link. */
 async function within(
   folder: HeldFolder,
   way: readonly BytePath[],
@@ -135,8 +136,8 @@ async function within(
 }
 
 /**
- * Whether a `.git` file leads to the folder of a submodule or a worktree inside a repository of this workspace: those
- * are closed to commands, and looked through with the repository. A folder anywhere else a command could change later.
+ * Whether a `.git` file leads to the folder of a submodule or worktree inside a repository of this workspace. Those
+ * folders are closed to commands and examined with the repository. A command could change any other folder later.
  */
 async function isLinkToRepository(
   { folder, name }: Spot,
@@ -149,7 +150,7 @@ async function isLinkToRepository(
   if (!path.startsWith(`${workspace}/`)) return false;
   const repository = /^(.*?\/\.git)\/(?:modules|worktrees)\/[^/]/.exec(path)?.[1];
   if (repository === undefined || !repositories.has(repository)) return false;
-  // Throws for a link on the way, and where there is nothing.
+  // Throws when the path leads through a link or to nothing.
   await using _real = await HeldFolder.open(path);
   return true;
 }
@@ -162,7 +163,7 @@ function nameOf(spot: Spot, workspace: BytePath): string {
   return shownName(posix.relative(workspace, pathOf(spot)));
 }
 
-/** Why a thing could not be put away: without a name that is not escaped. */
+/** Why a thing could not be put away. Contains no unescaped name. */
 export function reasonOf(error: unknown): string {
   if (error instanceof QuarantineError) return error.message;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';

@@ -1,4 +1,4 @@
-/** Gives a person back what was quarantined, as far as its place is free or as we left it. */
+/** Gives quarantined things back to a person, when the old place is free or still holds our replacement. */
 import { unlink } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import { takeLock } from '../../machine/lock.ts';
@@ -14,15 +14,15 @@ import { moveToFree, type Spot } from './moving.ts';
 import { whatStarts } from './put-away.ts';
 import { type Item, openThings, removeRecord, type StoredRecord } from './store.ts';
 
-/** What became of one thing. */
+/** The outcome for one thing. */
 export type Restored =
   | { readonly state: 'restored'; readonly name: string; readonly what: readonly string[] }
   | { readonly state: 'stays'; readonly name: string; readonly reason: string };
 
-/** What is left of a record's things: an interrupted move never came, and what was restored is gone. */
+/** A thing that is still in the record. A thing is missing after an interrupted move or a restore. */
 export interface Kept {
   readonly item: Item;
-  /** What it starts where it stood, as it is now: a command that still ran may have changed it. */
+  /** What the thing would start in its old place, examined now: a command that still ran may have changed it. */
   readonly what: readonly string[];
 }
 
@@ -40,7 +40,7 @@ export async function keptThings(record: StoredRecord): Promise<readonly Kept[]>
   return kept;
 }
 
-/** Puts back what can be put back. A record of which nothing is left is removed. */
+/** Puts back each thing that can be put back. Removes the record once it is empty. */
 export async function restoreRecord(
   stateDir: string,
   record: StoredRecord,
@@ -64,7 +64,7 @@ export async function restoreRecord(
   return results;
 }
 
-/** Undefined when it is back; else why not. */
+/** Undefined when the thing is back, else the reason why not. */
 async function restore(from: Spot, item: Item): Promise<string | undefined> {
   try {
     await using folder = await HeldFolder.open(posix.dirname(item.from));
@@ -79,7 +79,7 @@ async function restore(from: Spot, item: Item): Promise<string | undefined> {
   }
 }
 
-/** What the person has changed since stays, and is then in the way. */
+/** Removes our replacement. A file that the person has changed stays, and blocks the restore. */
 async function clearReplacement({ folder, name }: Spot, replacement: string): Promise<void> {
   if (!(await folder.has(name))) return;
   const there = await folder.read(name, QUARANTINE_LIMITS.maxConfigBytes);
@@ -87,8 +87,8 @@ async function clearReplacement({ folder, name }: Spot, replacement: string): Pr
 }
 
 /**
- * After a crash the next bridge would take what is back for a command's again. One that runs learns it by itself, before
- * its next command.
+ * Marks the restored things as known: after a crash the next bridge would otherwise take them for a command's. A
+ * running bridge learns them by itself before its next command.
  */
 async function makeKnown(stateDir: string, { items }: StoredRecord): Promise<void> {
   const lock = takeLock(join(stateDir, 'journal.jsonl.lock'));
@@ -112,6 +112,6 @@ async function identityAt(path: BytePath): Promise<string | undefined> {
     await using folder = await HeldFolder.open(posix.dirname(path));
     return identityOf(await folder.stat(posix.basename(path)));
   } catch {
-    return undefined; // It was not put back.
+    return undefined; // The thing was not put back.
   }
 }

@@ -1,4 +1,4 @@
-/** Decides for one new protected thing whether it stays or is put away, and does it. */
+/** Decides whether a new protected thing stays or is put away, and carries that out. */
 import { posix } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { identityOf } from '../sandbox/scan.ts';
@@ -13,22 +13,22 @@ import {
   reasonOf,
 } from './put-away.ts';
 
-/** What is needed to put away what one look has found. */
+/** Everything needed to put away the things that one look has found. */
 export interface Putting extends PuttingAway {
-  /** Whether a repository may stay with what is harmless of it. */
+  /** Whether a new repository may be cleaned and stay. */
   readonly mayClean: boolean;
 }
 
-/** What became of a protected thing. */
+/** The outcome for a protected thing. */
 export type Outcome =
   | Exclude<PutAway, { state: 'quarantined' }>
   | { readonly state: 'gone' }
-  /** It stays, and programs obey it. */
+  /** The thing stays, and programs obey it. */
   | { readonly state: 'configures' }
-  /** `remains`: the rest of it is still there. */
+  /** `remains` tells whether the rest of the thing is still there. */
   | { readonly state: 'quarantined'; readonly what: readonly string[]; readonly remains: boolean };
 
-/** Deals with what is at the place now: a command at work may have put another thing there since the listing. */
+/** Handles the thing that is at the path now: a running command may have replaced it since the listing. */
 export async function settle(
   { path, identity: listed }: ProtectedThing,
   putting: Putting,
@@ -60,7 +60,7 @@ function withRest(outcome: PutAway, remains: boolean): Outcome {
   return outcome.state === 'quarantined' ? { ...outcome, remains } : outcome;
 }
 
-/** Where case does not count, `.GIT` is `.git`. */
+/** On a file system that ignores case, `.GIT` is `.git`. */
 async function isNamed({ folder, name }: Spot, wanted: string): Promise<boolean> {
   if (name === wanted) return true;
   if (!(await folder.has(wanted))) return false;

@@ -12,14 +12,14 @@ import { HeldFolder } from './held-folder.ts';
 import { removeTree } from './moving.ts';
 
 const Item = z.object({
-  /** For people, relative to the workspace. */
+  /** The name for people, relative to the workspace. */
   name: z.string(),
-  /** Where it stood, absolute; as a BytePath. */
+  /** The old path: absolute, as a BytePath. */
   from: z.string(),
-  /** Its name in the folder `things`. */
+  /** The thing's name in the folder `things`. */
   stored: z.string().regex(/^\d+$/),
   what: z.array(z.string()),
-  /** The text that was put in its place. */
+  /** The text of the replacement file. */
   replacement: z.string().optional(),
 });
 export type Item = z.infer<typeof Item>;
@@ -29,20 +29,20 @@ const Manifest = z.object({
   id: z.string(),
   created: z.iso.datetime(),
   workspace: z.string(),
-  /** The command after which it was found, where one is known. */
+  /** The command before the look; null where none is known. */
   command: z.string().nullable(),
 });
 type Manifest = z.infer<typeof Manifest>;
 
-/** `q_1f2e3d4c` */
+/** For example `q_1f2e3d4c`. */
 export const RECORD_ID = /^q_[0-9a-f]{8}$/;
 const ID_DIGITS = 8;
 const MANIFEST = 'manifest.json';
-/** A line for each: there may be thousands. */
+/** One line for each thing: there may be thousands. */
 const ITEMS = 'items.jsonl';
 const THINGS = 'things';
 
-/** All that one look put away. What is moved is written down before, so that a crash in between loses nothing. */
+/** Everything that one look put away. Each move is written down first, so that a crash in between loses nothing. */
 export class QuarantineRecord {
   readonly #folder: string;
   readonly #manifest: Manifest;
@@ -58,7 +58,7 @@ export class QuarantineRecord {
     return this.#manifest.id;
   }
 
-  /** Writes down what is about to be moved; gives their names in {@link things}. */
+  /** Writes down the things that are about to be moved. Returns their names in {@link things}. */
   plan(
     items: readonly Omit<Item, 'stored'>[],
     { isDurable = true }: { isDurable?: boolean } = {},
@@ -76,7 +76,7 @@ export class QuarantineRecord {
     return planned.map(({ stored }) => stored);
   }
 
-  /** The folder that takes what was planned. */
+  /** The folder that takes the planned things. */
   async things(): Promise<HeldFolder> {
     return await openThings(this.#folder);
   }
@@ -93,7 +93,7 @@ export function quarantineFolder(stateDir: string): string {
   return join(stateDir, 'quarantine');
 }
 
-/** The newest first. What cannot be read is told by its name instead. */
+/** The newest first. `unreadable` has the ids of records that cannot be read. */
 export function listRecords(stateDir: string): {
   readonly records: readonly StoredRecord[];
   readonly unreadable: readonly string[];
@@ -109,7 +109,7 @@ export function listRecords(stateDir: string): {
   return { records: records.sort((a, b) => b.created.localeCompare(a.created)), unreadable };
 }
 
-/** What was put away by a record. */
+/** The folder with the things of a record. */
 export async function openThings(folder: string): Promise<HeldFolder> {
   return await HeldFolder.open(fromText(realpathSync(join(folder, THINGS))));
 }
@@ -132,10 +132,10 @@ function idsIn(folder: string): string[] {
 function readRecord(folder: string): StoredRecord | undefined {
   try {
     const manifest = Manifest.parse(parseJson(readFileSync(join(folder, MANIFEST), 'utf8')));
-    // What a crash tore at the end was not moved.
+    // A crash can cut the last line short. Its thing was not moved.
     const lines = readFileSync(join(folder, ITEMS), 'utf8').split('\n').slice(0, -1);
     return { ...manifest, folder, items: lines.map((line) => Item.parse(parseJson(line))) };
   } catch {
-    return undefined; // Of another version, or damaged: what lies beside it stays.
+    return undefined; // The record has another version or is damaged. Its things stay.
   }
 }

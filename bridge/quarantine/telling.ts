@@ -3,10 +3,10 @@ import { type AttentionItem, attentionSentence } from '../../shared/attention.ts
 import { boundedWhat } from './git-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
-/** What was found in one workspace, until a result has told it. */
+/** The findings in one workspace until a result has told them. */
 export class Telling {
   readonly #tell: (line: string) => void;
-  /** Found where no result was at hand to tell of it. */
+  /** Findings that no result has told yet. */
   #untold: AttentionItem[] = [];
 
   /** `tell` takes one line for the person at the machine. */
@@ -14,17 +14,20 @@ export class Telling {
     this.#tell = tell;
   }
 
-  /** For the next result. The person at the machine has heard it, or will hear it with that result. */
+  /**
+   * Keeps findings for the next result. The person at the machine already knows them, or learns of them with that
+   * result.
+   */
   keep(found: readonly AttentionItem[]): void {
     this.#untold.push(...found);
   }
 
-  /** For the person at the machine. */
+  /** Tells findings to the person at the machine. */
   say(found: readonly AttentionItem[]): void {
     for (const item of bounded(found)) this.#tell(attentionSentence(item));
   }
 
-  /** For a result that is at hand: with all that was kept. */
+  /** Tells the findings at the machine, and returns them for a result, together with everything that was kept. */
   told(found: readonly AttentionItem[]): readonly AttentionItem[] {
     this.say(found);
     const all = [...this.#untold, ...found];
@@ -33,7 +36,7 @@ export class Telling {
   }
 }
 
-/** A command can make any number. All are handled; the first are named. */
+/** A command can make any number of things. All are handled; only the first `maxTold` are named. */
 function bounded(items: readonly AttentionItem[]): readonly AttentionItem[] {
   const { maxTold } = QUARANTINE_LIMITS;
   const shown = items.slice(0, maxTold).map((item) => ({ ...item, what: boundedWhat(item.what) }));

@@ -1,4 +1,4 @@
-/** The user that sandboxed commands run as: never root, whatever the bridge runs as. */
+/** The user that sandboxed commands run as: never root, even where the bridge runs as root. */
 import { execFile } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -6,20 +6,22 @@ import { promisify } from 'node:util';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { findProgram } from './programs.ts';
 
-/** Whose rights a command has outside of its namespaces. */
+/** The user whose rights a command has outside its namespaces. */
 export interface Account {
   readonly uid: number;
   readonly gid: number;
   readonly name: string;
   readonly home: string;
-  /** Stands before a program to run it as this user; empty where the bridge is this user. */
+  /** Stands before a program to run it as this user. Empty where the bridge already runs as this user. */
   readonly prefix: readonly string[];
 }
 
-/** By which the kernel decides what a command may enter: it has no further groups, and no capabilities. */
+/**
+ * The ids by which the kernel decides what a command may enter. A command has no further groups and no capabilities.
+ */
 export type Rights = Pick<Account, 'uid' | 'gid'>;
 
-/** Those of a command that runs as another user than the bridge; undefined where it is the same one. */
+/** The rights of a command that runs as another user than the bridge; undefined where it is the same user. */
 export function otherRights({ uid, gid, prefix }: Account): Rights | undefined {
   return prefix.length === 0 ? undefined : { uid, gid };
 }
@@ -30,8 +32,8 @@ export type AccountChoice =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * The bridge's own user, or for a bridge that runs as root the owner of the workspace: inside its namespaces a program
- * of root's is still root to the kernel, which lets it write `/proc/sys` and read `/etc/shadow`.
+ * The bridge's own user. For a bridge that runs as root it is the owner of the workspace: the kernel treats a program
+ * of root's as root even inside its namespaces, and lets it write `/proc/sys` and read `/etc/shadow`.
  */
 export async function chooseAccount(workspace: string): Promise<AccountChoice> {
   const own = { uid: process.getuid?.() ?? ROOT, gid: process.getgid?.() ?? ROOT };
@@ -55,7 +57,7 @@ export async function chooseAccount(workspace: string): Promise<AccountChoice> {
   return { ok: true, account: { uid, gid, name, home, prefix: [setpriv, ...drop, '--'] } };
 }
 
-/** Which of these paths the account may look at. Bubblewrap would not start for one that it cannot bind. */
+/** The paths that the account may read. Bubblewrap does not start when it cannot bind a path. */
 export async function reachableBy(
   { prefix }: Account,
   paths: ReadonlySet<string>,
@@ -79,7 +81,7 @@ const NO_SETPRIV =
   'The bridge runs as root, and setpriv, which would run commands as the owner of the workspace, is not installed: ' +
   'install the package "util-linux", or start Drawbridge as the user who owns the workspace.';
 
-/** By passwd(5). A user without an entry has a number for a name, and no home. */
+/** Reads passwd(5). A user without an entry gets the number as name, and no home. */
 async function passwdEntry(uid: number): Promise<{ name: string; home: string }> {
   const options = { env: {}, timeout: SANDBOX_LIMITS.probeMs };
   const getent = (await findProgram('getent')) ?? 'getent';

@@ -1,7 +1,7 @@
 /**
  * The base of a workspace's sandboxes: a mount namespace in which everything is closed that commands may not change or
- * read. It is made while no command can move a name; each command gets the kernel's copy of it, for which no name
- * inside the workspace is looked up again.
+ * read. It is made while no command can move a name. Each command gets the kernel's copy of it, so no name inside the
+ * workspace is looked up again.
  */
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import type { BytePath } from './byte-path.ts';
@@ -18,7 +18,7 @@ export interface BaseParts {
   readonly entries: readonly ClosedEntry[];
 }
 
-/** Disposed of, it lets go of the namespace; commands in copies of it run on. */
+/** Disposal closes the namespace's descriptors. Commands in copies of the base run on. */
 export class Base implements Disposable {
   readonly #holder: Holder;
 
@@ -27,8 +27,8 @@ export class Base implements Disposable {
   }
 
   /**
-   * Makes one, and looks from outside whether each entry is closed, by descriptor: undefined when a program outside of
-   * the sandboxes changed one meanwhile. Rejects with what bubblewrap complained of.
+   * Makes a base and checks by descriptor, from outside, that each entry is closed. Undefined when a program outside
+   * the sandboxes changed an entry meanwhile. Rejects with bubblewrap's error message.
    */
   static async make({ prefix, file, view, entries }: BaseParts): Promise<Base | undefined> {
     const closed = mountable(entries);
@@ -44,8 +44,8 @@ export class Base implements Disposable {
   }
 
   /**
-   * Whether all of these are still closed in it. A mount follows its folder through any move; it is lost when a program
-   * outside puts another file in the place, as editors do.
+   * Whether all of these entries are still closed in the base. A mount follows its folder through any move. It is lost
+   * when a program outside replaces the file, as editors do.
    */
   closes(entries: readonly ClosedEntry[]): boolean {
     const places = new Set([...this.#holder.mounts().values()].map(({ place }) => place));
@@ -57,7 +57,7 @@ export class Base implements Disposable {
   }
 }
 
-/** Looks at every entry, in the mounts of a process. */
+/** Checks every entry in the mounts of a process. */
 export function isEachClosed(
   { pid, mounts }: Pick<Holder, 'pid' | 'mounts'>,
   entries: readonly ClosedEntry[],
@@ -66,7 +66,7 @@ export function isEachClosed(
   return entries.every((entry) => isClosed(entry, `/proc/${pid}/root`, known));
 }
 
-/** What is seen in the base at its path: for what is protected the very thing, on a mount of its own that is read-only. */
+/** A protected entry must appear in the base as the same file, on a read-only mount of its own. */
 function isClosed(entry: ClosedEntry, root: string, mounts: ReadonlyMap<number, Mount>): boolean {
   const descriptor = openPlace(`${root}${entry.path}`);
   if (descriptor === undefined) return false;
@@ -83,7 +83,7 @@ function isClosed(entry: ClosedEntry, root: string, mounts: ReadonlyMap<number, 
   }
 }
 
-/** By proc_pid_fdinfo(5). */
+/** Reads proc_pid_fdinfo(5). */
 function mountIdOf(descriptor: number): number {
   const info = readFileSync(`/proc/self/fdinfo/${descriptor}`, 'latin1');
   return Number(/^mnt_id:\s*(\d+)$/m.exec(info)?.[1]);

@@ -1,4 +1,4 @@
-/** Keeps the bases of one workspace in step with what is in it. */
+/** Keeps the bases of one workspace up to date with the workspace's protected and secret paths. */
 
 import { type Account, otherRights } from './account.ts';
 import { Base } from './base.ts';
@@ -11,7 +11,7 @@ import { linkedPlaces } from './linked-places.ts';
 import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from './scan.ts';
 import { closeEntries, mountable } from './view.ts';
 
-/** `git`: git's own files are writable, for a command that a person let change them. */
+/** `git` leaves git's own files writable, for a command that a person allowed to change them. */
 export type BaseKind = 'plain' | 'git';
 
 export interface BasesOptions {
@@ -24,14 +24,14 @@ export interface BasesOptions {
   readonly gitView: readonly BytePath[];
 }
 
-/** A base that closes all that is known. */
+/** A base that closes every known entry. */
 export interface CurrentBase {
   readonly base: Base;
-  /** Sentences for people and the model on what is not as usual; mostly none. */
+  /** Sentences for people and the model about anything unusual; mostly none. */
   readonly notes: readonly string[];
 }
 
-/** One caller at a time; whatever command was started before counts as hostile. */
+/** The caller makes one call at a time. Every command that was started before counts as hostile. */
 export class Bases implements Disposable {
   readonly #options: BasesOptions;
   readonly #workspace: BytePath;
@@ -47,7 +47,7 @@ export class Bases implements Disposable {
     this.#known = new KnownEntries(this.#workspace, rights);
   }
 
-  /** To be called before the first command. `reason`: a sentence on why nothing can be confined here. */
+  /** The caller opens this before the first command. `reason` is a sentence on why no command can be confined here. */
   static async open(
     options: BasesOptions,
   ): Promise<
@@ -65,7 +65,7 @@ export class Bases implements Disposable {
     return { ok: false, reason: found.isCut ? TOO_LARGE : TOO_MANY };
   }
 
-  /** Throws a ToolFailure when none can be made. */
+  /** Throws a ToolFailure when no base can be made. */
   async current(kind: BaseKind): Promise<CurrentBase> {
     const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
     const places = this.#known.places();
@@ -77,9 +77,10 @@ export class Bases implements Disposable {
   }
 
   /**
-   * Starts a command with mounts of its own, where no base can be entered: all other commands are stopped while they
-   * are made, and the command waits inside until each was looked at. `start` gets the mounts, as arguments, and spawns
-   * bubblewrap with them before it returns; what it runs must begin with {@link HOLD}.
+   * Starts a command with mounts of its own, where no base can be entered. All other commands are stopped while
+   * bubblewrap makes the mounts, and the command waits inside until each mount has been checked. `start` gets the
+   * mounts as arguments and spawns bubblewrap with them before it returns. The command that it runs must begin with
+   * {@link HOLD}.
    */
   async startHeld<Result>(
     kind: BaseKind,
@@ -130,7 +131,7 @@ export class Bases implements Disposable {
         }
         base?.[Symbol.dispose]();
         if (woken.length > 0) failure = new Error(AWAKE);
-        // Once can be chance, such as a machine that was asleep.
+        // The first time can be chance, for example after the machine was asleep.
         if (attempt > 0) end(woken);
       } catch (error) {
         failure = error;
@@ -158,11 +159,13 @@ export class Bases implements Disposable {
     const names = unreadable.map(({ path }) => JSON.stringify(this.#nameOf(path)));
     return [
       ...(isCut || this.#known.hasOverflowed ? [UNCOVERED] : []),
-      ...(names.length > 0 ? [`closed, for it cannot be looked into: ${shortened(names)}`] : []),
+      ...(names.length > 0
+        ? [`closed, because it cannot be looked into: ${shortened(names)}`]
+        : []),
     ];
   }
 
-  /** Relative to the workspace, to be shown. */
+  /** The path relative to the workspace, for people. */
   #nameOf(path: BytePath): string {
     return isBelow(this.#workspace, path) ? toText(path.slice(this.#workspace.length + 1)) : '.';
   }
@@ -174,20 +177,20 @@ async function freeze(): Promise<Freeze> {
   });
 }
 
-/** No command can be started safely beside a process that does not stay stopped. */
+/** Kills these processes: no command can be started safely beside a process that does not stay stopped. */
 function end(processes: readonly number[]): void {
   for (const pid of processes) {
     try {
       process.kill(pid, 'SIGKILL');
     } catch {
-      // It has ended.
+      // The process has ended.
     }
   }
 }
 
 const AWAKE = 'a process of an earlier command does not stay stopped';
 
-/** What a grant for git leaves open. */
+/** Names that stay writable for a command with `git_write`. */
 const GIT_NAMES: ReadonlySet<string> = new Set(['.git', '.gitmodules']);
 
 function entriesOf(kind: BaseKind, places: readonly ClosedEntry[]): readonly ClosedEntry[] {
@@ -200,12 +203,12 @@ function shortened(names: readonly string[]): string {
   return names.length > 3 ? `${shown} and ${names.length - 3} more` : shown;
 }
 
-const UNCOVERED =
-  'some protected paths that came into being since the bridge began are not covered';
+const UNCOVERED = 'some protected paths that appeared after the bridge began are not closed';
 
 const TOO_LARGE =
-  'The workspace is too large to be looked through for what commands may not touch, so every command asks: open a smaller folder.';
+  'The workspace is too large to be searched for paths that commands may not touch, so a person must allow each command: ' +
+  'open a smaller folder.';
 
 const TOO_MANY =
-  `The workspace has more than ${SANDBOX_LIMITS.maxFirstMounts} paths that commands may not touch, more than a sandbox can close, ` +
-  'so every command asks: open a smaller folder.';
+  `The workspace has more than ${SANDBOX_LIMITS.maxFirstMounts} paths that commands may not touch. A sandbox cannot close ` +
+  'so many, so a person must allow each command: open a smaller folder.';

@@ -1,4 +1,6 @@
-/** The bubblewrap sandbox: the workspace is writable, the system readable, the rest of the disk and the network closed. */
+/**
+ * The bubblewrap sandbox: the workspace is writable, the system readable, the rest of the disk and the network closed.
+ */
 import { join } from 'node:path';
 import { Lanes } from '../lanes.ts';
 import { type Launch, shellArgv } from '../terminal/launch.ts';
@@ -22,8 +24,8 @@ import type { MemoryGroup } from './memory-group.ts';
 import { hideFolder, SEAL, systemView } from './view.ts';
 
 /**
- * Whether it works here, only a self-test knows. `reason` is a sentence on why it cannot. All commands run in `memory`,
- * which stays its maker's.
+ * Only a self-test tells whether the confinement works on this machine. `reason` is a sentence on why there is none.
+ * All commands run in `memory`; the caller still owns it.
  */
 export async function bubblewrapConfinement(
   bubblewrap: Bubblewrap,
@@ -74,7 +76,7 @@ function confinementOf(machine: Machine): Confinement {
       `bubblewrap ${bubblewrap.version}: commands write only to the workspace, have no network, ` +
       'and reach neither secrets, the home folder nor the configuration of git, editors and agents.',
     start: async (request, start) => {
-      // In an object, for the lane must not wait for what was started.
+      // `started` is wrapped in an object, because the lane must not wait for the command to end.
       const { started } = await lanes.run([STARTING], async () => {
         const startBound = (command: PreparedCommand) => ({
           started: start(inGroup(command, machine)),
@@ -91,7 +93,7 @@ function confinementOf(machine: Machine): Confinement {
   };
 }
 
-/** Together with all others the command takes no more memory than the group has. */
+/** Puts the command in the memory group: all commands together take no more memory than the group has. */
 function inGroup(command: PreparedCommand, { memory }: Machine): PreparedCommand {
   if (memory === undefined) return command;
   const { file, args } = command.launch;
@@ -105,10 +107,10 @@ function inGroup(command: PreparedCommand, { memory }: Machine): PreparedCommand
 
 const GIB = 2 ** 30;
 
-/** The lane of looks and starts: no command starts while a base is made. */
+/** The lane of starts: no command starts while a base is made. */
 const STARTING = 'starting';
 
-/** The folders outside the workspace that it is a linked worktree of, if git says that they belong together. */
+/** For a workspace that is a linked worktree: its git folders outside, if git itself made the link. */
 async function linkedGit(workspace: string): Promise<readonly string[]> {
   const { folders, isMutual } = await linkedGitFolders(join(workspace, '.git'));
   return isMutual ? folders.filter((folder) => !isBelow(workspace, folder)) : [];
@@ -118,7 +120,7 @@ function bind(option: '--bind' | '--ro-bind', folders: readonly string[]): strin
   return folders.flatMap((folder) => [option, folder, folder]).map(fromText);
 }
 
-/** A program of ours that only reads: nothing is writable, and nothing of the home folder is there. */
+/** For a program of ours that only reads. It can write nothing, and sees nothing of the home folder. */
 function confineLook(
   { file, args, cwd, env }: Launch,
   { bubblewrap, account, surroundings: { workspace }, view }: Machine,
@@ -136,7 +138,7 @@ function confineLook(
   return { file: program, args: rest, cwd: '/', env, inputs, hasPidNamespace: true };
 }
 
-/** `all` opens everything but our own state. The PID namespace stays, so that nothing outlives the command. */
+/** `all` opens everything but our own state. The PID namespace stays, so that no process outlives the command. */
 function prepareOpen(
   { command, cwd }: CommandRequest,
   { bubblewrap: { file }, surroundings: { closedFolders, environment, workspace } }: Machine,
@@ -157,7 +159,7 @@ function prepareOpen(
 
 type Start<Result> = (command: PreparedCommand) => Result;
 
-/** In the kernel's copy of a base. */
+/** Starts the command in the kernel's copy of a base. */
 async function startInBase<Result>(
   request: CommandRequest,
   machine: Machine,
@@ -176,7 +178,7 @@ async function startInBase<Result>(
   return start(prepared(launch, request, notes));
 }
 
-/** With mounts of its own: see {@link Bases.startHeld}. */
+/** Starts the command with mounts of its own: see {@link Bases.startHeld}. */
 async function startHeld<Result>(
   request: CommandRequest,
   machine: Machine,
@@ -229,7 +231,7 @@ const ENTER = [
   '--preserve-credentials',
 ] as const;
 
-/** Where the bridge is another user, its home folder is not the command's. */
+/** Where the command runs as another user than the bridge, it gets that user's home folder and name. */
 function identityOf({ name, home, prefix }: Account): Record<string, string> {
   return prefix.length === 0 ? {} : { HOME: home, USER: name, LOGNAME: name };
 }

@@ -1,4 +1,4 @@
-/** Finds bubblewrap, and what this version of it can do. */
+/** Finds bubblewrap and the features of its version. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { SANDBOX_LIMITS } from './limits.ts';
@@ -8,14 +8,14 @@ import { seccompProgram } from './seccomp.ts';
 export interface Bubblewrap {
   readonly file: string;
   readonly version: string;
-  /** Since 0.8. Before, only the seccomp program keeps commands from making namespaces of their own. */
+  /** True since 0.8. In older versions only the seccomp program keeps commands from making namespaces of their own. */
   readonly canDisableUserNamespaces: boolean;
-  /** Enters a base. Undefined where it is not installed: then each command gets mounts of its own. */
+  /** The program that enters a base. Undefined where it is not installed: then each command gets mounts of its own. */
   readonly nsenter: string | undefined;
   readonly seccompProgram: Uint8Array;
 }
 
-/** Looks for it; `reason` is one sentence that says what to do. */
+/** `reason` is one sentence that says what to do. */
 export async function findBubblewrap(): Promise<
   { readonly ok: true; readonly bubblewrap: Bubblewrap } | { readonly ok: false; reason: string }
 > {
@@ -46,7 +46,7 @@ export async function findBubblewrap(): Promise<
   };
 }
 
-/** `0.0.0` for one that does not say: the self-test decides whether it will do. */
+/** `0.0.0` for a program that does not print its version. The self-test then decides whether it works. */
 async function versionOf(file: string): Promise<string> {
   try {
     const { stdout } = await promisify(execFile)(file, ['--version'], {

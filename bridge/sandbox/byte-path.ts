@@ -1,15 +1,15 @@
-/** Paths as the kernel has them: bytes, one to a character (latin1), since a name need not be UTF-8. */
+/** Paths as the kernel has them. Each byte is one character (latin1), because a name need not be UTF-8. */
 import { inOneLine } from '../../shared/plain-sight.ts';
 
-/** Absolute, or a part of such a path. Only `/` and NUL have a meaning in it. */
+/** An absolute path or a part of one. Only `/` and NUL have a meaning in it. */
 export type BytePath = string;
 
-/** For Node's file functions, which would encode a string as UTF-8. */
+/** Converts a path for Node's file functions, which would encode a string as UTF-8. */
 export function toBytes(path: BytePath): Buffer {
   return Buffer.from(path, 'latin1');
 }
 
-/** As {@link toBytes}, without a copy where the encodings agree: for what is called once per folder of a workspace. */
+/** Like {@link toBytes}, but makes no copy of an ASCII path. For calls that happen once per folder of a workspace. */
 export function toPathLike(path: BytePath): string | Buffer {
   return isAscii(path) ? path : toBytes(path);
 }
@@ -23,12 +23,15 @@ export function fromText(path: string): BytePath {
   return Buffer.from(path, 'utf8').toString('latin1');
 }
 
-/** As text: bytes that are no UTF-8 come out as U+FFFD. */
+/** Converts a path to text. Bytes that are not UTF-8 become U+FFFD. */
 export function toText(path: BytePath): string {
   return toBytes(path).toString('utf8');
 }
 
-/** To be shown, on one line: with what could steer a terminal escaped, and bytes that are no UTF-8 as `\xff`. */
+/**
+ * A path for people, on one line. Escapes characters that could steer a terminal, and bytes that are not UTF-8 as
+ * `\xff`.
+ */
 export function shownName(path: BytePath): string {
   return inOneLine(toExactText(path));
 }
@@ -44,7 +47,7 @@ function toExactText(path: BytePath): string {
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const HEX = 16;
 
-/** Whether a path lies inside a folder and is not the folder; both absolute and without links. */
+/** Whether a path lies inside a folder and is not the folder itself. Both are absolute and without links. */
 export function isBelow(folder: BytePath, path: BytePath): boolean {
   return path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
 }

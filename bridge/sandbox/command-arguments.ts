@@ -1,11 +1,11 @@
-/** What each sandboxed command gets of its own, as arguments for bubblewrap and the shell. */
+/** The arguments for bubblewrap and the shell that each sandboxed command gets of its own. */
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { SHELL } from '../terminal/launch.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { isBelow } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 
-/** The descriptor of the first of a launch's inputs; its other descriptors follow. */
+/** The descriptor of a launch's first input. The other inputs and descriptors follow. */
 export const FIRST_INPUT = 3;
 
 export function namespaces(
@@ -22,7 +22,7 @@ export function namespaces(
   ];
 }
 
-/** The kernel's settings are read-only, though only root could change them and no command is root. */
+/** The kernel's settings are read-only as well, though only root could change them and no command is root. */
 export function devices(): string[] {
   return [
     ...['--dev', '/dev', ...ownMemory('/dev/shm', SANDBOX_LIMITS.sharedMemoryBytes)],
@@ -31,10 +31,10 @@ export function devices(): string[] {
   ];
 }
 
-/** By proc(5). */
+/** Listed in proc(5). */
 const KERNEL_SETTINGS = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'] as const;
 
-/** Emptied for each command. The workspace may lie in one of them. */
+/** Gives each command empty folders of its own. The workspace may lie in one of them. */
 export function ownFolders(workspace: string): string[] {
   const folders = ['/tmp', '/var/tmp'];
   const isInside = folders.some((folder) => isBelow(folder, workspace));
@@ -49,9 +49,9 @@ function ownMemory(path: string, bytes: number): string[] {
 }
 
 /**
- * The shell with its limits. They are set inside, where the count of processes is the sandbox's own; set outside, it
- * would count all that the user runs. What a program does not need of our descriptors is closed.
- * `first` is a line that the shell runs before.
+ * The shell with its limits. The limits are set inside, where the kernel counts only the sandbox's processes; outside
+ * it would count all processes of the user. The script closes the descriptors that the program does not need. The shell
+ * runs the line `first` before everything else.
  */
 export function limitedShell(command: string, first: string): string[] {
   const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
@@ -61,7 +61,7 @@ export function limitedShell(command: string, first: string): string[] {
   return [SHELL, '-c', script, SHELL, command];
 }
 
-/** For people and the model. */
+/** A description for people and the model. */
 export function describeLimits(
   permissions: readonly Permission[],
   notes: readonly string[],

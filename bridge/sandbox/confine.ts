@@ -8,8 +8,8 @@ import { joinNeighbours } from './neighbours.ts';
 import { selfTest } from './self-test.ts';
 
 /**
- * Finds out what this machine can do by running the real thing. Whatever fails, the kind is `none` and the detail says
- * why; it never rejects for what a machine lacks. In the workspace it leaves nothing behind.
+ * Finds out what this machine can do by starting the real sandbox. On any failure the kind is `none` and the detail
+ * says why; a missing program never makes it reject. It leaves nothing behind in the workspace.
  */
 export async function probeConfinement(surroundings: Surroundings): Promise<Confinement> {
   const found = await findBubblewrap();
@@ -52,7 +52,7 @@ async function confine(
 ): Promise<Confinement> {
   const entered = await confineWith(bubblewrap, account, surroundings, memory);
   if (entered.kind === 'bubblewrap' || bubblewrap.nsenter === undefined) return entered;
-  // A system can let bubblewrap run and forbid a second one inside: AppArmor's profile on Ubuntu does.
+  // Some systems let bubblewrap run but forbid a second one inside, for example AppArmor's profile on Ubuntu.
   const withoutBase = { ...bubblewrap, nsenter: undefined };
   const held = await confineWith(withoutBase, account, surroundings, memory);
   return held.kind === 'bubblewrap' ? held : entered;

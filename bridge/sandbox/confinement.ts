@@ -1,13 +1,13 @@
-/** What it means to confine a command, and the confinement that does not. */
+/** The contract of a confinement, and the confinement that does not confine. */
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { type Launch, shellArgv } from '../terminal/launch.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 
-/** What commands are kept within, and away from. All paths are absolute and real. */
+/** What commands can reach, and what is closed to them. All paths are absolute and real. */
 export interface Surroundings {
   readonly workspace: string;
   readonly home: string;
-  /** Folders that no command sees, whatever it is permitted: our own state. */
+  /** Folders of our own state. No command sees them, whatever its permissions. */
   readonly closedFolders: readonly string[];
   /** What the owner lets commands read outside the workspace, beside the system and the tools of the home folder. */
   readonly readable?: readonly string[];
@@ -19,34 +19,34 @@ export interface CommandRequest {
   readonly command: string;
   /** Absolute, inside the workspace. */
   readonly cwd: string;
-  /** What the policy granted. */
+  /** The permissions that the policy granted. */
   readonly permissions: readonly Permission[];
 }
 
 /** A command that is ready to start. */
 export interface PreparedCommand {
   readonly launch: Launch;
-  /** The limits it runs under, for people and the model. */
+  /** The limits of the command, for people and the model. */
   readonly limits: string;
 }
 
-/** The one way to start a command. Disposed of, it starts no more; commands at work run on. */
+/** The one way to start a command. After its disposal it starts none; running commands go on. */
 export interface Confinement extends Disposable {
   readonly kind: 'bubblewrap' | 'none';
-  /** One sentence: what it does, or why there is none. */
+  /** One sentence: what the confinement does, or why there is none. */
   readonly detail: string;
   /**
-   * Prepares a command, and calls `start` when it may begin. `start` must spawn the launch before it returns or first
-   * awaits: afterwards a launch is worthless. Resolves with what `start` returns. Throws a ToolFailure when the command
-   * cannot be confined.
+   * Prepares a command, and calls `start` when the command may begin. `start` must spawn the launch before it returns
+   * or first awaits; afterwards the launch no longer works. Resolves with the result of `start`. Throws a ToolFailure
+   * when the command cannot be confined.
    */
   readonly start: <Result>(
     request: CommandRequest,
     start: (command: PreparedCommand) => Promise<Result>,
   ) => Promise<Result>;
   /**
-   * A program of ours that looks at the workspace, held so that it changes nothing and reaches nobody: it may be made
-   * to run what a command of the sandbox has written. As it is where there is no sandbox to get out of.
+   * Confines a program of ours that looks at the workspace, so that it changes nothing and has no network: files that a
+   * sandboxed command wrote may make it run something. Without a sandbox the launch stays unchanged.
    */
   readonly confineLook: (launch: Launch) => Promise<Launch>;
 }

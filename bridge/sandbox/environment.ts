@@ -1,7 +1,7 @@
-/** The environment of commands: what tools need to find each other, and no secret. */
+/** The environment of commands: the variables that tools need, and no secret. */
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 
-/** Names that are passed on to a confined command. Anything else may be a token. */
+/** Variables that a confined command gets. Any other may hold a token. */
 const PASSED_ON: ReadonlySet<string> = new Set([
   'PATH',
   'HOME',
@@ -26,7 +26,7 @@ const PASSED_ON: ReadonlySet<string> = new Set([
   'RUSTUP_HOME',
 ]);
 
-/** Nobody is there to answer a prompt, to page, or to enjoy colours. */
+/** Tells programs that no person is there: no prompts, no pager, no colours. */
 const UNATTENDED = {
   CI: '1',
   NO_COLOR: '1',
@@ -34,10 +34,10 @@ const UNATTENDED = {
   PAGER: 'cat',
   GIT_PAGER: 'cat',
   GIT_TERMINAL_PROMPT: '0',
-  // It means to take a text as it is, whatever editor a repository configures.
+  // As an editor, `:` leaves every text unchanged, whatever editor a repository configures.
   GIT_EDITOR: ':',
   GIT_SEQUENCE_EDITOR: ':',
-  // Else `git status` would try to refresh the index, which is read-only.
+  // Without this `git status` would try to refresh the index, which is read-only.
   GIT_OPTIONAL_LOCKS: '0',
 } as const;
 
@@ -45,15 +45,16 @@ const UNATTENDED = {
 type GitSettings = readonly (readonly [name: string, value: string])[];
 
 /**
- * What looks at a repository runs nothing that the repository configures. A folder with `HEAD`, `objects` and `refs` is
- * one to git, wherever it lies, and file tools can write such a folder: it counts only when a command names it.
+ * With these settings a git command that only looks runs no program that the repository configures. To git, any folder
+ * with `HEAD`, `objects` and `refs` is a repository, and file tools can write such a folder. With these settings git
+ * uses it only when a command names it.
  */
 const GIT_RUNS_LESS: GitSettings = [
   ['safe.bareRepository', 'explicit'],
   ['core.fsmonitor', 'false'],
 ];
 
-/** Hooks are files that may lie in the workspace, and the signatures in a log are looked at by a program. */
+/** Hooks are files that may lie in the workspace. `log.showSignature` would start a program to check signatures. */
 const GIT_RUNS_NOTHING: GitSettings = [
   ...GIT_RUNS_LESS,
   ['core.hooksPath', '/dev/null'],
@@ -61,8 +62,8 @@ const GIT_RUNS_NOTHING: GitSettings = [
 ];
 
 /**
- * For a command under limits: only what is on the list. With `git_write` hooks run: a person has let it change the
- * repository, and a commit or push that leaves hooks out is another one (large files, change ids, checks).
+ * For a command under limits: only the listed variables. With `git_write` hooks run: a person has allowed changes to
+ * the repository, and a commit or push without its hooks would differ (large files, change ids, checks).
  */
 export function limitedEnvironment(
   own: NodeJS.ProcessEnv,
@@ -72,15 +73,15 @@ export function limitedEnvironment(
   return { ...pick(own, (name) => PASSED_ON.has(name)), ...gitSettings(settings) };
 }
 
-/** For a command that a person let have `all`: everything but what is Drawbridge's own. */
+/** For a command that a person granted `all`: everything but Drawbridge's own variables. */
 export function fullEnvironment(own: NodeJS.ProcessEnv): Record<string, string> {
   const environment = pick(own, (name) => !name.startsWith('DRAWBRIDGE_'));
   return { ...environment, ...gitSettings(GIT_RUNS_LESS, own['GIT_CONFIG_COUNT']) };
 }
 
 /**
- * Settings of git as its environment. They weigh more than those of any file, and come after as many as are there
- * already; a count that git would not take is begun anew.
+ * Git settings as environment variables. They override those of any file, and follow the settings that are already
+ * there. A count that git would reject starts again at zero.
  */
 function gitSettings(settings: GitSettings, counted = '0'): Record<string, string> {
   const first = /^\d{1,6}$/.test(counted) ? Number(counted) : 0;

@@ -1,14 +1,14 @@
-/** Stops every process that this one has started, directly or not, so that nothing changes while we look. */
+/** Stops every process that this one has started, directly or not, so that nothing changes during a look. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SANDBOX_LIMITS } from './limits.ts';
 
 /**
- * Stops all descendants of this process: those of sandboxes are among them, and no sandboxed process can leave its
- * family, since its PID namespace has a first process for all orphans. Rejects when they could not all be stopped; then
- * none stays stopped.
+ * Stops all descendants of this process. They include all sandboxed processes: none can leave this family, because its
+ * PID namespace has a first process that adopts all orphans. Rejects when some could not be stopped; then none stays
+ * stopped.
  *
- * Whatever is started afterwards runs: start nothing that is not trusted until they go on.
+ * A process that is started afterwards runs. Until `thaw`, the caller starts only programs that it trusts.
  */
 export async function freezeDescendants(): Promise<Freeze> {
   const stopped = new Set<number>();
@@ -17,7 +17,7 @@ export async function freezeDescendants(): Promise<Freeze> {
     stopped.clear();
   };
   const deadline = performance.now() + SANDBOX_LIMITS.freezeMs;
-  // A process that forked before it stopped has a child that the same look can miss: the next one sees it.
+  // A process that forked before it stopped has a child that this look can miss. The next look sees it.
   for (let quietLooks = 0; quietLooks < 2; ) {
     const running = descendants().filter((process) => !process.isStopped);
     quietLooks = running.length === 0 ? quietLooks + 1 : 0;
@@ -37,18 +37,18 @@ export async function freezeDescendants(): Promise<Freeze> {
 }
 
 export interface Freeze {
-  /** Lets them go on again. */
+  /** Lets the stopped processes continue. */
   readonly thaw: () => void;
   /**
-   * Those that have run since, or have ended. Nothing keeps a process stopped: a timer of its own, or a change in a
-   * folder that it watches, can send it SIGCONT. What was looked at meanwhile is worth nothing then.
+   * The processes that have run since the freeze, or have ended. Nothing keeps a process stopped: its own timer, or a
+   * change in a folder that it watches, can send it SIGCONT. If this list is not empty, the look proves nothing.
    */
   readonly awake: () => readonly number[];
 }
 
 /**
- * How often each thread was taken off a processor, by proc_pid_status(5): one that has run and rests again was once
- * more. Nothing for a dead one, which its parent may ask for at any time.
+ * How often each thread was taken off a processor, by proc_pid_status(5). The count grows when a thread runs and rests
+ * again. Dead threads are left out.
  */
 function switchesOf(pid: number): string {
   return listIfAny(`/proc/${pid}/task`)
@@ -63,11 +63,11 @@ function switchesOf(pid: number): string {
 export interface Process {
   readonly pid: number;
   readonly parent: number;
-  /** Stopped, dead, or waiting for a child that is. */
+  /** Stopped, dead, or waiting for a stopped child. */
   readonly isStopped: boolean;
 }
 
-/** All processes that this one, or the one with the number, has started, directly or not; the oldest generation first. */
+/** All processes that this process, or `root`, has started, directly or not; the oldest generation first. */
 export function descendants(root: number = process.pid): Process[] {
   const children = new Map<number, Process[]>();
   for (const child of readProcesses()) {
@@ -92,7 +92,7 @@ function readProcesses(): Process[] {
     .flatMap((pid) => present(readProcess(pid)));
 }
 
-/** By proc_pid_stat(5): after the name in parentheses come state and parent. */
+/** Reads proc_pid_stat(5): state and parent follow the name in parentheses. */
 function readProcess(pid: string): Process | undefined {
   const stat = readIfAny(`/proc/${pid}/stat`);
   if (stat === undefined) return undefined;
@@ -107,10 +107,10 @@ function readProcess(pid: string): Process | undefined {
 
 /** Stopped, traced, or dead. */
 const AT_REST: ReadonlySet<string> = new Set(['T', 't', 'Z', 'X']);
-/** For something that no signal interrupts. */
+/** Waiting for something that no signal interrupts. */
 const WAITING = 'D';
 
-/** Each thread stops for itself, and the first one may be dead while others run. */
+/** Each thread stops on its own, and the first one may be dead while others run. */
 function isEachThreadAtRest(pid: string): boolean {
   return listIfAny(`/proc/${pid}/task`).every((thread) => {
     const stat = readIfAny(`/proc/${pid}/task/${thread}/stat`);
@@ -122,13 +122,15 @@ function isEachThreadAtRest(pid: string): boolean {
   });
 }
 
-/** Between vfork(2) and its child's exec no signal stops the parent; it does nothing either until the child goes on. */
+/**
+ * Between vfork(2) and its child's exec no signal stops the parent. The parent does nothing until the child continues.
+ */
 function waitsForChild(thread: string): boolean {
   const [call = ''] = (readIfAny(`${thread}/syscall`) ?? '').split(' ');
   return (FORKS[process.arch] ?? []).includes(Number(call));
 }
 
-/** clone, vfork and clone3, as the processor's Linux numbers them. */
+/** The numbers of clone, vfork and clone3 on each processor's Linux. */
 const FORKS: Readonly<Record<string, readonly number[]>> = {
   x64: [56, 58, 435],
   arm64: [220, 435],
@@ -150,12 +152,12 @@ function readIfAny(path: string): string | undefined {
   }
 }
 
-/** Whether it was still there. */
+/** Sends a signal. Returns whether the process still existed. */
 function signal(pid: number, name: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, name);
   } catch {
-    // Gone; or after a change of user not ours any more, and then it cannot be stopped, which the deadline tells.
+    // The process has gone, or belongs to another user now. Then it cannot be stopped, and the deadline catches that.
     return false;
   }
 }

@@ -9,18 +9,18 @@ export interface LinkedGitFolders {
   /** The worktree's own folder and the one it shares with others; real paths. */
   readonly folders: readonly string[];
   /**
-   * Whether git itself made the link: the folder names the worktree in return. A `.git` file is easily written by a
-   * command, and must not open any folder of its choice.
+   * Whether git itself made the link: then the folder names the worktree in return. A command can easily write a `.git`
+   * file, and such a file must not open a folder of the command's choice.
    */
   readonly isMutual: boolean;
 }
 
-/** None when the file is no link of git's, or leads nowhere. */
+/** None when the file is not a link made by git, or leads nowhere. */
 export async function linkedGitFolders(gitFile: string): Promise<LinkedGitFolders> {
   try {
     const own = await realpath(await followLine(gitFile, /^gitdir: (.+)$/m));
     const common = await commonFolder(own);
-    // One that holds the file itself would open all that lies around the workspace.
+    // A folder that holds the file itself would open everything around the workspace.
     const isApart = [common, own].every((folder) => !isBelow(folder, resolve(gitFile)));
     const isWorktree = common !== own && dirname(dirname(own)) === common && isApart;
     return {
@@ -50,7 +50,7 @@ async function commonFolder(own: string): Promise<string> {
   try {
     return await realpath(await followLine(join(own, 'commondir'), /^(.+)$/m));
   } catch (error) {
-    // A submodule's folder shares nothing.
+    // A submodule's folder has no shared folder.
     if (isSystemError(error, 'ENOENT')) return own;
     throw error;
   }
@@ -61,7 +61,7 @@ async function namesInReturn(own: string, gitFile: string): Promise<boolean> {
   return (await realpath(named)) === (await realpath(gitFile));
 }
 
-/** The path that a line of a file holds, relative to the file's folder. Without such a line: the file itself. */
+/** The path in a file's line, relative to the file's folder. Without such a line: the file itself. */
 async function followLine(file: string, line: RegExp): Promise<string> {
   const path = line.exec(await readPlainFile(file))?.[1]?.trim();
   return path === undefined ? file : resolve(dirname(file), path);

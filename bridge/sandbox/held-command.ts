@@ -1,4 +1,4 @@
-/** A command that waits inside its sandbox until its mounts were looked at. */
+/** A command that waits inside its sandbox until its mounts have been checked. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
@@ -8,12 +8,13 @@ import { readMounts } from './holder.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import type { ClosedEntry } from './scan.ts';
 
-/** What a shell does first: it stops itself, and its being stopped says that all mounts are made. */
+/** The first line of the shell: it stops itself. A stopped shell means that all mounts are made. */
 export const HOLD = 'kill -STOP $$';
 
 /**
- * Lets a command go on when each entry is closed for it, and all others were stopped throughout; else kills it and throws
- * a ToolFailure. `launched` is the process that was started for it. One that ended by itself has said why.
+ * Lets a command continue when each entry is closed for it and all other commands stayed stopped. Else kills it and
+ * throws a ToolFailure. `launched` is the process that was started for the command. A process that has ended by itself
+ * is left alone: its own output says why.
  */
 export async function releaseHeld(
   launched: number,
@@ -45,11 +46,11 @@ function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch {
-    return false; // It has ended, and Node has seen it.
+    return false; // The process has ended, and Node has noticed.
   }
 }
 
-/** That nothing was run, and why. */
+/** The failure that says that nothing was run, and why. */
 export function failed(cause: unknown): ToolFailure {
   const said = cause instanceof Error ? inOneLine(cause.message.split('\n')[0] ?? '') : undefined;
   return new ToolFailure(

@@ -1,29 +1,31 @@
-/** A process that holds a namespace open: bubblewrap with all mounts made, and a program in it that waits for its end. */
+/**
+ * A process that holds a namespace open: bubblewrap with all mounts made, and a program inside that waits for its end.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { type BytePath, toBytes } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 
-/** Ends with its bridge, or when it is disposed of. */
+/** Ends with its bridge, or on disposal. */
 export interface Holder extends Disposable {
-  /** Of a process inside, in the bridge's own numbers. */
+  /** Number of a process inside, as the bridge sees it. */
   readonly pid: number;
-  /** Descriptors of its user and of its mount namespace: unlike a process number, neither can come to mean another. */
+  /** Descriptors of the user and the mount namespace. Unlike a process number, they are never reused for another. */
   readonly namespaces: readonly [user: number, mounts: number];
-  /** The mounts by their ids, as the kernel has them now; none when the process is gone. */
+  /** The mounts by their ids, as the kernel has them now; none when the process has gone. */
   readonly mounts: () => ReadonlyMap<number, Mount>;
 }
 
 /** A line of proc_pid_mountinfo(5). */
 export interface Mount {
-  /** Follows its folder when that is moved, in whatever namespace. */
+  /** The path of the mount. It follows its folder through every move, from whatever namespace. */
   readonly place: BytePath;
   readonly isReadOnly: boolean;
   readonly fileSystem: string;
 }
 
-/** Starts bubblewrap with these arguments (bytes, see BytePath). Rejects with what it complained of. */
+/** Starts bubblewrap with these arguments (bytes, see BytePath). Rejects with bubblewrap's error message. */
 export async function startHolder(
   prefix: readonly string[],
   file: string,
@@ -40,7 +42,7 @@ export async function startHolder(
   const pid = Number.parseInt(await firstLine(child), 10);
   const namespaces = ['user', 'mnt'].map((name) => openSync(`/proc/${pid}/ns/${name}`, 'r'));
   const [user = -1, mounts = -1] = namespaces;
-  // It ends with this process, and must not keep it.
+  // The child ends with this process, and must not keep this process alive.
   for (const handle of [child, child.stdin, child.stdout, child.stderr]) {
     if (handle !== null && 'unref' in handle && typeof handle.unref === 'function') handle.unref();
   }
@@ -61,12 +63,12 @@ export async function startHolder(
 function writeArguments(child: ChildProcess, args: readonly BytePath[]): void {
   const input = child.stdio[3];
   if (input === null || input === undefined || !('end' in input)) return;
-  // A program that ends before it has read them says why by its exit.
+  // A program that ends before it has read its arguments says why by its exit.
   input.on('error', () => {}).end(Buffer.concat(args.map((arg) => toBytes(`${arg}\0`))));
   child.stdin?.on('error', () => {});
 }
 
-/** What the program inside prints when all mounts are made. */
+/** The line that the program inside prints when all mounts are made. */
 async function firstLine(child: ChildProcess): Promise<string> {
   let complaint = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -81,7 +83,7 @@ async function firstLine(child: ChildProcess): Promise<string> {
         ? undefined
         : await Promise.race([once(stdout.setEncoding('utf8'), 'data', { signal }), closed]);
     if (line !== undefined) return String(line[0]);
-    throw new Error(complaint === '' ? 'bubblewrap ended without a word' : complaint.trim());
+    throw new Error(complaint === '' ? 'bubblewrap ended without a message' : complaint.trim());
   } catch (error) {
     child.kill('SIGKILL');
     throw error;
@@ -90,13 +92,13 @@ async function firstLine(child: ChildProcess): Promise<string> {
   }
 }
 
-/** The mounts of a process by their ids; none when it is gone. */
+/** The mounts of a process by their ids; none when the process has gone. */
 export function readMounts(pid: number): ReadonlyMap<number, Mount> {
   try {
     const lines = readFileSync(`/proc/${pid}/mountinfo`, 'latin1').split('\n').slice(0, -1);
     return new Map(lines.map(parseMount));
   } catch {
-    // The process is gone, and its namespace with it.
+    // The process has gone, and its namespace with it.
     return new Map();
   }
 }
@@ -114,7 +116,7 @@ function parseMount(line: string): [id: number, mount: Mount] {
   return [Number(id), mount];
 }
 
-/** Blanks, line ends and backslashes stand in octal. */
+/** The kernel writes blanks, line ends and backslashes in octal. */
 function fromOctal(text: string): BytePath {
   return text.replace(/\\([0-7]{3})/g, (_, digits: string) =>
     String.fromCharCode(Number.parseInt(digits, 8)),

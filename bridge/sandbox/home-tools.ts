@@ -1,4 +1,6 @@
-/** What commands may read of a home folder, which is closed otherwise: toolchains, and caches that hold no credentials. */
+/**
+ * The parts of the home folder that commands may read: toolchains, and caches without credentials. The rest is closed.
+ */
 
 /** Relative to the home folder. A tool whose folder also holds its credentials is listed by its parts. */
 export const TOOL_FOLDERS = [

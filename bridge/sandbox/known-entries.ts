@@ -1,4 +1,6 @@
-/** Holds what is closed in a workspace by descriptor, so that no move or flood of names makes a sandbox forget it. */
+/**
+ * Holds a workspace's closed entries by descriptor, so that no move and no flood of names makes a sandbox forget one.
+ */
 import { closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { isSystemError } from '../../machine/system-error.ts';
 import type { Rights } from './account.ts';
@@ -6,15 +8,15 @@ import { type BytePath, isBelow, toBytes } from './byte-path.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { type ClosedEntry, canBeLookedInto, identityOf } from './scan.ts';
 
-/** In `<fcntl.h>`, not in Node: a descriptor that only stands for a place in the tree, and opens nothing there. */
+/** `O_PATH` of `<fcntl.h>`, which Node lacks: the descriptor only stands for a place in the tree and opens nothing. */
 export const O_PATH = 0o10000000;
 
-/** Of one confinement, for as long as its bridge lives. */
+/** The entries of one confinement, for as long as its bridge lives. */
 export class KnownEntries implements Disposable {
   readonly #workspace: BytePath;
   readonly #rights: Rights | undefined;
   readonly #held: Held[] = [];
-  /** Whether more was found than can be held. */
+  /** Whether a look found more entries than can be held. */
   #hasOverflowed = false;
   #isFirst = true;
 
@@ -29,8 +31,8 @@ export class KnownEntries implements Disposable {
   }
 
   /**
-   * Takes in what a look has found; what came first stays first, so that no command can crowd it out. To be called
-   * while no sandboxed process runs: then a name still leads to what was found by it.
+   * Adds the entries that a look has found. Earlier entries stay, so that no command can crowd them out. The caller
+   * calls this while no sandboxed process runs: then a name still leads to the entry that was found under it.
    */
   remember(found: readonly ClosedEntry[]): void {
     const known = new Set(this.places().map(keyOf));
@@ -44,7 +46,7 @@ export class KnownEntries implements Disposable {
     this.#isFirst = false;
   }
 
-  /** Whether everything that was found is among these places, or would find no room. */
+  /** Whether every found entry is among these places, or there is no room for more. */
   covers(found: readonly ClosedEntry[], places: readonly ClosedEntry[]): boolean {
     const known = new Set(places.map(keyOf));
     const isEach = found.every((entry) => entry.kind === 'link' || known.has(keyOf(entry)));
@@ -53,7 +55,7 @@ export class KnownEntries implements Disposable {
     return isEach || isFull;
   }
 
-  /** All that still exists, where it is by now. What was deleted is forgotten. */
+  /** All entries that still exist, at their present paths. Deleted entries are forgotten. */
   places(): ClosedEntry[] {
     const places: ClosedEntry[] = [];
     for (const held of [...this.#held]) {
@@ -87,26 +89,26 @@ export class KnownEntries implements Disposable {
 
 interface Held {
   readonly descriptor: number;
-  /** As it was found; its path may be another by now. */
+  /** The entry as it was found. Its path may have changed since. */
   readonly entry: ClosedEntry;
 }
 
-/** A descriptor for what is at a path, never through a link there. Undefined when nothing is. */
+/** A descriptor for the file at a path, never through a link there. Undefined when the path does not exist. */
 export function openPlace(path: BytePath): number | undefined {
   try {
     return openSync(toBytes(path), O_PATH | constants.O_NOFOLLOW);
   } catch {
-    // Gone since it was listed, or out of our reach: then commands, which run with no more rights, do not reach it.
+    // Gone since it was listed, or out of our reach. Commands have no more rights, so they do not reach it either.
     return undefined;
   }
 }
 
-/** Hard links are one file at several places. */
+/** Includes the path, because hard links are one file at several places. */
 function keyOf({ identity, path }: ClosedEntry): string {
   return `${identity} ${path}`;
 }
 
-/** A folder that was closed for its mode counts as deleted once that is mended. */
+/** A folder that was closed for its mode counts as deleted once its mode is repaired. */
 function placeOf(
   { descriptor, entry }: Held,
   rights: Rights | undefined,
@@ -115,12 +117,12 @@ function placeOf(
   if (stats.nlink === 0) return DELETED;
   const path = readPlace(descriptor);
   if (path === TOO_DEEP) return TOO_DEEP;
-  // A file with a second name elsewhere: the one that was held is gone. No entry of ours has a name that ends so.
+  // A file with a second name elsewhere: the name we held has gone. No entry of ours has a name that ends so.
   if (path.endsWith(' (deleted)')) return DELETED;
   return entry.isUnreadable === true && canBeLookedInto(path, stats, rights) ? DELETED : path;
 }
 
-/** A protected folder that commands may not read: nothing in it can be closed by itself. */
+/** Whether this is a protected folder that commands may not read: no entry inside can be closed on its own. */
 function isLocked(
   { descriptor, entry }: Held,
   path: BytePath,
@@ -130,7 +132,10 @@ function isLocked(
 }
 
 const DELETED = Symbol('deleted');
-/** So deep that the kernel does not tell; then a folder above it is closed as a whole: see {@link canBeLookedInto}. */
+/**
+ * So deep that the kernel does not tell the path. Then a folder above is closed as a whole: see {@link
+ * canBeLookedInto}.
+ */
 const TOO_DEEP = Symbol('too deep');
 
 function readPlace(descriptor: number): BytePath | typeof TOO_DEEP {
@@ -142,7 +147,7 @@ function readPlace(descriptor: number): BytePath | typeof TOO_DEEP {
   }
 }
 
-/** What is in the workspace's own folder comes before what is below, what configures programs before secrets. */
+/** Entries directly in the workspace come before deeper ones, then protected entries before secrets. */
 function byImportance(entries: readonly ClosedEntry[], workspace: BytePath): ClosedEntry[] {
   const rank = ({ path, closure }: ClosedEntry) =>
     (path.lastIndexOf('/') === workspace.length ? 0 : 2) + (closure === 'protected' ? 0 : 1);

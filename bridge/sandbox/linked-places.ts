@@ -1,4 +1,4 @@
-/** Follows what stands for another place in the workspace: a link to a `.git`, or a `.git` file of a submodule. */
+/** Follows paths that stand for another place in the workspace: a link to a `.git`, or a `.git` file of a submodule. */
 import { lstat, realpath } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { fromText, isBelow, toText } from './byte-path.ts';
@@ -6,8 +6,8 @@ import { linkedGitFolders } from './git-folders.ts';
 import { type ClosedEntry, identityOf } from './scan.ts';
 
 /**
- * The places inside the workspace that protected links and `.git` files lead to; they are protected like the entry
- * itself. For the first look only: a link that a command made could close any folder of the workspace to later ones.
+ * The places inside the workspace that protected links and `.git` files lead to. They are protected like the entry
+ * itself. Only the first look uses this: by a later link, a command could close any folder of the workspace.
  */
 export async function linkedPlaces(
   entries: readonly ClosedEntry[],

@@ -1,26 +1,26 @@
-/** What all commands of a bridge may take of the machine's memory together, where the system lets us bound it. */
+/** Limits the memory that all commands of a bridge take together, where the system lets us. */
 import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { SANDBOX_LIMITS } from './limits.ts';
 
-/** A control group by cgroups(7). Disposed of, it goes as soon as nothing runs in it. */
+/** A control group by cgroups(7). After its disposal it goes as soon as nothing runs in it. */
 export interface MemoryGroup extends Disposable {
-  /** Stands before a program: it enters the group, and becomes the program. */
+  /** Stands before a program: `prefix` enters the group and then becomes the program. */
   readonly prefix: readonly string[];
   readonly bytes: number;
 }
 
-/** Files of the system, which tests replace. */
+/** Files of the system. Tests replace them. */
 export interface CgroupFiles {
   readonly mounts: string;
   readonly own: string;
 }
 
 /**
- * Undefined where this process may make no group: most containers mount them read-only. A desktop's session may make
- * one below the nearest group that it owns.
+ * Undefined where this process may make no group: most containers mount control groups read-only. In a desktop session
+ * it may make one below the nearest group that it owns.
  */
 export async function makeMemoryGroup(
   bytes: number = shareOfMemory(),
@@ -35,7 +35,7 @@ export async function makeMemoryGroup(
     mkdirSync(folder);
     for (const [name, isRequired] of LIMIT_FILES[parent.version]) {
       const written = writeFile(join(folder, name), String(bytes));
-      // Without swap, or without its accounting, there is no such file.
+      // Without swap, or without swap accounting, this file does not exist.
       await (isRequired ? written : written.catch(() => {}));
     }
   } catch {
@@ -49,12 +49,12 @@ export async function makeMemoryGroup(
   };
 }
 
-/** Zero stands for the one who writes. Whoever cannot enter runs all the same: each process has its own bound. */
+/** `0` stands for the process that writes. A process that cannot enter still runs, within its own limit. */
 const ENTER = '{ echo 0 >"$0"; } 2>/dev/null; exec "$@"';
 
 const NAME = 'drawbridge-';
 
-/** In the order they have to be set. */
+/** In the order in which they must be set. */
 const LIMIT_FILES = {
   1: [
     ['memory.limit_in_bytes', true],
@@ -71,7 +71,7 @@ interface Parent {
   readonly version: 1 | 2;
 }
 
-/** The nearest group around this process in which it may make another one that counts memory. */
+/** The nearest group around this process in which it may make a group that counts memory. */
 function findParent(files: CgroupFiles): Parent | undefined {
   const own = read(files.own).split('\n');
   for (const line of read(files.mounts).split('\n')) {
@@ -93,7 +93,7 @@ function pathOf(own: readonly string[], prefix: RegExp): string | undefined {
   return own.find((line) => prefix.test(line))?.replace(prefix, '');
 }
 
-/** Only a group that hands memory on to its children can bound theirs. */
+/** Only a group that hands the memory controller on to its children can limit them. */
 function nearest(start: string, place: string): string | undefined {
   for (let folder = start; ; folder = dirname(folder)) {
     const controllers = read(join(folder, 'cgroup.subtree_control')).trim().split(' ');
@@ -102,7 +102,7 @@ function nearest(start: string, place: string): string | undefined {
   }
 }
 
-/** A process moves between groups only for one who may write to the list of what stands above both. */
+/** A process may move between groups only if it can write to `cgroup.procs` of their nearest common parent. */
 function mayMakeIn(folder: string): boolean {
   return attempt(() => {
     accessSync(folder, constants.W_OK);
@@ -110,7 +110,7 @@ function mayMakeIn(folder: string): boolean {
   });
 }
 
-/** Of bridges that were killed. */
+/** Removes groups of bridges that were killed. */
 function removeAbandoned(parent: string): void {
   const names = readdirSync(parent).filter((name) => name.startsWith(NAME));
   for (const name of names) {
@@ -119,7 +119,7 @@ function removeAbandoned(parent: string): void {
   }
 }
 
-/** Of what this process may have, which can be less than the machine has. */
+/** A share of the memory that this process may have, which can be less than the machine has. */
 function shareOfMemory(): number {
   const constrained = process.constrainedMemory() || Number.POSITIVE_INFINITY;
   return Math.floor(Math.min(totalmem(), constrained) * SANDBOX_LIMITS.memoryShare);
@@ -129,7 +129,7 @@ function read(path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch {
-    return ''; // No such system.
+    return ''; // This system has no such file.
   }
 }
 

@@ -1,9 +1,9 @@
 /**
- * Bridges of one machine whose workspaces overlap. Each could stop its own commands while it makes a base, and not the
- * other's, so only one of them confines.
+ * Finds bridges of one machine whose workspaces overlap. While a bridge makes a base it can stop its own commands, but
+ * not those of another bridge. So only one bridge confines commands.
  *
  * A bridge that confines holds abstract sockets (unix(7)), which go with its process: one with the digest of its
- * workspace in its name, and one for each folder around it. Their names are all that is used of them.
+ * workspace in its name, and one for each folder around it. Only the names of these sockets are used.
  */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
@@ -12,13 +12,13 @@ import { createServer, type Server } from 'node:net';
 import { dirname } from 'node:path';
 
 export interface Neighbourhood extends Disposable {
-  /** The process of a bridge whose workspace is this one, is inside it, or around it. */
+  /** The process of another bridge whose workspace is this one, lies inside it, or lies around it. */
   readonly overlapping: number | undefined;
 }
 
 /**
- * Makes the workspace known, and looks for others. Of two bridges that begin at the same moment both see the other, and
- * neither confines.
+ * Announces the workspace, and looks for other bridges. Of two bridges that begin at the same moment each sees the
+ * other, and neither confines.
  */
 export async function joinNeighbours(workspace: string): Promise<Neighbourhood> {
   const at = digestOf(workspace);
@@ -46,7 +46,7 @@ async function hold(name: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy());
   server.listen(`\0${PREFIX}${process.pid}-${crypto.randomUUID().slice(0, 8)}-${name}`);
   await once(server, 'listening');
-  // It must not keep the process alive.
+  // The socket must not keep the process alive.
   return server.unref();
 }
 
@@ -55,12 +55,12 @@ function foldersAround(workspace: string): string[] {
   return folder === workspace ? [] : [folder, ...foldersAround(folder)];
 }
 
-/** Short, for a socket's name has 107 bytes, and no path for others to read. */
+/** Short, because a socket's name has 107 bytes. A digest shows no path to other users. */
 function digestOf(folder: string): string {
   return createHash('sha256').update(folder).digest('hex').slice(0, 32);
 }
 
-/** By proc(5): abstract names stand there with `@` for their first byte. */
+/** Reads proc(5), which shows an abstract name with `@` as its first byte. */
 function heldNames(): { pid: number; name: string }[] {
   const lines = readFileSync('/proc/net/unix', 'latin1').split('\n');
   return lines.flatMap((line) => {

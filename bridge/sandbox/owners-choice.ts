@@ -1,4 +1,4 @@
-/** What the machine's owner decides on what commands see: our state never, and a list of their own. */
+/** The machine owner's decisions on what commands see: our state never, and the owner's own list. */
 
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -15,7 +15,7 @@ const SandboxFile = z.strictObject({
 });
 
 /**
- * The paths in `sandbox.json` of the state folder; none without the file. One that is wrong throws: the owner has meant
+ * The paths in `sandbox.json` of the state folder; none without the file. A wrong file throws, because its owner meant
  * something by it.
  */
 export async function readReadable(stateDir: string): Promise<readonly string[]> {
@@ -30,8 +30,8 @@ export async function readReadable(stateDir: string): Promise<readonly string[]>
 }
 
 /**
- * The folders of all instances' state: of this one, of those beside it, and of those in the usual place. A folder
- * directly below `/` holds more than state, and is not closed for what is in it.
+ * The state folders of all instances: this one, those beside it, and those in the usual place. A folder directly below
+ * `/` holds more than state, so it is not closed.
  */
 export async function stateFolders(stateDir: string): Promise<readonly string[]> {
   const beside = dirname(stateDir);
@@ -56,6 +56,6 @@ function toValue(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
-    return undefined; // Not JSON, which no schema takes.
+    return undefined; // The text is not JSON, and no schema accepts undefined.
   }
 }

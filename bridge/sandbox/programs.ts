@@ -1,8 +1,10 @@
-/** Finds the system's programs that a sandbox is made with. */
+/** Finds the system's programs that make a sandbox. */
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Where systems install them. Not PATH: its folders may be inside the workspace, where a command could plant its own. */
+/**
+ * Folders where systems install them. PATH is not used: its folders may be in the workspace, where a command can write.
+ */
 const FOLDERS = [
   '/usr/bin',
   '/bin',
@@ -11,7 +13,7 @@ const FOLDERS = [
   '/run/current-system/sw/bin',
 ] as const;
 
-/** Its absolute path, or undefined where it is not installed. */
+/** The program's absolute path, or undefined where it is not installed. */
 export async function findProgram(name: string): Promise<string | undefined> {
   for (const folder of FOLDERS) {
     const file = join(folder, name);
@@ -19,7 +21,7 @@ export async function findProgram(name: string): Promise<string | undefined> {
       await access(file, constants.X_OK);
       return file;
     } catch {
-      // Not here, or not for us: look in the next folder.
+      // The program is not in this folder, or we may not run it.
     }
   }
   return undefined;

@@ -1,19 +1,19 @@
-/** The one table of names that nothing may change: for file tools, sandbox and quarantine alike. */
+/** The one table of names that nothing may change. File tools, sandbox and quarantine all use it. */
 
-/** Names that start programs in one way. */
+/** A group of names that start programs in the same way. */
 export interface ProtectedKind {
-  /** For people: also the row of docs/security.md. */
+  /** The group's name, for people. docs/security.md has a row with this name. */
   readonly kind: string;
-  /** The documentation that says which names these are and what reads them. */
+  /** The documentation that lists these names and the programs that read them. */
   readonly sources: readonly string[];
-  /** Of files and folders at any depth, in lower case. `*` stands for any characters. */
+  /** Names of files and folders at any depth, in lower case. `*` stands for any characters. */
   readonly names: readonly string[];
 }
 
 /**
- * A program of the person's obeys these names when it only opens or enters the folder, or when the
- * person starts it for another purpose. What a person runs on purpose as the project's own (a
- * Makefile, `package.json`) is not here: to change that is the work.
+ * A program of the person's obeys these names when it only opens or enters the folder, or when the person starts it for
+ * another purpose. Files that a person runs on purpose as part of the project (a Makefile, `package.json`) are not in
+ * the table: changing them is the work.
  */
 export const PROTECTED_KINDS: readonly ProtectedKind[] = [
   {

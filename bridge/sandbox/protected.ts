@@ -1,4 +1,4 @@
-/** Which paths may not be changed, or not even read: it binds file tools and sandbox alike. */
+/** The paths that may not be changed, or not even read. File tools and sandbox both obey them. */
 import { PROTECTED_KINDS } from './protected-kinds.ts';
 
 /** Folders that no file tool reads, at any depth: keys and credentials. */
@@ -32,13 +32,15 @@ export const SECRET_FILES = [
   '*.kdbx',
 ] as const;
 
-/** Files that look like secrets and are none: they are there to be copied. */
+/** Names of example files. They look like secrets but hold none: people copy them. */
 export const EXAMPLE_FILES = ['*.example', '*.sample', '*.template', '*.dist'] as const;
 
-/** Why a path is closed: `protected` may be read but not changed, `secret` neither. */
+/** How a path is closed: a `protected` path may be read but not changed, a `secret` path neither. */
 export type Closure = 'protected' | 'secret';
 
-/** How a path inside a workspace is closed, if it is. `path` is relative, with `/` or the system's separator. */
+/**
+ * How a path in a workspace is closed; null for an open one. `path` is relative, with `/` or the system's separator.
+ */
 export function closureOf(path: string): Closure | null {
   const names = path.split(/[/\\]/).map(foldName);
   if (names.some((name) => SECRET_FOLDER_NAMES.has(name))) return 'secret';
@@ -46,14 +48,14 @@ export function closureOf(path: string): Closure | null {
   return names.some(isProtected) ? 'protected' : null;
 }
 
-/** Whether a name stands for itself on any file system. */
+/** Whether any file system takes the name exactly as it is written. */
 export function isPlainName(name: string): boolean {
   return foldName(name) === name;
 }
 
 /**
  * The name as the most forgiving file system would take it: case, composition, invisible characters and trailing dots
- * or spaces do not count. On a stricter one this refuses a few names that are only nearly the same.
+ * or spaces do not count. On a stricter file system this also refuses a few names that are only similar.
  */
 function foldName(name: string): string {
   return name

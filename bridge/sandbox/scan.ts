@@ -1,4 +1,4 @@
-/** Finds the protected and secret paths of a workspace, again and again, reading only the folders that changed. */
+/** Finds the protected and secret paths of a workspace. Each later look reads only the folders that changed. */
 import { type Dirent, lstatSync, readdirSync, type Stats, statfsSync, statSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { isSystemError } from '../../machine/system-error.ts';
@@ -14,26 +14,27 @@ export interface ClosedEntry {
   readonly kind: 'file' | 'folder' | 'link';
   /** See {@link identityOf}. */
   readonly identity: string;
-  /** A folder that is closed only for being unreadable or too deep: see {@link canBeLookedInto}. */
+  /** Set for a folder that is closed only because it is unreadable or too deep: see {@link canBeLookedInto}. */
   readonly isUnreadable?: true;
 }
 
 export interface ClosedEntries {
-  /** The nearest first. */
+  /** The nearest to the workspace's root first. */
   readonly entries: readonly ClosedEntry[];
-  /** Whether time ran out before everything was looked at. */
+  /** Whether time ran out before the look was complete. */
   readonly isCut: boolean;
 }
 
 /**
- * Looks at one workspace. Every folder counts, installed packages too: a command can move a project into them. Names
- * are looked up one after the other, so programs at work can mislead a look; one that must be right needs them stopped.
+ * Looks at one workspace. It looks into every folder, installed packages too, because a command can move a project into
+ * one. It looks up names one after the other, so a running program can mislead a look. A look that must be right needs
+ * all programs stopped.
  */
 export class WorkspaceScan {
   readonly #root: BytePath;
   readonly #rights: Rights | undefined;
   readonly #cachedDevice: number | undefined;
-  /** By path: what the look before found in each folder. */
+  /** The listings of the look before, by path. */
   #known = new Map<BytePath, Listing>();
 
   /** `rights`: see {@link canBeLookedInto}. */
@@ -44,7 +45,7 @@ export class WorkspaceScan {
     this.#cachedDevice = LOCAL_DISKS.has(statfsSync(toBytes(root)).type) ? dev : undefined;
   }
 
-  /** One look at a time: the caller sees to that. */
+  /** The caller must not start a second look before the first has ended. */
   async look(limitMs: number): Promise<ClosedEntries> {
     const deadline = performance.now() + limitMs;
     const seen = new Map<BytePath, Listing>();
@@ -91,21 +92,23 @@ export class WorkspaceScan {
 
 interface Folder {
   readonly path: BytePath;
-  /** Whether it can be read only, with all that is in it; secrets in it are closed beside that. */
+  /** Whether commands cannot write to the folder and everything in it. Secrets in it are closed as well. */
   readonly isProtected: boolean;
-  /** Whether it is an entry itself. */
+  /** Whether the folder is itself a closed entry. */
   readonly isClosed?: boolean;
 }
 
-/** Git puts no secrets there, but branches may have the names of some. */
+/** Git puts no secrets into its folder, but a branch may have the name of one. */
 const GIT = '/.git';
 
-/** File systems whose folders tell of every change by their times: ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. */
+/** File systems whose folder times show every change: ext, XFS, Btrfs, tmpfs, overlay, ZFS, F2FS, bcachefs. */
 const LOCAL_DISKS: ReadonlySet<number> = new Set([
   0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010, 0xca451a4e,
 ]);
 
-/** Differs when another file or folder takes the place; the time of its making tells apart two that get the same number. */
+/**
+ * Changes when another file or folder takes the place. The birth time tells two apart that get the same inode number.
+ */
 export function identityOf({
   dev,
   ino,
@@ -116,19 +119,19 @@ export function identityOf({
   return `${Number(dev)}:${Number(ino)}:${Math.floor(Number(birthtimeMs))}`;
 }
 
-/** What a folder held when it was read. Which folder that was, `dev`, `ino` and `birthtimeMs` tell. */
+/** The content of a folder at the time of reading. `dev`, `ino` and `birthtimeMs` identify the folder. */
 interface Listing {
   readonly dev: number;
   readonly ino: number;
   readonly birthtimeMs: number;
   readonly closed: readonly ClosedEntry[];
-  /** Paths of the other folders in it. */
+  /** Paths of the folders in it that are not closed. */
   readonly below: readonly BytePath[];
   readonly changedMs: number;
   readonly readMs: number;
 }
 
-/** No program can set the time of the last change, short of the clock. */
+/** Whether the listing still holds. No program can set `ctime` without changing the system's clock. */
 function isStillTrue(listing: Listing, stats: Stats): boolean {
   const { changedMs, readMs } = listing;
   const isSettled = readMs - changedMs > SANDBOX_LIMITS.settledMs;
@@ -163,7 +166,7 @@ function readEntries(folder: BytePath): Dirent[] {
   try {
     return readdirSync(toBytes(folder), { withFileTypes: true, encoding: 'latin1' });
   } catch (error) {
-    // Gone since it was listed. One that we may not read is closed as a whole: see `canBeLookedInto`.
+    // The folder has gone since it was listed, or we may not read it. `canBeLookedInto` closes the latter as a whole.
     if (isSystemError(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'EPERM')) return [];
     throw error;
   }
@@ -182,9 +185,10 @@ function toClosed(folder: BytePath, { name }: Dirent): ClosedEntry[] {
 const READ_AND_ENTER = { owner: 0o500, group: 0o050, others: 0o005 } as const;
 
 /**
- * Else a folder is closed as a whole: one that its owner may not read, and one so deep that nothing below it could be
- * mounted on. A command can make either, and put inside what was closed. Where commands run as another user than the
- * bridge, `rights` are that user's: no mount can be made inside a folder that this user cannot enter.
+ * False for a folder that its owner may not read, and for one so deep that nothing below it can be mounted on. Such a
+ * folder is closed as a whole, because a command can make one and put closed files inside. Where commands run as
+ * another user than the bridge, `rights` are that user's: no mount can be made inside a folder that this user cannot
+ * enter.
  */
 export function canBeLookedInto(
   path: BytePath,
@@ -202,7 +206,7 @@ function statIfAny(path: BytePath): Stats | undefined {
   try {
     return lstatSync(toPathLike(path), IF_ANY);
   } catch (error) {
-    // Gone since it was listed, or behind a folder that we may not enter.
+    // The path has gone since it was listed, or lies behind a folder that we may not enter.
     if (isSystemError(error, 'ENOTDIR', 'EACCES', 'ENAMETOOLONG', 'ELOOP')) return undefined;
     throw error;
   }

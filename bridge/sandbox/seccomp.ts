@@ -1,20 +1,20 @@
 /**
- * The filter of system calls that sandboxed commands run under, as a classic BPF program for bubblewrap's `--seccomp`.
- * Everything is allowed but what leads to the host's sockets, out of the namespaces, or into seldom-tried kernel code.
+ * The filter of system calls for sandboxed commands, as a classic BPF program for bubblewrap's `--seccomp`. It allows
+ * everything except calls that lead to the host's sockets, out of the namespaces, or into rarely tested kernel code.
  */
 
-/** The program for this processor, or undefined where we have none: then there is no sandbox either. */
+/** The program for this processor. Undefined where we have none; then there is no sandbox. */
 export function seccompProgram(arch: string = process.arch): Uint8Array | undefined {
   const abi = ABIS[arch];
   if (abi === undefined) return undefined;
   return assemble([
     ...killOtherAbis(abi),
     ...DENIED.flatMap((name) => refuse(abi.calls[name], EPERM)),
-    // Its flags lie in memory, where no filter sees them: without it the C library falls back to clone.
+    // The flags of clone3 lie in memory, where no filter sees them. Without clone3 the C library falls back to clone.
     ...refuse(abi.calls.clone3, ENOSYS),
     ...refuseWhenArgumentHas(abi.calls.clone, CLONE_NEWUSER),
     ...refuseUnlessArgument(abi.calls.socket, [AF_INET, AF_INET6, AF_NETLINK]),
-    // From a pair for datagrams, any server's socket can be sent to; these two reach only each other.
+    // A socket from a datagram pair can send to any server's socket. A pair of these two types reaches only itself.
     ...refusePairUnless(abi.calls.socketpair, [SOCK_STREAM, SOCK_SEQPACKET]),
     [RETURN, 0, 0, ALLOW],
   ]);
@@ -53,7 +53,7 @@ const DENIED = [
 
 type SystemCall = (typeof DENIED)[number] | 'clone3' | 'clone' | 'socket' | 'socketpair';
 
-/** How a processor's Linux numbers its system calls. */
+/** The numbers of the system calls on one processor's Linux. */
 interface Abi {
   /** AUDIT_ARCH_* of linux/audit.h. */
   readonly audit: number;
@@ -62,7 +62,7 @@ interface Abi {
   readonly calls: Readonly<Record<SystemCall, number>>;
 }
 
-/** Calls younger than 2019 have the same number everywhere. */
+/** System calls added since 2019 have the same number on every processor. */
 const COMMON_CALLS = {
   io_uring_setup: 425,
   io_uring_enter: 426,
@@ -135,10 +135,10 @@ const ABIS: Readonly<Record<string, Abi>> = {
   },
 };
 
-/** Operation, jump when true, jump when false (both in instructions from the next one), operand. */
+/** Operation, jump when true, jump when false, operand. Both jumps count instructions from the next one. */
 type Instruction = readonly [code: number, whenTrue: number, whenFalse: number, operand: number];
 
-/** Offsets in `struct seccomp_data`; the low halves of two arguments, as all we look at is an `int`. */
+/** Offsets in `struct seccomp_data`. The two arguments we check are of type `int`, so we read only their low halves. */
 const CALL_NUMBER = 0;
 const ARCHITECTURE = 4;
 const FIRST_ARGUMENT = 16;
@@ -157,17 +157,19 @@ const FAIL_WITH = 0x00050000;
 
 const EPERM = 1;
 const ENOSYS = 38;
-/** No other family: Unix sockets lead to the host's servers, and AF_VSOCK knows no network namespaces. */
+/** All other families are refused: Unix sockets lead to the host's servers, and AF_VSOCK ignores network namespaces. */
 const AF_INET = 2;
 const AF_INET6 = 10;
 const AF_NETLINK = 16;
 const CLONE_NEWUSER = 0x10000000;
-/** Without the flags that share the argument with it. */
+/** Masks off the flags that share the argument with the socket's type. */
 const SOCK_TYPE_MASK = 0xf;
 const SOCK_STREAM = 1;
 const SOCK_SEQPACKET = 5;
 
-/** Under another ABI the numbers mean other calls. Leaves the call's number loaded, as all that follows expects. */
+/**
+ * Kills a call of another ABI, where the numbers mean other calls. Leaves the call's number loaded for what follows.
+ */
 function killOtherAbis({ audit, otherAbiFrom }: Abi): Instruction[] {
   const sameArchitecture: Instruction[] = [
     [LOAD, 0, 0, ARCHITECTURE],

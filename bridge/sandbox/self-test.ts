@@ -1,4 +1,4 @@
-/** Proves a sandbox: runs a command in it that tries to get out, and looks from outside what came of it. */
+/** Proves a sandbox: runs a command in it that tries to get out, and checks from outside what the command achieved. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { access, lchown, mkdir, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises';
@@ -12,7 +12,9 @@ import type { Confinement, Surroundings } from './confinement.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { explainStart } from './start-failure.ts';
 
-/** Undefined when every check passed, else one sentence on what did not. Removes all that it made. */
+/**
+ * Undefined when every check passed, else one sentence about the check that failed. Removes everything that it made.
+ */
 export async function selfTest(
   confinement: Confinement,
   account: Account,
@@ -32,25 +34,25 @@ export async function selfTest(
   }
 }
 
-/** What was seen of an attempt. */
+/** The results of one attempt. */
 export interface Observations {
-  /** All that the attempt printed. */
+  /** Everything that the attempt printed. */
   readonly output: string;
-  /** Whether its last line was reached; without it nothing else here proves anything. */
+  /** Whether the attempt reached its last line. Without that the other fields prove nothing. */
   readonly hasEnded: boolean;
-  /** The user of the file that it wrote in the workspace, as the machine sees it; undefined when it could not. */
+  /** Owner of the file that the attempt wrote in the workspace, as the machine sees it; undefined without a file. */
   readonly writer: number | undefined;
   readonly changedGit: boolean;
-  /** Files that came into being where none may, and settings of the kernel that could be written. */
+  /** Files that the attempt made where none may be made, and kernel settings that it could write. */
   readonly escaped: readonly string[];
-  /** Secrets it could read something of. */
+  /** Secrets that the attempt could read a part of. */
   readonly revealed: readonly string[];
   readonly reachedHost: boolean;
-  /** What should be bounded and is not. */
+  /** Limits that should hold and do not. */
   readonly unbounded: readonly string[];
 }
 
-/** The first thing that is not as it must be, as a sentence. */
+/** A sentence about the first check that failed; undefined when all passed. */
 export function judge(seen: Observations, { uid }: Pick<Account, 'uid'>): string | undefined {
   if (!seen.hasEnded) return explainStart(seen.output);
   const failure = failureOf(seen, uid);
@@ -70,16 +72,19 @@ function failureOf(seen: Observations, uid: number): string | undefined {
   return unbounded === undefined ? undefined : `${unbounded} is not bounded`;
 }
 
-/** What is laid out for the attempt. All names are new, so that removing them removes nothing else. */
+/** The files that the test lays out for the attempt. All names are new, so removing them removes nothing else. */
 interface Traps {
-  /** In the workspace, with a repository of its own: not every workspace has one. */
+  /** In the workspace, with a repository of its own, because not every workspace has one. */
   readonly folder: string;
-  /** Beside it: that we may write to our own folder says nothing of a workspace that belongs to another user. */
+  /**
+   * In the workspace, beside `folder`. `folder` belongs to us, so a write there proves nothing about a workspace that
+   * belongs to another user.
+   */
   readonly inside: string;
   readonly gitHead: string;
-  /** Must not exist afterwards. */
+  /** Files that must not exist after the attempt. */
   readonly outside: readonly string[];
-  /** Secrets of the workspace, of the home folder and of our own state. */
+  /** Secrets in the workspace, in the home folders and in our own state. */
   readonly secrets: readonly string[];
 }
 
@@ -101,10 +106,10 @@ function trapsIn(account: Account, { workspace, home, closedFolders }: Surroundi
 async function setTraps({ folder, gitHead, secrets }: Traps, account: Account): Promise<void> {
   await mkdir(dirname(gitHead), { recursive: true });
   await writeFile(gitHead, UNTOUCHED);
-  // A folder that does not exist yet, or is not ours to write to, has nothing of ours to hide.
+  // A folder that does not exist yet, or that we cannot write to, holds nothing of ours that must be hidden.
   await Promise.all(secrets.map((path) => writeFile(path, UNTOUCHED).catch(() => {})));
   if (account.prefix.length === 0) return;
-  // What root owns would be closed to commands for that alone.
+  // Files that root owns would be closed to commands for that reason alone.
   const given = [folder, dirname(gitHead), gitHead, ...secrets];
   const { uid, gid } = account;
   await Promise.all(given.map((path) => lchown(path, uid, gid).catch(() => {})));
@@ -112,7 +117,7 @@ async function setTraps({ folder, gitHead, secrets }: Traps, account: Account): 
 
 async function removeTraps({ folder, inside, outside, secrets }: Traps): Promise<void> {
   const made = [folder, inside, ...outside, ...secrets];
-  // What cannot be removed could not be made either.
+  // A path that cannot be removed could not be made either.
   await Promise.all(made.map((path) => rm(path, { recursive: true, force: true }).catch(() => {})));
 }
 
@@ -125,12 +130,13 @@ const MOUNT = 'mount ';
 const COUNT = 'mounts ';
 const END = 'end of the attempt';
 
-/** Asked for, never written to: a test that succeeds must do no harm. */
+/** The script only asks whether it could write to these: a test that succeeds must do no harm. */
 const KERNEL_SETTINGS = ['/proc/sys/kernel/core_pattern', '/proc/sysrq-trigger', '/sys/kernel'];
 
 /**
- * Starts few programs, for the self-test is a part of every start. Mounts are read by one, since a shell reads byte by
- * byte. Bash opens a connection by `/dev/tcp`; where another shell cannot, the name of the network namespace is the proof.
+ * The script starts few programs, because the self-test is part of every start. One program (grep) reads the mounts,
+ * because a shell reads byte by byte. Bash opens a connection by `/dev/tcp`. Where another shell cannot, the name of
+ * the network namespace is the proof.
  */
 function scriptOf(traps: Traps, port: number): string {
   const targets = [traps.inside, traps.gitHead, ...traps.outside].map(quote).join(' ');
@@ -162,7 +168,7 @@ async function attempt(confinement: Confinement, cwd: string, command: string): 
 }
 
 async function observe(output: string, traps: Traps, host: LoopbackHost): Promise<Observations> {
-  // A connection made until now is announced with the next turn of the loop.
+  // A connection made until now is announced in the next turn of the event loop.
   await setImmediate();
   const lines = output.split('\n');
   const said = (prefix: string) =>
@@ -192,8 +198,8 @@ function unboundedLimits([line = '']: readonly string[]): string[] {
 }
 
 /**
- * Folders in memory that can be written to, out of those without a size; lines of proc_pid_mountinfo(5). The count of all
- * such folders proves that they were looked at: a sandbox has several.
+ * Returns the writable folders among the mounts in memory that have no size (lines of proc_pid_mountinfo(5)). `count`
+ * counts all mounts in memory. A sandbox has several, so zero means that the script could not look.
  */
 function unboundedMemory(unsized: readonly string[], [count = '0']: readonly string[]): string[] {
   if (!(Number(count) > 0)) return ['the memory behind folders'];
@@ -236,7 +242,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** For a POSIX shell. */
+/** Quotes text for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,6 +1,6 @@
-/** Says in one sentence why bubblewrap did not start, and what helps. */
+/** Explains in one sentence why bubblewrap did not start, and how to fix it. */
 
-/** `output` is what it printed. The hints never weaken the whole machine to help one program. */
+/** `output` is what bubblewrap printed. No hint weakens the whole machine to help one program. */
 export function explainStart(output: string): string {
   const complaint = firstLine(output);
   const hint = HINTS.find(({ pattern }) => pattern.test(complaint))?.hint;

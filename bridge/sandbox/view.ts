@@ -1,6 +1,7 @@
 /**
- * What commands see of the disk: the system's programs, the tools of the home folder, and the workspace. Everything
- * else does not exist for them. Made of arguments for bubblewrap; later ones lie over earlier ones.
+ * The part of the disk that commands see: the system's programs, the tools of the home folder, and the workspace.
+ * Everything else does not exist for commands. The view is a list of arguments for bubblewrap; later arguments lie over
+ * earlier ones.
  */
 import { lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -13,19 +14,20 @@ import type { ClosedEntry } from './scan.ts';
 export interface ViewOptions {
   readonly workspace: string;
   readonly account: Account;
-  /** The bridge's, which may be another user's than the account's. */
+  /** The home folder of the bridge's user, which may be another user than the account. */
   readonly home: string;
   /** The `PATH` of commands. */
   readonly searchPath: string;
-  /** Absolute paths that the owner lets commands read. */
+  /** Absolute paths that the machine's owner lets commands read. */
   readonly readable: readonly string[];
-  /** Our own state, and that of other instances beside it. */
+  /** Our own state folder, and those of other instances beside it. */
   readonly closedFolders: readonly string[];
 }
 
 /**
- * The view without anything that is closed in the workspace: see {@link closeEntries}. To be made before the first
- * command, and once: what it binds is found by names, some of which lead through folders that commands may write to.
+ * The view without the closed entries of the workspace, for which see {@link closeEntries}. The caller makes it once,
+ * before the first command: the function looks up paths by name, and some lead through folders that commands may write
+ * to.
  */
 export async function systemView(options: ViewOptions): Promise<BytePath[]> {
   const bound = await boundPaths(options);
@@ -44,22 +46,22 @@ export async function systemView(options: ViewOptions): Promise<BytePath[]> {
   ].map(fromText);
 }
 
-/** The folders around all mounts are made by bubblewrap on a disk of its own, which is closed when all are there. */
+/** Bubblewrap makes the folders around all mounts on a disk of its own. This argument closes that disk at the end. */
 export const SEAL = ['--remount-ro', '/'] as const;
 
-/** Nothing of the folder can be seen. */
+/** Hides everything in the folder. */
 export function hideFolder(path: BytePath): string[] {
   return ['--size', String(SANDBOX_LIMITS.hiddenBytes), '--perms', '0000', '--tmpfs', path];
 }
 
-/** A device on a mount without devices: opening it is refused. */
+/** Hides the file behind a device on a mount without devices: opening it is refused. */
 export function hideFile(path: BytePath): string[] {
   return ['--ro-bind', '/dev/null', path];
 }
 
 /**
- * The mounts that close entries of a workspace, and nothing twice: what lies in a hidden folder is hidden. Links are
- * left: whoever follows one comes to what is closed there itself, or to what any other name leads to as well.
+ * The mounts that close entries of a workspace. Links get no mount: a link leads either to an entry that is closed
+ * itself, or to a place that other names reach as well.
  */
 export function closeEntries(entries: readonly ClosedEntry[]): string[] {
   return entries.flatMap(({ path, closure, kind }) => {
@@ -68,7 +70,7 @@ export function closeEntries(entries: readonly ClosedEntry[]): string[] {
   });
 }
 
-/** Outermost first, as mounts must be made, and without what lies in a hidden folder. */
+/** Sorts entries outermost first, as mounts must be made, and drops entries inside a hidden folder. */
 export function mountable(entries: readonly ClosedEntry[]): ClosedEntry[] {
   const hidden = entries.filter(({ closure, kind }) => closure === 'secret' && kind === 'folder');
   return entries
@@ -76,7 +78,7 @@ export function mountable(entries: readonly ClosedEntry[]): ClosedEntry[] {
     .toSorted((a, b) => a.path.length - b.path.length);
 }
 
-/** What programs are made of. `/home`, `/root`, `/srv`, `/var`, `/mnt` and the like hold people's and services' data. */
+/** Folders with programs. `/home`, `/root`, `/srv`, `/var`, `/mnt` and the like hold data of people and services. */
 const SYSTEM_FOLDERS = [
   '/usr',
   '/bin',
@@ -96,7 +98,7 @@ const SYSTEM_FOLDERS = [
   '/sys/kernel/mm',
 ] as const;
 
-/** Those that bubblewrap gives to each command. */
+/** The same devices that bubblewrap gives to each command. */
 const DEVICES = [
   '/dev/null',
   '/dev/zero',
@@ -113,15 +115,15 @@ async function systemFolder(path: string): Promise<string[]> {
   return ['--ro-bind', path, path];
 }
 
-/** Names are looked up by the host's own means, and their configuration may lie in a folder that is not shown. */
+/** Programs resolve host names by the host's own means. The configuration may lie in a folder that is not shown. */
 async function nameResolution(): Promise<string[]> {
   const target = await realpath('/etc/resolv.conf').catch(() => '/etc/resolv.conf');
   return dirname(target) === '/etc' ? [] : ['--ro-bind-try', target, target];
 }
 
 /**
- * What exists of the tools, the search path and the owner's list: where each name leads, by name, outermost first. A
- * place that a link leads to is there under its own name, too.
+ * The existing paths among the tools, the search path and the owner's list. Maps each name to its real path, outermost
+ * first. The target of a link is included under its own name, too.
  */
 async function boundPaths(options: ViewOptions): Promise<Map<string, string>> {
   const { account, searchPath, readable, workspace } = options;
@@ -138,7 +140,7 @@ async function boundPaths(options: ViewOptions): Promise<Map<string, string>> {
   const allowed = places
     .filter((place) => place !== undefined)
     .filter(({ name, real }) => {
-      // Where the folder around was a workspace once, a command of its may have made the link.
+      // Where the enclosing folder was a workspace once, a command may have made this link.
       if (around.has(name) && name !== real) return false;
       if (isBelow(workspace, name) || isBelow(workspace, real)) return false;
       return readable.includes(name) || !(isTooWide(name) || isTooWide(real));
@@ -151,8 +153,8 @@ async function boundPaths(options: ViewOptions): Promise<Map<string, string>> {
 }
 
 /**
- * `/data/go/bin` stands for all of `/data/go`, since programs need the libraries beside them; in a home folder, where
- * credentials lie beside them too, for itself alone.
+ * `/data/go/bin` stands for all of `/data/go`, because programs need the libraries beside them. In a home folder it
+ * stands for itself alone, because credentials lie beside it.
  */
 function programFolders(searchPath: string, homes: readonly string[]): string[] {
   const folders = searchPath.split(':').filter((folder) => folder.startsWith('/'));
@@ -165,7 +167,7 @@ function programFolders(searchPath: string, homes: readonly string[]): string[] 
     .filter((folder) => folder !== '/');
 }
 
-/** Of the folders around a workspace that is a part of a repository: what git and Node look for in them. */
+/** For a workspace inside a larger repository: the names that git and Node look for in the enclosing folders. */
 function enclosing(workspace: string, homes: readonly string[]): string[] {
   const paths: string[] = [];
   for (let folder = dirname(workspace); dirname(folder) !== folder; folder = dirname(folder)) {

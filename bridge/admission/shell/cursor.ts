@@ -1,7 +1,7 @@
-/** A place in a command line that moves as a shell does: a backslash before a line end, and the line end, do not exist. */
+/** A position in a command line that moves as a shell does: it skips a backslash with the line end after it. */
 export class Cursor {
   readonly line: string;
-  /** False once something was read that shells may read in another way than we do. */
+  /** False once it has met text that some shells read differently. */
   isPlain = true;
   #at = 0;
 
@@ -19,7 +19,7 @@ export class Cursor {
     return this.line.charAt(this.#at);
   }
 
-  /** The character after the one here; empty at the end. */
+  /** The next character; empty at the end. */
   get next(): string {
     return this.line.charAt(this.#overContinuations(this.#at + 1));
   }
@@ -28,20 +28,20 @@ export class Cursor {
     this.jump(this.#at + 1);
   }
 
-  /** To a place that is not inside quotes. */
+  /** Moves to a position that is not inside quotes. */
   jump(at: number): void {
     this.#at = this.#overContinuations(at);
-    // Between words it is how long lines are written; inside of one, shells differ.
+    // Between words, a continued line is normal. Inside a word, shells differ.
     if (this.#at !== at && !' \t\n'.includes(this.line.charAt(at - 1))) this.isPlain = false;
   }
 
-  /** What a pattern with the flag `y` matches here. */
+  /** The text that a pattern with the flag `y` matches here. */
   match(sticky: RegExp): string | undefined {
     sticky.lastIndex = this.#at;
     return sticky.exec(this.line)?.[0];
   }
 
-  /** The line from there to here, as it is written. */
+  /** The line from `start` to here, as written. */
   since(start: number): string {
     return this.line.slice(start, this.#at);
   }

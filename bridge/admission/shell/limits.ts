@@ -2,19 +2,19 @@
 
 const KIB = 1024;
 
-/** Reading a command line for the rules. A line beyond them is asked about where rules forbid commands. */
+/** Limits of reading a command line for the rules. Where rules forbid or ask, a line beyond them needs an approval. */
 export const RULE_LIMITS = {
-  /** Substitutions inside of each other, and lines that are arguments of shells: people write three. */
+  /** Levels of substitutions, and of lines that are arguments of shells. People write three. */
   maxNesting: 50,
-  /** Commands of one line: each is judged by each rule. */
+  /** Commands of one line. Each rule judges each command. */
   maxCommands: 1_000,
-  /** UTF-16 units between the parentheses of arithmetic: how far is looked for its end. */
+  /** UTF-16 units between the parentheses of arithmetic: the search for their end stops there. */
   maxArithmeticChars: 1_000,
-  /** Words that are looked through for a command behind `sudo -u me` and the like. */
+  /** Words that are searched for a command after `sudo -u me` and the like. */
   maxWordsBefore: 64,
-  /** UTF-16 units of all that one command may be called by: each is matched with each rule. */
+  /** UTF-16 units of all readings of one command. Each rule is matched with each reading. */
   maxReadingChars: 256 * KIB,
-  /** UTF-16 units of a tool's name in a rule that are shown, and compared with the names that there are. */
+  /** UTF-16 units of a rule's tool name that are shown, and compared with the known names. */
   maxNameChars: 64,
   /** Patterns that a search names when it leaves their files out. */
   maxNamedPatterns: 5,

@@ -1,19 +1,19 @@
-/** Reads what a command line does with files and descriptors. */
+/** Reads the redirections of a command line: its files, descriptors and here-documents. */
 import { type Reading, readWord } from './words.ts';
 
-/** A here-document whose body follows the end of its line. */
+/** A here-document. Its body follows the end of the line. */
 export interface HereDocument {
   readonly delimiter: string;
-  /** Whether nothing in its body is substituted. */
+  /** Whether the shell takes the body literally. */
   readonly isQuoted: boolean;
   readonly stripsTabs: boolean;
 }
 
 export interface Redirection {
-  /** Whether both outputs go there: a shell that is not Bash takes such a line for two commands. */
+  /** Whether both outputs go there. A shell other than Bash reads such a line as two commands. */
   readonly isOfBoth: boolean;
   readonly hereDocument?: HereDocument;
-  /** What a here-string gives to the command. */
+  /** The text that a here-string gives to the command. */
   readonly input?: string;
 }
 
@@ -23,7 +23,7 @@ export function isRedirection({ cursor }: Reading): boolean {
 
 const START = /(?:\d+|\{[A-Za-z_]\w*(?:\[[^\s\]]*\])?\})?[<>](?!\()|&>/y;
 
-/** Sets nothing, and writes nowhere: between descriptors, or to where all is lost. */
+/** Redirections that write to no file: between descriptors, or to `/dev/null`. */
 const PLAIN = /^(?:\d?>&\d|[\d&]?>>? ?\/dev\/null)$/;
 
 const OPERATORS: ReadonlySet<string> = new Set('< << <<- <<< <& <> > >> >& >| &> &>>'.split(' '));
@@ -37,7 +37,7 @@ export function readRedirection(reading: Reading): Redirection {
   cursor.skipBlanks();
   const target = readWord(reading);
   if (!PLAIN.test(cursor.since(start))) cursor.isPlain = false;
-  // Bash expands this word, takes its quotes away, and expands it once more.
+  // Bash expands this word, removes its quotes, and expands it again.
   if (operator.endsWith('&')) reading.readText(target.text);
   const isOfBoth = operator.startsWith('&');
   if (operator === '<<<') return { isOfBoth, input: target.text };
@@ -50,7 +50,7 @@ export function readRedirection(reading: Reading): Redirection {
   return { isOfBoth, hereDocument };
 }
 
-/** The longest of the operators that begins with the character here. */
+/** The longest operator that begins with the character here. */
 export function readOperator({ cursor }: Reading, operators: ReadonlySet<string>): string {
   let operator = cursor.char;
   cursor.step();
@@ -61,7 +61,7 @@ export function readOperator({ cursor }: Reading, operators: ReadonlySet<string>
   return operator;
 }
 
-/** The body, up to the line that holds only the delimiter, or to the end for none. */
+/** The body up to the line with only the delimiter, or to the end of the text without that line. */
 export function readHereDocument({ cursor }: Reading, document: HereDocument): string {
   const lines: string[] = [];
   while (cursor.at < cursor.line.length) {

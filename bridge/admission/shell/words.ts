@@ -1,33 +1,33 @@
-/** Reads one word of a command line as Bash does: quotes, escapes, and what is substituted. */
+/** Reads one word of a command line as Bash does: quotes, escapes and substitutions. */
 
 import type { Cursor } from './cursor.ts';
 import { RULE_LIMITS } from './limits.ts';
 
 export interface Word {
-  /** Without its quotes; what only a shell can work out stands as it is written. */
+  /** The word without its quotes. An expansion that only a shell can work out stays as written. */
   readonly text: string;
-  /** Without its quotes and without what only a shell can work out: that may be nothing. */
+  /** The word without its quotes and without such expansions. It may be empty. */
   readonly certain: string;
-  /** As it is written: what is quoted is neither a keyword nor an assignment. */
+  /** The word as written. A quoted word is neither a keyword nor an assignment. */
   readonly source: string;
 }
 
-/** A reader of commands, as far as words need it: words hold commands, which hold words. */
+/** The part of a command reader that words need: words hold commands, which hold words. */
 export interface Reading {
   readonly cursor: Cursor;
-  /** Reads the commands of a substitution, and the parenthesis behind them. */
+  /** Reads the commands of a substitution, and the parenthesis after them. */
   readonly readSubstitution: () => void;
-  /** Reads commands that stand in backticks. */
+  /** Reads commands in backticks. */
   readonly readBackticked: (line: string) => void;
-  /** Reads text that is no command but may hold some, such as arithmetic. */
+  /** Reads text that is no command but may hold commands, for example arithmetic. */
   readonly readText: (text: string) => void;
-  /** Reads what stands within something else: there is a limit to how deep. */
+  /** Reads a nested part. Throws when the nesting is too deep. */
   readonly readWithin: (read: () => void) => void;
-  /** The line ends within something: a shell would wait for more. */
+  /** Says that the line ends too early: a shell would wait for more. */
   readonly tellCutOff: () => void;
 }
 
-/** `mayAssign`: before a command's name, where `a[1 + 2]=3` is one word. */
+/** `mayAssign` is true before a command's name, where `a[1 + 2]=3` is one word. */
 export function readWord(reading: Reading, mayAssign = false): Word {
   const { cursor } = reading;
   const start = cursor.at;
@@ -44,11 +44,11 @@ export function readWord(reading: Reading, mayAssign = false): Word {
   };
 }
 
-/** Stands around what only a shell can work out. No line that can run holds it. */
+/** Stands around an expansion that only a shell can work out. No runnable line contains it. */
 const MARK = '\0';
 const MARKED = /\0[^\0]*\0/g;
 
-/** What was read since then, marked. */
+/** The text from `start` to here, with marks around it. */
 function marked(cursor: Cursor, start: number): string {
   return MARK + cursor.since(start).replaceAll(MARK, '') + MARK;
 }
@@ -79,7 +79,7 @@ function readPart(reading: Reading): string {
   }
 }
 
-/** Shells on some systems take bytes of other letters for blanks, and some control characters for their own marks. */
+/** Some systems' shells take bytes of other letters for blanks, and some control characters for their own marks. */
 function readOrdinary(cursor: Cursor): string {
   const { char } = cursor;
   if (!/[!-~]/.test(char)) cursor.isPlain = false;
@@ -130,7 +130,7 @@ function readInDoubleQuotes(reading: Reading): string {
     cursor.step();
     return char;
   }
-  // In some locales of East Asia a backslash is the second byte of a letter.
+  // In some East Asian locales a backslash is the second byte of a letter.
   if (cursor.line.charAt(at - 1) > '~') cursor.isPlain = false;
   const escaped = cursor.line.charAt(at + 1);
   cursor.jump(at + 2);
@@ -162,7 +162,7 @@ function readProcess(reading: Reading): string {
   return marked(cursor, start);
 }
 
-/** `$name` and `${name}` run nothing. Everything else behind a dollar may. */
+/** `$name` and `${name}` run nothing. Any other expansion may. */
 function readDollar(reading: Reading, isInDoubleQuotes = false): string {
   const { cursor } = reading;
   const start = cursor.at;
@@ -185,7 +185,7 @@ function readDollar(reading: Reading, isInDoubleQuotes = false): string {
   return marked(cursor, start);
 }
 
-/** Over `((...))`, if that is what stands here: a substitution can begin alike. */
+/** Skips `((...))`. Returns false for a substitution that only begins like one. */
 export function skipArithmetic(reading: Reading): boolean {
   const { cursor } = reading;
   const { line, at: start } = cursor;
@@ -204,14 +204,14 @@ export function skipArithmetic(reading: Reading): boolean {
   return false;
 }
 
-/** From behind an opening bracket to behind its closing one, or to the end. */
+/** Reads from after an opening bracket to after its closing one, or to the end. */
 export function readUntil(reading: Reading, closer: string, isInDoubleQuotes: boolean): void {
   const { cursor } = reading;
   let open = 1;
   while (cursor.char !== '') {
     const { char } = cursor;
     if (char === closer && --open === 0) return cursor.step();
-    // A brace inside of braces needs no partner.
+    // Between braces, an inner opening brace needs no closing one.
     if (char === '[' && closer === ']') open++;
     if (char === '\\') cursor.jump(cursor.at + 2);
     else if ('"`$'.includes(char) || (char === "'" && !isInDoubleQuotes)) {
@@ -230,7 +230,7 @@ function readSubscript(reading: Reading): string {
   return cursor.since(start);
 }
 
-/** `$'...'`, whose escapes are those of C. */
+/** `$'...'` uses the escapes of C. */
 function readAnsiQuoted(reading: Reading): string {
   const { cursor } = reading;
   const quoted = cursor.match(/'(?:[^'\\]|\\[\s\S])*'/y);

@@ -568,7 +568,7 @@ describe('what a request demands', () => {
     ]).toEqual([
       'The request asks for an approval of every read_file call.',
       'The rules of this machine say so: ask read_file "*".',
-      'The request allows run_terminal_cmd only some paths, and nothing can hold it to them.',
+      'The request allows run_terminal_cmd only some paths, and it cannot be limited to them.',
     ]);
   });
 });
