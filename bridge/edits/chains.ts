@@ -1,4 +1,4 @@
-/** Chooses one span for each block, in order, so that together they weigh most: the best choice and its rival. */
+/** Chooses one span for each block, in order, with the greatest total weight. Finds the best choice and its rival. */
 
 /** A place for one block: lines `from` up to but not including `to`. */
 export interface Candidate {
@@ -14,8 +14,9 @@ export interface Chain {
 }
 
 /**
- * The heaviest chain and the heaviest other one. Exact: for every line where a chain ends it keeps the two best that end
- * by there, and no third can ever come before those two. What it costs grows with the candidates, not with the file.
+ * The heaviest chain and the second heaviest. Exact: for every line where a chain ends it keeps the two best chains
+ * that end by there, and a third chain can never overtake these two. The cost grows with the candidates, not with the
+ * file.
  */
 export function bestChains(blocks: readonly (readonly Candidate[])[]): {
   best: Chain | null;
@@ -38,7 +39,7 @@ interface Pair {
   readonly rival: Link | null;
 }
 
-/** The best chains that end by a line. */
+/** The best chains that end at or before a line. */
 interface Step {
   readonly to: number;
   readonly pair: Pair;
@@ -47,7 +48,7 @@ interface Step {
 const EMPTY: Link = { weight: 0, span: null, previous: null };
 const NOTHING: Pair = { best: null, rival: null };
 
-/** Steps stand in the order of their lines. */
+/** Steps are sorted by line. */
 function extend(before: readonly Step[], candidates: readonly Candidate[]): Step[] {
   const links: { to: number; link: Link }[] = [];
   for (const span of candidates) {
@@ -68,7 +69,7 @@ function extend(before: readonly Step[], candidates: readonly Candidate[]): Step
   return steps;
 }
 
-/** The pair of the last step that ends by this line. */
+/** The pair of the last step at or before this line. */
 function pairBy(steps: readonly Step[], line: number): Pair {
   let low = 0;
   let high = steps.length;

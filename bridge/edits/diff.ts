@@ -1,19 +1,22 @@
-/** Says what an edit changed, as the `file_edit` document shows it. */
+/** Works out what an edit changed, as the `file_edit` document shows it. */
 import { diffArrays } from 'diff';
 import type { Diff } from '../../shared/documents.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { countLines } from './lines.ts';
 
-/** The whole change as one diff, from its first to its last line; `hunks` only where unchanged lines lie in between. */
+/**
+ * The whole change as one diff, from its first to its last line. `hunks` is set only when unchanged lines lie in
+ * between.
+ */
 export interface TextDiff {
   readonly diff: Diff;
   readonly hunks?: readonly Diff[];
 }
 
 /**
- * The change between two texts, or null when there is none or it is too long to be shown. Putting `newString` in the
- * place of lines `startLine` to `endLine` of the old text gives the new one: where lines are only added or only
- * removed, a line beside them stands in both halves. Line ends other than `\n` belong to the lines.
+ * The change between two texts; null when there is none or it is too long to show. `newString` replaces lines
+ * `startLine` to `endLine` of the old text. Where lines are only added or only removed, both halves include a line
+ * beside them. Line ends other than `\n` belong to the lines.
  */
 export function diffTexts(before: string, after: string): TextDiff | null {
   if (before === after) return null;
@@ -27,14 +30,14 @@ export function diffTexts(before: string, after: string): TextDiff | null {
   return isTelling && isInOrder(hunks) ? { diff, hunks } : { diff };
 }
 
-/** A change as a person is shown it who decides about it. */
+/** A change as the person who decides about it sees it. */
 export interface ShownChange {
   readonly diff: Diff[];
-  /** So many UTF-16 units of the diff are left out. */
+  /** UTF-16 units of the diff that are left out. */
   readonly cut?: { readonly chars: number };
 }
 
-/** `changes` is what {@link diffTexts} says; `before` is null for a new file. */
+/** `changes` is the result of {@link diffTexts}; `before` is null for a new file. */
 export function showChange(
   before: string | null,
   after: string,
@@ -46,7 +49,7 @@ export function showChange(
   return fitted(after === '' ? [] : [{ oldString: '', newString: after, startLine: 1, endLine }]);
 }
 
-/** Unlike the fine diff this takes no more than a look at each character, however long the texts are. */
+/** Unlike the fine diff this looks at each character at most once, however long the texts are. */
 function wholeChange(before: string, after: string): Diff {
   const shorter = Math.min(before.length, after.length);
   let start = 0;
@@ -73,7 +76,7 @@ function fitted(hunks: readonly Diff[]): ShownChange {
   };
   const diff = hunks.flatMap((hunk) => {
     const isOver = left === 0;
-    // A long piece that goes leaves room for what comes in its place.
+    // A long removed piece leaves room for its replacement.
     const oldString = take(hunk.oldString, Math.max(left - hunk.newString.length, left >> 1));
     const newString = take(hunk.newString, left);
     return isOver ? [] : [{ ...hunk, oldString, newString }];
@@ -89,7 +92,7 @@ interface Change {
   readonly newTo: number;
 }
 
-/** What is left when the common lines at both ends are taken off. */
+/** The part between the common lines at both ends. */
 function findChange(old: readonly string[], fresh: readonly string[]): Change {
   const shorter = Math.min(old.length, fresh.length);
   let start = 0;
@@ -99,14 +102,14 @@ function findChange(old: readonly string[], fresh: readonly string[]): Change {
   return { oldFrom: start, oldTo: old.length - end, newFrom: start, newTo: fresh.length - end };
 }
 
-/** The changes inside; one alone when finding them takes too long, which is true too, only less fine. */
+/** The changes inside. One whole change when the search takes too long; that is correct too, only less fine. */
 function findHunks(old: readonly string[], fresh: readonly string[], whole: Change): Change[] {
   const changes = diffArrays(
     old.slice(whole.oldFrom, whole.oldTo),
     fresh.slice(whole.newFrom, whole.newTo),
     { timeout: TOOL_LIMITS.diffTimeoutMs },
   );
-  // Undefined when the time ran out, whatever the types of the package say.
+  // Undefined when the time ran out, although the package's types do not say so.
   if (changes === undefined) return [whole];
   const hunks: Change[] = [];
   let { oldFrom, newFrom } = whole;
@@ -142,7 +145,7 @@ function withNeighbour(change: Change): Change {
     : { oldFrom, oldTo: oldTo + 1, newFrom, newTo: newTo + 1 };
 }
 
-/** Two hunks can share their neighbour at the top of a file; they are then shown as one. */
+/** Two hunks at the top of a file can share a neighbour line. They are then shown as one. */
 function isInOrder(hunks: readonly Diff[]): boolean {
   return hunks.every((hunk, index) => hunk.startLine > (hunks[index - 1]?.endLine ?? 0));
 }

@@ -1,14 +1,14 @@
-/** Bytes to text and back: only what comes back byte for byte may be edited. */
+/** Decodes bytes and encodes text. Only text that encodes to the same bytes may be edited. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 
-/** What the bytes of a file are. `text` never begins with the byte order mark; `bom` says that the file does. */
+/** The decoded content of a file. `text` never begins with the byte order mark; `bom` tells whether the file does. */
 export type Decoded =
   | { readonly kind: 'utf8'; readonly text: string; readonly bom: boolean }
-  /** Readable, but not editable: writing it back could change bytes that nobody asked to change. */
+  /** Readable, but not editable: a write could change bytes that the edit did not ask to change. */
   | { readonly kind: 'other'; readonly text: string; readonly encoding: string }
   | { readonly kind: 'binary' };
 
-/** Tells UTF-8 (strict), UTF-16 by its byte order mark, binary by a NUL near the start, and the rest. */
+/** Recognizes strict UTF-8, UTF-16 by its byte order mark, binary by a NUL near the start, and other encodings. */
 export function decode(bytes: Uint8Array): Decoded {
   if (startsWith(bytes, UTF8_BOM)) return decodeUtf8(bytes.subarray(UTF8_BOM.length), true);
   if (startsWith(bytes, UTF16LE_BOM)) return decodeOther(bytes, 'utf-16le');
@@ -17,7 +17,7 @@ export function decode(bytes: Uint8Array): Decoded {
   return decodeUtf8(bytes, false);
 }
 
-/** The bytes of a text, with the mark if the file had one. */
+/** The bytes of a text, with the byte order mark if the file had one. */
 export function encode(text: string, bom: boolean): Uint8Array {
   const bytes = new TextEncoder().encode(text);
   return bom ? Buffer.concat([UTF8_BOM, bytes]) : bytes;
@@ -36,7 +36,7 @@ function decodeUtf8(bytes: Uint8Array, bom: boolean): Decoded {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
     return { kind: 'utf8', text, bom };
   } catch {
-    // Only invalid bytes make a fatal decoder throw. Every byte means something in windows-1252.
+    // A fatal decoder throws only for invalid bytes. In windows-1252 every byte has a meaning.
     return decodeOther(bytes, 'windows-1252');
   }
 }

@@ -1,9 +1,9 @@
-/** Moves new lines by the indentation in which a file differs from what an edit asked for. */
+/** Shifts new lines by the difference in indentation between a file and an edit's old lines. */
 import type { AdaptLines } from './match.ts';
 
 /**
- * Fits when all lines are off by one same piece of white space, put before or taken away; or, where tabs and spaces
- * differ, when each indentation asked for stands for exactly one in the file and the new lines use no others.
+ * Fits when one same piece of white space is added to all lines, or removed from all. Also fits when each indentation
+ * in the request stands for exactly one in the file, and the new lines use no others (tabs against spaces).
  */
 export const shiftIndentation: AdaptLines = (there, asked, replacement) => {
   const pairs = indentationPairs(there, asked);
@@ -52,7 +52,7 @@ function uniformShift(pairs: readonly IndentationPair[]): Shift | null {
   return null;
 }
 
-/** What stands before the shorter indentation in the longer one. */
+/** The part of the longer indentation before the shorter one. */
 function leadOf(longer: string, shorter: string): string | null {
   return longer.endsWith(shorter) ? longer.slice(0, longer.length - shorter.length) : null;
 }

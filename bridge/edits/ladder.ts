@@ -1,4 +1,6 @@
-/** Replaces a piece of a text, found by a ladder of equalities: never by likeness, never at one place of several. */
+/**
+ * Replaces a piece of a text. A ladder of equalities finds it: never by likeness, and never at one of several places.
+ */
 
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { hasLineNumbers } from './line-numbers.ts';
@@ -28,9 +30,9 @@ export type Replaced =
   | EditRefusal;
 
 /**
- * Replaces `search` by `replacement`, once, or with `all` wherever the first rung that finds anything finds it. The
- * text is one without BOM. The replacement is literal and takes the line ends of the place it comes to. `lines` are
- * the numbers, in the old text, of the lines where the places begin.
+ * Replaces `search` by `replacement` once; with `all`, at every place of the first rung with a match. `text` has no
+ * BOM. The replacement is literal and takes the line ends of its place. `lines` are the numbers, in the old text, of
+ * the lines where the places begin.
  */
 export function replaceText(
   text: string,
@@ -69,10 +71,10 @@ function everywhere(): EditRefusal {
   );
 }
 
-/** One more than are replaced: enough to know that they are too many. */
+/** One more than the most that are replaced: enough to know that there are too many. */
 const MOST_FOUND = TOOL_LIMITS.maxPlaces + 1;
 
-/** Overlapping places count: `aa` stands in `aaa` twice. */
+/** Overlapping places count: `aaa` contains `aa` twice. */
 function findExact(there: Haystack, search: string, replacement: string): Match[] {
   const matchAt = matcherFor(there, replacement);
   return offsetsOf(there.text, search, MOST_FOUND).map((start) =>
@@ -80,7 +82,7 @@ function findExact(there: Haystack, search: string, replacement: string): Match[
   );
 }
 
-/** Searches the text as it would be with plain line ends, and leads what it finds there back. */
+/** Searches the text with plain line ends, and maps each match back to the real text. */
 function findAcrossLineEnds(there: Haystack, search: string, replacement: string): Match[] {
   if (!search.includes('\n') || !there.text.includes('\r\n')) return [];
   const { plain, toOffset } = withPlainLineEnds(there);
@@ -199,7 +201,7 @@ function explainMissing(there: Haystack, search: string, replacement: string): E
   );
 }
 
-/** The one line where the new text already stands, if it says enough for that to mean anything. */
+/** The one line where the new text already stands. Null when the new text has no informative line. */
 function placeOfReplacement(there: Haystack, replacement: string): number | null {
   const isTelling = lineTexts(replacement).some((line) => weighLine(line) === INFORMATIVE_WEIGHT);
   if (!isTelling) return null;

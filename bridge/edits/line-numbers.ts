@@ -1,12 +1,12 @@
-/** Line numbers as read_file shows them: put before lines for the model, and never accepted back as text. */
+/** Line numbers as read_file shows them. The model sees them before lines; an edit's text must not contain them. */
 import { countLines, eachLineText } from './lines.ts';
 
-/** `12|text`. */
+/** For example `12|text`. */
 export function numberLine(number: number, text: string): string {
   return `${number}|${text}`;
 }
 
-/** Whether every line carries a number and they count up, as in a copied answer of read_file. */
+/** Whether every line carries a number and the numbers count up, as in a copied answer of read_file. */
 export function hasLineNumbers(text: string): boolean {
   let next: number | null = null;
   for (const line of eachLineText(text.replace(/\n$/, ''))) {
@@ -17,7 +17,7 @@ export function hasLineNumbers(text: string): boolean {
   return true;
 }
 
-/** The same, of a text long enough that it is no table that happens to begin with numbers. */
+/** The same, for a text with at least three lines: a shorter one may be a table that begins with numbers. */
 export function isCopiedWithNumbers(text: string): boolean {
   return countLines(text) >= FEWEST_COPIED_LINES && hasLineNumbers(text);
 }

@@ -1,4 +1,4 @@
-/** The rungs that compare whole lines: trailing space, typographic punctuation, and one shift of the indentation. */
+/** The rungs that compare whole lines: by trailing space, typographic punctuation, and one shift of the indentation. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { shiftIndentation } from './indentation.ts';
 import { type Line, lineTexts } from './lines.ts';
@@ -6,14 +6,16 @@ import type { AdaptLines, FindMatches, Haystack, Match, Rung } from './match.ts'
 import { windowsOf } from './occurrences.ts';
 import { spliceLines } from './splice.ts';
 
-/** From the strictest on. A search without any word finds nothing on them. */
+/** From the strictest on. They find nothing for a search that is only white space. */
 export const LINE_RUNGS: readonly { readonly rung: Rung; readonly find: FindMatches }[] = [
   { rung: 'trailing_space', find: byLines((line) => line.trimEnd(), asGiven) },
   { rung: 'punctuation', find: byLines((line) => foldPunctuation(line).trimEnd(), asGiven) },
   { rung: 'indentation', find: byLines((line) => line.trim(), shiftIndentation) },
 ];
 
-/** Lines are equal when their keys are; `adapt` then makes the new lines fit the place, or says why they cannot. */
+/**
+ * Lines are equal when their keys are equal. `adapt` then fits the new lines to the place, or says why they do not fit.
+ */
 function byLines(keyOf: (line: string) => string, adapt: AdaptLines): FindMatches {
   return (there, search, replacement) => {
     const needle = parseNeedle(search);
@@ -28,8 +30,8 @@ function byLines(keyOf: (line: string) => string, adapt: AdaptLines): FindMatche
 }
 
 /**
- * Without the windows that are not meant after all. Where they are too many to look into each, the rest of them is taken
- * for meant: they are then refused for their number, or one by one.
+ * Leaves out windows that are not meant. Where there are too many to check each, the unchecked ones count as meant:
+ * they are then refused for their number, or one by one.
  */
 function meantOf(
   { lines }: Haystack,
@@ -43,7 +45,7 @@ function meantOf(
   );
 }
 
-/** A search as lines. With `openEnd` it ends in a line end, so that the last of `asked` is no line of its own. */
+/** A search as lines. With `openEnd` it ends in a line end, and the last of `asked` is no line of its own. */
 interface Needle {
   readonly asked: readonly string[];
   readonly whole: readonly string[];
@@ -87,7 +89,10 @@ function asGiven(
   return replacement;
 }
 
-/** Quotes, dashes, spaces and the ellipsis as typed on a keyboard: what models and word processors exchange. */
+/**
+ * Replaces typographic quotes, dashes, spaces and ellipses by their keyboard forms. Models and word processors mix
+ * them.
+ */
 function foldPunctuation(line: string): string {
   return line
     .replace(/[\u2010-\u2015\u2212]/g, '-')

@@ -1,4 +1,4 @@
-/** A text as lines that know where they stand in it, so that an edit splices and leaves every other byte alone. */
+/** A text as lines that know their offsets, so that an edit splices and leaves every other byte alone. */
 
 /** One line without its line end. `start` and `end` are offsets into the text, in UTF-16 units. */
 export interface Line {
@@ -9,7 +9,7 @@ export interface Line {
 
 export type Eol = '\n' | '\r\n';
 
-/** Splits at `\n` and `\r\n`. As with `String.split`, a final line end is followed by one empty line. */
+/** Splits at `\n` and `\r\n`. As with `String.split`, an empty line follows a final line end. */
 export function splitLines(text: string): Line[] {
   const lines: Line[] = [];
   for (let start = 0; start <= text.length; ) {
@@ -27,7 +27,7 @@ export function lineTexts(text: string): string[] {
   return [...eachLineText(text)];
 }
 
-/** The same, one after the other: a text of nothing but line ends has more lines than there is room for at once. */
+/** The same, one at a time: a text of only line ends has more lines than fit in memory at once. */
 export function* eachLineText(text: string): Generator<string, void, undefined> {
   for (let start = 0; start <= text.length; ) {
     const newline = text.indexOf('\n', start);
@@ -38,14 +38,14 @@ export function* eachLineText(text: string): Generator<string, void, undefined> 
   }
 }
 
-/** How many lines a person would count: a final line end starts no line of its own, an empty text has none. */
+/** The number of lines as a person counts them: a final line end starts no new line, and an empty text has none. */
 export function countLines(text: string): number {
   let count = 0;
   for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) count++;
   return text === '' || text.endsWith('\n') ? count : count + 1;
 }
 
-/** The texts of some lines, from the index `first` on, without taking the others apart. */
+/** The texts of `count` lines from the index `first` on, without splitting the rest. */
 export function lineTextsFrom(text: string, first: number, count: number): string[] {
   let start = 0;
   for (let skipped = 0; skipped < first; skipped++) {
@@ -61,7 +61,7 @@ export function lineTextsFrom(text: string, first: number, count: number): strin
   return lineTexts(text.slice(start, end + 1)).slice(0, count);
 }
 
-/** The index of the line that holds this offset; its line end counts to it. */
+/** The index of the line that holds this offset. A line's end belongs to the line. */
 export function lineIndexAt(lines: readonly Pick<Line, 'start'>[], offset: number): number {
   let low = 0;
   let high = lines.length - 1;
@@ -73,13 +73,13 @@ export function lineIndexAt(lines: readonly Pick<Line, 'start'>[], offset: numbe
   return low;
 }
 
-/** The line end for new text on this line: its own, for the last line that of the line before, else `\n`. */
+/** The line end for new text on this line: the line's own, for the last line that of the line before, else `\n`. */
 export function eolOfLine(text: string, lines: readonly Line[], index: number): Eol {
   const line = lines[Math.max(0, Math.min(index, lines.length - 2))];
   return line !== undefined && text[line.end] === '\r' ? '\r\n' : '\n';
 }
 
-/** The line end that all lines of the text have; null when they differ or there is none. */
+/** The line end that all lines of the text share; null when they differ or there is none. */
 export function uniformEol(text: string): Eol | null {
   const newlines = text.split('\n').length - 1;
   if (newlines === 0) return null;
@@ -88,15 +88,15 @@ export function uniformEol(text: string): Eol | null {
   return crlf === newlines ? '\r\n' : null;
 }
 
-/** The same text with every line end as given. */
+/** The text with every line end replaced by `eol`. */
 export function withEol(text: string, eol: Eol): string {
   const plain = text.replaceAll('\r\n', '\n');
   return eol === '\n' ? plain : plain.replaceAll('\n', () => eol);
 }
 
 /**
- * How much a line tells about where it stands: blank lines nearly nothing, brackets and bare keywords little. The
- * ratio is what the anchor merge was measured with: two weak lines are never worth one that says something.
+ * How much a line tells about its place: blank lines nearly nothing, brackets and bare keywords little. The anchor
+ * merge was tested with these ratios: two weak lines never outweigh one informative line.
  */
 export function weighLine(text: string): number {
   const trimmed = text.trim();
@@ -104,7 +104,7 @@ export function weighLine(text: string): number {
   return WEAK.test(trimmed) ? WEAK_WEIGHT : INFORMATIVE_WEIGHT;
 }
 
-/** The weight of a line that says something of its own. */
+/** The weight of an informative line. */
 export const INFORMATIVE_WEIGHT = 8;
 const WEAK_WEIGHT = 3;
 const BLANK_WEIGHT = 1;

@@ -1,9 +1,9 @@
-/** Recognises the comment that stands for unchanged code, such as `// ... existing code ...`. */
+/** Recognizes the comment that stands for unchanged code, such as `// ... existing code ...`. */
 import { eachLineText } from './lines.ts';
 
 /**
- * Whether the line, alone, says that code was left out: a comment that begins with an ellipsis and a word such as
- * existing, rest or unchanged. Without comment signs a space must follow the ellipsis, for `...rest` is code.
+ * Whether the line alone says that code was left out: a comment that begins with an ellipsis and a word such as
+ * existing, rest or unchanged. Without comment signs a space must follow the ellipsis, because `...rest` is code.
  */
 export function isMarker(line: string): boolean {
   const comment = parseComment(line);
@@ -12,8 +12,8 @@ export function isMarker(line: string): boolean {
 }
 
 /**
- * The first line of a new text that leaves code out and does not stand in the old one: text that would be written as
- * it is, and with it a hole. Here comments that only end with the ellipsis count too (`// rest of the class ...`).
+ * The first line of a new text that leaves code out and is not in the old text: it would be written literally, and the
+ * code would be missing. Comments that only end with the ellipsis count here too (`// rest of the class ...`).
  */
 export function findLeftMarker(newText: string, oldText: string): string | null {
   const candidates = new Map<string, string>();
@@ -31,7 +31,7 @@ function isPlaceholder(line: string): boolean {
   return isMarker(line) || (comment?.isComment === true && TRAILING_PLACEHOLDER.test(comment.body));
 }
 
-/** What a line says without its comment signs; null for a line too long to be a marker. */
+/** The line's text without comment signs; null for a line too long to be a marker. */
 function parseComment(line: string): { isComment: boolean; body: string } | null {
   const trimmed = line.trim();
   if (trimmed.length > LONGEST_MARKER) return null;
@@ -39,7 +39,7 @@ function parseComment(line: string): { isComment: boolean; body: string } | null
   return { isComment: inner !== trimmed, body: inner.replace(COMMENT_END, '').trim() };
 }
 
-/** Longer comments say more than that something was left out. */
+/** Longer comments say more than that code was left out. */
 const LONGEST_MARKER = 120;
 
 const COMMENT_START = /^(?:\/\/+|#+|--+|;+|%+|\/\*+|\*+|<!--|\{\/\*+|"""|'|REM\b)/i;

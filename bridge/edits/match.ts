@@ -1,17 +1,19 @@
-/** What the rungs of the ladder have in common. */
+/** The types that the rungs of the ladder share. */
 import type { Line } from './lines.ts';
 import type { Splice } from './splice.ts';
 
-/** Which equality found a place, from the strictest on. */
+/** The equality that found a place, from the strictest on. */
 export type Rung = 'exact' | 'line_ends' | 'trailing_space' | 'punctuation' | 'indentation';
 
-/** The text that is searched, cut into lines once for all rungs. */
+/** The searched text, cut into lines once for all rungs. */
 export interface Haystack {
   readonly text: string;
   readonly lines: readonly Line[];
 }
 
-/** The places that equal the search, from the start on, at most one more than `maxPlaces`; and how the replacement would go in. */
+/**
+ * The places that equal the search, in order, at most `maxPlaces` plus one, with the change that the replacement makes.
+ */
 export type FindMatches = (there: Haystack, search: string, replacement: string) => Match[];
 
 /** A place that fits. */
@@ -19,15 +21,15 @@ export interface Match {
   readonly start: number;
   readonly end: number;
   /**
-   * How it changes; null where the new text cannot take the place's indentation. Worked out only when it is asked for: of
-   * places that are too many nothing but their number is told.
+   * The change at the place; null where the new text cannot take the place's indentation. Worked out on demand: when
+   * there are too many places, only their number is told.
    */
   readonly splice: () => Splice | null;
 }
 
 /**
- * Adapts new lines to a place whose lines equal those asked for. `other` means that the place is not meant after all,
- * `unfit` that it is, but the new lines cannot follow it.
+ * Adapts new lines to a place whose lines equal the requested ones. `other` means that the place is not the one meant.
+ * `unfit` means that it is, but the new lines do not fit it.
  */
 export type AdaptLines = (
   there: readonly string[],

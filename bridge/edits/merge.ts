@@ -1,4 +1,6 @@
-/** Merges an edit that leaves unchanged parts out: each block of it replaces the lines between its own two ends. */
+/**
+ * Merges an edit that leaves out unchanged parts. Each block replaces the lines between its own first and last line.
+ */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { eachLineText, lineTexts, splitLines, withEol } from './lines.ts';
 import { isMarker } from './markers.ts';
@@ -8,7 +10,7 @@ import { applySplices, spliceLines } from './splice.ts';
 
 export type Merged = { readonly ok: true; readonly text: string } | EditRefusal;
 
-/** Whether the edit leaves parts out; if not, it is a whole file. */
+/** Whether the edit leaves out parts. If not, it is a whole file. */
 export function hasMarkers(edit: string): boolean {
   for (const line of eachLineText(edit)) if (isMarker(line)) return true;
   return false;
@@ -16,9 +18,9 @@ export function hasMarkers(edit: string): boolean {
 
 /**
  * Merges an edit with markers into a text without BOM. A block next to a marker must begin (end) with a line of the
- * file; where a marker is missing at the start (end) of the edit, the block reaches to that edge of the file. Refused
- * when another place fits nearly as well, and when much would silently be deleted. What stands between the blocks,
- * and the context at their ends, keeps its bytes.
+ * file. Where a marker is missing at the start (end) of the edit, the block reaches to that edge of the file. Refuses
+ * when another place fits nearly as well, and when much would be deleted silently. Text between the blocks, and the
+ * context at their ends, keeps its bytes.
  */
 export function mergeEdit(text: string, edit: string): Merged {
   const blocks = parseBlocks(withEol(edit, '\n'));
@@ -42,7 +44,7 @@ export function mergeEdit(text: string, edit: string): Merged {
   return { ok: true, text: merged };
 }
 
-/** The edit's pieces between markers; pieces without a word only space the markers out. */
+/** The edit's pieces between markers. Pieces of only white space are dropped. */
 function parseBlocks(edit: string): Block[] {
   const lines = lineTexts(edit.replace(/\n$/, ''));
   const blocks: Block[] = [];
@@ -88,7 +90,7 @@ function findDeletion(file: readonly string[], blocks: readonly PlacedBlock[]): 
   );
 }
 
-/** A block that takes the file's edge for its own, though the file's line there is not the block's. */
+/** Whether the block reaches to an edge of the file where the file's line is not the block's. */
 function reachesStrangeEdge(file: readonly string[], { block }: PlacedBlock): boolean {
   const isStrange = (a: string | undefined, b: string | undefined) => a?.trimEnd() !== b?.trimEnd();
   return (

@@ -1,9 +1,9 @@
-/** Words the hint of an edit that found no place: the real lines that come closest. It never decides where to edit. */
+/** Writes the hint for an edit that found no place: the closest real lines. The hint never decides where to edit. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { numberLine } from './line-numbers.ts';
 import { INFORMATIVE_WEIGHT, lineTexts, weighLine } from './lines.ts';
 
-/** The closest lines of the text with their numbers, or one sentence saying that nothing comes close. */
+/** The closest lines of the text with their numbers, or a sentence that says that no line comes close. */
 export function describeNearest(text: string, search: string): string {
   const lines = lineTexts(text);
   const asked = lineTexts(search.replace(/\n$/, ''));
@@ -18,7 +18,9 @@ export function describeNearest(text: string, search: string): string {
   return `The closest lines are:\n${shown.join('\n')}`;
 }
 
-/** Every line of the search that stands in the text votes for where the search would begin; one that repeats often says little. */
+/**
+ * Each line of the search that is in the text votes for a start of the search. A line that repeats often votes little.
+ */
 function startByEqualLines(lines: readonly string[], asked: readonly string[]): number | null {
   const wanted = new Map<string, number[]>();
   asked.forEach((line, index) => {
@@ -40,10 +42,10 @@ function push(map: Map<string, number[]>, key: string, value: number): void {
   else if (values.length < MOST_VOTES) values.push(value);
 }
 
-/** Of one line of the text. */
+/** Votes of one line of the text. */
 const MOST_VOTES = 8;
 
-/** The line that shares most words with the search's first telling line, if it shares at least half of them. */
+/** The line that shares the most words with the search's first informative line, if it shares at least half. */
 function startByWords(lines: readonly string[], asked: readonly string[]): number | null {
   const index = asked.findIndex((line) => weighLine(line) === INFORMATIVE_WEIGHT);
   const words = new Set(wordsOf(asked[index] ?? ''));
@@ -60,7 +62,7 @@ function startByWords(lines: readonly string[], asked: readonly string[]): numbe
 
 const HALF = 0.5;
 
-/** A long line is compared by its beginning. */
+/** For a long line only the beginning is compared. */
 function wordsOf(line: string): string[] {
   return line.slice(0, TOOL_LIMITS.maxLineChars).match(/[\p{L}\p{N}_]+/gu) ?? [];
 }

@@ -1,6 +1,9 @@
-/** Finds a text, or a run of lines, in another: in time that grows with the two lengths added, never multiplied. */
+/**
+ * Finds a text, or a run of lines, in another. The time grows with the sum of the two lengths, never with their
+ * product.
+ */
 
-/** Every offset at which `search` stands in `text`, overlaps included; no more than `most`. */
+/** The offsets of `search` in `text`, overlaps included, at most `most`. */
 export function offsetsOf(text: string, search: string, most: number): number[] {
   if (text.length * search.length > MOST_COMPARISONS) {
     return startsOfRuns(unitsOf(text), unitsOf(search), most);
@@ -13,8 +16,8 @@ export function offsetsOf(text: string, search: string, most: number): number[] 
 }
 
 /**
- * `indexOf` is the quickest by far for what people write, and the slowest for a long text that nearly stands everywhere:
- * up to this many comparisons, some milliseconds, it is taken.
+ * `indexOf` is by far the fastest for usual texts, and the slowest for a long text that nearly matches everywhere. It
+ * is used up to this many comparisons, which take some milliseconds.
  */
 const MOST_COMPARISONS = 2 ** 24;
 
@@ -24,7 +27,7 @@ function unitsOf(text: string): Uint16Array {
   return units;
 }
 
-/** The index of every line from which on the keys are those asked for, overlaps included; no more than `most`. */
+/** The indexes of lines where a run of lines has the requested keys, overlaps included, at most `most`. */
 export function windowsOf(
   keys: readonly string[],
   asked: readonly string[],
@@ -36,7 +39,7 @@ export function windowsOf(
   return startsOfRuns(idsOf(keys), idsOf(asked), most);
 }
 
-/** Knuth, Morris and Pratt: after a difference it goes on behind the longest beginning that has been seen already. */
+/** Knuth-Morris-Pratt: after a mismatch it continues with the longest beginning that it has already matched. */
 function startsOfRuns(there: ArrayLike<number>, search: ArrayLike<number>, most: number): number[] {
   const found: number[] = [];
   if (search.length === 0) return found;
@@ -52,7 +55,7 @@ function startsOfRuns(there: ArrayLike<number>, search: ArrayLike<number>, most:
   return found;
 }
 
-/** For every beginning of the search, the length of its longest own beginning that it also ends with. */
+/** For every beginning of the search: the length of its longest proper beginning that is also its end. */
 function bordersOf(search: ArrayLike<number>): Int32Array {
   const borders = new Int32Array(search.length);
   let seen = 0;

@@ -1,4 +1,4 @@
-/** Finds where the blocks of an edit go: only the two ends of each matter, for what lies between is the new text. */
+/** Finds the places of an edit's blocks. Only the two ends of a block are compared, because its middle is new text. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { bestChains, type Candidate, type Chain } from './chains.ts';
 import { INFORMATIVE_WEIGHT, weighLine } from './lines.ts';
@@ -7,13 +7,13 @@ import { type EditRefusal, formatLineList, refuse } from './refusal.ts';
 /** A piece of an edit between two markers, or between a marker and the edge of the file. */
 export interface Block {
   readonly lines: readonly string[];
-  /** Its first line in the edit, counted from 1. */
+  /** The number of its first line in the edit, counted from 1. */
   readonly number: number;
   readonly startsFile: boolean;
   readonly endsFile: boolean;
 }
 
-/** A block and the lines of the file it replaces, from index `from` up to but not including `to`. */
+/** A block and the lines of the file that it replaces, from index `from` up to but not including `to`. */
 export interface PlacedBlock {
   readonly block: Block;
   readonly from: number;
@@ -22,7 +22,9 @@ export interface PlacedBlock {
 
 export type Placed = { readonly ok: true; readonly blocks: readonly PlacedBlock[] } | EditRefusal;
 
-/** Places all blocks, in order and without overlap, where their ends have the most context; or says why it cannot. */
+/**
+ * Places all blocks, in order and without overlap, where their ends match the most context; else says why it cannot.
+ */
 export function placeBlocks(file: readonly string[], blocks: readonly Block[]): Placed {
   const index = indexEdges(file, blocks);
   const ends: BlockEnds[] = [];
@@ -54,7 +56,7 @@ export function placeBlocks(file: readonly string[], blocks: readonly Block[]): 
   return doubt ?? { ok: true, blocks: placed };
 }
 
-/** Where a block may begin, and where it may stop; the weight says how much of the file around agrees. */
+/** The places where a block may begin and may end. The weight tells how many of the lines there agree. */
 interface BlockEnds {
   readonly block: Block;
   readonly starts: readonly End[];
@@ -62,16 +64,18 @@ interface BlockEnds {
 }
 
 interface End {
-  /** The index of the line that is the block's first, or its last. */
+  /** The index of the block's first or last line. */
   readonly at: number;
   readonly weight: number;
 }
 
-/** The lines of a file, compared without the space at their ends, and where those stand at which a block has an end. */
+/**
+ * The lines of a file without trailing space, and the places of those lines that equal a block's first or last line.
+ */
 interface EdgeIndex {
   readonly lines: readonly string[];
   readonly places: ReadonlyMap<string, readonly number[]>;
-  /** How many more equal lines may be seen, for all blocks together. */
+  /** Equal lines that may still be compared, for all blocks together. */
   left: number;
 }
 
@@ -85,7 +89,7 @@ function indexEdges(file: readonly string[], blocks: readonly Block[]): EdgeInde
   return { lines, places, left: TOOL_LIMITS.maxEqualLines };
 }
 
-/** Null for a block that fits nearly everywhere: comparing all of it would take minutes, and all memory. */
+/** Null for a block that fits nearly everywhere: comparing all places would take minutes and all memory. */
 function findEnds(index: EdgeIndex, block: Block): BlockEnds | null {
   const lines = block.lines.map((line) => line.trimEnd());
   const starts = block.startsFile ? [{ at: 0, weight: 0 }] : weighEnds(index, lines, 1);
@@ -114,8 +118,8 @@ function weighEnds(index: EdgeIndex, lines: readonly string[], step: 1 | -1): En
 }
 
 /**
- * Every pair of ends, both in the order of the file, as a span; null for too many. A span much longer than its block would
- * delete what nobody named: left out.
+ * Every pair of ends in the order of the file, as a span; null for too many. Leaves out spans much longer than the
+ * block: they would delete lines that the edit does not name.
  */
 function candidatesOf(
   { block, starts, stops }: BlockEnds,
@@ -143,7 +147,7 @@ function candidateOf(start: End, stop: End, block: Block): Candidate {
   return { from: start.at, to: stop.at + 1, weight: start.weight + stop.weight - penalty };
 }
 
-/** Among equal contexts the shorter span wins, but never against a line that says something. */
+/** With equal context the shorter span wins. The penalty stays smaller than an informative line. */
 const SURPLUS_PENALTY = 0.02;
 const MAX_SURPLUS_PENALTY = 6;
 
@@ -174,7 +178,7 @@ function fitsEverywhere(block: Block): EditRefusal {
   );
 }
 
-/** The runner-up must be worse by at least one line that says something. */
+/** The rival must weigh less by at least one informative line. */
 function findRival(best: Chain, rival: Chain | null, blocks: readonly Block[]): EditRefusal | null {
   if (rival === null || best.weight - rival.weight >= INFORMATIVE_WEIGHT) return null;
   const index = best.spans.findIndex((span, at) => !isSameSpan(span, rival.spans[at]));
@@ -196,7 +200,7 @@ function formatSpan(span: Span | undefined): string {
   return span === undefined ? '' : `${span.from + 1}-${span.to}`;
 }
 
-/** A block that would change nothing where it fits best, and fits elsewhere too, was most likely meant elsewhere. */
+/** A block that changes nothing at its best place and also fits elsewhere was most likely meant elsewhere. */
 function findIdleBlock(
   file: readonly string[],
   placed: readonly PlacedBlock[],

@@ -1,4 +1,7 @@
-/** Works an edit out without changing anything: from a file's bytes and what is asked of it to the new bytes and their diff. */
+/**
+ * Works out an edit without changing anything: takes a file's bytes and a request, returns the new bytes and their
+ * diff.
+ */
 import type { Diff } from '../../shared/documents.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
@@ -13,9 +16,9 @@ import { hasMarkers, mergeEdit } from './merge.ts';
 import { formatLineList } from './refusal.ts';
 import { assertSeen, type SourceText, type Standing, toSourceText } from './source.ts';
 
-/** All that an edit is worked out from. It is plain data: it may be worked out in another thread. */
+/** Everything that an edit needs. It is plain data, because another thread may work it out. */
 export interface EditRequest {
-  /** As the file is named to the model, see nameInLine. */
+  /** The file's name as the model sees it, see nameInLine. */
   readonly name: string;
   /** Null where the file does not exist yet. */
   readonly bytes: Uint8Array | null;
@@ -24,28 +27,28 @@ export interface EditRequest {
 }
 
 export type Edit =
-  /** One piece for another, or with `all` every one like it. The file must exist. */
+  /** Replaces one piece by another, or with `all` every equal piece. The file must exist. */
   | {
       readonly kind: 'replace';
       readonly search: string;
       readonly replacement: string;
       readonly all: boolean;
     }
-  /** A text that leaves unchanged parts out, or the whole file. */
+  /** A text that leaves out unchanged parts, or the whole file. */
   | { readonly kind: 'merge'; readonly text: string }
   /** The whole file. */
   | { readonly kind: 'write'; readonly text: string };
 
-/** What the edit comes to. */
+/** The result of an edit. */
 export interface EditProposal {
   /** The whole new file; null where the file stays as it is. */
   readonly bytes: Uint8Array | null;
-  /** What the model is told once it is done. */
+  /** The model's text once the edit is done. */
   readonly data: string;
-  /** Null for a new file, one that stays, and a change too long to be shown. */
+  /** Null for a new file, for an unchanged file, and for a change too long to show. */
   readonly diff: Diff | null;
   readonly hunks?: readonly Diff[];
-  /** The same for a person who is asked: a new file is shown, too, and of a long change the beginning. */
+  /** The same for a person who is asked. It also shows a new file, and the beginning of a long change. */
   readonly shown: ShownChange;
 }
 
@@ -74,7 +77,7 @@ interface Source {
   readonly standing: Standing;
 }
 
-/** The whole new text without byte order mark; the note says how the edit was understood. */
+/** The whole new text without byte order mark. `note` tells how the edit was understood. */
 interface Rewritten {
   readonly after: string;
   readonly note: string;
@@ -95,7 +98,7 @@ function rewrite({ edit, ...source }: Source & { readonly edit: Edit }): Rewritt
   }
 }
 
-/** A file that was never read may be edited too: that its text was repeated exactly is proof enough. */
+/** A file that was never read may be edited too: an exact copy of its text is proof enough. */
 function replacePiece(
   { name, standing }: Source,
   before: SourceText,
@@ -109,7 +112,7 @@ function replacePiece(
   return { after: replaced.text, note: `${where}${LENIENCE[replaced.rung]}` };
 }
 
-/** What the ladder overlooked, so that the model sees it and learns how the file really is. */
+/** The differences that the ladder ignored. The model reads them and learns the file's real text. */
 const LENIENCE: Readonly<Record<Rung, string>> = {
   exact: '',
   line_ends: '',
@@ -128,7 +131,7 @@ function mergePieces({ name, standing }: Source, before: SourceText, edit: strin
   return { after: merged.text, note: '' };
 }
 
-/** An edit without markers that is far shorter than its file more likely forgot them. */
+/** An edit without markers that is far shorter than its file has probably forgotten them. */
 function assertNotShrunk(name: string, before: SourceText | null, edit: string): void {
   const lines = countLines(before?.text ?? '');
   const deleted = lines - countLines(edit);
@@ -142,8 +145,8 @@ function assertNotShrunk(name: string, before: SourceText | null, edit: string):
 }
 
 /**
- * An existing file must have been read, unless it has this content already: so the same call can be run again. It keeps
- * its byte order mark, and CRLF line ends where the new content has none.
+ * An existing file must have been read, unless it already has this content: then the same call may run again. The file
+ * keeps its byte order mark, and its CRLF line ends where the new content has none.
  */
 function replaceWhole({ name, before, standing }: Source, contents: string): Rewritten {
   const after = inStyleOf(before, contents.replace(/^\uFEFF/, ''));
@@ -159,7 +162,7 @@ function inStyleOf(before: SourceText | null, contents: string): string {
   return isCrlf && !contents.includes('\r\n') ? withEol(contents, '\r\n') : contents;
 }
 
-/** Refuses text that would be written with a hole in it, or with the line numbers that only the model sees. */
+/** Refuses text with a marker in place of code, or with the line numbers that only the model sees. */
 function assertLiteral(text: string, old: string): void {
   const marker = findLeftMarker(text, old);
   if (marker !== null) {

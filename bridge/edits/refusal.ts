@@ -1,4 +1,4 @@
-/** What an edit answers instead of a text: a code for programs and a sentence the model can act on. */
+/** The refusal of an edit: a code for programs and a sentence for the model. */
 
 export type EditRefusalCode =
   | 'NOT_FOUND_IN_FILE'
@@ -14,7 +14,7 @@ export type EditRefusalCode =
 export interface EditRefusal {
   readonly ok: false;
   readonly code: EditRefusalCode;
-  /** What was expected, what came and what to do. */
+  /** States what was expected, what came and what to do. */
   readonly message: string;
 }
 
@@ -22,7 +22,7 @@ export function refuse(code: EditRefusalCode, message: string): EditRefusal {
   return { ok: false, code, message };
 }
 
-/** `3`, `3 and 7`, `3, 7 and 9`; long lists are cut and say so. */
+/** For example `3`, `3 and 7`, or `3, 7 and 9`. A long list is cut and says so. */
 export function formatLineList(numbers: readonly number[]): string {
   const shown = numbers.slice(0, LISTED_LINES).map(String);
   if (numbers.length > LISTED_LINES)
@@ -31,5 +31,5 @@ export function formatLineList(numbers: readonly number[]): string {
   return shown.length === 0 ? last : `${shown.join(', ')} and ${last}`;
 }
 
-/** Enough for a model to choose from; it only has to see that one place is not the only one. */
+/** Enough for a model to choose from. The model only needs to see that there are several places. */
 const LISTED_LINES = 10;

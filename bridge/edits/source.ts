@@ -1,17 +1,17 @@
-/** What an edit is made from: a file as UTF-8 text that can be written back without changing a byte unasked. */
+/** The text that an edit starts from: UTF-8, so that writing it back changes no other byte. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
 import { diffTexts } from './diff.ts';
 import { decode } from './encoding.ts';
 import { countLines } from './lines.ts';
 
-/** What a conversation knows of a file; `bytes` is the file as it saw it last. */
+/** What a conversation knows of a file. `bytes` is the file as the conversation last saw it. */
 export type Standing =
   | { readonly state: 'unread' }
   | { readonly state: 'current' }
   | { readonly state: 'changed'; readonly bytes: Uint8Array };
 
-/** The text has no byte order mark; `bom` says that the file begins with one. */
+/** `text` has no byte order mark; `bom` tells whether the file begins with one. */
 export interface SourceText {
   readonly text: string;
   readonly bom: boolean;
@@ -34,7 +34,10 @@ export function toSourceText(name: string, bytes: Uint8Array): SourceText {
   }
 }
 
-/** Refuses as `STALE` what the conversation saw differently; with `mustBeRead`, as `READ_FIRST` what it never saw. */
+/**
+ * Throws `STALE` for a file that changed since the conversation saw it; with `mustBeRead`, `READ_FIRST` for an unread
+ * one.
+ */
 export function assertSeen(
   name: string,
   text: string,
@@ -66,7 +69,7 @@ function assertLineCount(name: string, text: string): void {
   );
 }
 
-/** Compared backwards, so that the ranges are lines of the file as it is now; empty where they cannot be told. */
+/** Compares backwards, so that the ranges are lines of the present file. Empty where they cannot be worked out. */
 function describeChange(now: string, seen: Uint8Array): string {
   const decoded = decode(seen);
   if (decoded.kind === 'binary' || countLines(decoded.text) > TOOL_LIMITS.maxEditedLines) return '';

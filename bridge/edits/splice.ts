@@ -1,14 +1,14 @@
-/** The one way an edit changes a text: pieces cut out by offset and others put in, literally. */
+/** The one way an edit changes a text: it cuts pieces out by offset and puts others in, literally. */
 import { eolOfLine, type Line } from './lines.ts';
 
-/** Puts `insert` in place of the text from `start` to `end`. */
+/** Replaces the text from `start` to `end` by `insert`. */
 export interface Splice {
   readonly start: number;
   readonly end: number;
   readonly insert: string;
 }
 
-/** Applies splices that are in order and do not overlap. Nothing in `insert` has a meaning of its own. */
+/** Applies splices that are in order and do not overlap. `insert` is literal. */
 export function applySplices(text: string, splices: readonly Splice[]): string {
   const pieces: string[] = [];
   let position = 0;
@@ -19,18 +19,18 @@ export function applySplices(text: string, splices: readonly Splice[]): string {
   return pieces.join('') + text.slice(position);
 }
 
-/** A run of lines to be replaced: `asked` says line by line what the edit believes to stand there. */
+/** A run of lines to replace. `asked` holds the lines that the edit expects there. */
 export interface LineWindow {
   /** Index of the first line. */
   readonly from: number;
   readonly asked: readonly string[];
-  /** The last of `asked` is what follows a line end, not a line: it is empty, and nothing of its line is replaced. */
+  /** With true, the last of `asked` is empty and only stands for a line end. Its line in the file is not replaced. */
   readonly openEnd: boolean;
 }
 
 /**
- * Replaces a window by other lines. Lines at both ends that the edit repeats from what it asked for are context: the
- * file's own bytes stay there, whatever small difference the match overlooked.
+ * Replaces a window by other lines. Lines at both ends that are equal in `asked` and `replacement` are context: the
+ * file's own bytes stay there, even where the match ignored a small difference.
  */
 export function spliceLines(
   text: string,
@@ -44,7 +44,7 @@ export function spliceLines(
   const start = startOf(text, lines, from + keptStart);
   const eol = eolOfLine(text, lines, from + keptStart);
   if (keptEnd > 0) {
-    // A window that asks for a line end the file's last line does not have leaves the file without it.
+    // The window asks for a line end that the file's last line lacks. The file stays without it.
     const insert = fresh.map((line) => line + eol).join('');
     const pastEnd = last >= lines.length;
     return {
@@ -57,7 +57,7 @@ export function spliceLines(
   return { start, end, insert: fresh.join(eol) };
 }
 
-/** How many lines both begin and end with; at least one line of each is left when no common end delimits them. */
+/** The number of lines that both share at each end. Without a common end, at least one line of each is left. */
 function commonEnds(
   asked: readonly string[],
   replacement: readonly string[],

@@ -1,7 +1,7 @@
-/** The text of a file as UTF-8, as ripgrep sees it: offsets that it tells are counted in that. */
+/** The text of a file as UTF-8, as ripgrep sees it. ripgrep counts its offsets in this text. */
 import { decode } from './encoding.ts';
 
-/** Null where the bytes are as they are searched: no byte order mark says otherwise. */
+/** Null where ripgrep searches the bytes as they are: they have no byte order mark. */
 export function transcode({ bytes }: { readonly bytes: Uint8Array }): Uint8Array | null {
   const decoded = decode(bytes);
   const isTranscoded = decoded.kind === 'other' && decoded.encoding.startsWith('utf-16');
@@ -9,7 +9,7 @@ export function transcode({ bytes }: { readonly bytes: Uint8Array }): Uint8Array
   return isTranscoded || isMarked ? new TextEncoder().encode(decoded.text) : null;
 }
 
-/** Whether a byte order mark stands at the start; without one there is nothing to transcode. */
+/** Whether the bytes begin with a byte order mark. Without one there is nothing to transcode. */
 export function hasMark(bytes: Uint8Array): boolean {
   return MARKS.some((mark) => mark.every((byte, index) => bytes[index] === byte));
 }

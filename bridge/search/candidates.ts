@@ -1,4 +1,4 @@
-/** Finds the files that may answer a question, by what ripgrep counts in them. */
+/** Finds the files that may answer a question, by the matches that ripgrep counts in them. */
 import { join } from 'node:path';
 import { Turns } from '../compute/turns.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -21,13 +21,16 @@ export interface CandidateSearch {
 }
 
 export interface Candidates {
-  /** Absolute paths of as many as are read, the most promising first; nothing ignored, and nothing the workspace does not show. */
+  /**
+   * Absolute paths of the files to read, the most promising first. Leaves out ignored files and files that are not
+   * shown.
+   */
   readonly paths: readonly string[];
-  /** How many there are in all. */
+  /** The number of all candidates. */
   readonly count: number;
   /** How rare each concept is among all files of the folder. */
   readonly rarity: Rarity;
-  /** False when the time or a bound ended the search before every file was looked at. */
+  /** False when the time or a bound ended the search before it had searched every file. */
   readonly isComplete: boolean;
 }
 
@@ -63,7 +66,7 @@ function scoreFile(
   return scoreOf(fields, rarity) * weightOfKind(kindOfPath(shown), question);
 }
 
-/** The best so far, and how many there were. Of many thousand only few are looked into, so that sorting all is not worth it. */
+/** The best paths so far, and the number of all. Keeps only a few of many thousand, so it does not sort all of them. */
 class BestPaths {
   readonly #best: { readonly path: string; readonly score: number }[] = [];
   count = 0;
@@ -72,7 +75,7 @@ class BestPaths {
     return this.#best.map(({ path }) => path);
   }
 
-  /** Of equal scores the path that comes first in the alphabet is the better one. */
+  /** Of equal scores, the path that is first in the alphabet wins. */
   add(path: string, score: number): void {
     if (score <= 0) return;
     this.count++;
@@ -88,7 +91,7 @@ interface RuledSearch extends CandidateSearch {
   readonly rules: IgnoreRules;
 }
 
-/** A file in three ways: absolute, relative to the folder, and relative to the workspace. */
+/** A file's path in three forms: absolute, relative to the folder, and relative to the workspace. */
 interface ShownFile {
   readonly path: string;
   readonly name: string;
@@ -107,12 +110,12 @@ async function listShown({ folder, workspace, rules, signal }: RuledSearch): Pro
 }
 
 interface Hits {
-  /** By the path relative to the folder. */
+  /** Mentions by the path relative to the folder. */
   readonly byName: ReadonlyMap<string, Mentions>;
   readonly isComplete: boolean;
 }
 
-/** Counts in every file; what was counted when the time is up still counts. */
+/** Counts in every file. When the time is up, the counts so far still apply. */
 async function countHits(search: RuledSearch): Promise<Hits> {
   const byName = new Map<string, Mentions>();
   const timeUp = AbortSignal.timeout(CODEBASE_LIMITS.findMs);
@@ -126,7 +129,7 @@ async function countHits(search: RuledSearch): Promise<Hits> {
   }
 }
 
-/** False when it stopped at the bound. The matcher has the last word on what is a mention. */
+/** False when it stopped at the bound. The matcher decides what a mention is. */
 async function countInto(
   byName: Map<string, Mentions>,
   { folder, matcher, rules, signal }: RuledSearch,
@@ -153,7 +156,9 @@ async function countInto(
   return true;
 }
 
-/** With a heading ripgrep puts a file's name and a NUL before its first match only, and an empty line after the last. */
+/**
+ * With a heading ripgrep writes a file's name and a NUL before its first match only, and an empty line after the last.
+ */
 const COUNTING = [
   '--only-matching',
   '--no-line-number',
@@ -171,8 +176,8 @@ function splitHeading(record: string): [path: string | null, match: string] {
 }
 
 /**
- * Matches a word or a part of an identifier that begins like one of the concepts, to its end: after a boundary or an
- * underscore, with a capital as in the middle of camelCase, or all in capitals.
+ * Matches a word, or a part of an identifier, that begins like one of the concepts, up to its end. It may follow a
+ * boundary or an underscore, begin with a capital as in camelCase, or be all capitals.
  */
 function patternOf(concepts: readonly Concept[]): string {
   const stems = [...new Set(concepts.flatMap((concept) => [...concept.keys()]))];
@@ -182,7 +187,7 @@ function patternOf(concepts: readonly Concept[]): string {
   return `(?:\\b|_)${small}\\p{Ll}*|${capital}\\p{Ll}*|(?:\\b|_)${capitals}\\p{Lu}*`;
 }
 
-/** A stem that ends in `iz` also stands for the spelling with `is`; see stem in terms.ts. */
+/** A stem that ends in `iz` also matches the spelling with `is`; see stem in terms.ts. */
 function anyOf(stems: readonly string[]): string {
   const spelt = stems.map((stem) => stem.replace(/iz$/, 'i[sz]').replace(/IZ$/, 'I[SZ]'));
   return `(?:${spelt.join('|')})`;

@@ -1,4 +1,4 @@
-/** Answers a question about a code base with the places in it that speak most of what was asked. */
+/** Answers a question about a code base with the passages that mention the question's concepts most. */
 import type { Stats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { nameInLine } from '../../shared/plain-sight.ts';
@@ -23,16 +23,16 @@ export interface CodebaseSearch {
 }
 
 export interface Answer extends Choice {
-  /** Files that mention any of what was asked, also those that no passage is of. */
+  /** The number of files that mention any concept, also files without a passage. */
   readonly files: number;
-  /** False when not every file was looked at. */
+  /** False when not every file was searched. */
   readonly isComplete: boolean;
-  /** False when only the beginning of the question was looked at. */
+  /** False when only the beginning of the question was used. */
   readonly isWhole: boolean;
 }
 
 /**
- * Searches what is on disk at this moment; nothing is kept between two searches. Failures are those of the place: not
+ * Searches the files on disk at this moment; nothing is kept between two searches. Failures are those of the place: not
  * found, not a regular file, too large.
  */
 export async function searchCodebase(search: CodebaseSearch): Promise<Answer> {
@@ -62,7 +62,7 @@ async function searchFolder(search: CodebaseSearch, matcher: Matcher): Promise<F
   return { ...choice, files: count, isComplete };
 }
 
-/** From the best on, as many as are looked into. */
+/** Reads files from the best on, as many as the limits allow. */
 async function readCandidates(
   paths: readonly string[],
   search: CodebaseSearch,

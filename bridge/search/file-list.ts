@@ -1,4 +1,4 @@
-/** Lists the files below a folder as a search sees them: without what git ignores. */
+/** Lists the files below a folder as a search sees them, without files that git ignores. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import type { IgnoreRules } from './ignore-files.ts';
 import { readIgnoreRules, runRipgrep } from './ripgrep.ts';
@@ -6,11 +6,11 @@ import { readIgnoreRules, runRipgrep } from './ripgrep.ts';
 export interface FileList {
   /** Absolute and resolved. */
   readonly folder: string;
-  /** Only files whose path below the folder matches; `!` before a glob leaves those out. */
+  /** Lists only files whose path below the folder matches. `!` before a glob excludes its matches. */
   readonly globs?: readonly string[];
-  /** Also files and folders whose name begins with a dot. */
+  /** Also lists files and folders whose names begin with a dot. */
   readonly hidden?: boolean;
-  /** The most lately changed first; otherwise in no order. */
+  /** Lists the most recently changed file first. Otherwise the order is undefined. */
   readonly newestFirst?: boolean;
   /** As {@link runRipgrep} takes them. */
   readonly rules?: IgnoreRules;
@@ -25,7 +25,7 @@ export async function listFiles(list: FileList): Promise<string[]> {
   const matching = await runList(search, globs, newestFirst);
   const wanted = globs.some((glob) => !glob.startsWith('!'));
   if (!wanted) return matching;
-  // To ripgrep a glob that names a file outweighs .gitignore; here it does not.
+  // For ripgrep a glob that names a file overrides .gitignore. Here it does not.
   const visible = new Set(await runList(search, [], false));
   return matching.filter((name) => visible.has(name));
 }

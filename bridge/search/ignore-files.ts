@@ -1,6 +1,6 @@
 /**
- * Reads the files of ignore rules for ripgrep, which would open by name whatever stands there and wait for a pipe for ever.
- * Here only regular files of a sensible size are read, and never through a link, as git does it.
+ * Reads ignore files for ripgrep. ripgrep would open each by name, and could wait for a pipe for ever. This file reads
+ * only regular files of a sensible size, and follows no link, as git does.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, lstat, open } from 'node:fs/promises';
@@ -10,30 +10,30 @@ import { isSystemError } from '../../machine/system-error.ts';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { rulesFromAbove, rulesFromBelow } from './ignore-rules.ts';
 
-/** From the weakest on: a rule of a later kind outweighs all of an earlier one, as ripgrep has it. */
+/** From the weakest on: as in ripgrep, a rule of a later kind overrides all rules of earlier kinds. */
 export const IGNORE_FILES = ['.gitignore', '.ignore', '.rgignore'] as const;
 
-/** Rules by their kind, each list from the weakest on. The first kind is those that hold for the person, or for the repository. */
+/** Rules by kind, each list from the weakest on. The first kind holds the person's and the repository's own rules. */
 export type IgnoreRules = readonly [
   general: readonly string[],
   ...kinds: readonly (readonly string[])[],
 ];
 
-/** What stands in the place of a file of rules; `kind` completes the sentence that it is. */
+/** An entry that stands in the place of an ignore file. `kind` completes the sentence "It is ...". */
 export interface OddFile {
   readonly path: string;
   readonly kind: string;
 }
 
-/** What was found in the place of a file of rules: its text, or what it is instead. */
+/** What was found at the path of an ignore file: its text, nothing, or something else. */
 type Found =
   | { readonly state: 'text'; readonly text: string }
   | { readonly state: 'none' }
   | { readonly state: 'odd'; readonly kind: string };
 
 /**
- * The rules that hold in a folder: its own and those of the folders above, up to the top of the repository, or of the disk
- * where there is none; and what stands in the place of such files and was left out.
+ * The rules that apply in a folder: its own and those of the folders above, up to the top of the repository, or of the
+ * disk without a repository. `odd` lists the entries that stand in the place of ignore files and were skipped.
  */
 export async function readRulesAbove(
   folder: string,
@@ -57,7 +57,7 @@ export async function readRulesAbove(
   return { rules: [general, ...kinds], odd };
 }
 
-/** Adds the rules of files below the folder; `names` are their paths relative to it. */
+/** Adds the rules of files below the folder. `names` are their paths relative to the folder. */
 export async function withRulesBelow(
   [general, ...kinds]: IgnoreRules,
   folder: string,
@@ -67,7 +67,7 @@ export async function withRulesBelow(
   const added: string[][] = IGNORE_FILES.map(() => []);
   let left = TOOL_LIMITS.maxIgnoreBytes;
   for (const name of byDepth) {
-    // The folder's own are among those from above.
+    // The folder's own file was already read with those above.
     const found = dirname(name) === '.' ? NONE : await readRuleFile(join(folder, name));
     if (found.state !== 'text' || found.text.length > left) continue;
     left -= found.text.length;
@@ -102,7 +102,7 @@ function rebase(found: Found, from: string, folder: string): string[] {
   return names.length === 0 ? rulesFromBelow(found.text, '') : rulesFromAbove(found.text, names);
 }
 
-/** What git ignores for this person everywhere. */
+/** The rules that git applies for this person everywhere. */
 async function readPersonalRules(): Promise<string[]> {
   const config = process.env['XDG_CONFIG_HOME'] || join(homedir(), '.config');
   for (const file of [join(homedir(), '.gitconfig'), join(config, 'git', 'config')]) {
@@ -120,7 +120,9 @@ function textLines(found: Found): string[] {
   return found.state === 'text' ? rulesFromBelow(found.text, '') : [];
 }
 
-/** Never waits and never reads without end, whatever has been put there; what cannot be opened is as good as none. */
+/**
+ * Never waits and never reads without end, whatever stands at the path. A file that cannot be opened counts as absent.
+ */
 async function readRuleFile(path: string): Promise<Found> {
   try {
     const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

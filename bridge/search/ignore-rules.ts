@@ -1,6 +1,11 @@
-/** Ignore rules of one folder as rules of another: ripgrep is given all of them in one file, seen from where it searches. */
+/**
+ * Rewrites ignore rules of one folder for another: ripgrep gets all rules in one file, relative to the searched folder.
+ */
 
-/** Rules of a folder inside `below`, which is relative to the searched folder, with `/`; empty for that folder itself. */
+/**
+ * Rewrites rules of the folder `below`, which is relative to the searched folder, with `/`; empty for the latter
+ * itself.
+ */
 export function rulesFromBelow(text: string, below: string): string[] {
   if (below === '') return linesOf(text);
   const prefix = `/${escapeGlob(below)}/`;
@@ -10,7 +15,7 @@ export function rulesFromBelow(text: string, below: string): string[] {
   });
 }
 
-/** Rules of a folder above the searched one; `names` lead from there to that. */
+/** Rewrites rules of a folder above the searched one. `names` lead from that folder to the searched one. */
 export function rulesFromAbove(text: string, names: readonly string[]): string[] {
   return parseRules(text).flatMap(({ sign, segments, isAnchored, end }) => {
     if (!isAnchored) return [`${sign}${segments.join('/')}${end}`];
@@ -19,16 +24,16 @@ export function rulesFromAbove(text: string, names: readonly string[]): string[]
 }
 
 interface Rule {
-  /** `!` for a rule that takes others back. */
+  /** `!` for a rule that re-includes files. */
   readonly sign: '' | '!';
   readonly segments: readonly string[];
-  /** Whether it is about one path; otherwise about a name at any depth. */
+  /** Whether the rule is about one path. Otherwise it is about a name at any depth. */
   readonly isAnchored: boolean;
   /** `/` for a rule about folders only. */
   readonly end: '' | '/';
 }
 
-/** By gitignore(5), as ripgrep reads it; empty lines and comments are no rules. */
+/** By gitignore(5), as ripgrep reads it. Empty lines and comments are no rules. */
 function parseRules(text: string): Rule[] {
   return linesOf(text).flatMap((line) => {
     const trimmed = /\\\s+$/.test(line) ? line : line.trimEnd();
@@ -51,7 +56,10 @@ function escapeGlob(path: string): string {
   return path.replace(/[\\*?[\]{}]/g, '\\$&');
 }
 
-/** What of a pattern is left for paths below the named folders. Nothing where it is about one of these folders itself. */
+/**
+ * The rests of a pattern for paths below the named folders. None where the pattern is about one of these folders
+ * itself.
+ */
 function restsOf(segments: readonly string[], names: readonly string[]): (readonly string[])[] {
   const [name, ...below] = names;
   const [first, ...rest] = segments;
@@ -61,10 +69,10 @@ function restsOf(segments: readonly string[], names: readonly string[]): (readon
   return matchesSegment(first, name) ? restsOf(rest, below) : [];
 }
 
-/** One character, or any number of them. */
+/** One character, or any number of characters. */
 type Token = '*' | ((char: string) => boolean);
 
-/** Whether a name matches one segment of a pattern, in at most pattern times name steps: both may be hostile. */
+/** Whether a name matches one segment of a pattern. Takes at most pattern × name steps, because both may be hostile. */
 function matchesSegment(pattern: string, name: string): boolean {
   let open = new Set([0]);
   const tokens = tokensOf(pattern);

@@ -1,11 +1,11 @@
-/** Cuts a stream of bytes into records that end with a separator, however the bytes are split on the way. */
+/** Cuts a stream of bytes into records that end with a separator, at any chunk boundaries. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { Turns } from '../compute/turns.ts';
 
 /**
- * Yields each record without its separator, also a last one that has none. Null stands for a record longer than is
- * kept in memory. Bytes that are no UTF-8 come out as U+FFFD. The loop turns between records, whatever is done with them:
- * a program writes faster than they are read, so that there is always a next one.
+ * Yields each record without its separator, and also a last record without one. Null stands for a record longer than
+ * the limit. Bytes that are not UTF-8 become U+FFFD. Gives the event loop a turn between records: a program writes
+ * faster than the reader reads, so the loop would otherwise never get one.
  */
 export async function* splitRecords(
   chunks: AsyncIterable<Buffer>,

@@ -15,28 +15,30 @@ import { IGNORE_FILES, type IgnoreRules, readRulesAbove, withRulesBelow } from '
 import { splitRecords } from './records.ts';
 
 export interface Ripgrep {
-  /** Absolute and resolved; ripgrep runs in this very folder, and names what it finds relative to it. */
+  /** Absolute and resolved. ripgrep runs in this very folder and prints paths relative to it. */
   readonly folder: string;
-  /** What comes from a call must be joined to its flag (`--glob=...`), so that it cannot be one itself. */
+  /** A value from a call must be joined to its flag (`--glob=...`), so that it cannot act as a flag itself. */
   readonly flags: readonly string[];
-  /** What to search in the folder: `./` for all of it, or `./name` for one file. */
+  /** The part of the folder to search: `./` for all of it, or `./name` for one file. */
   readonly target: string;
   readonly separator: '\n' | '\0';
-  /** Those of {@link readIgnoreRules}, where several searches of a folder belong together; else they are read for this one. */
+  /**
+   * The result of {@link readIgnoreRules} where several searches share a folder. Otherwise this search reads the rules.
+   */
   readonly rules?: IgnoreRules;
   readonly signal: AbortSignal;
 }
 
 /**
- * Yields the output's records; null stands for one too long to be read. The process is killed when the reader stops,
- * the signal aborts or the time is up. Failures: `SEARCH_REFUSED` when ripgrep does not take the arguments, with its
- * own words, and `SEARCH_TIMED_OUT`.
+ * Yields the output's records; null stands for a record that is too long. Kills the process when the reader stops, the
+ * signal aborts or the time is up. Failures: `SEARCH_REFUSED` with ripgrep's own message when it rejects the arguments,
+ * and `SEARCH_TIMED_OUT`.
  */
 export async function* runRipgrep(search: Ripgrep): AsyncGenerator<string | null, void, undefined> {
   yield* runWith(search.rules ?? (await readIgnoreRules(search)), search);
 }
 
-/** All rules that hold in the folder and below it. Files of rules in folders that are ignored themselves do not matter. */
+/** All rules that apply in the folder and below it. Ignore files inside ignored folders are not needed. */
 export async function readIgnoreRules(
   search: Pick<Ripgrep, 'folder' | 'target' | 'signal'>,
 ): Promise<IgnoreRules> {
@@ -56,7 +58,9 @@ export async function readIgnoreRules(
   return await withRulesBelow(rules, search.folder, names);
 }
 
-/** Whatever holds ripgrep up, such as a file that is swapped for a pipe between its look and its opening, the time is bounded. */
+/**
+ * The time is bounded whatever blocks ripgrep, for example a pipe that replaces a file just before ripgrep opens it.
+ */
 async function* runWith(
   rules: IgnoreRules,
   { folder, flags, target, separator, signal }: Ripgrep,
@@ -83,7 +87,7 @@ async function* runWith(
       yield record;
     }
     const exitCode = await ended;
-    // Code 2 with records means that parts could not be read; the rest still counts.
+    // Code 2 with records means that some files could not be read. The records still count.
     const message = await complaint;
     if (exitCode === FAILED && !hasYielded && message !== '') throw refused(message);
   } catch (error) {
@@ -100,13 +104,15 @@ function outputOf({ stdout }: ChildProcess): Readable {
   return stdout;
 }
 
-/** Its output is closed too: a process that hangs in the system does not even die of SIGKILL, and would hold it open. */
+/**
+ * Closes the output too: a process that hangs in the kernel does not die of SIGKILL, and would hold the output open.
+ */
 function endAtOnce(child: ChildProcess): void {
   child.kill('SIGKILL');
   child.stdout?.destroy(new Error('the search was ended'));
 }
 
-/** A file without a name, so that nobody can change it, or wait for it to be left behind. */
+/** A file without a name: no program can change it, and none stays behind. */
 async function openRules(text: string): Promise<FileHandle> {
   const path = join(tmpdir(), `drawbridge-${randomUUID()}.ignore`);
   try {
@@ -123,21 +129,21 @@ async function openRules(text: string): Promise<FileHandle> {
 const RULES_FLAG = '--ignore-file=/dev/fd/3';
 
 /**
- * `--no-ignore` keeps it from opening files of rules by itself, see ignore-files.ts. `--no-messages` leaves complaints about
- * the arguments and drops those about single files.
+ * `--no-ignore` keeps ripgrep from opening ignore files itself, see ignore-files.ts. `--no-messages` drops errors about
+ * single files and keeps errors about the arguments.
  */
 const FIXED_FLAGS = ['--no-config', '--no-ignore', '--no-messages', '--color=never'];
 
-/** The last glob that matches a file decides, so `.git` stays out whatever was asked for. */
+/** The last matching glob decides, so `.git` stays out whatever the call asks for. */
 const LAST_FLAGS = ['--glob=!.git', '--'];
 
-/** ripgrep's exit code for an error, also for one among results. */
+/** ripgrep's exit code for an error, even with results. */
 const FAILED = 2;
 
-/** The exit code, or a rejection when the process did not start or was aborted. */
+/** The exit code. Rejects when the process did not start or was aborted. */
 function endOf(child: ChildProcess): Promise<number | null> {
   const ended = once(child, 'close').then(([code]: (number | null)[]) => code ?? null);
-  // A reader that stops early never asks how it ended.
+  // A reader that stops early never awaits the end.
   ended.catch(() => {});
   return ended;
 }

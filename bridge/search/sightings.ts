@@ -1,6 +1,7 @@
 /**
- * Checks what a search has seen. ripgrep opens files by name, and between its look at a name and the opening a command
- * at work can put a link there that leads anywhere: only what we find in the file ourselves is of the workspace.
+ * Checks the matches of a search. ripgrep opens files by name. Between its look at a name and the opening, a running
+ * command can put a link there that leads anywhere. So a match counts only when we find it in the workspace's file
+ * ourselves.
  */
 
 import { compute } from '../compute/compute.ts';
@@ -9,16 +10,16 @@ import { ToolFailure } from '../failure.ts';
 import { readImage, readPart } from '../workspace/files.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 
-/** Bytes that a search says stand in a file. */
+/** Bytes that a search claims to be in a file. */
 export interface Sighting {
   /** Absolute. */
   readonly path: string;
-  /** Counted as ripgrep does it: in the text without byte order mark, as UTF-8. */
+  /** Counted as ripgrep does: in the text as UTF-8, without byte order mark. */
   readonly offset: number;
   readonly bytes: Buffer;
 }
 
-/** Holds the file it looked at last, for a search tells of one after the other. One for each search. */
+/** Keeps the file of its last check, because a search reports one file after another. Each search has its own. */
 export class Sightings {
   readonly #workspace: Workspace;
   readonly #signal: AbortSignal;
@@ -61,10 +62,10 @@ export class Sightings {
   }
 }
 
-/** The bytes as ripgrep sees them, the place of a file too large to be held, or null where there is none to see. */
+/** The bytes as ripgrep sees them, the place of a file too large to hold, or null for a file that cannot be read. */
 type SeenFile = Buffer | Place | null;
 
-/** Gone, or never ours to show. */
+/** The file has gone, or may not be shown. */
 function nullForFailure(error: unknown): null {
   if (error instanceof ToolFailure) return null;
   throw error;

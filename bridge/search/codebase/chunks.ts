@@ -3,13 +3,13 @@
 import { nameDefinedBy } from './definitions.ts';
 import { CODEBASE_LIMITS } from './limits.ts';
 
-/** Lines of a file, from `start` up to, but not with, `end`; both counted from 0. */
+/** Lines of a file, from `start` up to but not including `end`; both counted from 0. */
 export interface Chunk {
   readonly start: number;
   readonly end: number;
 }
 
-/** The whole file in order, without gaps; a chunk holds at most `maxChunkLines` lines. Lines have no line ends. */
+/** The whole file in order, without gaps. A chunk has at most `maxChunkLines` lines. Lines come without line ends. */
 export function cutIntoChunks(lines: readonly string[]): Chunk[] {
   const seams = lines.map((_, index) => seamBefore(lines, index));
   const chunks: Chunk[] = [];
@@ -26,7 +26,7 @@ const SEAM = { none: 0, blank: 1, inner: 2, top: 3 } as const;
 
 type Seam = (typeof SEAM)[keyof typeof SEAM];
 
-/** The best seam that leaves a chunk neither too short nor too long; of equal ones the first. */
+/** The best seam that leaves a chunk neither too short nor too long; of equal seams the first. */
 function endOfChunk(seams: readonly Seam[], start: number): number {
   const { minChunkLines, maxChunkLines } = CODEBASE_LIMITS;
   if (seams.length - start <= minChunkLines) return seams.length;
@@ -41,7 +41,7 @@ function endOfChunk(seams: readonly Seam[], start: number): number {
   return best;
 }
 
-/** A comment above a definition belongs to it, so what counts is the line after a blank one. */
+/** A comment above a definition belongs to it, so the seam is at the first line after a blank one. */
 function seamBefore(lines: readonly string[], index: number): Seam {
   const line = lines[index] ?? '';
   if (/^#{1,6}\s/.test(line)) return SEAM.top;
@@ -59,5 +59,5 @@ function startsDefinition(lines: readonly string[], index: number): boolean {
   return !COMMENT_OR_MARK.test(lines[index - 1] ?? '');
 }
 
-/** A comment, a decorator or an attribute: what stands above the thing it is about. */
+/** A comment, a decorator or an attribute: it stands above the definition that it belongs to. */
 const COMMENT_OR_MARK = /^\s*(?:\/\/|\/\*|\*|#|--|"""|@|\[)/;

@@ -1,4 +1,4 @@
-/** Tells which lines define something, and by which name, for the languages most code is written in. */
+/** Recognizes lines that define a name, for the most common languages. */
 
 /** The name that a line defines, or null. For a Markdown heading the name is the whole heading. */
 export function nameDefinedBy(line: string): string | null {
@@ -10,10 +10,10 @@ export function nameDefinedBy(line: string): string | null {
   return null;
 }
 
-/** A longer line is data, and not worth the time of a regular expression; in characters. */
+/** In characters. A longer line is data, and not worth a regular expression. */
 const LONGEST_DEFINITION = 300;
 
-/** What may stand before the keyword of a definition. Any word would do for code, but would take prose for it. */
+/** Words that may stand before a definition's keyword. Allowing any word would mistake prose for definitions. */
 const MODIFIERS =
   'abstract async case companion const data declare default export extern final global inline internal local open ' +
   'override partial private protected pub public readonly sealed static suspend unsafe virtual';
@@ -23,7 +23,7 @@ const KEYWORDS =
   'class def defmacro defmodule defp enum extension fn fun func function impl interface macro_rules! mixin module ' +
   'namespace proc protocol struct sub trait type typedef union';
 
-/** The same, which are usual words too: a name must begin with a capital to count. */
+/** Keywords that are also usual words. After them a name counts only when it begins with a capital. */
 const SOFT_KEYWORDS = 'contract message model object record service';
 
 const FORMS: readonly RegExp[] = [
@@ -32,7 +32,7 @@ const FORMS: readonly RegExp[] = [
     String.raw`${modified()}${oneOf(KEYWORDS)}\*?\s*(?:<[^>]*>)?\s+(?:\([^)]*\)\s*)?(?<name>${name()})`,
   ),
   form(String.raw`${modified()}${oneOf(SOFT_KEYWORDS)}\s+(?=\p{Lu})(?<name>${name()})`),
-  // const name = ..., static NAME: Type = ..., app = Flask(...): only at the top level, elsewhere it is a local variable
+  // const name = ..., static NAME: Type = ..., app = Flask(...): only at the top level; elsewhere a local variable
   form(
     String.raw`(?!\s)${modified()}(?:const|let|var|val|static|final)\s+(?:mut\s+)?(?<name>${name()})`,
   ),

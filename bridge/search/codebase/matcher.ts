@@ -1,12 +1,12 @@
-/** Counts how often a text speaks of each concept of a question. */
+/** Counts how often a text mentions each concept of a question. */
 import { CODEBASE_LIMITS } from './limits.ts';
 import { type Concept, weightOf } from './question.ts';
 import { identifiersOf, termsOf } from './terms.ts';
 
-/** For each concept, in the question's order, the weights of its occurrences added up. */
+/** For each concept, in the question's order, the summed weights of its occurrences. */
 export type Mentions = readonly number[];
 
-/** Remembers every identifier it has seen: a code base says the same ones again and again. One for each search. */
+/** Remembers every identifier it has seen, because a code base repeats them. Each search has its own matcher. */
 export class Matcher {
   readonly concepts: readonly Concept[];
   readonly #known = new Map<string, Mentions | null>();
@@ -25,7 +25,7 @@ export class Matcher {
     return sum;
   }
 
-  /** One identifier mentions a concept at most once; null when it mentions none. */
+  /** One identifier mentions a concept at most once. Null when it mentions none. */
   #mentionsOf(identifier: string): Mentions | null {
     if (identifier.length > CODEBASE_LIMITS.maxIdentifierChars) return null;
     const known = this.#known.get(identifier);
@@ -40,7 +40,7 @@ export class Matcher {
   }
 }
 
-/** Both counts together. */
+/** The sum of both counts. */
 export function addMentions(a: Mentions, b: Mentions, weightOfB = 1): Mentions {
   return a.map((weight, index) => weight + (b[index] ?? 0) * weightOfB);
 }

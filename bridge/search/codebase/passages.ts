@@ -1,12 +1,12 @@
-/** Chooses which chunks to show, and joins those that touch. */
+/** Chooses the chunks to show, and joins chunks that touch. */
 import { CODEBASE_LIMITS } from './limits.ts';
 import type { ReadFile, ScoredChunk } from './score.ts';
 
 /** Lines of a file that are worth showing. */
 export interface Passage {
-  /** Of the file, relative to the workspace. */
+  /** The file's name, relative to the workspace. */
   readonly name: string;
-  /** The first of the lines, counted from 0. */
+  /** The index of the first line, counted from 0. */
   readonly start: number;
   readonly lines: readonly string[];
 }
@@ -14,11 +14,11 @@ export interface Passage {
 export interface Choice {
   /** The best first. */
   readonly passages: readonly Passage[];
-  /** Whether every chunk is in one of them. */
+  /** Whether the passages include every chunk. */
   readonly isAll: boolean;
 }
 
-/** Not too many chunks, at most `ofFile` of one file, and none that is far worse than the best. */
+/** At most `maxChunks` chunks, at most `ofFile` of one file, and none that scores far below the best. */
 export function choosePassages(
   chunks: readonly ScoredChunk[],
   ofFile: number = CODEBASE_LIMITS.maxChunksOfFile,
@@ -42,17 +42,17 @@ function toPassage({ file, chunk: { start, end } }: ScoredChunk): Passage {
   return { name: file.name, start, lines: file.lines.slice(start, end) };
 }
 
-/** Below this share of the best score it is mostly chance. */
+/** Below this share of the best score, a match is mostly chance. */
 const LEAST_SHARE = 0.35;
 
-/** Equal scores in the order of paths and lines, so that the same question has the same answer. */
+/** Orders equal scores by path and line, so that the same question has the same answer. */
 function byScore(a: ScoredChunk, b: ScoredChunk): number {
   if (a.score !== b.score) return b.score - a.score;
   if (a.file.name !== b.file.name) return a.file.name < b.file.name ? -1 : 1;
   return a.chunk.start - b.chunk.start;
 }
 
-/** The chunks of one file; those that touch become one, with the score of the best. */
+/** Joins touching chunks of one file. The joined chunk has the score of the best. */
 function joinTouching(chunks: readonly ScoredChunk[]): ScoredChunk[] {
   const joined: ScoredChunk[] = [];
   for (const scored of [...chunks].sort((a, b) => a.chunk.start - b.chunk.start)) {

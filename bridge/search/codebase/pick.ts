@@ -1,4 +1,4 @@
-/** Picks the best passages of some files: all of it plain data, for it may be done in another thread. */
+/** Picks the best passages of some files. All values are plain data, because another thread may do the work. */
 import { decode } from '../../edits/encoding.ts';
 import { countLines, lineTexts } from '../../edits/lines.ts';
 import { Matcher } from './matcher.ts';
@@ -9,10 +9,10 @@ import { type FileParts, scoreChunks, takeApart } from './score.ts';
 
 export interface PickRequest {
   readonly question: string;
-  /** How rare each concept of the question is; null for a file alone, where that is a matter of its own chunks. */
+  /** How rare each concept of the question is. Null for a single file: then its own chunks tell. */
   readonly rarity: Rarity | null;
   readonly files: readonly FoundFile[];
-  /** Chunks shown of one file at most. */
+  /** The most chunks that are shown of one file. */
   readonly ofFile: number;
 }
 
@@ -22,7 +22,7 @@ export interface FoundFile {
   readonly bytes: Uint8Array;
 }
 
-/** The choice among all chunks; files that are no text have none. */
+/** The choice among all chunks. Binary files have none. */
 export function pickPassages({ question, rarity, files, ofFile }: PickRequest): Choice {
   const matcher = new Matcher(conceptsOf(question));
   const chunks = files.flatMap((file) => {

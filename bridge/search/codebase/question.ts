@@ -1,13 +1,13 @@
-/** A question in natural language as the things it asks about. */
+/** Turns a question in natural language into the concepts it asks about. */
 import { CODEBASE_LIMITS } from './limits.ts';
 import { identifiersOf, stem, wordsOf } from './terms.ts';
 
-/** One thing a question asks about: the stems it may go by, and how much each counts, up to 1. */
+/** One thing that a question asks about: its possible stems, and the weight of each, up to 1. */
 export type Concept = ReadonlyMap<string, number>;
 
 /**
- * The concepts of a question, each once, in its order. Words that every question has are dropped, unless nothing else
- * is left; empty when the question has no word at all.
+ * The concepts of a question, each once, in the question's order. Drops words that every question has, unless no other
+ * word is left. Empty when the question has no word at all.
  */
 export function conceptsOf(question: string): Concept[] {
   const words = wordsAsked(question);
@@ -22,7 +22,7 @@ export function conceptsOf(question: string): Concept[] {
   return [...concepts.values()].slice(0, CODEBASE_LIMITS.maxConcepts);
 }
 
-/** The words of a question; ETag and OAuth are one word each, though their form says two. */
+/** The words of a question. ETag and OAuth are one word each, although their capitals suggest two. */
 function wordsAsked(question: string): string[] {
   return identifiersOf(question).flatMap((identifier) => {
     const words = wordsOf(identifier);
@@ -30,7 +30,9 @@ function wordsAsked(question: string): string[] {
   });
 }
 
-/** How much a stem stands for this concept: as the concept says, and less for a longer word that begins like it. */
+/**
+ * How much a stem stands for this concept: the concept's own weight, or less for a longer word with the same beginning.
+ */
 export function weightOf(concept: Concept, term: string): number {
   const exact = concept.get(term);
   if (exact !== undefined) return exact;
@@ -42,7 +44,7 @@ export function weightOf(concept: Concept, term: string): number {
   return best;
 }
 
-/** `sign` finds `signature`, `app` would find `append`. */
+/** `sign` finds `signature`. A shorter beginning finds too much: `app` would find `append`. */
 const SHORTEST_BEGINNING = 4;
 const BEGINNING_WEIGHT = 0.4;
 const SHORT_FORM_WEIGHT = 0.7;
@@ -61,13 +63,13 @@ function conceptOf(word: string, joined: readonly string[]): Concept {
   return variants;
 }
 
-/** `follower` is also asked for by `follow`, `approval` by `approve`; null where there is no such base. */
+/** The base of a word: `follow` for `follower`, `approve` for `approval`. Null where there is none. */
 function baseOf(word: string): string | null {
   const base = word.replace(/(?:at?or|er|al|ment|anc|abl|(?<=.{5})at)$/, '');
   return base !== word && base.length >= SHORTEST_BEGINNING ? base : null;
 }
 
-/** Each word with what it makes together with a neighbour: in `back-off time` that is backoff for both. */
+/** Each word with the words it forms with its neighbours: `back-off time` gives `backoff` to both `back` and `off`. */
 function joinedNeighbours(question: string): Map<string, string[]> {
   const words = wordsAsked(question);
   const joined = new Map<string, string[]>();
@@ -82,13 +84,13 @@ function joinedNeighbours(question: string): Map<string, string[]> {
   return joined;
 }
 
-/** For one word: each is one more thing to look for in every line of the code. */
+/** For one word. Each joined word is one more thing to search for in every line. */
 const MOST_JOINED = 4;
 
-/** Stop words that make another word of the one before: log in, set up, time out. */
+/** Stop words that join with the word before: log in, set up, time out. */
 const PARTICLES: ReadonlySet<string> = new Set(['in', 'on', 'out', 'over', 'up', 'down']);
 
-/** Words that programs shorten, with their usual short forms: each of a line is a form of the others. */
+/** Words that programs shorten, with their usual short forms. Each word of a line is a form of the others. */
 const SHORT_FORMS = `
   application app
   argument arg
@@ -170,7 +172,7 @@ function formsOf(table: string): ReadonlyMap<string, readonly string[]> {
   return forms;
 }
 
-/** Words of English and German questions about code that say nothing of which code. */
+/** Words of English and German questions about code that do not tell which code. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   `a about actually after all also am an and any anything are around as at be because been before being between both
   but by can code codebase could defined did do does doing done down during each exactly explain find for from get

@@ -1,21 +1,21 @@
-/** BM25 over several fields, with a reward for what speaks of everything that was asked. */
+/** BM25 over several fields, with a reward for text that mentions every concept of the question. */
 import { addMentions, type Mentions } from './matcher.ts';
 
 /** How rare each concept of the question is, in the question's order. */
 export type Rarity = readonly number[];
 
-/** The rarity of concepts of which `having` says in how many of all `documents` they are mentioned. */
+/** The rarity of each concept. `having` holds the number of documents that mention it, out of all `documents`. */
 export function rarityOf(having: readonly number[], documents: number): Rarity {
   return having.map((count) => Math.log(1 + (documents - count + 0.5) / (count + COMMONNESS)));
 }
 
 /**
- * BM25 has 0.5 here. A question's rarest word is often just the asker's own ("recognised", "computed"), and would then
+ * BM25 uses 0.5. A question's rarest word is often only the asker's own ("recognised", "computed"). With 0.5 it would
  * outweigh all others together.
  */
 const COMMONNESS = 3;
 
-/** In how many of these documents each concept is mentioned. */
+/** The number of documents that mention each concept. */
 export function countDocuments(documents: readonly Mentions[], concepts: number): number[] {
   const having = new Array<number>(concepts).fill(0);
   for (const mentions of documents) {
@@ -26,18 +26,18 @@ export function countDocuments(documents: readonly Mentions[], concepts: number)
   return having;
 }
 
-/** What is known of a file or chunk. */
+/** The mentions in a file or chunk. */
 export interface Fields {
   readonly body: Mentions;
-  /** In the names it defines. */
+  /** Mentions in the names that it defines. */
   readonly names: Mentions;
-  /** In its path. */
+  /** Mentions in its path. */
   readonly path: Mentions;
-  /** Its length over the usual one; 1 where it is not known. */
+  /** Its length divided by the usual length; 1 where it is unknown. */
   readonly relativeLength: number;
 }
 
-/** At least 0, and comparable only within one question. */
+/** At least 0. Comparable only within one question. */
 export function scoreOf(fields: Fields, rarity: Rarity): number {
   const named = addMentions(fields.body, fields.names, NAME_WEIGHT);
   const mentions = addMentions(named, fields.path, PATH_WEIGHT);
@@ -55,13 +55,13 @@ export function scoreOf(fields: Fields, rarity: Rarity): number {
   return score * (1 - COVERAGE_WEIGHT + COVERAGE_WEIGHT * (covered / asked));
 }
 
-/** BM25's k1 and b, at their usual values: further mentions add less and less; long texts mention more by chance. */
+/** BM25's k1 and b. Each further mention adds less, and a long text mentions more by chance. */
 const SATURATION = 1.2;
 const LENGTH_WEIGHT = 0.6;
 
-/** A name it defines tells more of what a chunk is about than five other lines, its path more than two. */
+/** A defined name tells more about a chunk than five other mentions, its path more than two. */
 const NAME_WEIGHT = 4;
 const PATH_WEIGHT = 2;
 
-/** The share of a score that falls away with the concepts that are not mentioned. */
+/** The share of a score that depends on how many concepts are mentioned. */
 const COVERAGE_WEIGHT = 0.6;

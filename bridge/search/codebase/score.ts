@@ -1,4 +1,4 @@
-/** Scores the chunks of one file by what they and their file say of a question. */
+/** Scores the chunks of one file by the mentions in the chunks and in the whole file. */
 import { type Chunk, cutIntoChunks } from './chunks.ts';
 import { nameDefinedBy } from './definitions.ts';
 import { kindOfPath, looksGenerated, weightOfKind } from './kinds.ts';
@@ -9,11 +9,11 @@ import { type Fields, type Rarity, scoreOf } from './rank.ts';
 export interface ReadFile {
   /** Relative to the workspace, with `/`. */
   readonly name: string;
-  /** Without line ends, and without the empty one after the last line end. */
+  /** Without line ends, and without the empty line after the last line end. */
   readonly lines: readonly string[];
 }
 
-/** A file in chunks, each with what it mentions. */
+/** A file in chunks, each with its mentions. */
 export interface FileParts {
   readonly file: ReadFile;
   readonly path: Mentions;
@@ -33,7 +33,7 @@ export interface ScoredChunk {
   readonly score: number;
 }
 
-/** Cuts the file and counts; stretches of blank lines are left out. */
+/** Cuts the file into chunks and counts their mentions. Leaves out chunks of blank lines. */
 export function takeApart(file: ReadFile, matcher: Matcher): FileParts {
   const chunks = cutIntoChunks(file.lines)
     .map((chunk) => ({ chunk, lines: file.lines.slice(chunk.start, chunk.end) }))
@@ -53,8 +53,8 @@ function countIn(lines: readonly string[], matcher: Matcher): Omit<ChunkMentions
 }
 
 /**
- * The chunks that mention anything of the question, and the first one where only the path does. A chunk also counts
- * for a part of what the whole file says.
+ * The chunks that mention a concept, and the first chunk where only the path does. A part of the whole file's score is
+ * added to each chunk's score.
  */
 export function scoreChunks(parts: FileParts, rarity: Rarity, question: string): ScoredChunk[] {
   const { file, path, chunks } = parts;
@@ -83,5 +83,5 @@ function wholeOf({ path, chunks }: FileParts): Fields {
 /** In UTF-16 units: some 35 lines. */
 const USUAL_CHUNK_CHARS = 1_200;
 
-/** What is asked in one sentence is often spread over a file. */
+/** The subject of one question is often spread over a file. */
 const FILE_WEIGHT = 0.3;

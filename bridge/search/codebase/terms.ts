@@ -1,6 +1,6 @@
-/** Words as a search compares them: identifiers taken apart, endings taken off. */
+/** Words as a search compares them: identifiers are split, endings are removed. */
 
-/** The maximal runs of letters, digits and underscores of a text, as they stand in it. */
+/** The longest runs of letters, digits and underscores of a text, as written. */
 export function identifiersOf(text: string): string[] {
   return text.match(IDENTIFIER) ?? [];
 }
@@ -8,8 +8,8 @@ export function identifiersOf(text: string): string[] {
 const IDENTIFIER = /[\p{L}\p{N}_]+/gu;
 
 /**
- * The words of an identifier in lower case: `parseHTTPHeader_v2` is parse, http, header, v, 2. None for one that is
- * only underscores.
+ * The words of an identifier in lower case: `parseHTTPHeader_v2` gives parse, http, header, v, 2. An identifier of only
+ * underscores gives none.
  */
 export function wordsOf(identifier: string): string[] {
   return (identifier.match(HUMP) ?? []).map((word) => word.toLowerCase());
@@ -19,8 +19,8 @@ export function wordsOf(identifier: string): string[] {
 const HUMP = /\p{Lu}+(?!\p{Ll})|\p{Lu}?\p{Ll}+|\p{N}+|[\p{Lo}\p{Lm}\p{Lt}]+/gu;
 
 /**
- * What an identifier is found by: the stem of each of its words, and where there are several that of all joined, so
- * that `backOff`, `back_off` and `backoff` meet.
+ * The stems that find an identifier: one for each of its words, and for several words also one for all joined, so that
+ * `backOff`, `back_off` and `backoff` match each other.
  */
 export function termsOf(identifier: string): string[] {
   const words = wordsOf(identifier);
@@ -29,8 +29,8 @@ export function termsOf(identifier: string): string[] {
 }
 
 /**
- * A word in lower case without its ending, alike for `retry`, `retries`, `retried` and `retrying`. It is a beginning of
- * the word, except that a final `is` becomes `iz`, so that initialise meets initialize. Not always a word.
+ * A lower-case word without its ending: the same for `retry`, `retries`, `retried` and `retrying`. It is a beginning of
+ * the word, except that a final `is` becomes `iz`, so that initialise matches initialize. It may not be a real word.
  */
 export function stem(word: string): string {
   if (word.length <= FEWEST_LETTERS) return word;
@@ -38,10 +38,10 @@ export function stem(word: string): string {
   return bare.length > SHORTEST_ISE && bare.endsWith('is') ? `${bare.slice(0, -2)}iz` : bare;
 }
 
-/** Shorter words have no ending to lose; nothing is taken off that would leave less. */
+/** Words this short keep their endings, and no ending is removed that would leave fewer letters. */
 const FEWEST_LETTERS = 3;
 
-/** `basis`, `axis` and `this` have no other spelling. */
+/** Words this short keep `is`: `basis`, `axis` and `this` have no other spelling. */
 const SHORTEST_ISE = 5;
 
 function withoutPlural(word: string): string {
@@ -49,7 +49,7 @@ function withoutPlural(word: string): string {
   return /[^sui]s$/.test(word) ? take(word, 1) : word;
 }
 
-/** Of a verb's form, or of the noun that is made of it: `initialization`, `connection`, `running`, `signed`. */
+/** Removes the ending of a verb form or of its noun: `initialization`, `connection`, `running`, `signed`. */
 function withoutVerbEnding(word: string): string {
   if (/i[sz]ation$/.test(word)) return take(word, 'ation'.length);
   if (/.{5}[st]ion$|.{4}tion$/.test(word)) return take(word, 'ion'.length);
