@@ -1,7 +1,7 @@
-/** The expected failure of a call: thrown where it is found, turned into a result in one place (bridge/tools/executor.ts). */
+/** The expected failure of a call. It is thrown where it is found and becomes a result in bridge/tools/executor.ts. */
 import { nameInLine } from '../shared/plain-sight.ts';
 
-/** `code` is for programs, UPPER_SNAKE; the message tells the model what was expected, what came and what to do. */
+/** `code` is for programs, in UPPER_SNAKE. The message tells the model what was expected, what came and what to do. */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
   readonly code: string;
@@ -12,7 +12,7 @@ export class ToolFailure extends Error {
   }
 }
 
-/** The failure that an error of the file system stands for; anything else thrown is a bug and comes back as it is. */
+/** The failure for an error of the file system. Any other error is a bug and is returned unchanged. */
 export function toFileFailure(thrown: unknown, name: string): unknown {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
   const [failure, sentence] = FILE_FAILURES[code] ?? [];
@@ -45,9 +45,12 @@ const FILE_FAILURES: Readonly<Record<string, readonly [code: string, sentence: s
   ],
   EROFS: ['NOT_PERMITTED', 'lies on a disk that is read-only.'],
   ENAMETOOLONG: ['INVALID_PATH', 'is longer than the file system allows: use a shorter path.'],
-  ENOSPC: ['DISK_FULL', 'could not be written, for the disk is full: ask the person to make room.'],
+  ENOSPC: [
+    'DISK_FULL',
+    'could not be written, because the disk is full: ask the person to make room.',
+  ],
   EDQUOT: [
     'DISK_FULL',
-    'could not be written, for the quota is used up: ask the person to make room.',
+    'could not be written, because the quota is used up: ask the person to make room.',
   ],
 };

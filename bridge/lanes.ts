@@ -1,13 +1,13 @@
-/** Work with the same key runs one after the other, in the order it came; everything else side by side. */
+/** Runs work with the same key one after the other, in the order of the calls. Other work runs side by side. */
 import { newDeferred } from '../machine/deferred.ts';
 
 export class Lanes {
   readonly #last = new Map<string, Promise<unknown>>();
 
   /**
-   * Runs the work when all its lanes are free; it takes its place in all of them at once, so that none can wait for each
-   * other. Rejects as the work does, which frees the lanes as well. Work that has not begun when the signal aborts never
-   * does: it rejects at once, and keeps its place until that is free.
+   * Runs the work when all its lanes are free. It takes its place in all of them at once, so that no two wait for each
+   * other. Rejects as the work does, which also frees the lanes. Work that has not begun when the signal aborts never
+   * begins: the call rejects at once, and keeps its place until its turn comes.
    */
   async run<T>(lanes: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
     const { promise: left, reject: leave } = newDeferred<never>();

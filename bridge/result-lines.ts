@@ -1,7 +1,7 @@
-/** Bounds what a tool says to the model. */
+/** Bounds the texts that a tool gives to the model. */
 import { TOOL_LIMITS } from '../shared/limits.ts';
 
-/** A line, or its beginning with a note of how much was left out. Never ends in half a character. */
+/** A line, or its beginning with a note on how much was left out. Never ends in half a character. */
 export function cutLine(line: string): string {
   const max = TOOL_LIMITS.maxLineChars;
   if (line.length <= max) return line;
@@ -9,7 +9,7 @@ export function cutLine(line: string): string {
   return `${line.slice(0, end)}… (${line.length - end} more characters)`;
 }
 
-/** As many of the lines, from the first on, as one result may hold. */
+/** As many lines, from the first on, as one result may hold. */
 export function linesThatFit(lines: readonly string[], maxLines: number): readonly string[] {
   let chars = 0;
   let count = 0;

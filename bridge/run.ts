@@ -1,4 +1,4 @@
-/** The bridge of one workspace: put together, connected, and ended without leaving a process. */
+/** The bridge of one workspace: assembles it, connects it, and ends it without leaving a process. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
@@ -23,26 +23,27 @@ import { type Machine, Session } from './tunnel/session.ts';
 import { Workspace } from './workspace/workspace.ts';
 
 export interface BridgeConfig {
-  /** Of the API, http or https. */
+  /** Address of the API, http or https. */
   readonly url: string;
-  /** Scope `bridge`, for this bridge's id. */
+  /** Has the scope `bridge`, for this bridge's id. */
   readonly token: string;
   readonly bridgeId: string;
   readonly workspaceDir: string;
-  /** Outside every workspace: journal, rules and enrolled devices. */
+  /** Outside every workspace. Holds journal, rules and enrolled devices. */
   readonly stateDir: string;
-  /** What servers of the owner offer; nothing without it. */
+  /** The tools that the owner's servers offer; none when it is absent. */
   readonly offers?: Offers;
   onStatus(status: BridgeStatus): void;
 }
 
-/** Runs until the signal aborts, or until the server refuses the bridge for good, which `onStatus` is told. */
+/** Runs until the signal aborts, or until the server refuses the bridge for good. `onStatus` is told of a refusal. */
 export async function runBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
   const { bridgeId, stateDir, onStatus, offers = new Offers() } = config;
   const workspace = await Workspace.open(config.workspaceDir, { closedPaths: [stateDir] });
   const { root } = workspace;
   const bootId = crypto.randomUUID();
-  // First of all: no other bridge works on this state, and nothing of a killed one's commands is taken for the person's.
+  // The journal comes first: its lock keeps other bridges off this state. The guard comes before the sandbox: it finds
+  // what a killed bridge's commands made, which would otherwise count as the person's.
   using journal = Journal.open(join(stateDir, 'journal.jsonl'), bootId);
   const guard = await WorkspaceGuard.open({
     workspace: root,

@@ -1,8 +1,10 @@
-/** What a bridge process tells the `up` that started it, over the IPC channel between them. */
+/** The messages of a bridge process to the `up` that started it, over the IPC channel between them. */
 import * as z from 'zod';
 import { Confinement } from '../shared/tunnel.ts';
 
-/** `disconnected` passes by itself; after `refused` the bridge does not come back; `failed` says why its process ends. */
+/**
+ * `disconnected` passes by itself. After `refused` the bridge does not reconnect. `failed` says why its process ends.
+ */
 export const BridgeStatus = z.discriminatedUnion('event', [
   z.object({ event: z.literal('connected'), confinement: Confinement }),
   z.object({ event: z.literal('disconnected'), reason: z.string() }),

@@ -1,6 +1,6 @@
-/** A promise that others settle: `Promise.withResolvers` for every Node from 20 on. */
+/** A promise that other code settles: `Promise.withResolvers` for every Node from 20 on. */
 
-/** The promise, and what settles it; the first call counts. */
+/** The promise and the functions that settle it. The first call counts. */
 export interface Deferred<Value> {
   readonly promise: Promise<Value>;
   readonly resolve: (value: Value | PromiseLike<Value>) => void;

@@ -1,6 +1,6 @@
 /**
- * What a person types at a terminal. Each entry is known to be typed after the question that it answers: what came
- * before is a message, or counts for nothing.
+ * Reads a person's typing at a terminal. An answer is always typed after its question was shown. Earlier typing becomes
+ * a message, or is dropped.
  */
 
 import { createInterface, type Interface } from 'node:readline';
@@ -11,24 +11,24 @@ import { newDeferred } from './deferred.ts';
 import { LEAVE_PASTES_UNMARKED, MARK_PASTES, PasteReader, type Piece } from './pastes.ts';
 
 const TYPING_LIMITS = {
-  /** A pause after which several keys that came at once are whole: more than lies between the parts of a paste. */
+  /** Milliseconds without a key after which a burst of keys is complete. It is longer than the gaps within a paste. */
   quietMs: 60,
-  /** The same inside of a marked paste, whose end is to come. */
+  /** The same inside a marked paste whose end is still to come. */
   pasteMs: 2_000,
 } as const;
 
-/** A terminal's input; a stream that only says it is a terminal has no modes. */
+/** A terminal's input. A stream that only claims to be a terminal has no modes. */
 export type KeyInput = NodeJS.ReadableStream & { setRawMode?(isRaw: boolean): unknown };
 export type KeyOutput = NodeJS.WritableStream & { readonly columns?: number };
 
 export interface KeyboardOptions {
   readonly input: KeyInput;
   readonly output: KeyOutput;
-  /** Ctrl-C. False: nobody takes it, so it means what it means to every program. */
+  /** Called for Ctrl-C. When it returns false, Ctrl-C sends the usual signal. */
   onInterrupt(): boolean;
 }
 
-/** Keeps the terminal from its own line editing while somebody listens or a question is open. */
+/** Turns off the terminal's own line editing while a caller listens or a question is open. */
 export class Keyboard {
   readonly #options: KeyboardOptions;
   readonly #screen: Screen;
@@ -36,17 +36,17 @@ export class Keyboard {
   readonly #pastes = new PasteReader();
   #holders = 0;
   #editor: Editor;
-  /** Lines of the unfinished entry, above the one that the editor has. */
+  /** Lines of the unfinished entry, above the line in the editor. */
   #lines: string[] = [];
-  /** Finished entries that nobody has taken; null is the end of the input, as Ctrl-D says it. */
+  /** Finished entries that were not read yet. Null is the end of the input (Ctrl-D). */
   #kept: (string | null)[] = [];
   /** Takes the next entry while a prompt is shown. */
   #onEntry: ((entry: string | null) => void) | null = null;
-  /** While keys come many at once an Enter is a line end of what is pasted. */
+  /** Set while many keys come at once. An Enter then is a line end in a paste. */
   #burst: NodeJS.Timeout | null = null;
   #onQuiet: () => void = () => {};
   #endsWithEnter = false;
-  /** The unfinished entry was begun for a question that was withdrawn. */
+  /** Whether the unfinished entry was begun for a question that was withdrawn. */
   #isStale = false;
   #hasEnded = false;
   #arrivals = 0;
@@ -58,7 +58,7 @@ export class Keyboard {
     this.#editor = this.#newEditor();
   }
 
-  /** From now on what is typed is kept for {@link readMessage}, until this is disposed of. */
+  /** Keeps everything typed from now on for {@link readMessage}, until this is disposed of. */
   listen(): Disposable {
     if (this.#holders++ === 0) this.#take();
     let isHeld = true;
@@ -70,7 +70,7 @@ export class Keyboard {
     };
   }
 
-  /** The next message: typed before, or now. Undefined at the end of the input. */
+  /** The next message, typed earlier or now. Undefined at the end of the input. */
   async readMessage(prompt: string): Promise<string | undefined> {
     using _ = this.listen();
     await this.#settle();
@@ -82,10 +82,9 @@ export class Keyboard {
   }
 
   /**
-   * What is typed after the prompt is shown. Undefined when the input ends, or the signal withdraws
-   * the question. What was typed before is kept as a message where somebody listens, and counts for
-   * nothing elsewhere; a line that was begun before is finished first, so that its end is no answer.
-   * `above` is written just before the prompt.
+   * The text typed after the prompt is shown. Undefined when the input ends or the signal withdraws the question. Text
+   * typed earlier is kept as a message where a caller listens, and dropped elsewhere. A line begun earlier is finished
+   * first, so that its end does not become the answer. `above` is written just before the prompt.
    */
   async ask(prompt: string, signal?: AbortSignal, above = ''): Promise<string | undefined> {
     const isHeardAnyway = this.#holders > 0;
@@ -100,7 +99,7 @@ export class Keyboard {
     return answer;
   }
 
-  /** Writes a line above the prompt that is open, which goes on below it. */
+  /** Writes a line above the open prompt, and shows the prompt again below it. */
   writeAbove(text: string): void {
     const { output } = this.#options;
     if (this.#onEntry === null) return void output.write(text);
@@ -108,7 +107,7 @@ export class Keyboard {
     this.#editor.lines.prompt(true);
   }
 
-  /** Ends the question that is open, as the end of the input does. */
+  /** Ends the open question as the end of the input does. */
   closeQuestion(): void {
     this.#onEntry?.(null);
   }
@@ -117,9 +116,9 @@ export class Keyboard {
     return this.#lines.length > 0 || this.#editor.lines.line !== '';
   }
 
-  /** Whether a line is still begun, that nobody has finished. */
+  /** Keeps or finishes text typed before the question. Returns whether a line is still unfinished. */
   async #keepEarly(signal: AbortSignal | undefined): Promise<boolean> {
-    // Ctrl-D was meant for what stood there before.
+    // An earlier Ctrl-D was not meant for this question.
     this.#kept = this.#kept.filter((entry) => entry !== null);
     if (this.#kept.length > 0) this.#say(KEPT);
     if (!this.#isBegun) return false;
@@ -131,7 +130,7 @@ export class Keyboard {
     return false;
   }
 
-  /** Whether a line was begun, whose end is still to come. */
+  /** Drops text typed before the question. Returns whether a line was begun whose end is still to come. */
   #dropEarly(): boolean {
     const isBegun = this.#isBegun || this.#isStale;
     if (isBegun || this.#kept.length > 0) this.#say(DROPPED);
@@ -142,7 +141,7 @@ export class Keyboard {
     return isBegun;
   }
 
-  /** False when the question is over before the line is. */
+  /** Waits for the end of a begun line and drops it. False when the question ends first. */
   async #dropLine(prompt: string, signal: AbortSignal | undefined): Promise<boolean> {
     if ((await this.#prompt(prompt, signal)) === undefined) return false;
     this.#isStale = false;
@@ -150,7 +149,7 @@ export class Keyboard {
     return true;
   }
 
-  /** The unfinished line stands in it already. */
+  /** Asks for one entry. The unfinished line already stands in the editor. */
   async #prompt(words: string, signal?: AbortSignal): Promise<string | undefined> {
     if (signal?.aborted || this.#hasEnded) return undefined;
     const { line } = this.#editor.lines;
@@ -171,7 +170,7 @@ export class Keyboard {
     return entry ?? undefined;
   }
 
-  /** Another editor in the place of this one, with the line. */
+  /** Replaces the editor by a new one with this line. */
   #restart(isShown: boolean, line: string): void {
     this.#editor.close();
     this.#screen.isShown = isShown;
@@ -197,7 +196,7 @@ export class Keyboard {
   #finish(): void {
     const entry = this.#lines.splice(0).join('\n');
     if (this.#onEntry) return this.#onEntry(entry);
-    // An Enter on its own is no message, and neither is the rest of an answer.
+    // A lone Enter is no message. The rest of a withdrawn answer is none either.
     if (entry.trim() !== '' && !this.#isStale) this.#kept.push(entry);
     this.#isStale = false;
   }
@@ -226,7 +225,7 @@ export class Keyboard {
     this.#restart(false, '');
   }
 
-  /** Raw: every key comes at once, with its time. Only a real terminal has modes. */
+  /** In raw mode every key comes at once, so its time is known. Only a real terminal has modes. */
   #setModes(isRaw: boolean): void {
     const { input, output } = this.#options;
     if (!input.setRawMode) return;
@@ -257,7 +256,7 @@ export class Keyboard {
       const signal = SIGNALS.get(part);
       if (signal !== undefined) this.#signal(signal);
       else if (part.length === 1 || HAS_KEYS.test(part)) this.#editor.press(part);
-      // All of it at once: key by key, each would cost the length of the line.
+      // Writes all at once: key by key, each key would cost the length of the line.
       else if (part !== '') this.#editor.lines.write(part);
     }
   }
@@ -269,7 +268,7 @@ export class Keyboard {
     this.#burst = setTimeout(() => void this.#endWhenQuiet(), waitMs);
   }
 
-  /** A timer can be late, and what has come meanwhile still waits to be read. */
+  /** A timer can be late. Input that came meanwhile must be read first. */
   async #endWhenQuiet(): Promise<void> {
     const seen = this.#arrivals;
     await nextTurn();
@@ -288,7 +287,7 @@ export class Keyboard {
     this.#onQuiet();
   }
 
-  /** Everything that the terminal holds is read, and no paste is under way. */
+  /** Waits until all input of the terminal is read and no paste is under way. */
   async #settle(): Promise<void> {
     for (;;) {
       const seen = this.#arrivals;
@@ -320,7 +319,7 @@ export class Keyboard {
   }
 }
 
-/** As the terminal would send it: to every program of the job. */
+/** Sends the signal as a terminal would: to every program of the job. */
 export function signalAll(name: NodeJS.Signals): void {
   process.kill(0, name);
 }
@@ -334,7 +333,7 @@ const DROPPED = 'What was typed before this question does not count.';
 const REST_DROPPED =
   'That line was begun before this question, so it does not count either. Please answer now.';
 
-/** What a terminal makes of keys when it is not raw. */
+/** The signals that a terminal sends for these keys when it is not in raw mode. */
 const SIGNALS: ReadonlyMap<string, NodeJS.Signals> = new Map([
   ['\x03', 'SIGINT'],
   ['\x1a', 'SIGTSTP'],
@@ -342,20 +341,20 @@ const SIGNALS: ReadonlyMap<string, NodeJS.Signals> = new Map([
 ]);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const SIGNAL_KEYS = /([\x03\x1a\x1c])/;
-/** Keys beside text, line ends and tabs. */
+/** Matches keys other than text, line ends and tabs. */
 const HAS_KEYS = /[^\P{Cc}\r\n\t]/u;
 
-/** The line that is being written, as readline edits it. */
+/** The line being written, as readline edits it. */
 interface Editor {
   readonly lines: Interface;
-  /** As a terminal sends keys. */
+  /** Takes keys as a terminal sends them. */
   press(keys: string): void;
   close(): void;
 }
 
 interface EditorEvents {
   onLine(line: string): void;
-  /** Ctrl-D, and not `close`. */
+  /** Called on Ctrl-D, not on `close`. */
   onClose(): void;
   onHistory(history: string[]): void;
 }
@@ -371,7 +370,7 @@ function newEditor(screen: Screen, history: readonly string[], events: EditorEve
   });
   return {
     lines,
-    // Not pushed: what is pasted next must not overtake it.
+    // Emitted instead of pushed, so that a later paste does not overtake it.
     press: (text) => void keys.emit('data', Buffer.from(text)),
     close: () => {
       isOpen = false;
@@ -380,7 +379,7 @@ function newEditor(screen: Screen, history: readonly string[], events: EditorEve
   };
 }
 
-/** The output of editors: it shows nothing while nothing is asked. */
+/** The output of editors. It shows nothing while no prompt is open. */
 class Screen extends Writable {
   isShown = false;
   readonly #output: KeyOutput;

@@ -1,8 +1,8 @@
 /** The expected failures of running Drawbridge on this machine. */
 
 /**
- * One clear sentence for the person at the terminal. `refused`: what was asked for cannot be, ask differently.
- * `failed`: it was tried and went wrong.
+ * One clear sentence for the person at the terminal. `refused`: the request is impossible, and must change. `failed`:
+ * the attempt went wrong.
  */
 export class LocalError extends Error {
   override readonly name = 'LocalError';

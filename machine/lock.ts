@@ -1,4 +1,4 @@
-/** Lets one process at a time use something, and takes over from one that died. */
+/** Lets one process at a time use a resource. A living process takes over from one that died. */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -7,22 +7,22 @@ import { LocalError } from './local-error.ts';
 import { PRIVATE_FILE } from './private-files.ts';
 import { isSystemError } from './system-error.ts';
 
-/** Bytes of a lock's file. Each time it is taken and given back adds some 250. */
+/** Bytes of a lock's file. Each taking and giving back adds some 250. */
 const MAX_LOCK_BYTES = 16 * 1024 * 1024;
 
-/** The outcome of an attempt: the lock, which ends with its disposal or with this process, or who has it. */
+/** The outcome of an attempt: the lock, which ends with its disposal or with this process, or the holder's process. */
 export type LockAttempt =
   | ({ readonly isTaken: true } & Disposable)
   | { readonly isTaken: false; readonly holder: number };
 
 /**
- * Takes the lock, or names the process that holds it. The folder around the file must be there.
+ * Takes the lock, or names the process that holds it. The folder around the file must exist.
  *
- * A process that wants the lock appends a claim to the file. The first claim of a living process that did not give it
- * back holds. Nothing is ever removed, so two processes that take over from a dead one at the same moment cannot both
+ * A process that wants the lock appends a claim to the file. The first claim that a living process has not given back
+ * holds. Nothing is ever removed, so two processes that take over from a dead one at the same moment cannot both
  * succeed: the system puts their claims in one order for both.
  *
- * @throws {LocalError} when something in its place is no file of ours, and what the system says when it cannot be
+ * @throws {LocalError} when the path holds no lock file of ours. Throws the system's error when the file cannot be
  * written.
  */
 export function takeLock(path: string): LockAttempt {
@@ -45,21 +45,21 @@ function giveBack(path: string, id: string): void {
   try {
     append(path, { released: id });
   } catch {
-    // The disk is full, say, or the folder is gone. The claim ends with this process all the same.
+    // For example the disk is full or the folder is gone. The claim still ends with this process.
   }
 }
 
 const Claim = z.object({
   id: z.string(),
   pid: z.int().positive(),
-  /** Tells the process from a later one with the same number; empty where the system does not say. */
+  /** Tells the process from a later one with the same number. Empty where the system does not say. */
   started: z.string(),
 });
 type Claim = z.infer<typeof Claim>;
 
 const Release = z.object({ released: z.string() });
 
-/** On a line of its own, even after one that was torn by a crash. */
+/** Begins with a line end, so that the entry has its own line even after one that a crash cut short. */
 function append(path: string, entry: Claim | z.infer<typeof Release>): void {
   const { O_RDWR, O_APPEND, O_CREAT } = constants;
   const file = openPlain(path, O_RDWR | O_APPEND | O_CREAT);
@@ -85,7 +85,7 @@ function read(path: string): string {
   }
 }
 
-/** Never waits, as a FIFO would have it. */
+/** Never waits, as it would for a FIFO. */
 function openPlain(path: string, flags: number): number {
   let file: number;
   try {
@@ -117,7 +117,7 @@ function toEntry(line: string): unknown {
   try {
     return JSON.parse(line);
   } catch {
-    // Empty, or torn by the death of its writer: no claim.
+    // Empty, or cut short by the death of its writer: no claim.
     return undefined;
   }
 }
@@ -126,23 +126,23 @@ function isAlive({ pid, started }: Claim): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it lives, and belongs to somebody else.
+    // EPERM: the process lives, and belongs to another user.
     if (!isSystemError(error, 'EPERM')) return false;
   }
   return startOf(pid) === started;
 }
 
-/** When a process started, in whatever words the system has for it; empty where it does not say. */
+/** When a process started, in the system's own format; empty where the system does not say. */
 function startOf(pid: number): string {
   try {
     if (process.platform === 'win32') return '';
     if (process.platform !== 'linux') return startBy(pid);
-    // In the kernel's ticks (proc_pid_stat(5), field 22); the name before may hold spaces.
+    // In the kernel's ticks (proc_pid_stat(5), field 22). The name before may contain spaces.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return afterName[START_AFTER_NAME] ?? '';
   } catch {
-    // The process is gone.
+    // The process has gone.
     return '';
   }
 }

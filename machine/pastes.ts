@@ -1,6 +1,6 @@
 /** Tells pasted text from typed keys where a terminal marks it (mode 2004, "bracketed paste"). */
 
-/** Asks the terminal to mark what is pasted. */
+/** Asks the terminal to mark pasted text. */
 export const MARK_PASTES = '\x1b[?2004h';
 export const LEAVE_PASTES_UNMARKED = '\x1b[?2004l';
 
@@ -12,7 +12,9 @@ export interface Piece {
   readonly text: string;
 }
 
-/** Reads what a terminal sends, cut anywhere. A piece may be the beginning of a paste that goes on in the next one. */
+/**
+ * Reads a terminal's input, cut at any place. A piece may be the beginning of a paste that continues in the next one.
+ */
 export class PasteReader {
   #held = '';
   #isPasting = false;
@@ -23,7 +25,7 @@ export class PasteReader {
     return this.#isPasting;
   }
 
-  /** Whether what was held back may be the beginning of a mark. */
+  /** Whether held-back text may be the beginning of a mark. */
   get isHolding(): boolean {
     return this.#held !== '';
   }
@@ -46,7 +48,7 @@ export class PasteReader {
     return pieces;
   }
 
-  /** Nothing more has come for a while: what was held back is no mark, and a paste without an end is over. */
+  /** Called after a pause: held-back text is no mark, and a paste without an end is over. */
   flush(): Piece[] {
     const pieces: Piece[] = [];
     this.#add(pieces, this.#held);
@@ -61,7 +63,7 @@ export class PasteReader {
     else pieces.push({ type: 'pasted', text: this.#pasted(text) });
   }
 
-  /** Line ends as line feeds, and nothing that would steer the terminal when it is shown. */
+  /** Turns line ends into line feeds, and removes characters that could steer the terminal. */
   #pasted(text: string): string {
     const whole = this.#endsInReturn && text.startsWith('\n') ? text.slice(1) : text;
     this.#endsInReturn = text.endsWith('\r');
@@ -69,7 +71,7 @@ export class PasteReader {
   }
 }
 
-/** How many characters at the end of the text are a beginning of the mark. */
+/** How many characters at the end of the text begin the mark. */
 function beginningAtEnd(text: string, mark: string): number {
   for (let length = Math.min(mark.length - 1, text.length); length > 0; length--) {
     if (text.endsWith(mark.slice(0, length))) return length;

@@ -1,4 +1,4 @@
-/** Files that only their owner may read: private, and either the old text or the new one, whatever happens. */
+/** Files that only their owner may read. A file always holds the old text or the new one, even after a crash. */
 import { randomUUID } from 'node:crypto';
 import {
   closeSync,
@@ -16,19 +16,19 @@ import { dirname } from 'node:path';
 import { LocalError } from './local-error.ts';
 import { isSystemError } from './system-error.ts';
 
-/** Modes of what we keep: nobody but its owner reads it. */
+/** Modes of our files and folders: only their owner reads them. */
 export const PRIVATE_FILE = 0o600;
 export const PRIVATE_FOLDER = 0o700;
 
 /**
- * Bytes of a file that is read whole. Keys, tokens and rules have some hundreds; a command could make a file that fills
- * the memory.
+ * Bytes of a file that is read whole. Keys, tokens and rules have some hundreds. Without a limit, a command could make
+ * a file that fills the memory.
  */
 const MAX_FILE_BYTES = 4 * 1024 * 1024;
 
 /**
- * Makes a folder of ours, if it is not there. The one around it must be there: one that was deleted took our keys
- * along, and does not come back without them.
+ * Makes a folder of ours, if it does not exist. Its parent must exist: if the parent was deleted, our keys went with
+ * it, and a new folder would lack them.
  */
 export function makePrivateFolder(path: string): void {
   try {
@@ -38,14 +38,14 @@ export function makePrivateFolder(path: string): void {
   }
 }
 
-/** Makes a folder and its missing parents, for the start of everything. One that exists stays as it is. */
+/** Makes a folder and its missing parents, for the first start. An existing folder stays as it is. */
 export function makePrivateFolders(path: string): void {
   mkdirSync(path, { recursive: true, mode: PRIVATE_FOLDER });
 }
 
 /**
- * Writes the file whole, in place of whatever was there. When it returns, the new text survives a loss of power.
- * Synchronous, so that nothing else of this process comes between. The folder must be there.
+ * Writes the whole file and replaces an old one. When it returns, the new text survives a loss of power. Synchronous,
+ * so that no other code of this process runs in between. The folder must exist.
  */
 export function replaceFile(path: string, text: string): void {
   const temporary = writeBeside(path, text);
@@ -57,7 +57,7 @@ export function replaceFile(path: string, text: string): void {
   flushFolder(dirname(path));
 }
 
-/** The file's text; without one, `make` gives it. Two processes that make it at once get the same text. */
+/** The file's text. Without a file, `make` provides it. Two processes that make it at once get the same text. */
 export async function readOrCreate(
   path: string,
   make: () => string | Promise<string>,
@@ -66,7 +66,7 @@ export async function readOrCreate(
   if (text !== undefined) return text;
   const temporary = writeBeside(path, await make());
   try {
-    // A link fails where a rename would replace what another process has just made.
+    // `link` fails where `rename` would replace a file that another process has just made.
     linkSync(temporary, path);
   } catch (error) {
     if (!isSystemError(error, 'EEXIST')) throw error;
@@ -78,7 +78,7 @@ export async function readOrCreate(
 
 /**
  * The text of a file of ours, or undefined if there is none.
- * @throws {LocalError} for what is no file of ours: a folder, something to be waited for, or far too much.
+ * @throws {LocalError} when the path is not a file of ours: a folder, a pipe or a far too large file.
  */
 export async function readIfThere(path: string): Promise<string | undefined> {
   try {
@@ -92,12 +92,12 @@ export async function readIfThere(path: string): Promise<string | undefined> {
 }
 
 /**
- * The text of a regular file of which only the name is known, and which a command may have made: never waits, and never
- * fills the memory. Links are followed. Anything else there is an error (`EINVAL`), as is a file that is too large
- * (`EFBIG`).
+ * The text of a regular file of which only the name is known, and which a command may have made. Never waits, and never
+ * fills the memory. Follows links. Throws `EINVAL` for anything but a regular file, and `EFBIG` for a file that is too
+ * large.
  */
 export async function readPlainFile(path: string): Promise<string> {
-  // Reading a pipe would hold one of Node's few threads until somebody writes to it.
+  // Reading a pipe would block one of Node's few threads until a program writes to it.
   await using file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const stats = await file.stat();
   if (!stats.isFile()) throw systemError('EINVAL', `${path} is not a regular file`);
@@ -109,7 +109,7 @@ function systemError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
-/** A new file in the same folder, and its path. What a full disk took of it is removed again. */
+/** Writes a new file in the same folder and returns its path. Removes the part that a full disk took. */
 function writeBeside(path: string, text: string): string {
   const temporary = `${path}.${randomUUID()}.tmp`;
   try {
@@ -121,7 +121,7 @@ function writeBeside(path: string, text: string): string {
   return temporary;
 }
 
-/** A rename is on disk when its folder is. */
+/** A rename is on disk once its folder is. */
 function flushFolder(path: string): void {
   const folder = openSync(path, 'r');
   try {

@@ -1,4 +1,4 @@
-/** What the operating system answers. */
+/** The error codes of the operating system. */
 
 /** Whether a system call failed with one of these codes, such as `ENOENT`. */
 export function isSystemError(thrown: unknown, ...codes: readonly string[]): boolean {

@@ -1,13 +1,13 @@
-/** The one door to long computations: small ones are done here and now, all others in a thread of their own. */
+/** The one entry to long computations: small ones run here at once, all others in a thread of their own. */
 import { type InputOf, type OutputOf, TASKS, type TaskName } from './tasks.ts';
 import { ComputeThread } from './thread.ts';
 
-/** One for the process; it starts with the first task that needs it. */
+/** One thread for the process. It starts with the first task that needs it. */
 const thread = new ComputeThread();
 
 /**
- * Does a task. Rejects with the {@link ToolFailure} that the task throws, with one of code `TOO_COMPLEX` where it takes too
- * much time or memory, and with the signal's reason.
+ * Does a task. Rejects with the task's own {@link ToolFailure}, with a {@link ToolFailure} of code `TOO_COMPLEX` when
+ * the task takes too much time or memory, and with the signal's reason.
  */
 export async function compute<Name extends TaskName>(
   name: Name,

@@ -7,7 +7,7 @@ import { ToolFailure } from '../failure.ts';
 import { cutLine } from '../result-lines.ts';
 
 export interface FileView {
-  /** As the file is named to the model, see nameInLine. */
+  /** The file's name as the model sees it, see nameInLine. */
   readonly name: string;
   readonly bytes: Uint8Array;
   /** As read_file takes them. */
@@ -36,7 +36,7 @@ export function showFile({ name, bytes, offset, limit }: FileView): ShownLines {
   return { text: text + note, range };
 }
 
-/** As many lines from `offset` on as are asked for and fit; what is left out is named, with how to get it. */
+/** The requested lines from `offset` on, as many as fit. A note names the rest and how to get it. */
 function showLines(text: string, offset = 1, limit: number = TOOL_LIMITS.maxReadLines): ShownLines {
   const totalLines = countLines(text);
   if (totalLines === 0) {
@@ -57,7 +57,7 @@ function showLines(text: string, offset = 1, limit: number = TOOL_LIMITS.maxRead
   return { text: shown.join('\n') + describeRest(range), range };
 }
 
-/** Zero is taken as the first line; a negative offset counts from the end, at most to the beginning. */
+/** Zero means the first line. A negative offset counts from the end, at most to the beginning. */
 function firstLine(offset: number, totalLines: number): number {
   if (offset < 0) return Math.max(1, totalLines + offset + 1);
   if (offset <= totalLines) return Math.max(1, offset);

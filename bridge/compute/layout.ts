@@ -3,9 +3,9 @@ import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 
 /**
- * The tree of some paths as deep as the limits allow, so that one large folder does not hide the others: a folder
- * that is not shown inside has its number of files behind it. A first level that is too long by itself is cut. The paths
- * have a NUL between them: one text goes to another thread much faster than many.
+ * The tree of some paths, as deep as the limits allow for all folders alike, so that one large folder does not hide the
+ * others. A folder whose content is not shown has its number of files behind its name. A first level that is too long
+ * is cut. The paths are joined by NUL, because one text goes to another thread much faster than many.
  */
 export function formatLayout(files: string): string {
   const tree = toTree(files === '' ? [] : files.split('\0'));
@@ -21,7 +21,7 @@ export function formatLayout(files: string): string {
 interface Folder {
   readonly folders: Map<string, Folder>;
   readonly files: string[];
-  /** Files in it at any depth. */
+  /** Number of files in it at any depth. */
   count: number;
 }
 
@@ -46,7 +46,7 @@ function newFolder(): Folder {
   return { folders: new Map(), files: [], count: 0 };
 }
 
-/** Folders first. With each step down the indentation grows and `depth` shrinks. */
+/** Folders come first. Each level down adds indentation and lowers `depth`. */
 function linesOf({ folders, files }: Folder, depth: number, indentation = ''): string[] {
   const inFolders = [...folders].flatMap(([name, folder]) => {
     if (depth === 1) return [`${indentation}${nameInLine(name)}/ (${formatCount(folder.count)})`];

@@ -1,4 +1,4 @@
-/** What goes to the thread and comes back. Both ends are this program: nothing here is from outside. */
+/** The messages to the thread and back. Both ends are this program, so no message comes from outside. */
 import { ToolFailure } from '../failure.ts';
 import type { TaskName } from './tasks.ts';
 
@@ -9,18 +9,18 @@ export interface Question {
 
 export type Answer =
   | { readonly state: 'done'; readonly output: unknown }
-  /** What the model is told: the task could not be done. */
+  /** The task could not be done. `message` is for the model. */
   | { readonly state: 'failed'; readonly code: string; readonly message: string }
-  /** Anything else that was thrown; for the log. */
+  /** Any other thrown error; for the log. */
   | { readonly state: 'broken'; readonly error: unknown };
 
-/** The answer that tells of what was thrown: an error's class does not outlive the way between two threads. */
+/** The answer for a thrown error. Needed because an error loses its class between two threads. */
 export function failureOf(thrown: unknown): Answer {
   if (!(thrown instanceof ToolFailure)) return { state: 'broken', error: thrown };
   return { state: 'failed', code: thrown.code, message: thrown.message };
 }
 
-/** The output, or what was thrown in the thread, thrown again. */
+/** The output. Throws the thread's error again. */
 export function outputOf(answer: Answer): unknown {
   switch (answer.state) {
     case 'done':

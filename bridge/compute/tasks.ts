@@ -1,4 +1,4 @@
-/** What the thread can be asked for, and which of it is so small that asking would take longer than doing it. */
+/** The thread's tasks. Each tells which inputs are so small that running it here is faster than asking the thread. */
 
 import { type EditRequest, proposeEdit } from '../edits/propose.ts';
 import { transcode } from '../edits/transcode.ts';
@@ -9,11 +9,11 @@ import { formatLayout } from './layout.ts';
 /** A computation over plain data, without effects. */
 interface Task<Input, Output> {
   readonly run: (input: Input) => Output;
-  /** Whether it takes a few milliseconds at most, whatever the input holds. */
+  /** Whether the task takes a few milliseconds at most with this input. */
   readonly isLight: (input: Input) => boolean;
 }
 
-/** By the name that goes to the thread. A new computation that grows with what a call brings is one more row. */
+/** By the name that goes to the thread. A new computation that grows with a call's input is one more row. */
 export const TASKS = {
   proposeEdit: task(proposeEdit, isLightEdit),
   showFile: task(showFile, ({ bytes }) => bytes.length <= LIGHT_BYTES),
@@ -36,12 +36,12 @@ function task<Input, Output>(
   return { run, isLight };
 }
 
-/** Measured: linear work over so much takes some 2 ms. */
+/** Measured: linear work over this many bytes takes some 2 ms. */
 const LIGHT_BYTES = 64 * 1024;
 
 /**
- * What grows with the square of the lines, 6 ms each: the fine diff of so many changed ones, and the spans of blocks that fit
- * a file everywhere.
+ * Bounds on work that grows with the square of the lines, about 6 ms each: the fine diff of changed lines, and the
+ * spans of blocks that fit a file everywhere.
  */
 const LIGHT_CHANGED_LINES = 500;
 const LIGHT_MERGED_LINES = 100;
@@ -60,7 +60,7 @@ function isLightEdit({ bytes, standing, edit }: EditRequest): boolean {
 
 const NO_BYTES = new Uint8Array();
 
-/** Whether even a search that stands everywhere makes no long text of a short one. */
+/** Whether the result stays short even when the search matches everywhere. */
 function hasRoom(
   length: number,
   { search, replacement }: { readonly search: string; readonly replacement: string },

@@ -8,17 +8,17 @@ import { type Answer, outputOf, type Question } from './messages.ts';
 import type { InputOf, OutputOf, TaskName } from './tasks.ts';
 
 export interface ThreadLimits {
-  /** For one task, from its beginning. */
+  /** Milliseconds for one task, from its beginning. */
   readonly maxMs: number;
-  /** Megabytes of what the thread's JavaScript holds. */
+  /** Megabytes of the thread's JavaScript heap. */
   readonly maxHeapMb: number;
-  /** A thread without work is ended after this long. */
+  /** Milliseconds without work until the thread is ended. */
   readonly idleMs: number;
 }
 
 /**
- * Starts its thread with the first task, and again after each one that had to be ended. A thread at work keeps the process
- * alive, an idle one does not.
+ * Starts its thread with the first task, and again after each task that had to be ended. A working thread keeps the
+ * process alive, an idle one does not.
  */
 export class ComputeThread {
   readonly #limits: ThreadLimits;
@@ -31,7 +31,7 @@ export class ComputeThread {
     this.#limits = limits;
   }
 
-  /** Does a task after all that came before it; fails as `compute` says. */
+  /** Does a task after all earlier ones. Fails as `compute` says. */
   async run<Name extends TaskName>(
     name: Name,
     input: InputOf<Name>,
@@ -44,7 +44,7 @@ export class ComputeThread {
       await unlessAborted(before, signal);
       return (await this.#ask({ name, input }, signal)) as OutputOf<Name>;
     } finally {
-      // One that was cancelled while it waited must not let the next one go before its turn.
+      // A task that was cancelled while it waited must not let the next one start too early.
       void before.then(release);
     }
   }
@@ -73,7 +73,7 @@ export class ComputeThread {
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: this.#limits.maxHeapMb },
     });
-    // Without a listener an error would end the process; who waits for an answer hears of it.
+    // Without a listener an error would end the process. The waiting caller gets the error from `answerOf`.
     worker.on('error', () => {});
     worker.once('exit', () => {
       if (this.#worker === worker) this.#worker = null;
@@ -90,7 +90,7 @@ export class ComputeThread {
 /** The thread's program, as a source or in the bundle that bin/bundle.mjs makes. */
 const WORKER = import.meta.url.endsWith('.ts') ? './worker.ts' : './compute-worker.js';
 
-/** Rejects when the time is up, the signal aborts or the thread dies; the thread is of no use any more then. */
+/** Rejects when the time is up, the signal aborts or the thread dies. The thread cannot be used afterwards. */
 async function answerOf(
   worker: Worker,
   question: Question,
@@ -130,7 +130,7 @@ function isOutOfMemory(error: Error): boolean {
   return 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 }
 
-/** The failure of a task that is beyond what the thread may take. */
+/** The failure code of a task that needs more time or memory than the thread may take. */
 const TOO_COMPLEX = 'TOO_COMPLEX';
 
 function tooLong(maxMs: number): ToolFailure {

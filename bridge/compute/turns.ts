@@ -1,12 +1,12 @@
-/** Lets the event loop turn between the pieces of a work that stays in this thread. */
+/** Gives the event loop a turn between the pieces of work that stays in this thread. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { COMPUTE_LIMITS } from './limits.ts';
 
-/** One for each work. Asked after each piece: `if (turns.isDue) await turns.take()`. */
+/** One for each piece of work. The caller checks it after each step: `if (turns.isDue) await turns.take()`. */
 export class Turns {
   #since = performance.now();
 
-  /** Whether the loop has been held up for long enough. */
+  /** Whether the loop has been held for `turnMs`. */
   get isDue(): boolean {
     return performance.now() - this.#since >= COMPUTE_LIMITS.turnMs;
   }
@@ -17,7 +17,7 @@ export class Turns {
   }
 }
 
-/** As `filter`, with a turn for others whenever the loop was held up for long enough. */
+/** Like `filter`, but gives the loop a turn whenever it was held for `turnMs`. */
 export async function filterInTurns<Item>(
   items: readonly Item[],
   isKept: (item: Item) => boolean,

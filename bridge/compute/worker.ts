@@ -17,7 +17,7 @@ function answerTo({ name, input }: Question): Answer {
   }
 }
 
-/** The bytes of a file need not be copied; a view into a larger buffer must be. */
+/** A whole buffer is transferred without a copy. A view into a larger buffer must be copied. */
 function transferable(answer: Answer): ArrayBuffer[] {
   if (answer.state !== 'done' || typeof answer.output !== 'object') return [];
   return Object.values(answer.output ?? {}).flatMap((value) =>

@@ -1,4 +1,4 @@
-/** What the prompt is told about this machine and its workspace. */
+/** The facts about this machine and its workspace for the prompt. */
 import { type as osType, release } from 'node:os';
 import { basename } from 'node:path';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
@@ -9,7 +9,7 @@ import { listFiles } from '../search/file-list.ts';
 import { SHELL } from '../terminal/launch.ts';
 import { readGitStatus, type StatusLook } from './git-status.ts';
 
-/** Looks at the workspace as it is now, for no longer than CONTEXT_LIMITS.lookTimeoutMs. */
+/** Reads the workspace's present state. Lists files for at most CONTEXT_LIMITS.lookTimeoutMs. */
 export async function readMachineContext(
   root: string,
   signal: AbortSignal,
@@ -40,6 +40,6 @@ async function readLayout(
     return await compute('formatLayout', files.join('\0'), either);
   } catch {
     signal.throwIfAborted();
-    return ''; // A folder that cannot be listed, or not soon: the tools will say why when they are used.
+    return ''; // The folder cannot be listed in time. The tools will say why when they are used.
   }
 }

@@ -1,4 +1,4 @@
-/** Git's status of the workspace, without running anything that a repository configures. */
+/** Git's status of the workspace, read without running anything that a repository configures. */
 import { execFile } from 'node:child_process';
 import { isAbsolute, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
@@ -9,15 +9,15 @@ import { runCommand } from '../terminal/run-command.ts';
 
 export interface StatusLook {
   readonly confine?: Confinement['confineLook'] | undefined;
-  /** Whether a path may be named, relative to the workspace; a folder that git does not know ends with `/`. */
+  /** Whether a path, relative to the workspace, may be named. A folder that git does not track ends with `/`. */
   readonly mayName?: ((name: string) => boolean) | undefined;
 }
 
 /**
- * Undefined where there is no git, no repository, or one that cannot be looked at safely. What a repository configures
- * can change after we have looked, by a command at work: `confine` holds what git could still be made to run. git opens
- * some files by name and would wait for a pipe in their place: it is asked again without looking for new files, which is
- * where it meets `.gitignore`, and where that is not enough a sentence stands for the status.
+ * Undefined where there is no git, no repository, or one that cannot be read safely. A running command can change the
+ * repository's configuration after our check; `confine` confines whatever git then starts. Git opens some files by name
+ * and would wait for a pipe in their place. When git does not answer in time, a second try skips untracked files, for
+ * which git reads `.gitignore`. When that fails too, a sentence replaces the status.
  */
 export async function readGitStatus(
   root: string,
@@ -39,7 +39,7 @@ export async function readGitStatus(
     return known === null ? NO_ANSWER : `${format(known).trimEnd()}\n${NO_NEW_FILES}`;
   } catch {
     signal.throwIfAborted();
-    return undefined; // Any failure is one of the above.
+    return undefined; // Every failure has one of the reasons above.
   }
 }
 
@@ -47,54 +47,55 @@ const NO_NEW_FILES = '(git did not answer in time with the files that are not tr
 const NO_ANSWER = '(git did not answer in time. A pipe in the place of .gitattributes does that.)';
 
 /**
- * What `status` could run by itself. A folder that only looks like a repository, such as a checked-in one, is none. On
- * the command line and not in the environment, which git does not read before version 2.31.
+ * Turns off everything that `status` could run by itself. A folder that only looks like a repository, such as a
+ * checked-in one, does not count. The settings stand on the command line, because git reads them from the environment
+ * only since version 2.31.
  */
 const SAFE = [
   ...['-c', 'core.fsmonitor=false'],
-  // A bridge of root's looks at a folder of somebody else's.
+  // A bridge that runs as root may read a folder of another user.
   ...['-c', 'safe.directory=*'],
   ...['-c', 'core.hooksPath=/dev/null'],
   ...['-c', 'safe.bareRepository=explicit'],
 ];
 
-/** Submodules have a configuration of their own. Only the workspace is looked at, not the repository around it. */
+/** Submodules have a configuration of their own. The status covers only the workspace, not the repository around it. */
 const STATUS = ['status', '--short', '--branch', '-z', '--ignore-submodules=all'];
 const HERE = ['--', '.'];
 
 /**
  * `status` runs the clean filter of a file whose time has changed, so filters are listed and each is emptied. The list
- * has what included files and worktrees add. Programs for differences do not matter: `status` shows none.
+ * includes filters from included files and worktrees. Diff programs do not matter: `status` shows no differences.
  */
 async function readFilterNames(root: string, signal: AbortSignal): Promise<string[]> {
   const names = await runGit(root, [...SAFE, 'config', '--list', '--name-only', '--null'], signal);
-  // A filter may have dots in its name, and an empty name.
+  // A filter's name may contain dots, or be empty.
   return names.split('\0').flatMap((name) => /^filter\.(.*)\.[^.]+$/s.exec(name)?.[1] ?? []);
 }
 
 function withoutFilters(names: readonly string[]): string[] {
   return [...new Set(names)].flatMap((name) => {
-    // The rest of the name would be taken for the value, and the filter would stay.
+    // Git would take the rest of the name for the value, and the filter would stay.
     if (name.includes('=')) throw new Error('a filter that cannot be emptied');
     const empty = ['clean', 'smudge', 'process'].map((key) => `filter.${name}.${key}=`);
     return [...empty, `filter.${name}.required=false`].flatMap((setting) => ['-c', setting]);
   });
 }
 
-/** Its complaints are not part of the status. */
+/** Drops git's error output, which is not part of the status. */
 function launchOf(root: string, args: readonly string[]): Launch {
   const shell = ['-c', 'exec git "$@" 2>/dev/null', 'sh', ...args];
   const env = environment(root);
   return { file: '/bin/sh', args: shell, cwd: root, env, inputs: [], hasPidNamespace: false };
 }
 
-/** Where the workspace is in its repository: names are told from there, since they end with a NUL. */
+/** The workspace's path in its repository. With `-z`, git prints names relative to the repository. */
 async function readPrefix(root: string, signal: AbortSignal): Promise<string> {
   const output = await runGit(root, [...SAFE, 'rev-parse', '--show-prefix'], signal);
   return output.replace(/\n$/, '');
 }
 
-/** One line for each entry; a renamed file has its old name in an entry of its own. */
+/** One line for each entry. A renamed file has its old name in an entry of its own. */
 function formatStatus(
   entries: readonly string[],
   prefix: string,
@@ -114,7 +115,7 @@ function formatStatus(
   return lines;
 }
 
-/** As git does it, but letters stay as they are. */
+/** Quotes like git, but keeps letters as they are. */
 function quote(name: string): string {
   return /[\s\p{C}"\\]/u.test(name) ? JSON.stringify(name) : name;
 }
@@ -143,7 +144,7 @@ async function runGit(root: string, args: readonly string[], signal: AbortSignal
   return stdout;
 }
 
-/** No configuration but the repository's, no locks, and no fetching of what a partial clone lacks. */
+/** Only the repository's configuration, no locks, and no fetching of objects that a partial clone lacks. */
 function environment(root: string): Record<string, string> {
   return {
     PATH: trustedFolders(root).join(':'),
@@ -155,7 +156,7 @@ function environment(root: string): Record<string, string> {
   };
 }
 
-/** Not those of the workspace, where a tool call could plant a git of its own. */
+/** Leaves out folders in the workspace, where a tool call could put a git of its own. */
 function trustedFolders(root: string): string[] {
   return (process.env['PATH'] ?? '').split(':').filter((folder) => {
     const way = relative(root, folder);

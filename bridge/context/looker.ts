@@ -1,17 +1,17 @@
-/** Looks at the workspace when somebody asks, and never by itself. */
+/** Looks at the workspace on request, and never by itself. */
 import type { MachineContext } from '../../shared/tunnel.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import { readMachineContext } from './context.ts';
 
-/** What is looked at, and how. */
+/** The workspace to look at, and the limits of the look. */
 export interface Looked {
   readonly root: string;
   readonly confinement: Confinement;
-  /** Which paths the rules let be named at this moment, relative to the workspace. */
+  /** Tells which paths, relative to the workspace, the rules allow to be named at this moment. */
   readonly readMayName: () => Promise<(name: string) => boolean>;
 }
 
-/** Makes one look at a time, however many ask. */
+/** Makes one look at a time, however many callers ask. */
 export class Looker {
   readonly #looked: Looked;
   readonly #signal: AbortSignal;
@@ -24,8 +24,8 @@ export class Looker {
   }
 
   /**
-   * A look that begins after the question: all who ask while one is under way share the one
-   * behind it. Rejects only when the bridge ends.
+   * A look that begins after the call. All callers during a running look share the next one. Rejects only when the
+   * bridge ends.
    */
   look(): Promise<MachineContext> {
     if (!this.#atWork) return this.#begin();

@@ -39,7 +39,7 @@ export function configOf(settings: readonly Setting[]): string {
   return settings.map(toText).join('');
 }
 
-/** For a repository whose configuration had no readable settings. */
+/** For a repository whose configuration git cannot read. */
 export const PLAIN_SETTINGS: readonly Setting[] = [
   { key: 'core.repositoryformatversion', value: '0' },
   { key: 'core.filemode', value: 'true' },

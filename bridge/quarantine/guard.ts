@@ -15,11 +15,11 @@ export interface GuardConfig extends LooksConfig {
 
 /** A command of the sandbox, from the moment before it is prepared. */
 export interface GuardedCommand {
-  /** Called when all of its processes have gone. Resolves with what it made. */
+  /** Called when all of the command's processes have gone. Resolves with the things that the command made. */
   readonly ended: () => Promise<readonly AttentionItem[]>;
   /**
-   * Called when its call returns while the command still runs. Resolves with what it has made so far. What it makes
-   * until `end` settles is told at the machine, and with the result of a later call.
+   * Called when the command's call returns while the command still runs. Resolves with the things made so far. Things
+   * made until `end` settles are told at the machine, and with the result of a later call.
    */
   readonly leaves: (end: Promise<unknown>) => Promise<readonly AttentionItem[]>;
 }

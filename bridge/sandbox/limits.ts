@@ -28,7 +28,7 @@ export const SANDBOX_LIMITS = {
   baseAttempts: 4,
   /** Milliseconds until a base is ready: it takes 20 to 250 ms on an idle machine. */
   baseMs: 10_000,
-  /** Milliseconds until every sandboxed process is stopped. Against a storm of forks it takes 100 ms. */
+  /** Milliseconds until every sandboxed process is stopped. It usually takes a few, and 100 against a storm of forks. */
   freezeMs: 5_000,
   /** Processes and threads of one sandbox: parallel builds use some hundred, a fork bomb any number. */
   maxProcesses: 1_024,

@@ -7,7 +7,7 @@ import { QuietPeriod } from './quiet-period.ts';
 import { CANCELLED_BEFORE_START, type CommandOutcome } from './run-command.ts';
 import { type CommandEnd, RunningCommand } from './running-command.ts';
 
-/** A background command at the moment its call returns: still running, or ended already like any other. */
+/** A background command when its call returns: it still runs, or it has already ended like any other command. */
 export type BackgroundOutcome = Omit<CommandOutcome, 'end'> & {
   readonly end: CommandEnd | StillRunning;
 };
@@ -15,7 +15,7 @@ export type BackgroundOutcome = Omit<CommandOutcome, 'end'> & {
 interface StillRunning {
   readonly state: 'running';
   readonly pid: number;
-  /** Settles when all of its processes are gone. */
+  /** Settles when all of its processes have gone. */
   readonly ended: Promise<unknown>;
 }
 
@@ -28,8 +28,9 @@ export class BackgroundProcesses {
   }
 
   /**
-   * Starts a command and returns at its first quiet moment, or when it ends before that. Until then the signal ends
-   * it; later only {@link endAll} does. Its output goes on being read, so that it never blocks, and stays bounded.
+   * Starts a command. Returns at its first quiet moment, or when it ends before that. Until then the signal ends it;
+   * later only {@link endAll} does. Its output is read to the end, so that the command never blocks, and is kept
+   * bounded.
    */
   async start(
     launch: Launch,
@@ -58,7 +59,7 @@ export class BackgroundProcesses {
     return { end, output: kept.toString(), durationMs: performance.now() - startedAt };
   }
 
-  /** Returns when all of them are gone. May be called twice. */
+  /** Ends all commands, and returns when they have gone. May be called twice. */
   async endAll(): Promise<void> {
     for (const command of this.#running) command.stop('cancelled');
     await Promise.all([...this.#running].map((command) => command.ended));
@@ -71,7 +72,7 @@ export class BackgroundProcesses {
 }
 
 async function stillRunning(command: RunningCommand): Promise<BackgroundOutcome['end']> {
-  // Without a process id it could not be started: its own end says so.
+  // Without a process id the command could not be started. Its own end says so.
   const { pid, ended } = command;
   return pid === undefined ? await ended : { state: 'running', pid, ended };
 }

@@ -1,7 +1,7 @@
-/** A command's output while it runs: few, larger pieces, and no more than a person will read. */
+/** A command's output while it runs: few, large pieces, and no more than a person reads. */
 import { OUTPUT_LIMITS } from '../../shared/limits.ts';
 
-/** Collects text and hands it on in pieces, until `maxLiveChars` are reached or it is ended. */
+/** Collects text and passes it on in pieces, up to `maxLiveChars` or until `end`. */
 export class LiveOutput {
   readonly #onOutput: (text: string) => void;
   #waiting = '';
@@ -23,7 +23,7 @@ export class LiveOutput {
     else this.#timer ??= setTimeout(() => this.#flush(), OUTPUT_LIMITS.coalesceMs);
   }
 
-  /** Hands on what is waiting; whatever comes later is ignored. May be called twice. */
+  /** Passes on the waiting text and ignores all later text. May be called twice. */
   end(): void {
     this.#isOver = true;
     this.#flush();

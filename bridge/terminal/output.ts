@@ -1,4 +1,4 @@
-/** What is kept of a command's output: its head and its tail, whatever it writes. */
+/** The kept part of a command's output: its beginning and its end. */
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 
 /** Takes any amount of text in bounded memory. */
@@ -12,11 +12,11 @@ export class BoundedOutput {
     this.#head += text.slice(0, room);
     this.#tail += text.slice(room);
     this.#length += text.length;
-    // Cut at twice the size, so that a flood of small pieces costs one copy in many.
+    // Cut only at twice the size, so that many small pieces share one copy.
     if (this.#tail.length > 2 * COMMAND_LIMITS.maxTailChars) this.#tail = lastOf(this.#tail);
   }
 
-  /** Head and tail, with a note between them of how much is missing. */
+  /** Head and tail, with a note between them on how much is missing. */
   toString(): string {
     const tail = lastOf(this.#tail);
     const dropped = this.#length - this.#head.length - tail.length;

@@ -1,8 +1,8 @@
-/** Reads a program's output no faster than a bridge can bear, so that one that never stops printing waits for us. */
+/** Reads a program's output no faster than the bridge can handle. A program that prints without end has to wait. */
 import type { Readable } from 'node:stream';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 
-/** Of all outputs of one command together. */
+/** For all outputs of one command together. */
 export class PacedReading {
   readonly #streams: readonly Readable[];
   #taken = 0;
@@ -12,7 +12,7 @@ export class PacedReading {
   constructor(streams: readonly Readable[], onText: (text: string) => void) {
     this.#streams = streams;
     for (const stream of streams) {
-      // Holds back a character whose bytes come in two pieces.
+      // The decoder holds back a character whose bytes come in two pieces.
       stream.setEncoding('utf8').on('data', (text: string) => {
         onText(text);
         this.#take(text.length);
@@ -20,7 +20,7 @@ export class PacedReading {
     }
   }
 
-  /** What is left in the pipes is little, and is read at once. */
+  /** Reads the little that is left in the pipes without pauses. */
   end(): void {
     this.#isOver = true;
     this.#resume();

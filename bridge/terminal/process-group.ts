@@ -1,13 +1,13 @@
-/** Ends a program and all it started: asked first, killed when it does not listen. */
+/** Ends a program and all its processes: sends SIGTERM first, and SIGKILL after `killGraceMs`. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 
 /**
- * Ends the group that `leader` leads; returns when nothing of it is left. At once when nothing was left before.
+ * Ends the process group of `leader`. Returns when no process of the group is left, at once when none was left before.
  *
- * A sandbox dies of SIGTERM and takes its PID namespace with it, so the command inside would never be asked:
- * with `hasPidNamespace` the question goes to the group inside, and the kill to the sandbox.
+ * A sandbox dies of SIGTERM together with its PID namespace, so the command inside would get no SIGTERM. With
+ * `hasPidNamespace`, SIGTERM goes to the group inside and SIGKILL to the sandbox.
  */
 export async function endProcessGroup(
   leader: number,
@@ -24,24 +24,24 @@ export async function endProcessGroup(
 
 function askToEnd(leader: number, hasPidNamespace: boolean): void {
   const inside = hasPidNamespace ? firstChildOf(leader) : undefined;
-  // A sandbox that is only just starting has nothing inside to ask.
+  // A sandbox that is just starting has no process inside yet.
   if (inside === undefined || !signalGroup(inside, 'SIGTERM')) signalGroup(leader, 'SIGTERM');
 }
 
-/** bubblewrap's only child is process 1 of the namespace; it leads the session the command runs in. */
+/** bubblewrap's only child is process 1 of the namespace. It leads the session of the command. */
 function firstChildOf(pid: number): number | undefined {
   try {
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return children === '' ? undefined : Number.parseInt(children, 10);
   } catch {
-    // The process is gone, or the kernel keeps no such list: then the sandbox itself is asked.
+    // The process has gone, or the kernel keeps no such list. Then the sandbox itself gets the signal.
     return undefined;
   }
 }
 
 /**
- * Whether any process of the group still runs. Dead ones count for `kill` until their parent has asked for their exit
- * code, and the first process of many a container takes its time.
+ * Whether any process of the group still runs. `kill` also finds dead processes until their parent has read their exit
+ * code, and in many containers the first process is slow to do so.
  */
 function isAlive(leader: number): boolean {
   if (!signalGroup(leader, 0)) return false;
@@ -49,24 +49,24 @@ function isAlive(leader: number): boolean {
   return readdirSync('/proc').some((name) => /^\d+$/.test(name) && isLivingMember(name, leader));
 }
 
-/** By proc_pid_stat(5): after the name in parentheses come state, parent and group. */
+/** Reads proc_pid_stat(5): state, parent and group follow the name in parentheses. */
 function isLivingMember(pid: string, leader: number): boolean {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return Number(group) === leader && state !== 'Z' && state !== 'X';
   } catch {
-    // Gone since it was listed.
+    // The process has gone since it was listed.
     return false;
   }
 }
 
-/** Whether there was anyone to signal; 0 only asks that. */
+/** Whether the group had a process to signal. Signal 0 only tests that. */
 function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-leader, signal);
   } catch {
-    // ESRCH: all gone. EPERM: nobody left that is ours, such as after a change of user.
+    // ESRCH: all have gone. EPERM: no process left is ours, for example after a change of user.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** Tells when something that prints has come to rest. */
+/** Tells when a program that prints has become quiet. */
 import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 
@@ -21,7 +21,7 @@ export class QuietPeriod {
     if (!this.#isOver) this.#quiet.refresh();
   }
 
-  /** Lets go of the timers; without it they would hold the process. */
+  /** Stops the timers, which would otherwise keep the process alive. */
   end(): void {
     this.#isOver = true;
     clearTimeout(this.#limit);

@@ -5,17 +5,17 @@ import { LiveOutput } from './live-output.ts';
 import { BoundedOutput } from './output.ts';
 import { type CommandEnd, RunningCommand } from './running-command.ts';
 
-/** What a command came to. */
+/** The outcome of a command. */
 export interface CommandOutcome {
   readonly end: CommandEnd;
-  /** Both outputs in the order of writing, head and tail. */
+  /** Both outputs in the order of writing: head and tail. */
   readonly output: string;
   readonly durationMs: number;
 }
 
 /**
- * Settles when every process of the command is gone; never rejects for what the command does. `onOutput` gets the
- * output while it comes, in few pieces and up to a bound. A signal that is aborted already starts nothing.
+ * Settles when every process of the command has gone. Never rejects because of the command. `onOutput` gets the output
+ * while it comes, in few pieces and up to a bound. With an aborted signal it starts nothing.
  */
 export async function runCommand(
   launch: Launch,
@@ -46,7 +46,7 @@ export async function runCommand(
   }
 }
 
-/** For a call that was cancelled while it waited. */
+/** The outcome of a call that was cancelled while it waited. */
 export const CANCELLED_BEFORE_START: CommandOutcome = {
   end: { state: 'stopped', reason: 'cancelled' },
   output: '',

@@ -1,4 +1,4 @@
-/** One command's processes, from the start of the first until the last is gone. */
+/** One command's processes, from the first one's start until all have gone. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
@@ -10,22 +10,22 @@ import type { Launch } from './launch.ts';
 import { PacedReading } from './paced-reading.ts';
 import { endProcessGroup } from './process-group.ts';
 
-/** Why a command was ended before its time. */
+/** Why a command was stopped. */
 export type StopReason = 'timeout' | 'cancelled';
 
-/** How a command came to its end. */
+/** How a command ended. */
 export type CommandEnd =
   | { readonly state: 'exited'; readonly exitCode: number }
-  /** By a signal that was not ours. */
+  /** Killed by a signal that we did not send. */
   | { readonly state: 'killed'; readonly signal: string }
   | { readonly state: 'stopped'; readonly reason: StopReason }
   | { readonly state: 'not_started'; readonly message: string };
 
-/** Starts with its construction. Leads a process group of its own, reads nothing, and leaves nothing behind. */
+/** Starts with its construction. Leads its own process group, gets no standard input, and leaves no process behind. */
 export class RunningCommand {
   /** Undefined when it could not be started. */
   readonly pid: number | undefined;
-  /** Never rejects. By then its group is gone, and all its output was handed on. */
+  /** Never rejects. Settles when its group has gone and all its output was passed on. */
   readonly ended: Promise<CommandEnd>;
   readonly #child: ChildProcess;
   readonly #hasPidNamespace: boolean;
@@ -41,13 +41,13 @@ export class RunningCommand {
     this.ended = this.#watch();
   }
 
-  /** Ends it, unless it has ended. The first reason counts. */
+  /** Ends the command, unless it has ended. The first reason counts. */
   stop(reason: StopReason): void {
     this.#stopReason ??= reason;
     void this.#endGroup();
   }
 
-  /** Waits for `exit`, not for `close`: who inherited the pipes may hold them open for ever. */
+  /** Waits for `exit` and not for `close`: a process that inherited the pipes may hold them open for ever. */
   async #watch(): Promise<CommandEnd> {
     const own = await ownEndOf(this.#child);
     const reason = this.#stopReason;
@@ -80,7 +80,7 @@ function spawnLaunch({ file, args, cwd, env, inputs, descriptors = [] }: Launch)
 
 type StdioItem = 'ignore' | 'pipe' | number;
 
-/** `ignore` would leave an inherited descriptor as it is. */
+/** `ignore` would leave an inherited descriptor open. */
 function withoutInherited(given: readonly StdioItem[]): StdioItem[] {
   const others = INHERITED.filter((descriptor) => descriptor >= given.length);
   const length = Math.max(given.length, ...others.map((descriptor) => descriptor + 1));
@@ -109,7 +109,7 @@ function ownEndOf(child: ChildProcess): Promise<CommandEnd> {
 async function drain(child: ChildProcess): Promise<void> {
   const signal = AbortSignal.timeout(COMMAND_LIMITS.drainMs);
   for (const stream of outputsOf(child)) {
-    // Held open by somebody who left the group: what they still write is not this command's output.
+    // A process that left the group may hold the stream open. Its later output does not belong to this command.
     await finished(stream, { signal }).catch(() => {});
     stream.destroy();
   }

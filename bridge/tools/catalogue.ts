@@ -21,14 +21,14 @@ import { executeRenameFile } from './rename-file.ts';
 import { withRuleNotes } from './rule-notes.ts';
 
 /**
- * The tools by name: those for files, and what the bridge adds to them because it needs more than a workspace, such as
+ * The tools by name: the file tools, and tools that need more than a workspace, such as
  * `createRunTerminalCmd(machine)`.
  */
 export function createCatalogue(...more: readonly BridgeTool[]): ReadonlyMap<string, BridgeTool> {
   return new Map([...FILE_TOOLS, ...more].map((tool) => [tool.definition.name, tool]));
 }
 
-/** A new tool is one more line here. */
+/** A new file tool is one more line here. */
 const FILE_TOOLS: readonly BridgeTool[] = [
   bindTool(readFile, doing(readFile, executeReadFile)),
   bindTool(listDir, doing(listDir, withRuleNotes(executeListDir))),

@@ -1,4 +1,4 @@
-/** Runs codebase_search: the places in the code that answer a question best, with their lines. */
+/** Runs codebase_search: finds the passages of the code that answer a question best, and shows their lines. */
 
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
@@ -11,7 +11,7 @@ import { type Answer, searchCodebase } from '../search/codebase-search.ts';
 import type { Place } from '../workspace/workspace.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 
-/** Nothing it shows counts as read: an edit needs the file itself. */
+/** A shown passage does not count as read: an edit needs the file itself. */
 export const executeCodebaseSearch: ToolExecutor<ArgumentsOf<typeof codebaseSearch>> = async (
   args,
   { workspace, places, signal },
@@ -23,7 +23,7 @@ export const executeCodebaseSearch: ToolExecutor<ArgumentsOf<typeof codebaseSear
   return { status: 'success', data: showAnswer(joined(answers)) };
 };
 
-/** A place inside another one is searched with that. */
+/** Drops a place inside another one, because the outer search covers it. */
 function withoutInner(places: readonly Place[]): Place[] {
   const unique = [...new Map(places.map((place) => [place.path, place])).values()];
   return unique.filter(({ path }) =>
@@ -31,7 +31,7 @@ function withoutInner(places: readonly Place[]): Place[] {
   );
 }
 
-/** The best of each place first, then the second of each: what is rare in one place may not be in another. */
+/** The best passage of each place first, then the second of each. Scores of different places cannot be compared. */
 function joined(answers: readonly Answer[]): Answer {
   const longest = Math.max(...answers.map(({ passages }) => passages.length));
   const ranks = Array.from({ length: longest }, (_, rank) => rank);
@@ -44,7 +44,7 @@ function joined(answers: readonly Answer[]): Answer {
   };
 }
 
-/** As many passages as one result may hold; the last one is cut where it does not fit as a whole. */
+/** As many passages as one result may hold. The last one is cut where it does not fit whole. */
 function showAnswer(answer: Answer): string {
   const texts: string[] = [];
   let chars = 0;
@@ -60,7 +60,7 @@ function showAnswer(answer: Answer): string {
 
 const SEPARATOR = '\n\n';
 
-/** `path:first-last` and the lines, as many as fit, without blank ones at the end; null when none fits. */
+/** `path:first-last` and as many lines as fit, without blank lines at the end; null when none fits. */
 function showPassage(passage: Passage, room: number): string | null {
   const { start } = passage;
   const name = nameInLine(passage.name);
@@ -100,7 +100,7 @@ const CUT = `Only the first ${CODEBASE_LIMITS.maxQuestionChars} characters of th
 
 const STOPPED = 'The search was stopped before it had seen every file: name a directory.';
 
-/** What else there is, and how to get it. */
+/** Says that there are more matches, and how to see them. */
 function leftOut({ passages, files, isAll }: Answer, shown: readonly Passage[]): string[] {
   const more = files - new Set(shown.map(({ name }) => name)).size;
   if (shown.length === 0) return [];

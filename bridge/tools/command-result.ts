@@ -1,4 +1,4 @@
-/** What is told of a command: to the model as text, to people as the metadata of a terminal command. */
+/** Reports a command: to the model as text, to people as the metadata of a terminal command. */
 import { type AttentionItem, attentionSentence } from '../../shared/attention.ts';
 import type { TerminalCommandMetadata } from '../../shared/documents.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
@@ -10,7 +10,7 @@ export interface CommandReport {
   readonly workingDirectory: string;
   readonly permissions: readonly string[];
   readonly limits: string;
-  /** What it left behind that concerns a person. */
+  /** New things in the workspace that a person should know of. */
   readonly attention: readonly AttentionItem[];
   readonly outcome: BackgroundOutcome;
 }
@@ -38,9 +38,9 @@ export function toCommandResult(report: CommandReport): ToolResult {
 
 interface Ending {
   readonly text: string;
-  /** Absent for a command that runs on. */
+  /** Absent for a command that still runs. */
   readonly exitCode?: number;
-  /** Present when the command was not run to its end. */
+  /** Present when the command did not run to its own end. */
   readonly code?: string;
 }
 

@@ -1,4 +1,4 @@
-/** Runs delete_file: one file, never a folder and never what a link leads to. */
+/** Runs delete_file: deletes one file, never a folder and never the target of a link. */
 import type { FileEditMetadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
@@ -42,7 +42,7 @@ export const deleting: ToolWork<ArgumentsOf<typeof deleteFile>> = {
   },
 };
 
-/** Null for a file that is too large to be read, or may not be: such a file can be deleted, too. */
+/** Null for a file that is too large or may not be read. It can still be deleted. */
 async function readIfReadable(place: Place, { signal }: ToolContext): Promise<FileImage | null> {
   try {
     return await readImage(place, signal);

@@ -1,4 +1,4 @@
-/** An edit in two steps: worked out, then made if the file still is what it was worked out from. */
+/** An edit in two steps: it is worked out first, and made only if the file is still the same. */
 import type { FileEditMetadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
@@ -18,7 +18,7 @@ import {
   toWrite,
 } from './executor.ts';
 
-/** The work of a tool that edits one file, as `toEdit` says. */
+/** The work of a tool that edits one file. `toEdit` turns its arguments into an edit. */
 export function editing<Definition extends ToolDefinition>(
   { name: tool }: Definition,
   toEdit: (args: ArgumentsOf<Definition>) => Edit,
@@ -40,8 +40,8 @@ export function editing<Definition extends ToolDefinition>(
 }
 
 /**
- * A person who is shown the change decides about a file that is not as the model saw it, too: where its text still
- * applies the change is good. The whole of a file is replaced by what was made from the whole of it, or not at all.
+ * A person who sees the change may allow it even though the file has changed since the model read it: where the old
+ * text still matches, the change is right. That does not hold for `write`, which replaces the whole file.
  */
 function standingOf(
   place: Place,

@@ -1,4 +1,4 @@
-/** What a tool is on this machine: it proposes what a call would do, and does what it has proposed. */
+/** The contract of a tool on this machine: it proposes what a call would do, and carries out its proposal. */
 import * as z from 'zod';
 import type { Proposal } from '../../shared/approvals.ts';
 import type { Metadata } from '../../shared/documents.ts';
@@ -14,14 +14,14 @@ import { ToolFailure } from '../failure.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
 import type { ReadLedger } from './ledger.ts';
 
-/** At least one: a call that names no path is at home in the whole workspace. */
+/** At least one: a call without a path belongs to the whole workspace. */
 export type Places<Found extends Place = Place> = readonly [Found, ...Found[]];
 
-/** What a call runs in. */
+/** The surroundings of one call. */
 export interface ToolContext {
-  /** All that this call may reach. */
+  /** The part of the workspace that this call may reach. */
   readonly workspace: Workspace;
-  /** Where the call's paths lead, in their order; places to write for tools that write. */
+  /** The real places of the call's paths, in their order. Places to write for tools that write. */
   readonly places: Places;
   readonly ledger: ReadLedger;
   /** Aborted when the call is cancelled. */
@@ -29,65 +29,65 @@ export interface ToolContext {
   readonly conversationId: string;
   /** Whether a person sees the proposal before it is carried out. */
   readonly isReviewed: boolean;
-  /** Takes live output as it comes; the result has the bounded whole. */
+  /** Takes live output as it comes. The result has the whole output, bounded. */
   readonly onOutput: (text: string) => void;
 }
 
-/** A change to one file: from which bytes to which, each by its SHA-256, and null where there is no file. */
+/** A change to one file: the SHA-256 of its bytes before and after, null where there is no file. */
 export interface FileChange {
   readonly beforeHash: string | null;
   readonly afterHash: string | null;
-  /** What the call comes to once the file has its new bytes. */
+  /** The call's result once the file has its new bytes. */
   readonly result: ToolResult;
 }
 
-/** What a call would do. */
+/** A description of what a call would do, and the function that does it. */
 export interface Proposed {
   readonly proposal: Proposal;
-  /** For a change to one file; what else a call does cannot be told by looking. */
+  /** For a change to one file. Other effects of a call cannot be checked afterwards. */
   readonly change?: FileChange;
   /**
-   * Does exactly this. Throws a {@link ToolFailure} for what can be expected, any other error only for a bug, and the
-   * signal's reason when the call was cancelled.
+   * Does exactly what was proposed. Throws a {@link ToolFailure} for expected failures, any other error only for a bug,
+   * and the signal's reason when the call was cancelled.
    */
   readonly apply: (context: ToolContext) => Promise<ToolResult>;
 }
 
-/** A call's arguments, read once: nothing looks at the raw ones again. */
+/** A call's arguments, parsed once. Later code does not use the raw ones. */
 export interface ReadCall {
-  /** Under their own names, without what the tool does not know. */
+  /** Under the tool's own names, without unknown fields. */
   readonly args: Metadata;
-  /** What rules match: paths or a command line. */
+  /** The paths or the command line that rules match. */
   readonly subjects: readonly string[];
-  /** What to resolve before anything is proposed; never empty. */
+  /** The paths to resolve before the proposal; never empty. */
   readonly paths: readonly string[];
   /** Works out what the call would do, and changes nothing. Throws as `apply` does. */
   readonly propose: (context: ToolContext) => Promise<Proposed>;
 }
 
-/** What this machine knows of a tool. Of an offer it is what holds without any trust in its server. */
+/** The facts about a tool on this machine. For an offered tool they hold without any trust in its server. */
 export interface ToolFactsHere extends ToolFacts {
-  /** Only of an offer: what its server says, in a definition with this digest. */
+  /** For offered tools only: the server's own claims, and the digest of its definition. */
   readonly claims?: Pick<ToolFacts, 'effect' | 'idempotent'> & { readonly digest: string };
 }
 
-/** A tool with its schema and its work bound together, so that a caller needs to know neither's types. */
+/** A tool's schema and work bound together, so that callers do not need their types. */
 export interface BridgeTool {
   readonly definition: ToolFactsHere;
   /** Throws a {@link ToolFailure} (`INVALID_ARGUMENTS`). */
   readonly read: (args: unknown) => ReadCall;
 }
 
-/** Does one call whose arguments the tool's schema has parsed; it throws as {@link Proposed.apply} does. */
+/** Carries out one call with parsed arguments. Throws as {@link Proposed.apply} does. */
 export type ToolExecutor<Args> = (args: Args, context: ToolContext) => Promise<ToolResult>;
 
-/** The arguments of a tool, as its schema leaves them. */
+/** A tool's arguments after its schema has parsed them. */
 export type ArgumentsOf<Tool extends ToolDefinition> = z.output<Tool['arguments']>;
 
-/** How a tool works. */
+/** The work of a tool. */
 export interface ToolWork<Args> {
   readonly propose: (args: Args, context: ToolContext) => Promise<Proposed>;
-  /** The path of a tool whose subject is none. */
+  /** The path for a tool whose subject is not a path. */
   readonly pathOf?: (args: Args) => string;
 }
 
@@ -107,7 +107,7 @@ export function bindTool<Definition extends ToolDefinition>(
   };
 }
 
-/** The work of a tool about which there is no more to say than its name and arguments. */
+/** The work of a tool whose proposal is only its name and arguments. */
 export function doing<Args extends Metadata>(
   { name }: Pick<ToolDefinition, 'name'>,
   execute: ToolExecutor<Args>,
@@ -120,20 +120,20 @@ export function doing<Args extends Metadata>(
   };
 }
 
-/** A place of a tool that writes. */
+/** Returns the place of a tool that writes. Throws for a place to read. */
 export function toWrite(place: Place): Place<'write'> {
   if (place.access === 'write') return place as Place<'write'>;
   throw new Error('A tool that writes was given a place to read.');
 }
 
-/** The result that tells of a failure. */
+/** The result for a failure. */
 export function toErrorResult({ code, message }: ToolFailure): ToolResult {
   return { status: 'error', code, data: message };
 }
 
 /**
- * The edge has parsed them too, but the machine's owner need not trust the edge. Under other names as well: what runs
- * must be what the policy has judged.
+ * The edge has parsed the arguments too, but the machine's owner need not trust the edge. Renames aliases as well: the
+ * tool must run with the same arguments that the policy has judged.
  */
 function parseArguments<Definition extends ToolDefinition>(
   definition: Definition,

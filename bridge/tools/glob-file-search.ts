@@ -1,4 +1,4 @@
-/** Runs glob_file_search: files by the form of their path, newest first. */
+/** Runs glob_file_search: finds files by the pattern of their path, newest first. */
 import { join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
@@ -29,7 +29,7 @@ export const executeGlobFileSearch: ToolExecutor<ArgumentsOf<typeof globFileSear
   return { status: 'success', data: [...shown, summarize(shown.length, found.length)].join('\n') };
 };
 
-/** `**` in front of a pattern that has none; ripgrep reads a lone name like that anyway, but not `src/*.ts`. */
+/** Adds `**` in front of a pattern without it. ripgrep does that itself for a lone name, but not for `src/*.ts`. */
 function atAnyDepth(pattern: string): string {
   const relative = pattern.replace(/^(?:\.?\/)+/, '');
   return relative.startsWith('**/') ? relative : `**/${relative}`;

@@ -1,4 +1,4 @@
-/** What ripgrep found, as text for the model: bounded, and without files that may not be shown. */
+/** Shows ripgrep's matches as text for the model: bounded, and without files that may not be shown. */
 import * as z from 'zod';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { lineTexts } from '../edits/lines.ts';
@@ -8,17 +8,17 @@ import type { Sighting } from '../search/sightings.ts';
 
 export interface View {
   readonly search: Ripgrep;
-  /** At most this many matches, files or counts are shown. */
+  /** The most matches, files or counts that are shown. */
   readonly limit: number;
-  /** Makes a name relative to the searched folder one relative to the workspace. */
+  /** Turns a name relative to the searched folder into one relative to the workspace. */
   readonly nameOf: (name: string) => string;
-  /** Asked with names relative to the searched folder. */
+  /** Takes names relative to the searched folder. */
   readonly mayShow: (name: string) => boolean;
   /** Whether the file of this name really holds these bytes, see {@link Sightings}. */
   readonly confirm: (name: string, found: Pick<Sighting, 'offset' | 'bytes'>) => Promise<boolean>;
 }
 
-/** Matching lines (`12:text`) and lines around them (`12-text`) below the name of their file. */
+/** Matching lines (`12:text`) and lines around them (`12-text`), below the name of their file. */
 export async function showMatches(view: View): Promise<string> {
   const { search, limit, nameOf } = view;
   const page = new Page(limit, 'match', 'matches');
@@ -53,7 +53,7 @@ export async function showFiles(view: View): Promise<string> {
   return page.toString();
 }
 
-/** `name:count` for each file with a match: how many of its lines match; where a match may span lines, how many there are. */
+/** `name:count` for each file with a match. Counts matching lines; where a match may span lines, counts matches. */
 export async function showCounts(view: View): Promise<string> {
   const page = new Page(view.limit, 'file', 'files');
   const spansLines = view.search.flags.includes('--multiline');
@@ -74,7 +74,7 @@ export async function showCounts(view: View): Promise<string> {
   return page.toString();
 }
 
-/** What ripgrep found and may be shown. */
+/** The matches that may be shown. */
 async function* foundBy({ search, mayShow, confirm }: View): AsyncGenerator<Found> {
   for await (const record of runRipgrep(search)) {
     const found = parseRecord(record);
@@ -103,7 +103,7 @@ class Page {
     return this.#chars > TOOL_LIMITS.maxResultChars;
   }
 
-  /** Counts one more thing in; false when there is no room for it. */
+  /** Counts one more entry; false when there is no room for it. */
   admit(): boolean {
     if (this.#admitted === this.#limit || this.isFull) this.#isCut = true;
     else this.#admitted++;
@@ -126,7 +126,7 @@ class Page {
   }
 }
 
-/** A matching line (or lines that match together), or one shown for context. */
+/** A matching line (or several lines that match together), or a line of context. */
 interface Found {
   readonly isMatch: boolean;
   readonly name: string;
@@ -137,7 +137,7 @@ interface Found {
   readonly bytes: Buffer;
 }
 
-/** ripgrep gives what is not UTF-8 as base64. */
+/** ripgrep writes text that is not UTF-8 as base64. */
 const Bytes = z.union([
   z.object({ text: z.string() }).transform(({ text }) => Buffer.from(text)),
   z.object({ bytes: z.base64() }).transform(({ bytes }) => Buffer.from(bytes, 'base64')),
@@ -154,7 +154,7 @@ const FoundRecord = z.object({
   }),
 });
 
-/** Null for records that show nothing: begin, end, summary, and those too long to be read. */
+/** Null for records without lines: begin, end, summary, and records that are too long. */
 function parseRecord(record: string | null): Found | null {
   if (record === null) return null;
   const parsed = FoundRecord.safeParse(JSON.parse(record));

@@ -1,4 +1,4 @@
-/** Runs grep: a regular expression over the files of the workspace. */
+/** Runs grep: searches the workspace's files for a regular expression. */
 
 import { lstat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ import { showCounts, showFiles, showMatches, type View } from './grep-output.ts'
 
 type GrepArguments = ArgumentsOf<typeof grep>;
 
-/** Secret files are searched by ripgrep, but nothing of them leaves this process. */
+/** ripgrep searches secret files too, but none of their text leaves this process. */
 export const executeGrep: ToolExecutor<GrepArguments> = async (args, context) => {
   const target = await targetOf(context.places[0]);
   const nameOf = (name: string) => nameInLine(context.workspace.nameOf(join(target.folder, name)));
@@ -36,7 +36,7 @@ export const executeGrep: ToolExecutor<GrepArguments> = async (args, context) =>
   }
 };
 
-/** Where ripgrep runs and what it is told to search there. */
+/** The folder in which ripgrep runs, and the part of it to search. */
 interface Target {
   readonly folder: string;
   readonly target: string;
@@ -54,7 +54,7 @@ async function targetOf({ path, name }: Place): Promise<Target> {
   );
 }
 
-/** Which of ripgrep's names, relative to the folder, may be shown. */
+/** Tells which of ripgrep's names, relative to the folder, may be shown. */
 async function filterFor(
   { glob }: GrepArguments,
   { folder, target }: Target,

@@ -1,20 +1,20 @@
-/** Remembers what each conversation last saw of each file, so that no edit is made from what is no longer there. */
+/** Remembers what each conversation last saw of each file, so that no edit is based on old content. */
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import type { Standing } from '../edits/source.ts';
 
-/** A file as it was seen: the hash decides, the bytes only serve to say what changed. */
+/** A file as a conversation saw it. The hash decides; the bytes only serve to describe a change. */
 export interface SeenFile {
   readonly hash: string;
   readonly bytes: Uint8Array;
 }
 
-/** Lives as long as the bridge process. What it forgets, by age or by a restart, counts as unread. */
+/** Lives as long as the bridge process. A file that it has dropped, by age or by a restart, counts as unread. */
 export class ReadLedger {
-  /** By conversation and resolved path; the longest unused first. */
+  /** By conversation and resolved path. The entry unused for longest comes first. */
   readonly #seen = new Map<string, SeenFile>();
   #bytes = 0;
 
-  /** A conversation has seen this content, by reading or by writing it. `path` is the resolved one. */
+  /** Notes that a conversation has read or written this content. `path` is the resolved path. */
   remember(conversationId: string, path: string, { hash, bytes }: SeenFile): void {
     this.forget(conversationId, path);
     this.#seen.set(keyOf(conversationId, path), { hash, bytes });
@@ -22,12 +22,12 @@ export class ReadLedger {
     this.#shrink();
   }
 
-  /** The hash of the content the conversation saw last, null for a file it never saw. */
+  /** The hash of the content that the conversation saw last; null for a file it never saw. */
   hashOf(conversationId: string, path: string): string | null {
     return this.#seen.get(keyOf(conversationId, path))?.hash ?? null;
   }
 
-  /** A file was renamed: what the conversation saw of it is at the other path now. */
+  /** Moves an entry to the new path of a renamed file. */
   move(conversationId: string, from: string, to: string): void {
     const seen = this.#seen.get(keyOf(conversationId, from));
     this.forget(conversationId, from);
@@ -41,7 +41,7 @@ export class ReadLedger {
     this.#seen.delete(key);
   }
 
-  /** How the file with this hash stands to what the conversation saw of it. */
+  /** Compares the file's present hash with the content that the conversation saw. */
   standingOf(conversationId: string, path: string, hash: string | null): Standing {
     const seen = this.#seen.get(keyOf(conversationId, path));
     if (seen === undefined) return { state: 'unread' };

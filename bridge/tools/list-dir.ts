@@ -1,4 +1,4 @@
-/** Runs list_dir: one folder, without hidden and ignored entries. */
+/** Runs list_dir: lists one folder, without hidden and ignored entries. */
 import { join } from 'node:path';
 import { TOOL_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
@@ -26,7 +26,7 @@ export const executeListDir: ToolExecutor<ArgumentsOf<typeof listDir>> = async (
   return { status: 'success', data: [...shown, summary].join('\n') };
 };
 
-/** Null leaves an entry out: a file, or a folder, of which a search shows nothing. */
+/** Null leaves an entry out: a file that the search does not list, or a folder without any such file. */
 function describe(entry: FolderEntry, count: number | undefined): string | null {
   const { kind } = entry;
   const name = nameInLine(entry.name);
@@ -42,7 +42,7 @@ function describe(entry: FolderEntry, count: number | undefined): string | null 
   }
 }
 
-/** How many files the search shows for each entry: a file counts for itself. */
+/** How many files the search lists below each entry. A file counts once for itself. */
 function countBelow(files: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const file of files) {

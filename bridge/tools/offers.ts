@@ -1,4 +1,4 @@
-/** Tools that servers of this machine's owner offer: which there are, and how the edge is told of them. */
+/** Tools that servers of this machine's owner offer: holds them, and describes them to the edge. */
 import { createHash } from 'node:crypto';
 import { canonicalJson } from '../../shared/approvals.ts';
 import type { Metadata } from '../../shared/documents.ts';
@@ -13,16 +13,16 @@ import type { BridgeTool, ToolExecutor, ToolFactsHere } from './executor.ts';
 /** A tool of a server, with the way to call it. */
 export interface OfferedTool {
   readonly definition: OfferDefinition;
-  /** Takes arguments that the definition's schema has passed. */
+  /** Takes arguments that the definition's schema has accepted. */
   readonly call: ToolExecutor<Metadata>;
 }
 
-/** What is offered at this moment. Servers come and go while the bridge runs. */
+/** The tools offered at this moment. Servers come and go while the bridge runs. */
 export class Offers {
   readonly #listeners = new Set<() => void>();
   #entries: ReadonlyMap<string, Entry> = new Map();
 
-  /** Takes the place of all that was offered before. Of two tools with one name the first one counts. */
+  /** Replaces all earlier offers. Of two tools with one name the first one counts. */
   replace(tools: readonly OfferedTool[]): void {
     const entries = new Map<string, Entry>();
     for (const tool of tools) {
@@ -44,12 +44,15 @@ export class Offers {
     return this.#entries.get(name)?.tool;
   }
 
-  /** Called after each {@link replace}. */
+  /** Calls the listener after each {@link replace}. */
   onChange(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
-  /** The set as the edge is told it; null where nothing is offered. `isTrusted`: the owner believes the server's word. */
+  /**
+   * The set for the edge; null where nothing is offered. `isTrusted` tells whether the owner believes the server's
+   * claims.
+   */
   set(isTrusted: (tool: ToolFactsHere) => boolean): OfferSet | null {
     if (this.isEmpty) return null;
     const offers: Offer[] = [];
@@ -72,11 +75,11 @@ export class Offers {
 
 interface Entry {
   readonly tool: BridgeTool;
-  /** In the server's own words. */
+  /** The offer with the server's own claims. */
   readonly offer: Offer;
 }
 
-/** What a server says of its tool is not believed: the tool may do anything, and once more is not harmless. */
+/** The facts about a tool whose server is not believed: it may do anything, and a second run may do harm. */
 const UNTRUSTED = { effect: 'execute', idempotent: false } as const;
 
 function bindOffer(definition: OfferDefinition, call: ToolExecutor<Metadata>): Entry {
@@ -101,7 +104,7 @@ function bindOffer(definition: OfferDefinition, call: ToolExecutor<Metadata>): E
   };
 }
 
-/** Why the edge cannot be told of an offer, as a sentence; null where it can. */
+/** Why an offer cannot go to the edge, as a sentence; null where it can. */
 function whyNot(
   { inputSchema }: Offer,
   { count, chars }: { readonly count: number; readonly chars: number },

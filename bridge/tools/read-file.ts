@@ -1,11 +1,11 @@
-/** Runs read_file: a text file, or a part of it, with line numbers. */
+/** Runs read_file: shows a text file, or a part of it, with line numbers. */
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { readFile } from '../../shared/tools/read-file.ts';
 import { compute } from '../compute/compute.ts';
 import { readImage } from '../workspace/files.ts';
 import type { ArgumentsOf, ToolExecutor } from './executor.ts';
 
-/** Reading a part counts as having read the file: its hash is that of the whole. */
+/** Reading a part counts as reading the file: the remembered hash is that of the whole file. */
 export const executeReadFile: ToolExecutor<ArgumentsOf<typeof readFile>> = async (
   args,
   { places: [place], ledger, conversationId, signal },

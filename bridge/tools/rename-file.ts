@@ -1,4 +1,4 @@
-/** Runs rename_file: one file gets another name. Never a folder, never what a link leads to, and never over anything. */
+/** Runs rename_file: renames one file. Never renames a folder or the target of a link, and never overwrites. */
 import { basename } from 'node:path';
 import type { FileEditMetadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
@@ -43,7 +43,7 @@ function assertMovable(from: Place, to: Place): void {
       `${nameInLine(to.name)} is a symbolic link, and nothing is overwritten: choose another name.`,
     );
   }
-  // Where case does not count, both names lead to the same file: another case is another name all the same.
+  // On a file system that ignores case both names lead to the same file. A change of case is still a new name.
   if (from.path === to.path && basename(from.name) === basename(to.name)) {
     throw new ToolFailure('NO_CHANGE', `${nameInLine(from.name)} has that name already.`);
   }

@@ -1,4 +1,4 @@
-/** Says with a search's answer which files of ignore rules it left out: the model would wonder at what it is shown. */
+/** Adds notes to a search's answer about ignore files that were skipped, because they change what the model sees. */
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { nameInLine } from '../../shared/plain-sight.ts';
@@ -6,7 +6,7 @@ import { readRulesAbove } from '../search/ignore-files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import type { ToolContext, ToolExecutor } from './executor.ts';
 
-/** The executor of a search with these notes behind what it found. */
+/** Wraps the executor of a search: appends these notes to its result. */
 export function withRuleNotes<Args>(execute: ToolExecutor<Args>): ToolExecutor<Args> {
   return async (args, context) => {
     const result = await execute(args, context);
@@ -19,7 +19,7 @@ export function withRuleNotes<Args>(execute: ToolExecutor<Args>): ToolExecutor<A
 
 async function notesOn(place: Place, { workspace }: ToolContext): Promise<string[]> {
   const stats = await lstat(place.path).catch(() => null);
-  if (!stats) return []; // It has gone since it was searched.
+  if (!stats) return []; // The place has gone since the search.
   const { odd } = await readRulesAbove(stats.isDirectory() ? place.path : dirname(place.path));
   return odd.map(
     ({ path: at, kind }) =>

@@ -1,4 +1,4 @@
-/** Runs run_terminal_cmd: a shell command under the machine's confinement, to its end or in the background. */
+/** Runs run_terminal_cmd: runs a shell command under the machine's confinement, to its end or in the background. */
 import { stat } from 'node:fs/promises';
 import type { Proposal } from '../../shared/approvals.ts';
 import type { AttentionItem } from '../../shared/attention.ts';
@@ -17,19 +17,21 @@ import { type ArgumentsOf, type BridgeTool, bindTool, type ToolContext } from '.
 
 type Arguments = ArgumentsOf<typeof runTerminalCmd>;
 
-/** What commands of one bridge run in. */
+/** The machine's parts that the commands of one bridge use. */
 export interface CommandMachine {
   readonly confinement: Confinement;
   readonly background: BackgroundProcesses;
-  /** Watches what commands of the sandbox leave behind; others a person has let out of it. */
+  /**
+   * Watches what sandboxed commands leave behind. Commands outside the sandbox are not watched: a person allowed them.
+   */
   readonly guard?: WorkspaceGuard | undefined;
 }
 
 /**
- * The tool of one bridge. The permissions in the arguments count as granted: the policy has answered before.
- * A command that ends by itself is a success whatever its exit code, for the model must read what it printed; one that
- * is ended (`TIMEOUT`, `CANCELLED`) or could not be started (`NOT_STARTED`) is an error. Metadata is always that of a
- * terminal command.
+ * The tool of one bridge. The permissions in the arguments count as granted, because the policy has judged them. A
+ * command that ends by itself is a success with any exit code, because the model must read its output. A command that
+ * was stopped (`TIMEOUT`, `CANCELLED`) or could not be started (`NOT_STARTED`) is an error. The metadata is always that
+ * of a terminal command.
  */
 export function createRunTerminalCmd(machine: CommandMachine): BridgeTool {
   return bindTool(runTerminalCmd, {
@@ -91,7 +93,7 @@ async function carryOut(
   return toCommandResult({ command, workingDirectory, permissions, limits, attention, outcome });
 }
 
-/** A command that was never started has ended. */
+/** A command that was never started counts as ended. */
 async function start<Started>(
   work: () => Promise<Started>,
   guarded: GuardedCommand | undefined,

@@ -1,4 +1,4 @@
-/** Keeps the bridge connected: opens a socket, and after its end another one, unless the server has refused it. */
+/** Keeps the bridge connected: opens a socket, and another one after its end, unless the server refuses the bridge. */
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type ConnectionConfig,
@@ -8,13 +8,13 @@ import {
   TunnelSocket,
 } from './socket.ts';
 
-/** Why there will be no further attempt: the server said so, and trying again would not change it. */
+/** There is no further attempt: the server refused the bridge, and a new attempt would not change that. */
 export class ConnectionRefused extends Error {
   override readonly name = 'ConnectionRefused';
 }
 
 /**
- * Stays connected until the signal aborts. Resolves then; rejects with {@link ConnectionRefused} when the server
+ * Stays connected until the signal aborts, and then resolves. Rejects with {@link ConnectionRefused} when the server
  * refused the token, the protocol or a frame, or gave the bridge's place to a newer connection.
  */
 export async function stayConnected(
@@ -49,20 +49,21 @@ async function connectOnce(
 }
 
 /**
- * A welcome alone proves little: a server that fails over each result welcomes the bridge every time. One that held for
- * a moment does, however often it is lost: a runtime that is restarted every few seconds is waited for no longer each time.
+ * Resets the count only after a connection that held for `steadyMs`. A welcome alone proves little: a server that fails
+ * at each result still welcomes the bridge every time. A runtime that restarts every few seconds does hold that long,
+ * so its connections cause no growing wait.
  */
 export function failuresAfter(failures: number, heldMs: number): number {
   return heldMs >= TUNNEL_LIMITS.steadyMs ? 0 : failures + 1;
 }
 
-/** Doubles with each failure up to the cap; up to half is taken off, so that bridges do not return in step. */
+/** Doubles with each failure up to the cap. Up to half is taken off, so that bridges do not return at the same time. */
 export function backoffMs(failures: number, random: number): number {
   const { backoffMinMs, backoffMaxMs } = TUNNEL_LIMITS;
   return Math.min(backoffMinMs * 2 ** failures, backoffMaxMs) * (1 - random / 2);
 }
 
-/** How long the next attempt waits for an answer; doubles with each failure up to the cap. */
+/** Milliseconds that the next attempt waits for an answer. Doubles with each failure up to the cap. */
 export function answerMs(failures: number): number {
   const { answerMinMs, answerMaxMs } = TUNNEL_LIMITS;
   return Math.min(answerMinMs * 2 ** failures, answerMaxMs);

@@ -1,4 +1,4 @@
-/** The lines of the journal: their schema, and what they add up to. */
+/** The lines of the journal: their schema, and the state that they add up to. */
 import * as z from 'zod';
 import { Nonce } from '../../shared/approvals.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
@@ -7,13 +7,15 @@ import { ToolResult } from '../../shared/tunnel.ts';
 
 const FileHash = z.string().nullable();
 
-/** Written before anybody is asked: only an answer with this nonce counts. */
+/** Written before a person is asked. Only an answer with this nonce counts. */
 const Asked = z.object({
   type: z.literal('asked'),
   callId: CallId,
   nonce: Nonce,
   proposalDigest: z.string(),
-  /** Of the file that the question is about; absent where it is about no file, null where there is none yet. */
+  /**
+   * Hash of the file in question. Absent where the question is about no file, null where the file does not exist yet.
+   */
   beforeHash: FileHash.optional(),
 });
 
@@ -34,7 +36,10 @@ const Started = z.object({
   /** For people who read the file. */
   tool: z.string(),
   repeatable: z.boolean(),
-  /** For a change to one file: after a crash its bytes tell whether it was made, and then this is the result. */
+  /**
+   * For a change to one file. After a crash the file's bytes tell whether the change was made; then `result` is the
+   * result.
+   */
   change: z.object({ beforeHash: FileHash, afterHash: FileHash, result: ToolResult }).optional(),
 });
 
@@ -45,28 +50,28 @@ const Forgotten = z.object({ type: z.literal('forgotten'), callId: CallId });
 const Entry = z.discriminatedUnion('type', [Asked, Answered, Started, Finished, Forgotten]);
 export type Entry = z.infer<typeof Entry>;
 
-/** What is held of one call: at least one of the four. A question here is newer than the start beside it. */
+/** The entries of one call: at least one of the four. A question here is newer than the start beside it. */
 export interface Held {
   readonly started?: z.infer<typeof Started>;
   readonly asked?: z.infer<typeof Asked>;
   readonly answered?: z.infer<typeof Answered>;
   readonly finished?: z.infer<typeof Finished>;
-  /** Of its lines in the file: at most so many are needed to write it anew. */
+  /** Bytes of the call's lines in the file. Writing the call anew takes at most as many. */
   readonly bytes: number;
 }
 
-/** What a journal's file says. */
+/** The content of a journal's file. */
 export interface Replayed {
   readonly calls: Map<string, Held>;
-  /** Whether lines can be appended to it as it is. */
+  /** Whether lines can be appended to the file as it is. */
   readonly isWhole: boolean;
 }
 
 /**
- * The calls that a journal's file holds. What comes after its last line break was being written when the process died,
- * and never counted. Where a loss of power kept a part of the file from the disk, some systems read zeros: only lines that
- * nothing depends on can be lost in them, for what comes before a durable line is on disk with it. `path` names the file
- * when a line is wrong, which throws.
+ * The calls in a journal's file. Text after the last line break was being written when the process died, and does not
+ * count. After a loss of power, some systems return zeros for a part of the file that never reached the disk. Only
+ * lines that nothing depends on can be lost that way: everything before a durable line is on disk with it. Throws for a
+ * wrong line; `path` names the file in the error.
  */
 export function replay(file: Buffer, path: string): Replayed {
   const calls = new Map<string, Held>();
@@ -81,7 +86,7 @@ export function replay(file: Buffer, path: string): Replayed {
   return { calls, isWhole: isWhole && start === file.length };
 }
 
-/** What is held after one more entry, whose line has so many bytes. */
+/** Adds one more entry, whose line has `lineBytes` bytes. */
 export function take(calls: Map<string, Held>, entry: Entry, lineBytes: number): void {
   const { callId } = entry;
   const held = calls.get(callId);

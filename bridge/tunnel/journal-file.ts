@@ -1,4 +1,4 @@
-/** The journal's file: lines are appended whole or not at all, and what was forgotten is left out in time. */
+/** The journal's file. Lines are appended whole or not at all. From time to time forgotten calls are left out. */
 import {
   appendFileSync,
   closeSync,
@@ -22,28 +22,28 @@ import {
 } from './journal-entries.ts';
 
 interface Durability {
-  /** Whether a loss of power may take it back. */
+  /** Whether the line must survive a loss of power. */
   readonly isDurable: boolean;
 }
 
 /**
- * Holds in memory what the file says. When the disk begins to refuse lines, and when it takes them again, the log of this
- * machine has one sentence.
+ * Holds the file's content in memory. When the disk begins to refuse lines, and when it takes them again, it writes one
+ * sentence to this machine's log.
  */
 export class JournalFile {
-  /** What the lines so far add up to, by call id. */
+  /** The state after all lines so far, by call id. */
   readonly calls: Map<string, Held>;
   readonly #path: string;
   #file: number = CLOSED;
   #inode = 0;
   #bytes = 0;
   #liveBytes = 0;
-  /** A part of a line is at its end, and could not be cut off again. */
+  /** Whether a part of a line stands at the file's end and could not be cut off. */
   #isTorn = false;
-  /** The shortest line that was refused since the disk took one as long; none has been while it is infinite. */
+  /** Length of the shortest line refused since the disk last took one as long; infinite when none is refused. */
   #refusedBytes = Number.POSITIVE_INFINITY;
 
-  /** Appends to the file as it is where that was read whole and little of it was forgotten; else it is written anew. */
+  /** Appends to the existing file when it is whole and mostly still needed. Otherwise writes a new one. */
   static open(path: string, { calls, isWhole }: Replayed): JournalFile {
     const file = new JournalFile(path, calls);
     if (isWhole && statSync(path, { throwIfNoEntry: false })) file.#open();
@@ -57,13 +57,13 @@ export class JournalFile {
     for (const { bytes } of calls.values()) this.#liveBytes += bytes;
   }
 
-  /** Throws {@link JournalUnwritable}, and then nothing has changed. */
+  /** Throws {@link JournalUnwritable}; then nothing has changed. */
   append(entry: Entry, durability: Durability): void {
     const bytes = this.#write(entry, durability);
     this.#take(entry, bytes);
   }
 
-  /** Holds the entry in memory at least: nothing that could do harm depends on its line. */
+  /** Like `append`, but keeps the entry at least in memory. Only for entries whose lines no side effect depends on. */
   note(entry: Entry, durability: Durability): void {
     try {
       this.append(entry, durability);
@@ -73,13 +73,13 @@ export class JournalFile {
     }
   }
 
-  /** Leaves out what was forgotten, where that is worth it. A journal with much in it waits for the next start. */
+  /** Leaves out forgotten calls, where that is worth it. A journal with much content waits for the next start. */
   compact(): void {
     if (!this.#isMostlyForgotten || this.#liveBytes > COMMAND_LIMITS.maxCompactedBytes) return;
     try {
       this.#rewrite();
     } catch (error) {
-      // The old file stays in use. What is dead in it counts as live, so that not every ack tries again.
+      // The old file stays in use. Its forgotten part counts as live, so that not every ack tries again.
       this.#liveBytes = this.#bytes;
       this.#tellFailure(error, this.#liveBytes);
     }
@@ -103,7 +103,7 @@ export class JournalFile {
     this.#liveBytes += (this.calls.get(entry.callId)?.bytes ?? 0) - before;
   }
 
-  /** The bytes that the line took. */
+  /** Returns the bytes of the written line. */
   #write(entry: Entry, { isDurable }: Durability): number {
     const line = toLine(entry);
     const bytes = Buffer.byteLength(line);
@@ -128,12 +128,12 @@ export class JournalFile {
     throw new Error(`it has grown to ${maxJournalBytes} bytes: end the bridge and start it again`);
   }
 
-  /** A part of a line would spoil the next one. */
+  /** Cuts off a part of a line, which would spoil the next one. */
   #takeBack(): void {
     try {
       this.#cutOff();
     } catch {
-      this.#isTorn = true; // Before the next line it is tried again.
+      this.#isTorn = true; // The next write tries again first.
     }
   }
 
@@ -142,7 +142,7 @@ export class JournalFile {
     this.#isTorn = false;
   }
 
-  /** Whether the next process will find this file. Somebody may have removed it. */
+  /** Whether the file is still at its path. A person or program may have removed it. */
   get #isInPlace(): boolean {
     return statSync(this.#path, { throwIfNoEntry: false })?.ino === this.#inode;
   }
@@ -162,7 +162,7 @@ export class JournalFile {
     this.#bytes = size;
   }
 
-  /** Writes what is held as a new file in the place of the old one, and opens it. */
+  /** Writes all held calls to a new file in place of the old one, and opens it. */
   #rewrite(): void {
     const texts = [...this.calls].map(([callId, held]) => {
       const text = entriesOf(held).map(toLine).join('');
@@ -175,7 +175,7 @@ export class JournalFile {
   }
 
   #tellFailure(error: unknown, bytes: number): JournalUnwritable {
-    // The system names the file, which the model must not read in a result.
+    // The system's message names the file. The model must not read that name in a result.
     const why = (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*$/s, '');
     const isNews = this.#refusedBytes === Number.POSITIVE_INFINITY;
     if (isNews) logLine(`${this.#path} cannot be written (${why}). ${UNTIL_THEN}`);
@@ -183,7 +183,7 @@ export class JournalFile {
     return new JournalUnwritable(why, { cause: error });
   }
 
-  /** A disk that is almost full takes short lines for a while: one of them is no news. */
+  /** A disk that is almost full still takes short lines: only a line as long as a refused one counts as success. */
   #tellSuccess(bytes: number): void {
     if (bytes < this.#refusedBytes) return;
     logLine(`${this.#path} can be written again.`);

@@ -1,6 +1,6 @@
 /**
- * Remembers on disk which calls were asked about and started and what they came to, so that none runs twice, none is
- * lost, and no approval counts for more than the one question it answers.
+ * Remembers on disk which calls were asked about and started, and their results. So no call runs twice, no result is
+ * lost, and an approval counts only for the one question that it answers.
  */
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
@@ -15,13 +15,13 @@ import { type Entry, type Held, replay } from './journal-entries.ts';
 import { JournalFile } from './journal-file.ts';
 
 /**
- * The journal of one bridge: a file of JSON lines to which is appended. Every method is synchronous: what it says is
- * true when it returns, and on disk where a side effect depends on it. Where that cannot be, it throws
+ * The journal of one bridge: a file of JSON lines that only grows at its end. Every method is synchronous. When it
+ * returns, the entry holds, and is on disk where a side effect depends on it. Where that fails, it throws
  * `JournalUnwritable`.
  *
- * Nonces that were used are not listed anywhere, and need not be: a nonce is random and stands in one `asked` line, whose
- * question takes one answer. What a server sends again after the journal has let go of a call is a call that nobody has
- * asked about, and gets a nonce that no old signature covers.
+ * Used nonces are not listed. A nonce is random and stands in one `asked` line, whose question takes one answer. When a
+ * server sends a call again that the journal has forgotten, the call is new: it gets a new nonce, which no old
+ * signature covers.
  */
 export class Journal implements CallBook, Disposable {
   readonly #bootId: string;
@@ -30,7 +30,7 @@ export class Journal implements CallBook, Disposable {
 
   /**
    * Opens a journal, or makes one. Throws when a living bridge has it open, when it cannot be written, or when it is
-   * damaged anywhere but in its last line, which a crash may have torn. `bootId` is new with every start of the process.
+   * damaged anywhere but in its last line, which a crash may have cut. `bootId` is new with every start of the process.
    */
   static open(path: string, bootId: string): Journal {
     try {
@@ -52,7 +52,7 @@ export class Journal implements CallBook, Disposable {
     this.#lock = held;
   }
 
-  /** The ids of all calls it holds: those that were not acked. */
+  /** The ids of all calls in the journal. None of them was acked. */
   get calls(): string[] {
     return [...this.#file.calls.keys()];
   }
@@ -63,7 +63,7 @@ export class Journal implements CallBook, Disposable {
     if (started === undefined) return { state: 'unknown' };
     const { repeatable, change } = started;
     if (started.bootId === this.#bootId) return { state: 'running', change };
-    // A change is asked about again only once it is known that it was not made.
+    // A change is asked about again only after the file's bytes showed that it was not made.
     if (change !== undefined && asked !== undefined) return { state: 'unknown' };
     return { state: 'interrupted', repeatable, change };
   }
@@ -101,9 +101,9 @@ export class Journal implements CallBook, Disposable {
   }
 
   /**
-   * From here on an approval of the call is used up. Starting what is running or finished is a bug, and throws; so is
-   * starting what was interrupted, unless it may run twice or is a change to a file, whose bytes tell that it was not
-   * made. A call that may run twice and was not asked about starts also where nothing can be written.
+   * Uses up the call's approval. Throws for a running or finished call, which is a bug. Throws also for an interrupted
+   * one, unless it may run twice or is a change to a file, whose bytes tell that it was not made. A call that may run
+   * twice and was not asked about starts even where the disk takes nothing.
    */
   start({ callId, tool, effect, idempotent, change }: Start): void {
     const known = this.lookup(callId);
@@ -120,8 +120,8 @@ export class Journal implements CallBook, Disposable {
   }
 
   /**
-   * To be called before a result is sent. The first result stays; a call that never started may have one too. Where
-   * nothing can be written this process still holds it: it can be sent, and must not be asked for by a second run.
+   * The caller calls this before it sends a result. The first result stays. A call that never started may have one too.
+   * Where the disk takes nothing, this process still holds the result: it can be sent, and no second run is needed.
    */
   finish(callId: string, result: ToolResult): void {
     const { started, finished } = this.#held(callId);
@@ -131,8 +131,8 @@ export class Journal implements CallBook, Disposable {
   }
 
   /**
-   * The call was acked: its result is kept elsewhere. What it does not hold it forgets at once. Where nothing can be
-   * written the next process offers the result again, and is acked again.
+   * Forgets an acked call: its result is stored elsewhere. An unknown call needs nothing. Where the disk takes nothing,
+   * the next process offers the result again, and gets another ack.
    */
   forget(callId: string): void {
     if (!this.#file.calls.has(callId)) return;
@@ -140,7 +140,7 @@ export class Journal implements CallBook, Disposable {
     this.#file.compact();
   }
 
-  /** Lets another process open it. May be called twice. */
+  /** Lets another process open the journal. May be called twice. */
   [Symbol.dispose](): void {
     if (this.#file.close()) this.#lock[Symbol.dispose]();
   }
@@ -152,14 +152,14 @@ export class Journal implements CallBook, Disposable {
 
 const DURABLE = { isDurable: true } as const;
 
-/** 144 random bits: nobody meets one twice. */
+/** 144 random bits, so that no nonce repeats. */
 const NONCE_BYTES = 18;
 
 function toAnswer({ decision, by, message }: NonNullable<Held['answered']>): Answered {
   return { decision, by, ...(message !== undefined && { message }) };
 }
 
-/** Locks it before it is read: what the last holder wrote until it let go must be read too. */
+/** Locks the journal before it is read, because the last holder may write until it releases the lock. */
 function lock(path: string): Disposable {
   makePrivateFolders(dirname(path));
   const taken = takeLock(`${path}.lock`);
@@ -187,7 +187,7 @@ function readIfAny(path: string): Buffer {
   }
 }
 
-/** An error of the disk in a sentence; anything else as it is. */
+/** Turns an error of the disk into a sentence. Other errors stay as they are. */
 function toOpenError(error: unknown, path: string): unknown {
   const isOfDisk = error instanceof Error && 'syscall' in error;
   if (!isOfDisk) return error;

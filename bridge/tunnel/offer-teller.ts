@@ -1,34 +1,34 @@
-/** Tells the edge what this bridge offers: a digest in each hello, the set where it is wanted or has changed. */
+/** Tells the edge which tools this bridge offers: a digest in each hello, the set on request or after a change. */
 import type { OfferSet } from '../../shared/offer.ts';
 import { type BridgeFrame, OFFERS_FEATURE } from '../../shared/tunnel.ts';
 
-/** Owns what the edge was told last. */
+/** Knows which set the edge was told last. */
 export class OfferTeller {
   readonly #read: () => Promise<OfferSet | null>;
   #send: ((frame: BridgeFrame) => void) | null = null;
-  /** Of the set that the edge knows of; null for none. */
+  /** Digest of the set that the edge knows; null for none. */
   #told: string | null = null;
   #telling: Promise<void> = Promise.resolve();
 
-  /** `read` gives the set as it is now; it does not reject. */
+  /** `read` returns the present set. It does not reject. */
   constructor(read: () => Promise<OfferSet | null>) {
     this.#read = read;
   }
 
-  /** What goes into a hello. */
+  /** The fields for a hello. */
   async introduce(): Promise<{ offers?: string }> {
     const digest = (await this.#read())?.digest;
     this.#told = digest ?? null;
     return digest === undefined ? {} : { offers: digest };
   }
 
-  /** A welcome came: from here on the edge is told of changes, if it knows of offers at all. */
+  /** A welcome came. From now on the edge is told of changes, if it supports offers. */
   welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void {
     this.#send = features.includes(OFFERS_FEATURE) ? send : null;
     this.changed();
   }
 
-  /** The connection is gone. */
+  /** The connection was lost. */
   lost(): void {
     this.#send = null;
   }
@@ -38,12 +38,12 @@ export class OfferTeller {
     this.#tell(true);
   }
 
-  /** What is offered may be another set now. */
+  /** The offered set may have changed. */
   changed(): void {
     this.#tell(false);
   }
 
-  /** One after the other, so that the newest set is the last one told. */
+  /** Sends one set after the other, so that the newest set is sent last. */
   #tell(isWanted: boolean): void {
     this.#telling = this.#telling.then(async () => {
       const set = await this.#read();

@@ -1,4 +1,4 @@
-/** What a call came to that was ended, and how results fit a frame. */
+/** The results of calls that were ended, and the cut of results to the size of a frame. */
 import { RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 
@@ -11,8 +11,8 @@ export const ENDED: ToolResult = {
 };
 
 /**
- * A result as one frame can hold it; a larger one would be refused now and after every restart. Tools bound what they
- * say, but escaped control characters are six times as long. Half a frame is for what goes around it.
+ * A result that fits into one frame. A larger one would be refused now and after every restart. Tools bound their
+ * texts, but escaped control characters are six times as long. Half of the frame is left for its other fields.
  */
 export function fitFrame(result: ToolResult): ToolResult {
   if (JSON.stringify(result).length <= TUNNEL_LIMITS.maxFrameBytes / 2) return result;
@@ -20,7 +20,7 @@ export function fitFrame(result: ToolResult): ToolResult {
   return { ...rest, data: result.data.slice(0, RUN_LIMITS.maxResultChars) };
 }
 
-/** A short text within what a frame takes. */
+/** A short text, cut to the length that a frame takes. */
 export function fitText(text: string): string {
   return text.slice(0, TUNNEL_LIMITS.maxTextChars).toWellFormed();
 }

@@ -1,4 +1,4 @@
-/** Serves one session over as many connections as it takes: the hello on each, its frames, and what the person is told. */
+/** Serves one session over any number of connections: sends the hello, passes on frames, and reports the status. */
 import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
@@ -26,7 +26,7 @@ export interface Served {
   onStatus(status: BridgeStatus): void;
 }
 
-/** Until the signal aborts, or until the server refuses the bridge for good, which `onStatus` is told. */
+/** Runs until the signal aborts, or until the server refuses the bridge for good. `onStatus` is told of a refusal. */
 export async function serve(
   config: ConnectionConfig,
   served: Served,
@@ -53,7 +53,7 @@ export async function serve(
   }
 }
 
-/** Says hello on a new socket, unless it has gone while we looked at the machine: then a later one may be in use. */
+/** Says hello on a new socket. Says nothing when the socket has closed meanwhile, because a later one may be in use. */
 async function introduce(
   bridgeId: string,
   { looker, session, journal, offers, introduction }: Served,
@@ -61,7 +61,7 @@ async function introduce(
   closed: AbortSignal,
 ): Promise<void> {
   const context = await looker.look().catch(() => undefined);
-  if (context === undefined || closed.aborted) return; // It rejects only when the bridge ends.
+  if (context === undefined || closed.aborted) return; // `look` rejects only when the bridge ends.
   const told = await offers.introduce();
   if (closed.aborted) return;
   const { calls } = journal;
@@ -69,13 +69,13 @@ async function introduce(
   const version = { protocol: TUNNEL_PROTOCOL, features: [LOOK, OFFERS_FEATURE] };
   send({ type: 'hello', ...version, bridgeId, ...introduction, ...told, context, calls: first });
   session.attach(send);
-  // A server that does not know these acks them, and takes its time for that.
+  // One frame takes `maxListedCalls` ids. The server acks the calls that it does not know, which takes some time.
   while (calls.length > 0) {
     send({ type: 'held_calls', calls: calls.splice(0, TUNNEL_LIMITS.maxListedCalls) });
   }
 }
 
-/** Tells an outage once for each reason, not with every attempt to come back. */
+/** Reports an outage once for each reason, not with every attempt to reconnect. */
 function createStatusTeller({ onStatus }: Pick<Served, 'onStatus'>) {
   let told: string | undefined;
   return {

@@ -1,4 +1,4 @@
-/** Calls in, results out, each call once, across any number of connections and processes. */
+/** Takes calls and sends results. Runs each call once, across any number of connections and processes. */
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type {
@@ -23,7 +23,7 @@ export interface Machine extends Desk {
   readonly devices: DeviceAsker;
   readonly journal: Journal;
   readonly offers: OfferTeller;
-  /** What the workspace looks like now. Rejects only when the bridge ends. */
+  /** The workspace's present state. Rejects only when the bridge ends. */
   readonly look: () => Promise<MachineContext>;
 }
 
@@ -32,15 +32,15 @@ interface Work {
   readonly controller: AbortController;
   /** Never rejects. */
   readonly done: Promise<void>;
-  /** How the question about it ended, to be told again: a connection may have lost it. */
+  /** The end of the call's question, to be sent again: a connection may have lost it. */
   resolved?: Resolved;
 }
 
 type Resolved = Extract<BridgeFrame, { type: 'approval_resolved' }>;
 
 /**
- * Owns the calls at work. A call is run once however often it arrives; what its connection does not hear is in the
- * journal until the tunnel acks it.
+ * Owns the running calls. A call runs once, however often it arrives. A result that its connection has lost stays in
+ * the journal until the tunnel acks it.
  */
 export class Session {
   readonly #machine: Machine;
@@ -54,7 +54,7 @@ export class Session {
     this.#calls = new CallLife(machine);
   }
 
-  /** A connection is open; frames go there until {@link detach}. */
+  /** A connection is open. Frames go there until {@link detach}. */
   attach(send: (frame: BridgeFrame) => void): void {
     this.#send = send;
     this.#credit = TUNNEL_LIMITS.outputCredit;
@@ -65,17 +65,17 @@ export class Session {
     this.#machine.offers.lost();
   }
 
-  /** A person is asked about a call. */
+  /** Tells that a person is asked about a call. */
   tellQuestion({ question: { callId, nonce, proposal }, reason }: OpenQuestion): void {
     this.#tell({ type: 'approval_request', callId, nonce, proposal, reason: fitText(reason) });
   }
 
-  /** An answer did not count, and its question is still open. */
+  /** Tells that an answer did not count. Its question is still open. */
   tellRefusal({ callId, nonce }: ApprovalAnswer, why: string): void {
     this.#tell({ type: 'approval_refused', callId, nonce, message: fitText(why) });
   }
 
-  /** The question about a call has ended. */
+  /** Tells that the question about a call has ended. */
   tellResolution(
     { callId, nonce }: Pick<ApprovalQuestion, 'callId' | 'nonce'>,
     resolution: Resolution,
@@ -110,15 +110,15 @@ export class Session {
         void this.#look(frame.lookId);
         return;
       case 'goodbye':
-        return; // The close that follows it says what it means for the connection.
+        return; // The close that follows decides about the connection.
       default:
         frame satisfies never;
     }
   }
 
   /**
-   * Ends everything at work, for the end of the process, and returns when it has ended. A call that was not started
-   * has no result by that: the next process takes it from the start, question included.
+   * Ends all running calls, for the end of the process, and returns when they have ended. A call that was not started
+   * gets no result: the next process takes it from the start, question included.
    */
   async end(): Promise<void> {
     this.detach();
@@ -134,7 +134,7 @@ export class Session {
     const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
     for (const { resolved } of this.#atWork.values()) if (resolved) this.#tell(resolved);
-    // A question whose answer is here needs not be told. Calls taken below tell their questions themselves.
+    // A question whose answer is here need not be sent. Calls taken below send their questions themselves.
     for (const open of asking.pending) {
       if (!answered.has(open.question.nonce)) this.tellQuestion(open);
     }
@@ -142,7 +142,7 @@ export class Session {
     for (const answer of answers) void devices.answer(answer);
   }
 
-  /** The execution contract: what the journal knows of a call decides whether it runs. */
+  /** The journal's state of a call decides whether the call runs. */
   #take(call: ToolCall): void {
     const { callId } = call;
     if (this.#atWork.has(callId)) return;
@@ -177,7 +177,7 @@ export class Session {
     this.#finish(callId, fitFrame({ ...result, metadata: { duration_ms, ...result.metadata } }));
   }
 
-  /** Null for a call that the next process takes up: not started, or a change of which its file tells. */
+  /** Null for a call that the next process takes up: one that was not started, or a change to a file. */
   async #resultOf(call: ToolCall, signal: AbortSignal): Promise<ToolResult | null> {
     try {
       const onOutput = (delta: string) => this.#output(call.callId, delta);
@@ -195,7 +195,7 @@ export class Session {
     this.#tell({ type: 'result', callId, result });
   }
 
-  /** An ack is of a result. A call at work has none yet, and what it was asked and started with is still needed. */
+  /** An ack is for a result. A running call has none yet, and its journal entries are still needed. */
   #forget(callId: string): void {
     if (!this.#atWork.has(callId)) this.#machine.journal.forget(callId);
   }
@@ -211,35 +211,32 @@ export class Session {
     this.#finish(callId, mayHaveActed ? UNKNOWN_OUTCOME : CANCELLED);
   }
 
-  /**
-   * The answer goes to the connection of that moment: what comes late is news to the next run
-   * all the same.
-   */
+  /** Sends the answer over the connection of that moment. A late answer is still useful for the next run. */
   async #look(lookId: string): Promise<void> {
     try {
       this.#tell({ type: 'context', lookId, context: await this.#machine.look() });
     } catch (error) {
-      logTrouble('The workspace could not be looked at', error);
+      logTrouble('The workspace could not be read', error);
     }
   }
 
-  /** Progress is dropped, never queued: while nobody listens, or faster than the other end takes it. */
+  /** Drops live output, and never queues it, without a connection or when the other end is too slow. */
   #output(callId: string, delta: string): void {
     if (this.#send === null || delta.length > this.#credit) return;
     this.#credit -= delta.length;
     this.#tell({ type: 'output', callId, delta });
   }
 
-  /** Sends a frame now or not at all: everything that matters is told again with the next welcome. */
+  /** Sends a frame now or not at all. Everything important is sent again after the next welcome. */
   #tell(frame: BridgeFrame): void {
     this.#send?.(frame);
   }
 }
 
-/** The reason of an abort that is nobody's wish for this call. */
+/** The abort reason for the end of the process, as opposed to a cancelled call. */
 const ENDING = new Error('the bridge is ending');
 
-/** A bug in a tool: said in the log of this machine, not to the model. */
+/** A bug in a tool: its error goes to this machine's log, not to the model. */
 function failed({ tool, callId }: ToolCall, error: unknown): ToolResult {
   logTrouble(`${tool} (${callId}) failed`, error instanceof Error ? error.stack : error);
   return refuse('TOOL_FAILED', `${tool} failed unexpectedly on the developer's machine.`);

@@ -1,4 +1,4 @@
-/** One WebSocket of the bridge, from its handshake to its end: kept alive, its frames parsed. */
+/** One WebSocket of the bridge, from its handshake to its end. Keeps it alive and parses its frames. */
 import { type RawData, WebSocket } from 'ws';
 import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
@@ -12,17 +12,17 @@ import {
   TunnelFrame,
 } from '../../shared/tunnel.ts';
 
-/** What the connection tells its owner. Frames between `onOpen` and `onClose` belong to one socket. */
+/** The events of a connection. Frames between `onOpen` and `onClose` belong to one socket. */
 export interface ConnectionEvents {
-  /** The socket is open: `hello` must be the first frame. `closed` aborts when this very socket is gone. */
+  /** The socket is open, and `hello` must be the first frame. `closed` aborts when this socket has closed. */
   onOpen(send: (frame: BridgeFrame) => void, closed: AbortSignal): void;
   onFrame(frame: TunnelFrame): void;
-  /** The socket is gone, or never came to be, and another attempt follows. */
+  /** The socket has closed or never opened, and another attempt follows. */
   onClose(reason: string): void;
 }
 
 export interface ConnectionConfig {
-  /** http or https; the address of the API. */
+  /** The address of the API, http or https. */
   readonly url: string;
   readonly token: string;
   readonly bridgeId: string;
@@ -30,13 +30,13 @@ export interface ConnectionConfig {
 
 /** One attempt to connect. */
 export interface SocketConfig extends ConnectionConfig {
-  /** How long the server may take to answer the handshake, and then the hello. */
+  /** Milliseconds that the server may take to answer the handshake, and then the hello. */
   readonly answerMs: number;
 }
 
-/** How it ended, and whether there is a point in another. */
+/** The socket's end, and whether another attempt follows. */
 export type Ending =
-  /** `heldMs` is the time since the welcome. */
+  /** Another attempt follows. `heldMs` is the time since the welcome. */
   | { readonly state: 'lost'; readonly reason: string; readonly heldMs: number }
   | { readonly state: 'refused'; readonly reason: string };
 
@@ -48,7 +48,7 @@ export class TunnelSocket {
   readonly #events: ConnectionEvents;
   readonly #closed = new AbortController();
   readonly #answerMs: number;
-  /** The first one counts: what is reported after it are its consequences. */
+  /** The first failure. Later errors are only its consequences. */
   #failure: string | undefined;
   #refusal: string | undefined;
   #goodbye: string | undefined;
@@ -82,7 +82,7 @@ export class TunnelSocket {
   #open(): void {
     this.#heardAt = performance.now();
     this.#pingTimer = setInterval(() => this.#ping(), TUNNEL_LIMITS.pingMs);
-    // Before its hello this end looks at its machine: that time is not the server's.
+    // Before the hello this end looks at its machine. That time does not count against the server.
     clearTimeout(this.#answerTimer);
     this.#events.onOpen((frame) => this.#say(frame), this.#closed.signal);
   }
@@ -109,7 +109,7 @@ export class TunnelSocket {
   }
 
   #receive(data: RawData): void {
-    // What was on its way when this end began to close is told again on the next connection.
+    // A frame that arrives after this end began to close is sent again on the next connection.
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     this.#heardAt = performance.now();
     const text = data.toString();
@@ -133,7 +133,7 @@ export class TunnelSocket {
     this.#socket.close(code);
   }
 
-  /** The server answered the handshake with something else than a socket. */
+  /** The server answered the handshake with an HTTP status instead of a socket. */
   #turnAway(status = 0): void {
     if (status === UNAUTHORIZED || status === FORBIDDEN) {
       this.#refusal = `The server refused the bridge's token (${status}): get a new one.`;
@@ -166,7 +166,7 @@ function connectUrl(url: string, bridgeId: string): URL {
   return target;
 }
 
-/** The version comes first: of another one only that much is understood. */
+/** Checks the version first: nothing else can be read from a frame of another version. */
 function parseFrame(text: string): { readonly frame: TunnelFrame } | { readonly refusal: Refusal } {
   const json = toValue(text);
   const { data: greeting } = Greeting.safeParse(json);
@@ -181,11 +181,11 @@ function toValue(text: string): unknown {
   try {
     return parseJson(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
   } catch {
-    return undefined; // Not JSON, or deeper than any frame.
+    return undefined; // The text is not JSON, or nests deeper than any frame.
   }
 }
 
-/** Why this end does not go on, for the person, and the close code that tells the server. */
+/** Why this end stops, as a sentence for the person, and the close code for the server. */
 interface Refusal {
   readonly code: number;
   readonly message: string;
@@ -202,7 +202,7 @@ function mismatch(theirs: number): Refusal {
   return { code: CLOSE.protocolMismatch, message };
 }
 
-/** Undefined for a close after which the bridge comes back. */
+/** The reason of a close that ends all attempts. Undefined for a close after which the bridge reconnects. */
 function finalReason(code: number, goodbye: string | undefined): string | undefined {
   switch (code) {
     case CLOSE.replaced:

@@ -1,20 +1,22 @@
-/** Holds a folder by its descriptor, so that nobody can swap it, or one above it, for a link while we work in it. */
+/**
+ * Holds a folder by its descriptor, so that no program can replace it, or a folder above, by a link during the work.
+ */
 import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { isSystemError } from '../../machine/system-error.ts';
 import { ToolFailure } from '../failure.ts';
 
-/** A folder held open. Paths from `entry` lead into this very folder, whatever its name leads to by then. */
+/** A folder held open. Paths from `entry` lead into this very folder, even when its name leads elsewhere by then. */
 export interface Anchor extends AsyncDisposable {
   readonly entry: (name: string) => string;
-  /** Makes what was renamed in the folder survive a loss of power. */
+  /** Makes renames in the folder survive a loss of power. */
   readonly sync: () => Promise<void>;
 }
 
 /**
- * Opens a folder by a path in which every link is resolved already, so a link found now was put there since: refused
- * with `PATH_CHANGED`. With `create`, missing folders are made, each inside the one held before it.
+ * Opens a folder by a path in which all links are resolved. A link in it was put there since, and fails with
+ * `PATH_CHANGED`. With `create`, missing folders are made, each inside the one held before it.
  */
 export async function anchorFolder(
   path: string,
@@ -34,20 +36,20 @@ async function makeFolder(path: string): Promise<void> {
   try {
     await mkdir(path);
   } catch (error) {
-    // Made by another call in the meantime: what it is, opening it will tell.
+    // Another call made it in the meantime. Opening it will tell what it is.
     if (!isSystemError(error, 'EEXIST')) throw error;
     return;
   }
   if (!isRoot()) return;
   await using folder = await openFolder(path);
   const held = `/proc/self/fd/${folder.fd}`;
-  // An empty one is all that somebody could put in its place and gain: nothing.
+  // Checks that the folder is empty: replacing it by another empty folder gains an attacker nothing.
   if ((await readdir(held)).length === 0) await giveToOwnerOf(`${held}/..`, folder);
 }
 
 /**
- * Gives what a bridge that runs as root has made to the owner of the folder it is in, who else could not change it:
- * commands run as that owner.
+ * Gives a file or folder that a bridge made as root to the owner of the folder around it. Commands run as that owner,
+ * and could not change it otherwise.
  */
 export async function giveToOwnerOf(folder: string, made: FileHandle): Promise<void> {
   if (!isRoot()) return;
@@ -64,7 +66,7 @@ async function holdFolder(path: string): Promise<Anchor> {
   try {
     const held = `/proc/self/fd/${handle.fd}`;
     const isLinux = process.platform === 'linux';
-    // Elsewhere there is no way into a descriptor: the name is checked again, which leaves a window of microseconds.
+    // Other systems have no path into a descriptor. Checking the name again leaves a window of microseconds.
     const real = isLinux ? await readlink(held) : await realpath(path);
     if (real !== path) throw changed();
     return {

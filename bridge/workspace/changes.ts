@@ -1,4 +1,4 @@
-/** Replaces, deletes and renames files that the workspace let through, if they still are what the change was made from. */
+/** Replaces, deletes and renames files at places that the workspace let through, if the files are still the same. */
 import { randomUUID } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, readdir, rename, rm, unlink } from 'node:fs/promises';
@@ -11,9 +11,9 @@ import { assertRegular, type FileImage, hashOf, inFolderOf, readEntry } from './
 import type { Place } from './workspace.ts';
 
 /**
- * Puts new content in the place of a file, or makes the file where `expected` is null, with its folders. Whoever looks
- * sees the old content or the new one, never a part. Mode and owner stay. `expected` is the hash of the content that
- * the new one was made from; anything else there is a `STALE` failure and nothing is changed.
+ * Replaces the content of a file, or makes the file with its folders where `expected` is null. A reader sees the old
+ * content or the new one, never a part. Mode and owner stay. `expected` is the hash of the content that the new one is
+ * based on. Any other content fails with `STALE`, and nothing is changed.
  */
 export async function replaceImage(
   place: Place<'write'>,
@@ -38,7 +38,7 @@ export async function replaceImage(
   });
 }
 
-/** Deletes one regular file. `expected` is its hash where somebody relies on what it held, else null. */
+/** Deletes one regular file. `expected` is its hash where the caller relies on the content, else null. */
 export async function deleteImage(
   place: Place<'write'>,
   { expected, signal }: { expected: string | null; signal: AbortSignal },
@@ -54,8 +54,8 @@ export async function deleteImage(
 }
 
 /**
- * Gives one regular file another name, in a folder that is made where it is missing, and returns where it is then.
- * `expected` as in {@link deleteImage}. What has the new name already is never overwritten (`FILE_EXISTS`).
+ * Renames one regular file and returns its new path. Makes the new folder where it is missing. `expected` as in {@link
+ * deleteImage}. Never overwrites an existing file (`FILE_EXISTS`).
  */
 export async function moveImage(
   from: Place<'write'>,
@@ -66,7 +66,7 @@ export async function moveImage(
     const old = source.entry(basename(from.path));
     assertRegular(await lstat(old), from);
     return await inFolderOf(to, { create: true }, async (target) => {
-      // Where case does not count, `to` leads to the file itself, by the name that it has.
+      // On a file system that ignores case, `to` leads to the file itself, under its old name.
       const name = basename(to.path === from.path ? to.name : to.path);
       if (expected !== null) await assertExpected(source, from, expected, signal);
       signal.throwIfAborted();
@@ -79,7 +79,7 @@ export async function moveImage(
   });
 }
 
-/** Whether the new name leads to the file itself without being an entry of its own: on file systems without case. */
+/** Whether the new name leads to the file itself and is no entry of its own: on file systems that ignore case. */
 async function isOnlyOtherCase(
   folder: Anchor,
   from: Place,
@@ -92,7 +92,7 @@ async function isOnlyOtherCase(
   return there !== null && !(await readdir(folder.entry('.'))).includes(name);
 }
 
-/** By a second name, which the system refuses to make over anything: a rename would overwrite. */
+/** Links the new name first, which fails where it exists. A rename would overwrite. */
 async function moveOver(old: string, target: string, to: Place): Promise<void> {
   try {
     await link(old, target);
@@ -101,7 +101,7 @@ async function moveOver(old: string, target: string, to: Place): Promise<void> {
     if (isSystemError(error, 'EXDEV')) throw elsewhere(to);
     if (!isSystemError(error, ...NO_HARD_LINKS)) throw error;
     if ((await lstatIfAny(target)) !== null) throw exists(to);
-    // Between these two lines somebody could make such a file: this file system has no better way.
+    // Another program could make this file between these two lines. This file system has no safer way.
     return await rename(old, target);
   }
   await unlink(old);
@@ -123,7 +123,7 @@ function elsewhere({ name }: Place): ToolFailure {
   );
 }
 
-/** Refuses a file that {@link replaceImage} would refuse for what it is, before anybody is asked about it. */
+/** Throws the failure that {@link replaceImage} would throw for the kind of file, before a person is asked. */
 export async function assertReplaceable(place: Place<'write'>): Promise<void> {
   const stats = await lstatIfAny(place.path);
   if (stats !== null) assertMayReplace(stats, place);
@@ -170,13 +170,13 @@ async function writeTemporary(
   await file.sync();
 }
 
-/** What the process's umask leaves of it. */
+/** The process's umask removes bits from it. */
 const NEW_FILE_MODE = 0o666;
-/** Nobody else reads the new content before it has the old one's mode. */
+/** Other users must not read the new content before it has the old file's mode. */
 const PRIVATE_MODE = 0o600;
 const MODE_BITS = 0o7777;
 
-/** The owner first: a change of owner takes mode bits away. */
+/** Sets the owner first, because a change of owner removes mode bits. */
 async function takeOver(file: FileHandle, old: Stats, place: Place): Promise<void> {
   const stats = await file.stat();
   if (stats.uid !== old.uid || stats.gid !== old.gid) {
@@ -191,7 +191,7 @@ async function takeOver(file: FileHandle, old: Stats, place: Place): Promise<voi
   await file.chmod(old.mode & MODE_BITS);
 }
 
-/** Asked right before the change: what is left between the two is a few microseconds. */
+/** Called right before the change. Only a few microseconds are left between the two. */
 async function assertExpected(
   folder: Anchor,
   place: Place,
@@ -205,7 +205,7 @@ async function assertExpected(
   if ((there?.hash ?? null) !== expected) throw staleFailure(place);
 }
 
-/** A file is not what a change was made from. */
+/** The file has other content than the change is based on. */
 export function staleFailure(place: Place): ToolFailure {
   return new ToolFailure(
     'STALE',

@@ -1,4 +1,4 @@
-/** Reads files and folders at places that the workspace let through: only regular files, and never through a link. */
+/** Reads files and folders at places that the workspace let through. Only regular files, and never through a link. */
 import { createHash } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
@@ -26,7 +26,7 @@ export async function readImage(place: Place, signal: AbortSignal): Promise<File
   return await inFolderOf(place, {}, (folder) => readEntry(folder, place, signal));
 }
 
-/** The same, or null where there is no such file; its folder may be missing too. */
+/** The same, or null where the file or its folder does not exist. */
 export async function readImageIfAny(place: Place, signal: AbortSignal): Promise<FileImage | null> {
   try {
     return await readImage(place, signal);
@@ -36,13 +36,13 @@ export async function readImageIfAny(place: Place, signal: AbortSignal): Promise
   }
 }
 
-/** A thing in a folder, as a listing shows it. */
+/** An entry of a folder. */
 export interface FolderEntry {
   readonly name: string;
   readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
-/** What is in a folder, sorted by name. */
+/** The entries of a folder, sorted by name. */
 export async function readEntries(place: Place): Promise<FolderEntry[]> {
   try {
     if (!(await lstat(place.path)).isDirectory()) {
@@ -61,7 +61,7 @@ export async function readEntries(place: Place): Promise<FolderEntry[]> {
   }
 }
 
-/** Works in the folder of a place, held open; what the system refuses comes out as a ToolFailure. */
+/** Works in the folder of a place, held open. Errors of the system become a ToolFailure. */
 export async function inFolderOf<Result>(
   place: Place,
   options: { create?: boolean },
@@ -75,7 +75,7 @@ export async function inFolderOf<Result>(
   }
 }
 
-/** Some bytes of a file of any size; fewer where it ends. */
+/** Some bytes of a file of any size; fewer at its end. */
 export async function readPart(
   place: Place,
   { offset, length }: { offset: number; length: number },
@@ -88,7 +88,7 @@ export async function readPart(
   });
 }
 
-/** The file in its held folder. */
+/** Reads the file in its held folder. */
 export async function readEntry(
   folder: Anchor,
   place: Place,
@@ -107,13 +107,13 @@ export async function readEntry(
   return { bytes, hash: hashOf(bytes) };
 }
 
-/** `O_NONBLOCK`, for a FIFO would otherwise hold the call until somebody writes to it. */
+/** `O_NONBLOCK`, because a FIFO would otherwise block the call until a program writes to it. */
 async function openEntry(folder: Anchor, place: Place): Promise<FileHandle> {
   const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
   return await open(folder.entry(basename(place.path)), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 }
 
-/** Refuses whatever is no regular file, and says what it is. */
+/** Throws for anything but a regular file, and says what it is. */
 export function assertRegular(stats: Stats, place: Place): void {
   if (stats.isFile()) return;
   const kind = stats.isDirectory()

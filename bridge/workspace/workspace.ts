@@ -1,4 +1,4 @@
-/** The folder a bridge works in, and the only road from a path in a call to a path on disk. */
+/** The folder of a bridge. It is the only way from a path in a call to a path on disk. */
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
@@ -20,25 +20,25 @@ export class WorkspaceError extends Error {
   }
 }
 
-/** What a tool wants of a path; `write` includes `read`, for an edit answers with parts of the file. */
+/** The access that a tool asks for. `write` includes `read`, because an edit's answer shows parts of the file. */
 export type Access = 'read' | 'write';
 
-/** A path that was let through. Only {@link Workspace.resolve} makes one, and only a `write` place is ever changed. */
+/** A path that was let through. Only {@link Workspace.resolve} makes one. Only `write` places are ever changed. */
 export interface Place<Granted extends Access = Access> {
   readonly access: Granted;
-  /** As called, relative to the workspace and with `/`; `.` is the workspace itself. */
+  /** As called, relative to the workspace and with `/`. `.` is the workspace itself. */
   readonly name: string;
-  /** Where it really is: absolute, with every symbolic link resolved. Missing parts stand as they were called. */
+  /** The real path: absolute, with every symbolic link resolved. Missing parts stay as called. */
   readonly path: string;
-  /** Whether the call named a symbolic link, and `path` is what it leads to. */
+  /** Whether the call named a symbolic link. `path` is then its target. */
   readonly isLink: boolean;
 }
 
-/** One folder on disk; whoever holds it can reach what is inside, and nothing else. */
+/** One folder on disk. It gives access to everything inside, and to nothing else. */
 export class Workspace {
   /** Absolute, with every symbolic link resolved. */
   readonly root: string;
-  /** The folder as it was opened: absolute paths in calls may begin with either. */
+  /** The folder's path as it was opened. Absolute paths in calls may begin with `root` or with this one. */
   readonly #given: string;
   readonly #closedPaths: readonly string[];
   /** As {@link isWithin} takes them. */
@@ -60,8 +60,8 @@ export class Workspace {
   }
 
   /**
-   * Opens a folder. `/`, the home folder and whatever contains it are refused, as is what is no folder; all with a
-   * {@link WorkspaceError}. `closedPaths` are absolute paths that may neither be read nor changed (our own state).
+   * Opens a folder. Throws a {@link WorkspaceError} for `/`, the home folder, a folder that contains it, and anything
+   * that is no folder. `closedPaths` are absolute paths that may neither be read nor changed (our own state).
    */
   static async open(
     folder: string,
@@ -83,25 +83,25 @@ export class Workspace {
   }
 
   /**
-   * The same folder, of which only these paths and what is below them can be reached; they replace those it had. They
-   * are relative to the folder, and what counts is where a path leads: a link from one of them to elsewhere is refused
-   * as `PATH_NOT_ALLOWED`, and an allowed path that is a link itself allows nothing.
+   * The same folder, limited to these paths and everything below them. They replace the earlier limits and are relative
+   * to the folder. The real path counts: a link from an allowed path to elsewhere is refused as `PATH_NOT_ALLOWED`, and
+   * an allowed path that is itself a link allows nothing.
    */
   limitedTo(allowedPaths: readonly string[]): Workspace {
     return new Workspace(this.root, this.#given, this.#closedPaths, allowedPaths, this.#isShown);
   }
 
   /**
-   * The same folder without what the predicate refuses, which is asked with names relative to the folder: such a path
-   * is neither resolved (`DENIED`) nor shown. It replaces the predicate it had.
+   * The same folder without the paths that `isShown` refuses: they are neither resolved (`DENIED`) nor shown. `isShown`
+   * gets names relative to the folder. It replaces the earlier predicate.
    */
   showing(isShown: (name: string) => boolean): Workspace {
     return new Workspace(this.root, this.#given, this.#closedPaths, this.#allowedPaths, isShown);
   }
 
   /**
-   * Lets a path of a call through, or throws a {@link ToolFailure}. The place may not exist. What the path leads to
-   * can still be swapped afterwards; sandbox/files.ts and changes.ts work on the resolved path in a way that notices.
+   * Lets a path of a call through, or throws a {@link ToolFailure}. The place may not exist. Its target can still be
+   * replaced afterwards; workspace/files.ts and changes.ts notice that.
    */
   async resolve<Wanted extends Access>(path: string, access: Wanted): Promise<Place<Wanted>> {
     if (path.trim() === '' || path.includes('\0')) {
@@ -128,19 +128,19 @@ export class Workspace {
     return toName(relative(this.root, path));
   }
 
-  /** Whether a search may show what is in a file it came across, by its resolved path. */
+  /** Whether a search may show the content of a file that it found, by the file's resolved path. */
   mayShow(path: string): boolean {
     return this.mayName(path) && closureOf(relative(this.root, path)) !== 'secret';
   }
 
-  /** Whether a search may tell that there is such a file: that one holds secrets is no secret. */
+  /** Whether a search may name a file. The name of a file with secrets may be shown. */
   mayName(path: string): boolean {
     if (this.#closedPaths.some((closed) => isInside(closed, path))) return false;
     const name = this.nameOf(path);
     return isWithin(name, this.#allowedPaths) && this.#isShown(name);
   }
 
-  /** The call's path below the root, `..` taken away; nothing on disk is looked at yet. */
+  /** The call's path below the root, without `..`. It does not read the disk. */
   #locate(path: string): string {
     const called = isAbsolute(path) ? resolve(path) : resolve(this.root, path);
     if (isInside(this.root, called)) return called;
@@ -191,7 +191,9 @@ async function realFolder(given: string): Promise<string> {
   );
 }
 
-/** The real path of what exists of `path`, with the missing rest as it is. Throws the system's error otherwise. */
+/**
+ * The real path of the existing part of `path`, with the missing rest as it is. Throws the system's error otherwise.
+ */
 async function resolveExisting(path: string): Promise<string> {
   try {
     return await realpath(path);
@@ -211,7 +213,7 @@ async function isSymbolicLink(path: string): Promise<boolean> {
   }
 }
 
-/** By path segments: `/a/bc` is not inside `/a/b`. A path is inside itself. */
+/** Compares path segments: `/a/bc` is not inside `/a/b`. A path is inside itself. */
 function isInside(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way));
@@ -228,11 +230,11 @@ function outside(path: string): ToolFailure {
   );
 }
 
-/** The policy has judged the call before: its path leads elsewhere by now, or a search came across it. */
+/** The policy judged the call before. The path leads elsewhere by now, or a search found it. */
 function denied(name: string): ToolFailure {
   return new ToolFailure(
     'DENIED',
-    `The rules of this machine are about where ${nameInLine(name)} leads by now: use another path, or ask the person.`,
+    `${nameInLine(name)} leads to a path that the rules of this machine forbid or ask about: use another path, or ask the person.`,
   );
 }
 
