@@ -93,7 +93,7 @@ function toSetting(entry: string): Setting {
 }
 
 function isHarmless({ key, value }: Setting): boolean {
-  // A control character or U+FFFD stands for a byte that we could not write back.
+  // U+FFFD stands for a byte that is not UTF-8, which we could not write back. Control characters are refused too.
   if (/[\p{Cc}\ufffd]/u.test(`${key}${value}`)) return false;
   return HARMLESS.some(([keys, values]) => keys.test(key) && values.test(value));
 }
