@@ -1,4 +1,4 @@
-/** Serves the endpoints, each to those it is for. */
+/** Routes requests to the endpoints, and checks the access of each. */
 import { HTTPException } from 'hono/http-exception';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { Hono } from 'hono/tiny';
@@ -12,7 +12,7 @@ import { countRun, limitRate } from './people/rate-limit.ts';
 import { unlessReset } from './reach.ts';
 
 export const app = new Hono<AppContext>();
-// The small preset comes with a router that takes `/v1/models/` for `/v1/models`. It has no option for another one.
+// Hono's small preset has a router that treats `/v1/models/` like `/v1/models`, and no option to choose another router.
 app.router = new RegExpRouter();
 
 for (const endpoint of endpointsFor('bridge')) {
@@ -23,7 +23,7 @@ for (const endpoint of endpointsFor('bridge')) {
 app.use('*', allowOrigins);
 for (const endpoint of endpointsFor('open')) serve(endpoint);
 
-// Everything else, known or not, is for users with a token: whoever has none learns nothing.
+// All other paths, known or not, need a user's token. Without one, even an unknown path answers 401.
 app.use('*', authenticate('user'));
 app.use('*', limitRate);
 for (const endpoint of endpointsFor('user', 'stream')) serve(endpoint);
@@ -55,7 +55,7 @@ app.onError((thrown, c) => {
   if (thrown instanceof HTTPException) return thrown.getResponse();
   const error = unlessReset(thrown);
   const { status, body } = toWireError(error);
-  const isGone = c.req.raw.signal.aborted; // Nobody hears the answer, and what was cut off is no fault.
+  const isGone = c.req.raw.signal.aborted; // The client has left: errors of the aborted request are not faults.
   if (body.error.code === 'INTERNAL' && !isGone) console.error('request failed', error);
   return toResponse(c.req.path, error, headersOf(error, status));
 });

@@ -1,45 +1,45 @@
-/** An operation of the API with what answers it: a route and its description are one thing. */
+/** The type of an endpoint: its handler, and the description that `/openapi.json` is made from. */
 import type { Context } from 'hono';
 import type * as z from 'zod';
 import type { ErrorCode } from '../shared/errors.ts';
 import type { AppContext } from './people/caller.ts';
 
-/** JSON Schema 2020-12, which OpenAPI 3.1 takes as it is. */
+/** JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export type JsonSchema = z.core.JSONSchema.BaseSchema;
 
 export const TAGS = {
   Chat: 'Messages and the responses to them.',
   Conversations: 'Conversations as a whole.',
-  Answers: 'What only a person can decide: approvals and questions.',
-  Account: 'What there is for the caller.',
+  Answers: 'A person’s answers to approvals and questions.',
+  Account: 'The caller’s account, models, tools and bridges.',
   Bridges: 'The machines where the tools run.',
   OpenAI: 'The agent as OpenAI’s clients see a model. Errors have OpenAI’s shape here.',
   Service: 'The service itself.',
 } as const;
 
-/** Who gets in: anybody, a user's token, that or a ticket for the stream, a bridge's token. */
+/** What a caller needs: nothing, a user's token, a user's token or a ticket for the stream, a bridge's token. */
 export type Access = 'open' | 'user' | 'stream' | 'bridge';
 
 /** A value in the path, the query or a header. */
 export interface Parameter {
   readonly description: string;
-  /** What a client writes, where the zod schema only tells how it is read: a number arrives as text. */
+  /** The form that a client writes, if it differs from the zod schema's input: a number arrives as text. */
   readonly schema?: JsonSchema;
 }
 
-/** A name within the path. With `hasSlashes` its value runs to the path's end. */
+/** A parameter in the path. With `hasSlashes` its value runs to the path's end. */
 export interface PathParameter extends Parameter {
   readonly zod: z.ZodType;
   readonly hasSlashes?: boolean;
 }
 
-/** What an operation reads behind the `?`. */
+/** The query of an operation. */
 export interface Query<Shape extends z.ZodRawShape = z.ZodRawShape> {
   readonly schema: z.ZodObject<Shape>;
   readonly described: Readonly<Record<keyof Shape & string, Parameter>>;
 }
 
-/** Keeps the query's names while the table holds all queries as one type. */
+/** Checks that each query parameter is described, then widens the type, so that a table can hold all queries. */
 export function describeQuery<Shape extends z.ZodRawShape>(query: Query<Shape>): Query {
   return query;
 }
@@ -50,13 +50,13 @@ export interface Header extends Parameter {
   readonly zod: z.ZodType;
 }
 
-/** One form of a success. A string is a text that only the description tells more of. */
+/** One content type of a success. */
 export type Content =
   | { readonly type: 'application/json'; readonly schema: z.ZodType }
   | { readonly type: 'text/markdown' }
   | {
       readonly type: 'text/event-stream';
-      /** What each event is, whatever its framing. */
+      /** The schema of each event in any framing. */
       readonly events: z.ZodType;
       readonly examples: Readonly<Record<string, { summary: string; value: string }>>;
     };
@@ -65,11 +65,11 @@ export interface Answer {
   readonly status: 101 | 200 | 201 | 204;
   readonly description: string;
   readonly content?: readonly Content[];
-  /** Headers by name, with what they say. */
+  /** Descriptions of the headers, by name. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** An error under its status, where no code of ours stands for it. */
+/** An error that has no {@link ErrorCode}. */
 export interface Refusal {
   readonly status: number;
   readonly code: string;
@@ -83,26 +83,26 @@ export function jsonAnswer(status: 200 | 201, description: string, schema: z.Zod
 export interface Operation {
   readonly id: string;
   readonly method: 'get' | 'post' | 'patch' | 'delete';
-  /** As OpenAPI writes it: `/api/v1/conversations/{id}`. */
+  /** In OpenAPI's notation: `/api/v1/conversations/{id}`. */
   readonly path: string;
   readonly tag: keyof typeof TAGS;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
-  /** `run` for what begins a run: it counts for the rate of runs as well as for that of requests. */
+  /** `run` if the operation begins a run. It then counts against both limits, of runs and of requests. */
   readonly rate?: 'run';
-  /** The names within the path. */
+  /** The parameters in the path. */
   readonly params?: Readonly<Record<string, PathParameter>>;
   readonly query?: Query;
   readonly headers?: readonly Header[];
   readonly body?: { readonly schema: z.ZodType; readonly example: unknown };
   readonly answers: readonly Answer[];
-  /** Beyond those that follow from `access`, `query` and `body` (api/openapi/refusals.ts). */
+  /** Errors beyond those that follow from `access`, `query`, `headers` and `body` (api/openapi/refusals.ts). */
   readonly errors?: readonly ErrorCode[];
   readonly refusals?: readonly Refusal[];
 }
 
-/** The only way to a route: worker/app.ts serves these, `/openapi.json` describes them. */
+/** An operation with its handler. worker/app.ts serves only endpoints, and `/openapi.json` describes all of them. */
 export interface Endpoint extends Operation {
   handle(c: Context<AppContext>): Response | Promise<Response>;
 }

@@ -7,11 +7,11 @@ export interface Env extends ModelEnv {
   readonly CONVERSATIONS: DurableObjectNamespace<ConversationPort>;
   readonly TUNNELS: DurableObjectNamespace<TunnelPort>;
   readonly ACCOUNTS: DurableObjectNamespace<AccountPort>;
-  /** HS256 secret, base64url of at least 32 bytes. Without it every request is refused. */
+  /** The HS256 secret: at least 32 bytes in hex, base64 or base64url. Without it no token is accepted. */
   readonly AUTH_SECRET?: string;
   /** Origins of web pages that may call the API, separated by commas: `https://app.example.com`. */
   readonly ALLOWED_ORIGINS?: string;
-  /** How often one account may call, and start a run; 0 for no limit. RATE_LIMITS has what holds without them. */
+  /** Requests and runs a minute for one account. 0 means no limit. RATE_LIMITS has the defaults. */
   readonly RATE_LIMIT_REQUESTS_PER_MINUTE?: string;
   readonly RATE_LIMIT_RUNS_PER_MINUTE?: string;
 }

@@ -1,4 +1,4 @@
-/** The front door: the fetch handler and the Durable Object classes. */
+/** The Worker's entry point: the fetch handler and the Durable Object classes. */
 import { app } from './app.ts';
 import type { Env } from './env.ts';
 

@@ -1,24 +1,24 @@
-/** How late the event loop is, and how long sends wait for each other because of it. */
+/** Measures how late the event loop is. The later it is, the longer sends are held back to be merged. */
 
 export const LOAD_LIMITS = {
-  /** Sends closer together than this are merged into one frame; below what a person can see. */
+  /** Sends closer together than this are merged into one frame. A person cannot see so short a delay. */
   minCoalesceMs: 2,
-  /** The most that text waits on a busy machine: five frames a second still read as a stream. */
+  /** The longest delay on a busy machine: five frames a second still read as a stream. */
   maxCoalesceMs: 200,
-  /** Timers of a machine at ease are late by less than this. */
+  /** Timers of an idle machine are late by less than this. */
   easyMs: 3,
-  /** Milliseconds that sends wait for each one that the loop is late beyond that. */
+  /** Milliseconds of delay for each millisecond of lateness beyond `easyMs`. */
   slope: 10,
-  /** Between two measurements: a twentieth of a second is sooner than any reader notices. */
+  /** Interval of measurements: shorter than any reader notices. */
   probeMs: 50,
-  /** The share that a measurement has in the lateness: it is believed soon when it rises, and slowly when it falls. */
+  /** The weight of a new measurement: the lateness rises quickly and falls slowly. */
   riseShare: 1 / 2,
   fallShare: 1 / 8,
-  /** The most that one measurement counts: beyond it the clock was set, or the machine slept. */
+  /** A longer measurement counts as this much: the clock was set, or the machine slept. */
   maxSampleMs: 1_000,
 } as const;
 
-/** How long sends wait for each other when the loop is late by so much. */
+/** How long sends wait to be merged at this lateness. */
 export function coalesceMsAt(latenessMs: number): number {
   const { minCoalesceMs, maxCoalesceMs, easyMs, slope } = LOAD_LIMITS;
   const wantedMs = (latenessMs - easyMs) * slope;
@@ -33,27 +33,27 @@ export function smoothed(latenessMs: number, sampleMs: number): number {
 }
 
 /**
- * The lateness of the isolate's event loop. Every object and every request of the isolate shares the loop, so one
- * gauge serves them all. A timer measures: the runtime's clock stands still between two events.
+ * The lateness of the isolate's event loop. All objects and requests of the isolate share the loop, so they share one
+ * gauge. It measures with a timer, because the runtime's clock stands still between two events.
  */
 export class LoopGauge {
   #latenessMs = 0;
   #probedAtMs = 0;
 
-  /** How long sends wait for each other now. */
+  /** How long sends wait now to be merged. */
   get coalesceMs(): number {
     return coalesceMsAt(this.#latenessMs);
   }
 
-  /** Whether sends wait longer than on a machine at ease. */
+  /** Whether sends wait longer than on an idle machine. */
   get isLate(): boolean {
     return this.coalesceMs > LOAD_LIMITS.minCoalesceMs;
   }
 
-  /** Measures when the last measurement is old. Call it while something streams: an idle object needs no timer. */
+  /** Measures if the last measurement is older than `probeMs`. To be called while something streams. */
   probe(): void {
     const startMs = Date.now();
-    // Where the clock was set back, the last measurement lies ahead.
+    // Math.abs: if the clock was set back, the last measurement lies in the future.
     if (Math.abs(startMs - this.#probedAtMs) < LOAD_LIMITS.probeMs) return;
     this.#probedAtMs = startMs;
     setTimeout(() => {
@@ -62,7 +62,7 @@ export class LoopGauge {
   }
 }
 
-/** The shortest timer that there is. */
+/** The shortest possible timer. */
 const PROBE_MS = 1;
 
 export const loopGauge = new LoopGauge();

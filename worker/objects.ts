@@ -1,6 +1,6 @@
 /**
- * The one place that turns an id into its object's stub. A stub that failed once fails for ever: take a new one for each
- * call.
+ * Makes the stub of a Durable Object from its id; no other file does. A stub that failed once fails for ever: take a
+ * new one for each call.
  */
 import type { Env } from './env.ts';
 import type { AccountPort, Caller, ConversationPort, TunnelPort } from './ports.ts';

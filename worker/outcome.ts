@@ -1,4 +1,4 @@
-/** Expected failures across an RPC: the runtime carries only an error's message over, so they travel as values. */
+/** Carries expected failures across an RPC as values: of a thrown error the runtime keeps only the message. */
 import { DrawbridgeError, type ErrorCode } from '../shared/errors.ts';
 
 export type Outcome<T> =
@@ -10,7 +10,7 @@ export type Outcome<T> =
       readonly details?: unknown;
     };
 
-/** For the end that is called. Bugs still throw. */
+/** For the called side: turns a DrawbridgeError into a value. Other errors are bugs and still throw. */
 export async function toOutcome<T>(work: () => T | Promise<T>): Promise<Outcome<T>> {
   try {
     return { ok: true, value: await work() };
@@ -21,7 +21,7 @@ export async function toOutcome<T>(work: () => T | Promise<T>): Promise<Outcome<
   }
 }
 
-/** For the end that calls: the value, or the failure thrown again. */
+/** For the calling side: returns the value, or throws the failure again. */
 export function unwrap<T>(outcome: Outcome<T>): T {
   if (outcome.ok) return outcome.value;
   throw new DrawbridgeError(outcome.code, outcome.message, { details: outcome.details });

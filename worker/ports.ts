@@ -1,6 +1,6 @@
 /**
- * What each Durable Object answers, and the types that travel on it. Callers and objects both import this file and never
- * each other. Types only.
+ * The RPC interfaces of the Durable Objects, and the types of their arguments and results. Callers and objects both
+ * import this file and never each other. Types only.
  */
 import type { Cancelled } from '../shared/answers.ts';
 import type {
@@ -21,42 +21,42 @@ import type { ApprovalAnswer, ToolCall, ToolResult } from '../shared/tunnel.ts';
 import type { Machine, RunRequest } from './conversation/store/rows.ts';
 import type { Outcome } from './outcome.ts';
 
-/** Who asks, and of which conversation; both come from the Worker, which has checked the token. */
+/** The calling account and its conversation. The Worker sets both after it has checked the token. */
 export interface Caller {
   readonly account: string;
   readonly conversationId: string;
 }
 
 /**
- * One conversation. Expected failures come back as {@link Outcome}; every method with a caller checks the owner. Followers
- * and whole documents go over its `fetch` (conversation/reading/requests.ts).
+ * One conversation. Expected failures come back as {@link Outcome}. Every method with a caller checks the owner.
+ * Followers and whole documents go over its `fetch` (conversation/reading/requests.ts).
  */
 export interface ConversationPort extends Rpc.DurableObjectBranded {
-  /** Appends a message and answers it; returns as soon as both are stored. */
+  /** Appends a message and starts its response. Returns as soon as both are stored. */
   submit(caller: Caller, submission: Submission): Promise<Outcome<{ responseId: string }>>;
 
-  /** Idempotent: a response that has ended stays as it ended. */
+  /** Ends a response. Idempotent: a response that has ended does not change. */
   cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>>;
 
   /** Changes a message that still waits for its turn. */
   edit(caller: Caller, ordinal: number, content: MessageContent): Promise<Outcome<Cancelled>>;
 
-  /** Whether there is such a response, or for null such a conversation. */
+  /** Fails with NOT_FOUND if the response does not exist, or for null the conversation. */
   find(caller: Caller, ordinal: number | null): Promise<Outcome<void>>;
 
   /** Renames or archives it. A patch without effect writes no event; the account is still updated. */
   update(caller: Caller, patch: ConversationPatch): Promise<Outcome<ConversationInfo>>;
 
-  /** Ends what is at work and deletes everything. When this returns, nothing is on its way to the account any more. */
+  /** Ends the run at work and deletes everything. After it has returned, nothing more is sent to the account. */
   delete(caller: Caller): Promise<Outcome<void>>;
 
-  /** Makes this object a copy, unless it is a conversation already; see `forkConversation`. */
+  /** Makes this object a copy of `source`, unless it is a conversation already; see `forkConversation`. */
   fork(caller: Caller, source: ForkSource): Promise<Outcome<void>>;
 
-  /** A page of what a copy up to this point takes over. */
+  /** A page of the rows that a copy up to this point takes over. */
   forkPage(caller: Caller, point: ForkPoint, start: PageStart): Promise<Outcome<ForkPage>>;
 
-  /** The value is the bridge that the answer goes to: its tunnel hears whether the answer counts. */
+  /** Returns the id of the bridge that the answer goes to. Its tunnel learns whether the answer counts. */
   answerApproval(caller: Caller, callId: string, answer: ApprovalRequest): Promise<Outcome<string>>;
 
   answerClarification(
@@ -65,7 +65,7 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
     answer: ClarificationAnswer,
   ): Promise<Outcome<void>>;
 
-  /** From the tunnel. The first result of a call wins; when this returns it is stored. */
+  /** From the tunnel: the result of a call. The first result counts. It is stored when this returns. */
   settle(callId: string, result: ToolResult): void;
 
   /** From the tunnel: live output of a call. */
@@ -83,7 +83,7 @@ export interface Posted {
   readonly request: RunRequest;
   readonly device: string | undefined;
   readonly delivery: Delivery;
-  /** Fields of the message that say how its own run is to work: one that steers has none. */
+  /** Fields of the request that only the message's own run can follow. A message that steers has none. */
   readonly ownFields: readonly string[];
 }
 
@@ -91,7 +91,7 @@ export interface Posted {
 export interface Submission extends Posted {
   /** The bridge that the message names; a conversation that exists accepts only its own. */
   readonly bridgeId?: string | undefined;
-  /** For a new conversation: its bridge, or null, and how it begins. Null for one that must be there. */
+  /** The settings of a new conversation; `bridgeId` is null without a bridge. Null if the conversation must exist. */
   readonly create: {
     readonly bridgeId: string | null;
     readonly title: string;
@@ -105,28 +105,28 @@ export type ApprovalAsked = Pick<
   'nonce' | 'proposal' | 'reason'
 >;
 
-/** How a question ended, as the bridge says. */
+/** The end of a question, as the bridge reports it. */
 export type ApprovalResolution = Pick<ApprovalAsked, 'nonce'> &
   Pick<Extract<TapeEvent, { type: 'approval_resolved' }>, 'decision' | 'by' | 'message'>;
 
-/** Up to which response a conversation is copied, and whether that is still part of the copy. */
+/** The response up to which a conversation is copied. `through` includes that response. */
 export interface ForkPoint {
   readonly ordinal: number;
   readonly through: boolean;
 }
 
 export interface ForkSource extends ForkPoint {
-  /** The conversation that is copied; it must be the caller's. */
+  /** The conversation to copy. It must be the caller's. */
   readonly from: string;
-  /** Of the new conversation, instead of the old one's. */
+  /** The new conversation's title, if it differs from the old one's. */
   readonly title?: string | undefined;
 }
 
-/** A page of a conversation's rows, with what the copy has of the conversation itself. */
+/** A page of a conversation's rows, with the properties that the copy takes over. */
 export interface ForkPage extends Page {
   readonly bridge: string | null;
   readonly title: string;
-  /** The last response that is copied; 0 when none is. */
+  /** The last response that is copied; 0 if there is none. */
   readonly ordinal: number;
 }
 
@@ -137,7 +137,7 @@ export interface Page {
   readonly next: PageStart | null;
 }
 
-/** Where a page begins: a table of those that are copied, and how many of its rows were taken before. */
+/** The start of a page: an index into the copied tables, and the number of its rows on earlier pages. */
 export interface PageStart {
   readonly table: number;
   readonly offset: number;
@@ -147,126 +147,125 @@ export type TableName = 'tape' | 'runs' | 'turns' | 'results' | 'steers' | 'wind
 
 export type StoredRow = Record<string, SqlStorageValue>;
 
-/** One bridge's side of the edge. The bridge itself comes over `fetch`, with a WebSocket. */
+/** The edge's end of one bridge's tunnel. The bridge itself connects over `fetch`, with a WebSocket. */
 export interface TunnelPort extends Rpc.DurableObjectBranded {
-  /** The bridge as it last introduced itself; null when it never did or belongs to another account. */
+  /** The bridge as of its last hello. Null if it never said hello, or belongs to another account. */
   describe(account: string): MachineSeen | null;
 
-  /** The set of this digest; null where it is not known any more, and like {@link describe}. */
+  /** The set of tools with this digest. Null if it is no longer stored, and like {@link describe}. */
   offers(account: string, digest: string): OfferSet | null;
 
   /**
-   * The bridge with a fresh look at its workspace, for a run that begins: after
-   * CONTEXT_LIMITS.waitMs, and without a bridge that can look, what was known before. Null like
-   * {@link describe}.
+   * The bridge with a fresh look at its workspace, for a run that begins. Returns the last known state if the bridge
+   * cannot look, or does not answer within CONTEXT_LIMITS.waitMs. Null like {@link describe}.
    */
   look(account: string): Promise<Look | null>;
 
-  /** What is shown of the bridge to its owner; null like {@link describe}. */
+  /** The bridge as its owner sees it. Null like {@link describe}. */
   status(account: string): BridgeStatus | null;
 
   /**
-   * Takes calls over. When this returns they are stored; the same call again changes nothing. Says how many rows this
-   * takes, with those by which the calls will be delivered and deleted.
+   * Takes calls over. They are stored when this returns. The same call again changes nothing. Returns the number of
+   * rows written, including the later rows that deliver and delete the calls.
    */
   dispatch(account: string, calls: readonly ToolCall[]): Promise<number>;
 
-  /** Ends calls, now or when the bridge is back. A call that was never sent is simply forgotten. */
+  /** Ends calls, now or when the bridge is back. Forgets a call that was never sent. */
   cancel(account: string, callIds: readonly string[]): void;
 
   /**
-   * Keeps a person's answer until the bridge has acted on it. The first one counts. Says how many rows this takes, with
-   * its deletion.
+   * Keeps a person's answer until the bridge has acted on it. The first answer counts. Returns the number of rows
+   * written, including the answer's deletion.
    */
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>>;
 
-  /** Asked again and again while somebody waits, so that nothing waits here. */
+  /** Answers at once. A caller that waits for the bridge polls this. */
   answerState(account: string, key: AnswerKey): AnswerState;
 }
 
-/** A bridge as it introduced itself: of what it offers only the digest of the set. */
+/** A bridge as of its hello. `offers` is only the digest of the set of tools. */
 export interface MachineSeen extends Omit<Machine, 'offers'> {
   readonly offers?: string;
 }
 
-/** A bridge as it is known now, and the rows that finding out took. */
+/** A bridge as it is known now, and the number of rows that the look wrote. */
 export interface Look {
   readonly known: MachineSeen;
   readonly rows: number;
 }
 
-/** Which question an answer is to. */
+/** Names the question that an answer belongs to. */
 export type AnswerKey = Pick<ApprovalAnswer, 'callId' | 'nonce'>;
 
-/** What became of a person's answer. `over`: it counted, or its question has ended. */
+/** The state of a person's answer. `over`: the answer counted, or its question has ended. */
 export type AnswerState =
   | { readonly state: 'waiting'; readonly connected: boolean }
   | { readonly state: 'refused'; readonly message: string }
   | { readonly state: 'over' };
 
-/** All of a bridge's listing but when it connected, which its account knows. */
+/** A bridge's listing without the time of its connection, which only the account knows. */
 export type BridgeStatus = Omit<BridgeInfo, 'lastConnected'>;
 
-/** One account: which bridges and conversations it has. */
+/** One account: its bridges and conversations. */
 export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Remembers a bridge, and that it connected now. */
   bridgeConnected(bridgeId: string): void;
 
-  /** The bridge that connected last; null when the account has none. */
+  /** The bridge that connected last; null if the account has none. */
   defaultBridge(): string | null;
 
-  /** The one that connected last comes first. */
+  /** All bridges. The bridge that connected last comes first. */
   bridges(): KnownBridge[];
 
-  /** Lists a conversation that was just made; one that is listed already stays as it is. */
+  /** Lists a new conversation. Changes nothing if it is listed already. */
   begin(conversation: Listed): void;
 
-  /** At the end of a response: one row. Lists the conversation where it is not listed, and adds to its text. */
+  /** At the end of a response. Lists the conversation if it is not listed, and adds to its text. Writes one row. */
   answered(answered: Answered): void;
 
-  /** Lists the conversation as it is now; `updatedMs` counts only where it was not listed. */
+  /** Updates the listing. Uses `updatedMs` only if the conversation was not listed. */
   update(conversation: Listed): ConversationInfo;
 
-  /** Takes a deleted conversation off the list. */
+  /** Removes a deleted conversation from the list. */
   forget(conversationId: string): void;
 
   list(query: ListQuery): ConversationList;
 
-  /** Uses a ticket up; false when it was used before. */
+  /** Uses a ticket up. False if it was used before. */
   redeem(ticketId: string, expiresMs: number): boolean;
 }
 
 export interface KnownBridge {
   readonly id: string;
-  /** When it connected last, epoch milliseconds. */
+  /** Time of the last connection, epoch milliseconds. */
   readonly connectedAtMs: number;
 }
 
-/** A conversation as it is listed; times in epoch milliseconds. */
+/** A conversation in the list. Times are epoch milliseconds. */
 export interface Listed {
   readonly id: string;
   readonly title: string;
   readonly archived: boolean;
   readonly createdMs: number;
-  /** When it was last answered. */
+  /** Time of the last answer. */
   readonly updatedMs: number;
 }
 
-/** A conversation at the end of a response; `text` is what was said in it. */
+/** A conversation at the end of a response. `text` is the searchable text of the exchange. */
 export interface Answered extends Listed {
   readonly text: string;
 }
 
 export interface ListQuery {
   readonly limit: number;
-  /** The end of the page before; null for the first one. */
+  /** The end of the previous page; null for the first page. */
   readonly after: ListPosition | null;
-  /** All of them must stand in the title or the text; as `folded` (people/search.ts) gives them. */
+  /** All of them must occur in the title or the text. In the form that `folded` (people/search.ts) returns. */
   readonly words: readonly string[];
   readonly archived: boolean;
 }
 
-/** Where a page of the list ends. */
+/** The last entry of a page of the list. */
 export interface ListPosition {
   readonly updatedMs: number;
   readonly id: string;

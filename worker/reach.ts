@@ -1,21 +1,21 @@
-/** Calls to objects that may be restarting under them: repeated where that is safe, told as unavailable where it is not. */
+/** Handles calls to objects that restart: repeats a call if that is safe, else reports UNAVAILABLE. */
 import { DrawbridgeError } from '../shared/errors.ts';
 
-/** Calls from the Worker to an object that is being restarted. */
+/** The limits of repeated calls to an object that restarts. */
 export const REACH_LIMITS = {
-  /** Attempts after the first one, for what may be done twice: a restart takes some tens of milliseconds. */
+  /** Attempts after the first one. A restart takes some tens of milliseconds. */
   maxRepeats: 3,
-  /** Before the first repeat, doubled for each further one; up to half is taken off. */
+  /** Delay before the first repeat. Doubled for each further one, then shortened by up to half at random. */
   repeatMs: 100,
-  /** What a client is told to wait before it asks again. */
+  /** The `Retry-After` that a client gets. */
   retryAfterSeconds: 1,
 } as const;
 
 /**
- * Makes a call that may be carried out twice, again if its object was reset under it. `call` must take its stub each
- * time: one that failed once fails for ever.
- * @throws {DrawbridgeError} UNAVAILABLE when the object stays away, with `givenUp`. What `call` itself expects, and bugs,
- * are thrown as they came.
+ * Makes a call that may safely run twice, and repeats it if its object was reset. `call` must make a new stub each
+ * time: a stub that failed once fails for ever.
+ * @throws {DrawbridgeError} UNAVAILABLE with the message `givenUp` if the object does not come back. Expected failures
+ * of `call` and bugs are thrown unchanged.
  */
 export async function reach<Result>(
   call: () => Promise<Result>,
@@ -36,29 +36,29 @@ export async function reach<Result>(
   }
 }
 
-/** What a client is told of anything that was thrown: a call that its object did not live to answer is no bug. */
+/** UNAVAILABLE if the object was reset or overloaded, which is not a bug. Any other error unchanged. */
 export function unlessReset(thrown: Error): Error {
   const fault = faultOf(thrown);
   if (fault === 'overloaded') return unavailable(AWAY, thrown);
   return fault === 'reset' ? unavailable(UNKNOWN, thrown) : thrown;
 }
 
-/** Of a request that did not get through, or of which nobody knows. */
+/** The error for a request that did not reach its object, or whose effect is unknown. */
 export function unavailable(message: string, cause?: unknown): DrawbridgeError {
   const { retryAfterSeconds } = REACH_LIMITS;
   return new DrawbridgeError('UNAVAILABLE', message, { details: { retryAfterSeconds }, cause });
 }
 
-const AWAY = 'What was asked for is being restarted. Ask again in a moment.';
-/** For what the object may have done before it was reset, where asking again would do it once more. */
+const AWAY = 'The service for this request is restarting. Try again in a moment.';
+/** The message if the object may have carried out the request before its reset, and a repeat would do it twice. */
 export const UNKNOWN =
-  'A restart came between, and nobody knows whether this was carried out. Look before you send it again; with an ' +
-  'Idempotency-Key a message can be sent again as it is.';
+  'The service restarted during this request, which may or may not have been carried out. Check before you send it ' +
+  'again. A message with an Idempotency-Key can safely be sent again.';
 
 /**
- * Whose fault it was, by the marks that the runtime sets: `reset` the object's end, `overloaded` where asking again would only add
- * to the load, `ours` an expected failure or a bug within the object. Without any mark it may be either: a bug in the call,
- * or one of the object's ends that the runtime does not mark.
+ * The cause of an error, by the marks that the runtime sets. `reset`: the object ended. `overloaded`: a repeat would
+ * only add to the load. `ours`: an expected failure, or a bug inside the object. `unmarked`: a bug in the call, or an
+ * end of the object that the runtime does not mark.
  */
 function faultOf(error: unknown): 'reset' | 'overloaded' | 'ours' | 'unmarked' {
   const { remote, retryable, durableObjectReset, overloaded } = Object(error);

@@ -1,4 +1,4 @@
-/** `me`, `models`, `tools`: what there is for the caller. */
+/** `me`, `models`, `tools`: the caller's account and the models and tools to use. */
 import { Me, ModelList, ToolList } from '../../shared/listings.ts';
 import { TOOLS } from '../../shared/tools/catalogue.ts';
 import { toFunctionDefinition } from '../../shared/tools/definition.ts';
@@ -12,16 +12,16 @@ const TOOL_LIST: ToolList = {
   }),
 };
 
-/** Lists without pages. */
+/** The endpoints of this file. Their lists have no pages. */
 export const ACCOUNT: readonly Endpoint[] = [
   {
     id: 'getMe',
     method: 'get',
     path: '/api/v1/me',
     tag: 'Account',
-    summary: 'Who the caller is',
+    summary: 'Get the caller’s account',
     access: 'user',
-    answers: [jsonAnswer(200, 'All of it.', Me)],
+    answers: [jsonAnswer(200, 'The account and the token’s scope.', Me)],
     handle: (c) => c.json({ account: c.var.caller.sub, scope: 'user' } satisfies Me),
   },
   {
@@ -29,9 +29,9 @@ export const ACCOUNT: readonly Endpoint[] = [
     method: 'get',
     path: '/api/v1/models',
     tag: 'Account',
-    summary: 'Models to answer with',
+    summary: 'List models',
     access: 'user',
-    answers: [jsonAnswer(200, 'All of it.', ModelList)],
+    answers: [jsonAnswer(200, 'The whole list.', ModelList)],
     handle: (c) => c.json(listModels(c.env)),
   },
   {
@@ -39,9 +39,9 @@ export const ACCOUNT: readonly Endpoint[] = [
     method: 'get',
     path: '/api/v1/tools',
     tag: 'Account',
-    summary: 'Tools of the agent',
+    summary: 'List the agent’s tools',
     access: 'user',
-    answers: [jsonAnswer(200, 'All of it.', ToolList)],
+    answers: [jsonAnswer(200, 'The whole list.', ToolList)],
     handle: (c) => c.json(TOOL_LIST),
   },
 ];

@@ -1,4 +1,4 @@
-/** What only a person can decide: approvals, which the bridge judges, and questions. */
+/** Takes a person's answers to approvals, which the bridge verifies, and to clarifications. */
 import { ApprovalTaken, ClarificationTaken } from '../../shared/answers.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CallId, DocumentId } from '../../shared/ids.ts';
@@ -13,7 +13,7 @@ import type { AnswerState, Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 
-/** A person's answers. */
+/** The endpoints of this file. */
 export const ANSWERS: readonly Endpoint[] = [
   {
     id: 'answerApproval',
@@ -22,11 +22,11 @@ export const ANSWERS: readonly Endpoint[] = [
     tag: 'Answers',
     summary: 'Allow or reject a call',
     description:
-      'Answers the question with this nonce, and no other. A yes counts only with a signature by a device that is enrolled at the bridge, over exactly what was shown; a rejection needs none. The first answer counts. The bridge verifies the signature; an answer that it refuses within 5 seconds is 403 `APPROVAL_REFUSED`, and the question stays open.',
+      'Answers only the question with this nonce. An approval needs a signature over exactly what was shown, by a device that is enrolled at the bridge. A rejection needs no signature. The first answer counts. The bridge verifies the signature. If it refuses the answer within 5 seconds, the status is 403 `APPROVAL_REFUSED`, and the question stays open.',
     access: 'user',
     params: {
       ...CONVERSATION_PARAMS,
-      callId: { description: 'The call that waits.', zod: CallId },
+      callId: { description: 'The call that waits for approval.', zod: CallId },
     },
     body: {
       schema: ApprovalRequest,
@@ -39,7 +39,7 @@ export const ANSWERS: readonly Endpoint[] = [
     answers: [
       jsonAnswer(
         200,
-        'The answer counted, or waits for the bridge, which has not refused it so far.',
+        'The answer counted, or the bridge has not refused it so far.',
         ApprovalTaken,
       ),
     ],
@@ -64,11 +64,11 @@ export const ANSWERS: readonly Endpoint[] = [
     path: `${CONVERSATIONS}/{id}/clarifications/{documentId}`,
     tag: 'Answers',
     summary: 'Answer questions',
-    description: 'A question without an answer is passed over. The first answer counts.',
+    description: 'A question without an answer is skipped. The first answer counts.',
     access: 'user',
     params: {
       ...CONVERSATION_PARAMS,
-      documentId: { description: 'The `clarification` that waits.', zod: DocumentId },
+      documentId: { description: 'The `clarification` that waits for answers.', zod: DocumentId },
     },
     body: {
       schema: ClarificationAnswer,
@@ -87,10 +87,9 @@ export const ANSWERS: readonly Endpoint[] = [
 ];
 
 /**
- * Sends the answer to the bridge. Returns when it counted, or when the bridge has not refused it in
-time. It is kept until
- * then, so a bridge that is away gets it later.
- * @throws {DrawbridgeError} APPROVAL_REFUSED for an answer that the bridge says does not count.
+ * Sends the answer to the bridge. Returns when the answer counted, or when the bridge has not refused it within
+ * `refusalMs`. The answer is stored, so a bridge that is offline gets it later.
+ * @throws {DrawbridgeError} APPROVAL_REFUSED if the bridge refuses the answer.
  */
 async function answerApproval(
   env: Env,
@@ -110,7 +109,7 @@ async function answerApproval(
   );
 }
 
-/** Why the bridge refuses the answer; undefined where it does not, or not in time. */
+/** Why the bridge refuses the answer; undefined if it does not, or not in time. */
 async function refusalIn(ask: () => Promise<AnswerState>): Promise<string | undefined> {
   const { refusalMs, refusalPollMs, maxRefusalPollMs } = RUN_LIMITS;
   let pollMs: number = refusalPollMs;

@@ -1,4 +1,4 @@
-/** `bridges`: those of the caller, and where one connects. */
+/** `bridges`: lists the caller's bridges, and connects one. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import { type BridgeInfo, BridgeList } from '../../shared/listings.ts';
@@ -9,16 +9,16 @@ import type { KnownBridge } from '../ports.ts';
 import { reach } from '../reach.ts';
 import { formatConnectUrl } from '../tunnel/connect-url.ts';
 
-/** The machines where the tools run. */
+/** The endpoints of this file. */
 export const BRIDGES: readonly Endpoint[] = [
   {
     id: 'listBridges',
     method: 'get',
     path: '/api/v1/bridges',
     tag: 'Account',
-    summary: 'Bridges, the latest first',
+    summary: 'List bridges, the last connected first',
     access: 'user',
-    answers: [jsonAnswer(200, 'All of it.', BridgeList)],
+    answers: [jsonAnswer(200, 'The whole list.', BridgeList)],
     handle: async (c) => c.json(await listBridges(c.env, c.var.caller.sub)),
   },
   {
@@ -27,7 +27,7 @@ export const BRIDGES: readonly Endpoint[] = [
     path: '/api/v1/bridges/{id}/connect',
     tag: 'Bridges',
     summary: 'Connect a bridge',
-    description: 'A WebSocket (`Upgrade: websocket`), for a token of the scope `bridge` only.',
+    description: 'Opens a WebSocket (`Upgrade: websocket`). Needs a token with the scope `bridge`.',
     access: 'bridge',
     params: { id: { description: 'The bridge that the token names.', zod: BridgeId } },
     answers: [{ status: 101, description: 'The tunnel’s frames follow.' }],
@@ -60,7 +60,7 @@ async function listBridges(env: Env, account: string): Promise<BridgeList> {
   return { items: items.filter((item) => item !== null) };
 }
 
-/** Null for a bridge that turned out to be another account's. */
+/** Null for a bridge that belongs to another account. */
 async function describeBridge(
   env: Env,
   account: string,

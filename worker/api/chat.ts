@@ -1,4 +1,4 @@
-/** `chat`: a message in, a response out, as JSON or as a stream that can be taken up again. */
+/** `chat`: takes a message and returns its response, as JSON or as a stream that can be resumed. */
 import type { Context } from 'hono';
 import { Cancelled } from '../../shared/answers.ts';
 import { ChatResponse } from '../../shared/documents.ts';
@@ -30,7 +30,7 @@ import { CHAT_REQUEST, PLAN_REQUEST } from './examples.ts';
 const IDEMPOTENCY_KEY: Header = {
   name: 'Idempotency-Key',
   description:
-    'The same key with the same body leads to the same response, which is begun once; with another body it is refused.',
+    'Requests with the same key and the same body get the same response, which starts only once. The same key with another body is refused.',
   zod: IdempotencyKey,
 };
 
@@ -41,9 +41,9 @@ const RESPONSE_PARAMS = {
 const ANSWERED: Answer = {
   status: 200,
   description:
-    'The response when it has ended, or when all that is under way waits for a person; as a stream with `"stream": true` or `Accept: text/event-stream`.',
+    'The response, sent when it has ended, or when it only waits for a person. With `"stream": true` or `Accept: text/event-stream` a stream of events.',
   headers: {
-    'Drawbridge-Conversation-Id': 'The conversation, also where this message began it.',
+    'Drawbridge-Conversation-Id': 'The conversation, also if this message began it.',
     'Drawbridge-Response-Id': 'The response, known before its first event.',
   },
   content: [{ type: 'application/json', schema: AnyResponse }, EVENTS],
@@ -58,7 +58,7 @@ const SUBMIT_ERRORS = [
   'IDEMPOTENCY_CONFLICT',
 ] as const;
 
-/** Messages and responses. */
+/** The endpoints of this file. */
 export const CHAT: readonly Endpoint[] = [
   {
     id: 'createResponse',
@@ -67,7 +67,7 @@ export const CHAT: readonly Endpoint[] = [
     tag: 'Chat',
     summary: 'Send a message',
     description:
-      'Without `conversationId` a conversation begins; with it the messages are appended to it. The last message must be the user’s and not empty.',
+      'Appends the messages to the conversation `conversationId`, or begins a new one without it. The last message must have the role `user` and must not be empty.',
     access: 'user',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
@@ -82,7 +82,8 @@ export const CHAT: readonly Endpoint[] = [
     path: '/api/v1/chat/plan',
     tag: 'Chat',
     summary: 'Ask for a plan',
-    description: 'The same as a message in the mode `plan`, in which nothing is changed.',
+    description:
+      'The same as a message in the mode `plan`. The agent changes nothing in this mode.',
     access: 'user',
     rate: 'run',
     headers: [IDEMPOTENCY_KEY],
@@ -96,7 +97,7 @@ export const CHAT: readonly Endpoint[] = [
     method: 'get',
     path: '/api/v1/chat/completions/{id}',
     tag: 'Chat',
-    summary: 'The response as it is now',
+    summary: 'Get a response as it is now',
     access: 'user',
     params: RESPONSE_PARAMS,
     answers: [jsonAnswer(200, 'The response.', ChatResponse)],
@@ -111,9 +112,9 @@ export const CHAT: readonly Endpoint[] = [
     method: 'get',
     path: '/api/v1/chat/completions/{id}/events',
     tag: 'Chat',
-    summary: 'The events of a response',
+    summary: 'Follow the events of a response',
     description:
-      'From the cursor on, up to `done`. A stream may end before: come back with the cursor.',
+      'Sends the events after the cursor, up to `done`. A stream may end earlier: then ask again with the cursor.',
     access: 'stream',
     params: RESPONSE_PARAMS,
     query: EVENTS_QUERY,
@@ -140,12 +141,13 @@ export const CHAT: readonly Endpoint[] = [
     method: 'patch',
     path: '/api/v1/chat/completions/{id}',
     tag: 'Chat',
-    summary: 'Change a message that still waits',
-    description: 'It is named by the response it asks for. To take it back, cancel that response.',
+    summary: 'Change a waiting message',
+    description:
+      '`id` is the response to the message. To withdraw the message, cancel that response.',
     access: 'user',
     params: RESPONSE_PARAMS,
     body: { schema: MessagePatch, example: { content: 'And a test for it, please.' } },
-    answers: [jsonAnswer(200, 'The response goes on waiting.', Cancelled)],
+    answers: [jsonAnswer(200, 'The response still waits.', Cancelled)],
     errors: ['NOT_FOUND', 'ALREADY_STARTED'],
     handle: async (c) => {
       const { caller, ordinal } = addressed(c);
@@ -158,16 +160,12 @@ export const CHAT: readonly Endpoint[] = [
     method: 'post',
     path: '/api/v1/chat/completions/{id}/cancel',
     tag: 'Chat',
-    summary: 'End a run',
-    description: 'A response that has ended stays as it ended.',
+    summary: 'Cancel a response',
+    description: 'A response that has ended does not change.',
     access: 'user',
     params: RESPONSE_PARAMS,
     answers: [
-      jsonAnswer(
-        200,
-        'Its status at this moment; `done` says how the run really ended.',
-        Cancelled,
-      ),
+      jsonAnswer(200, 'The status at this moment. `done` has the final status.', Cancelled),
     ],
     errors: ['NOT_FOUND'],
     handle: async (c) => {
@@ -178,7 +176,7 @@ export const CHAT: readonly Endpoint[] = [
   },
 ];
 
-/** Which response the path names, and for whom. */
+/** The response that the path names, and its caller. */
 function addressed(c: Context<AppContext>): {
   caller: Caller;
   responseId: string;

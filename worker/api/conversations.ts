@@ -1,4 +1,4 @@
-/** `conversations`: the list of them, the newest part of one, its events, and what can be done to it. */
+/** `conversations`: lists conversations; reads, follows, changes, deletes and forks one. */
 import {
   ConversationInfo,
   ConversationList,
@@ -38,7 +38,7 @@ const LIST_QUERY = describeQuery({
   schema: ConversationsQuery,
   described: {
     limit: {
-      description: 'How many at most.',
+      description: 'The most conversations on a page.',
       schema: {
         type: 'integer',
         minimum: 1,
@@ -46,10 +46,12 @@ const LIST_QUERY = describeQuery({
         default: REQUEST_LIMITS.pageSize,
       },
     },
-    cursor: { description: '`nextCursor` of the page before.' },
-    search: { description: 'Words that must all stand in the title or the text, in any case.' },
+    cursor: { description: '`nextCursor` of the previous page.' },
+    search: {
+      description: 'Words that must all occur in the title or the text. Case does not matter.',
+    },
     archived: {
-      description: 'The archived ones instead of the others.',
+      description: 'Lists archived conversations instead of the others.',
       schema: { type: 'boolean', default: false },
     },
   },
@@ -60,7 +62,7 @@ const VIEW_QUERY = describeQuery({
   described: {
     limit: {
       description:
-        'How many messages with their responses at most; those that have not ended are always there.',
+        'The most messages, each with its response. Responses that have not ended are always included.',
       schema: {
         type: 'integer',
         minimum: 1,
@@ -68,11 +70,11 @@ const VIEW_QUERY = describeQuery({
         default: CONVERSATION_LIMITS.shownExchanges,
       },
     },
-    before: { description: '`earlier` of the part that comes after it.' },
+    before: { description: '`earlier` of the part that follows the requested one.' },
   },
 });
 
-/** Conversations as a whole. */
+/** The endpoints of this file. */
 export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   {
     id: 'listConversations',
@@ -80,10 +82,10 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     path: CONVERSATIONS,
     tag: 'Conversations',
     summary: 'List conversations',
-    description: 'The one that was answered last comes first.',
+    description: 'The conversation that was answered last comes first.',
     access: 'user',
     query: LIST_QUERY,
-    answers: [jsonAnswer(200, 'A page of them.', ConversationList)],
+    answers: [jsonAnswer(200, 'A page of the list.', ConversationList)],
     errors: ['INVALID_CURSOR'],
     handle: async (c) => {
       const { limit, cursor, search, archived } = parse(ConversationsQuery, c.req.query());
@@ -98,9 +100,9 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: `${CONVERSATIONS}/{id}`,
     tag: 'Conversations',
-    summary: 'Messages and responses',
+    summary: 'Get messages and responses',
     description:
-      'The newest part of the conversation, which is smaller than `limit` says where responses are large; with `before` the part before it.',
+      'Returns the newest part of the conversation, or with `before` the part before that response. A part with large responses holds fewer messages than `limit`.',
     access: 'user',
     params: CONVERSATION_PARAMS,
     query: VIEW_QUERY,
@@ -122,7 +124,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     access: 'user',
     params: CONVERSATION_PARAMS,
     body: { schema: ConversationPatch, example: { title: 'Two languages' } },
-    answers: [jsonAnswer(200, 'The conversation as it is listed now.', ConversationInfo)],
+    answers: [jsonAnswer(200, 'The conversation as the list now shows it.', ConversationInfo)],
     errors: ['NOT_FOUND'],
     handle: async (c) => {
       const caller = callerOf(c);
@@ -136,18 +138,18 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     method: 'delete',
     path: `${CONVERSATIONS}/{id}`,
     tag: 'Conversations',
-    summary: 'Delete everything of it',
-    description: 'What is at work there is ended first.',
+    summary: 'Delete a conversation',
+    description: 'Ends a run at work first.',
     access: 'user',
     params: CONVERSATION_PARAMS,
-    answers: [{ status: 204, description: 'It is gone.' }],
+    answers: [{ status: 204, description: 'The conversation is deleted.' }],
     errors: ['NOT_FOUND'],
     handle: async (c) => {
       const caller = callerOf(c);
       const deleted = await conversationOf(c.env, caller)
         .delete(caller)
         .catch((error: Error) => notErased(error));
-      // Also where there is none: a list that was not told of a deletion is mended by asking for it again.
+      // Also if the conversation does not exist: a second delete repairs a list that missed the first one.
       await reach<void>(() => accountOf(c.env, caller.account).forget(caller.conversationId));
       unwrap(deleted);
       return c.body(null, 204);
@@ -158,8 +160,8 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     method: 'post',
     path: `${CONVERSATIONS}/{id}/forks`,
     tag: 'Conversations',
-    summary: 'Go on elsewhere',
-    description: 'A new conversation with everything up to the end of one response.',
+    summary: 'Fork a conversation',
+    description: 'Makes a new conversation with everything up to the end of one response.',
     access: 'user',
     params: CONVERSATION_PARAMS,
     body: { schema: ForkRequest, example: { responseId: RESPONSE_ID } },
@@ -181,9 +183,9 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     method: 'get',
     path: `${CONVERSATIONS}/{id}/events`,
     tag: 'Conversations',
-    summary: 'The events of a conversation',
+    summary: 'Follow the events of a conversation',
     description:
-      'From the cursor on, or, where that is too much to tell, from a `snapshot` of the newest part on; it goes on until the client leaves.',
+      'Sends the events after the cursor. If they are too many, begins with a `snapshot` of the newest part instead. Goes on until the client leaves.',
     access: 'stream',
     params: CONVERSATION_PARAMS,
     query: EVENTS_QUERY,
@@ -199,18 +201,18 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
   },
 ];
 
-/** An object that the runtime cannot even start, for its file is damaged: nothing in it can be reached from here. */
+/** The refusal if the runtime cannot start the object because its file is damaged. Throws UNAVAILABLE for a restart. */
 function notErased(error: Error): Outcome<void> {
   const thrown = unlessReset(error);
-  if (thrown instanceof DrawbridgeError) throw thrown; // A restart: asked again, it can be erased.
+  if (thrown instanceof DrawbridgeError) throw thrown; // A restart: the client can try again.
   console.error('a conversation could not be opened to be erased', error);
   const message =
-    'The storage of this conversation is damaged and cannot be opened, so it could not be erased. It is off your list; ' +
-    'whoever runs this server can remove its file.';
+    'The storage of this conversation is damaged and cannot be opened, so it could not be erased. It is off your list. ' +
+    'The operator of this server can remove its file.';
   return { ok: false, code: 'INTERNAL', message };
 }
 
-/** Which response of the conversation this is. */
+/** The ordinal of a response. Throws NOT_FOUND if the response belongs to another conversation. */
 function ordinalIn({ conversationId }: Caller, responseId: string): number {
   const { conversationId: of, ordinal } = parseResponseId(responseId);
   if (of === conversationId) return ordinal;

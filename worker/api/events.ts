@@ -1,4 +1,4 @@
-/** What every `events` path reads and answers, and where its reader stands. */
+/** The query, headers and answers that all `events` paths share, and the cursor of their reader. */
 import type { Context } from 'hono';
 import type * as z from 'zod';
 import { StreamEvent } from '../../shared/events.ts';
@@ -14,22 +14,22 @@ const CURSOR = {
   maximum: Number.MAX_SAFE_INTEGER,
 } as const;
 
-/** What every `events` path reads. */
+/** The query of every `events` path. */
 export const EVENTS_QUERY = describeQuery({
   schema: EventsQuery,
   described: {
     after: {
-      description: 'The id of the last event seen: what follows it is sent.',
+      description: 'The id of the last event seen. The events after it are sent.',
       schema: CURSOR,
     },
-    framing: { description: 'Named events, or unnamed ones with their type inside the data.' },
+    framing: { description: 'Named events, or unnamed events with the type inside the data.' },
   },
 });
 
-/** What a browser's EventSource sends by itself. */
+/** A browser's EventSource sends this header by itself. */
 export const LAST_EVENT_ID: Header = {
   name: 'Last-Event-ID',
-  description: 'The id of the last event seen; it wins over the query’s `after`.',
+  description: 'The id of the last event seen. It takes precedence over `after` in the query.',
   zod: Cursor,
   schema: CURSOR,
 };
@@ -45,17 +45,17 @@ export const EVENTS = {
 export const EVENTS_SOCKET: Answer = {
   status: 101,
   description:
-    'With `Upgrade: websocket`: each message is a JSON array of `{"event", "position"}`, the position null for a heartbeat. The client acknowledges with `{"ack": position}`, and sends nothing else.',
+    'With `Upgrade: websocket`: each message is a JSON array of `{"event", "position"}`. The position is null for a heartbeat. The client acknowledges with `{"ack": position}`, and sends nothing else.',
 };
 
-/** What the request of an `events` path asks for. */
+/** The parsed query of an `events` path. */
 export function eventsQuery(c: Context<AppContext>): z.infer<typeof EventsQuery> {
   return parse(EventsQuery, c.req.query());
 }
 
 /**
- * `Last-Event-ID` wins over `?after=`: an EventSource comes back to the address that it began with, and says by itself
- * what it has seen since. Neither is the beginning.
+ * The reader's cursor; 0 without one. `Last-Event-ID` takes precedence over `?after=`: an EventSource reconnects to its
+ * first address, with the old `after`, and sends the newer position in the header.
  */
 export function cursorOf(c: Context<AppContext>, after: number | undefined): number {
   const lastEventId = c.req.header('last-event-id');

@@ -1,4 +1,4 @@
-/** Examples of the document. Those of streams are written by the code that writes streams. */
+/** Examples in the OpenAPI document. The same code that writes real streams writes the example streams. */
 import type { StreamEvent } from '../../shared/events.ts';
 import { widthOf } from '../../shared/events.ts';
 import type { Framing } from '../../shared/requests.ts';
@@ -19,7 +19,7 @@ export const PLAN_REQUEST = {
   messages: [{ role: 'user', content: 'Plan how main.py could greet in two languages.' }],
 };
 
-/** One short response from its message to its end, in both framings. */
+/** One short response, from the message to `done`, in both framings. */
 export const STREAMS = {
   named: { summary: 'Named events, the default', value: streamIn('named') },
   data: { summary: 'Unnamed events, framing=data', value: streamIn('data') },

@@ -1,4 +1,4 @@
-/** `conversations/{id}/export`: a conversation as a file, which is written while it is read. */
+/** `conversations/{id}/export`: streams a conversation as a file. */
 import { ConversationExport, ExportQuery } from '../../shared/conversations.ts';
 import type { ConversationView } from '../../shared/documents.ts';
 import { readChapter } from '../conversation/reading/requests.ts';
@@ -12,7 +12,7 @@ import { markdownOf } from '../export/markdown.ts';
 import type { Caller } from '../ports.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 
-/** A conversation as a file. */
+/** The endpoint of this file. */
 export const EXPORT: readonly Endpoint[] = [
   {
     id: 'exportConversation',
@@ -24,7 +24,7 @@ export const EXPORT: readonly Endpoint[] = [
     params: CONVERSATION_PARAMS,
     query: describeQuery({
       schema: ExportQuery,
-      described: { format: { description: 'For programs, or for people.' } },
+      described: { format: { description: '`json` is for programs, `markdown` for people.' } },
     }),
     answers: [
       {
@@ -47,9 +47,10 @@ export const EXPORT: readonly Endpoint[] = [
 ];
 
 /**
- * The conversation as it stands now, also where it goes on while a slow client reads: what its later chapters tell ends
- * where its tape ends now. What is at work is in it, unfinished; only a message that is changed while it waits can
- * say its new words. Where the conversation is deleted meanwhile, the body breaks off with an error.
+ * Exports the conversation as it is now, even if it goes on while a slow client reads: later chapters end at the
+ * current position of the tape. The file holds a run at work as it is, unfinished. One exception: a waiting message
+ * that is edited during the export may appear with its new text. If the conversation is deleted during the export, the
+ * body breaks off with an error.
  */
 async function exportConversation(
   env: Env,
@@ -74,7 +75,7 @@ async function exportConversation(
   });
 }
 
-/** All of the conversation. Each chapter is asked for when the one before it was written. */
+/** All views of the conversation. Reads each chapter only when the previous one was written. */
 async function* viewsFrom(
   env: Env,
   caller: Caller,
@@ -90,7 +91,7 @@ async function* viewsFrom(
   }
 }
 
-/** The texts are asked for as fast as the client takes them. */
+/** Takes the texts only as fast as the client reads them. */
 function fileOf(texts: AsyncGenerator<string>, headers: Record<string, string>): Response {
   const encoder = new TextEncoder();
   const body = new ReadableStream<Uint8Array>({

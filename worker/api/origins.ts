@@ -1,18 +1,18 @@
-/** Which web pages may call the API from a browser: the origins that are configured, and by default none. */
+/** Lets web pages of the configured origins call the API from a browser. By default there are none. */
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
 import type { Env } from '../env.ts';
 import type { AppContext } from '../people/caller.ts';
 
-/** What browsers may keep of an answer about origins. */
+/** How long a browser may cache a preflight's answer. */
 export const CORS_LIMITS = {
-  /** Chromium keeps no longer either. */
+  /** Chromium's own maximum. */
   maxAgeSeconds: 7_200,
 } as const;
 
 /**
- * CORS (Fetch standard, section 3.3) for ALLOWED_ORIGINS. It lets a page read answers; it lets nobody in: every request
- * needs its token all the same, and no cookie counts.
+ * CORS (Fetch standard, section 3.3) for ALLOWED_ORIGINS. It only lets a page read answers: every request still needs
+ * its token, and cookies do not count.
  */
 export const allowOrigins: MiddlewareHandler<AppContext> = (c, next) => {
   const allowed = parseOrigins(c.env);
@@ -23,7 +23,7 @@ function handle(origin: string[]): MiddlewareHandler {
   return cors({
     origin,
     allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
-    // No allowHeaders: what the preflight asks for is allowed. OpenAI clients send a dozen of their own.
+    // Without allowHeaders, all headers that the preflight asks for are allowed. OpenAI clients send a dozen.
     exposeHeaders: [
       ...['drawbridge-conversation-id', 'drawbridge-response-id'],
       'drawbridge-ignored-fields',

@@ -1,4 +1,4 @@
-/** `tickets`: for streams whose reader cannot send a token, such as a browser's EventSource. */
+/** `tickets`: opens streams for readers that cannot send a token, such as a browser's EventSource. */
 import { Ticket, TicketRequest } from '../../shared/conversations.ts';
 import { parseResponseId } from '../../shared/ids.ts';
 import { parseBody } from '../desk/parse.ts';
@@ -10,16 +10,16 @@ import { reach } from '../reach.ts';
 import { CONVERSATION_ID } from './examples.ts';
 import { CONVERSATIONS } from './path.ts';
 
-/** The tickets by which a device looks on. */
+/** The endpoint of this file. */
 export const TICKETS: readonly Endpoint[] = [
   {
     id: 'createTicket',
     method: 'post',
     path: '/api/v1/tickets',
     tag: 'Conversations',
-    summary: 'A ticket for one stream',
+    summary: 'Create a ticket for one stream',
     description:
-      'For `?ticket=` of an `events` path, where a reader such as a browser’s EventSource cannot send a token. It opens that stream once.',
+      'The ticket goes into `?ticket=` of an `events` path. It is for readers that cannot send a token, such as a browser’s EventSource. It opens that stream once.',
     access: 'user',
     body: { schema: TicketRequest, example: { conversationId: CONVERSATION_ID } },
     answers: [jsonAnswer(201, 'The ticket.', Ticket)],
@@ -35,7 +35,7 @@ export const TICKETS: readonly Endpoint[] = [
   },
 ];
 
-/** Which stream is asked for: the path it has in the route table, and whose it is. */
+/** The path of the requested stream, its conversation, and its response (null for the whole conversation). */
 function streamOf(request: TicketRequest): {
   path: string;
   conversationId: string;

@@ -1,4 +1,4 @@
-/** A reader's socket to its conversation, taken up again for as long as the reader is there. */
+/** Attaches a reader to its conversation by a socket, and attaches it again if the socket is lost. */
 
 import { formatFollowRequest } from '../conversation/reading/requests.ts';
 import { DONE_CLOSE, type Following } from '../conversation/tape/followers.ts';
@@ -12,12 +12,12 @@ export interface Followed {
   readonly responseId: string | null;
 }
 
-/** The object's answer: a socket, or the response that says why there is none (204: seen to its end; or an error). */
+/** The object's answer: a socket, or a response without one (204 if the reader has seen everything, or an error). */
 export type Attached =
   | { readonly type: 'socket'; readonly socket: WebSocket }
   | { readonly type: 'response'; readonly response: Response };
 
-/** How a socket ended: `done` is the end of the stream, `lost` means attach again with the cursor. */
+/** How a socket ended. `done`: the stream is complete. `lost`: attach again with the cursor. */
 export type Ending = 'done' | 'lost';
 
 async function attach(
@@ -33,7 +33,7 @@ async function attach(
   return { type: 'socket', socket: response.webSocket };
 }
 
-/** {@link attach} for a new reader. Its message is stored already, so an object that restarts just now is waited for. */
+/** {@link attach} for a new reader. Its message is stored already, so this waits for an object that restarts. */
 export async function attachFirst(
   env: Env,
   followed: Followed,
@@ -50,7 +50,7 @@ export async function attachFirst(
   }
 }
 
-/** {@link attach} for a reader that was attached before: an object that is restarting is asked again and again. */
+/** {@link attach} for a reader that lost its socket. Tries `maxReattaches` times; null if the object stays away. */
 export async function attachAgain(
   env: Env,
   followed: Followed,
@@ -63,13 +63,13 @@ export async function attachAgain(
     try {
       return await attach(env, followed, framing, cursor());
     } catch {
-      // The object is being moved or restarted. It is the next try's turn.
+      // The object is moving or restarting. Try again.
     }
   }
   return null;
 }
 
-/** Begins to receive. Messages are handed on as they come until the socket has closed or the signal aborts. */
+/** Accepts the socket and passes its messages to `onText`, until the socket closes or the signal aborts. */
 export function listen(
   socket: WebSocket,
   onText: (text: string) => void,
@@ -87,7 +87,7 @@ export function listen(
     };
     signal.addEventListener('abort', leave);
     socket.accept();
-    if (signal.aborted) leave(); // The reader left while it was attached.
+    if (signal.aborted) leave(); // The signal aborted before the socket was accepted.
   });
 }
 
@@ -95,6 +95,6 @@ function closeQuietly(socket: WebSocket): void {
   try {
     socket.close();
   } catch {
-    // It was closed already: that is what was wanted.
+    // The socket is already closed.
   }
 }

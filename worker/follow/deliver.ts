@@ -1,38 +1,38 @@
-/** A follower's messages on their way to a reader: through resets of the object, and no faster than they are taken. */
+/** Delivers events to a reader, across resets of the object, and no faster than the reader takes them. */
 
 import type { Following } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachAgain, type Followed, listen } from './attach.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 
-/** What messages leave by, as far as it tells how its reader keeps up. */
+/** The reader's connection, as far as it tells how the reader keeps up. */
 export interface Outlet {
   /** UTF-16 units that the reader has not taken yet. */
   readonly buffered: number;
-  /** For how long the reader has taken nothing of what waits for it. */
+  /** How long the reader has taken nothing although something waits for it. */
   readonly stalledForMs: number;
-  /** Resolves when there is room again, or the reader is gone. */
+  /** Resolves if there is room again, or the reader is gone. */
   drained(): Promise<void>;
 }
 
-/** What becomes of the messages. None of its methods may throw. */
+/** Handles the messages of one delivery. None of its methods may throw. */
 export interface Delivery {
   readonly framing: Following['framing'];
-  /** Where to go on behind a socket that was lost. */
+  /** The position to go on from after a socket was lost. */
   cursor(): number;
-  /** Takes one message, and gives the outlet what it makes of it. */
+  /** Formats one message and writes it to the outlet. */
   take(text: string): void;
-  /** Called every FOLLOW_LIMITS.heartbeatMs, to show that the connection lives. */
+  /** Called every FOLLOW_LIMITS.heartbeatMs, to show that the connection is alive. */
   beat(): void;
 }
 
 /**
- * Why a delivery is over: the response has ended; there is nothing to follow any more; the reader took nothing for
- * FOLLOW_LIMITS.stalledMs, or its life was ended by others; or the object could not be followed on.
+ * Why a delivery ended. `done`: the response has ended. `gone`: the conversation no longer exists. `stalled`: the
+ * reader took nothing for FOLLOW_LIMITS.stalledMs. `left`: other code aborted `life`. `lost`: the object stays away.
  */
 export type Delivered = 'done' | 'gone' | 'stalled' | 'left' | 'lost';
 
-/** Resolves when it is over. It ends the life of a reader that has stalled. The outlet stays open. */
+/** Resolves when the delivery has ended. Aborts `life` if the reader stalls. Leaves the outlet open. */
 export async function deliver(
   env: Env,
   followed: Followed,
@@ -49,7 +49,7 @@ export async function deliver(
   }, FOLLOW_LIMITS.heartbeatMs);
   try {
     let attached: Attached | null = first;
-    // Also a socket that came after the end of the life is listened to: that closes it.
+    // Also after the life has ended, because passOn closes the socket.
     while (attached?.type === 'socket') {
       const ending = await passOn(attached.socket, delivery, outlet, life.signal);
       if (ending === 'done') return 'done';
@@ -68,7 +68,7 @@ function isStalled({ stalledForMs }: Outlet): boolean {
   return stalledForMs > FOLLOW_LIMITS.stalledMs;
 }
 
-/** Passes one socket's messages on. A reader that falls far behind loses its socket, not its place on the tape. */
+/** Passes one socket's messages on. Closes the socket if the reader falls far behind; the cursor keeps its place. */
 async function passOn(
   socket: WebSocket,
   delivery: Delivery,

@@ -1,4 +1,4 @@
-/** The JSON answer: what a follower of the response has seen at its end. No object holds a request open for it. */
+/** Makes the JSON answer by following the response to its end, so that no object holds a request open. */
 import type { ChatResponse } from '../../shared/documents.ts';
 import { DrawbridgeError, type WireError } from '../../shared/errors.ts';
 import type { StreamEvent } from '../../shared/events.ts';
@@ -10,8 +10,8 @@ import { unavailable } from '../reach.ts';
 import { type Attached, attachAgain, attachFirst, type Followed, listen } from './attach.ts';
 
 /**
- * Waits for the response's end; with `orWaiting` no longer than until everything of the run that is under way waits for a
- * person. The signal ends the wait and nothing else.
+ * Waits for the end of the response. With `orWaiting` returns earlier if the run only waits for a person. The signal
+ * ends the wait, not the run.
  */
 export async function foldAnswer(
   signal: AbortSignal,
@@ -39,7 +39,7 @@ export async function foldAnswer(
   throw notFollowed();
 }
 
-/** Why the object lets nobody follow: the conversation was deleted meanwhile. */
+/** The error of an object that refuses a follower: the conversation was deleted meanwhile. */
 export async function refusalOf(response: Response): Promise<DrawbridgeError> {
   if (response.ok) return notFollowed();
   const { error } = await response.json<WireError>();
@@ -50,7 +50,7 @@ function notFollowed(): DrawbridgeError {
   return unavailable('The answer could not be followed to its end. Ask for it by its id.');
 }
 
-/** A response that was cancelled before it started has an end and no start. */
+/** Reads the whole response. A response that was cancelled before it started has no start event to fold. */
 async function readAnswer(env: Env, { caller, responseId }: Followed): Promise<ChatResponse> {
   const { ordinal } = parseResponseId(responseId ?? '');
   const whole = await readWhole(env, { caller, ordinal });
@@ -64,7 +64,7 @@ class Answer {
 
   readonly #open = new Set<string>();
 
-  /** Whether a person is asked, and nothing else is under way: all documents that are open hold a question. */
+  /** Whether the run only waits for a person: every open document holds a question. */
   get isWaiting(): boolean {
     const { response } = this;
     if (response?.status !== 'waiting') return false;

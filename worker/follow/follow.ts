@@ -1,9 +1,9 @@
-/** A reader's request for events, by the transport that it asks for. */
+/** Answers a reader's request for events by the transport that it asks for. */
 import type { Env } from '../env.ts';
 import { followAsSocket } from './socket-adapter.ts';
 import { followAsSse, type SseFollowed } from './sse-adapter.ts';
 
-/** With `Upgrade: websocket` a WebSocket, where the framing has no meaning; else SSE. */
+/** With `Upgrade: websocket` a WebSocket, which ignores the framing; else SSE. */
 export async function follow(request: Request, env: Env, followed: SseFollowed): Promise<Response> {
   const isUpgrade =
     request.method === 'GET' && request.headers.get('upgrade')?.toLowerCase() === 'websocket';

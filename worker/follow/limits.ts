@@ -7,25 +7,28 @@ const MINUTE = 60 * SECOND;
 /** The adapter between an object's socket and its reader's SSE response or WebSocket. */
 export const FOLLOW_LIMITS = {
   heartbeatMs: 15 * SECOND,
-  /** How long an answer in one piece may take under its own status; then its headers are sent, with 200. */
+  /** How long an answer in one piece keeps its own status. After that its headers are sent with 200. */
   heldMs: 15 * SECOND,
-  /** Between two spaces ahead of such an answer. The second write behind a client's leaving fails, the third says so. */
+  /**
+   * Interval of the spaces that are written before a late answer in one piece. After a client has left, the second
+   * write fails, and the third one notices it.
+   */
   trickleMs: 5 * SECOND,
-  /** A reader that takes nothing for this long is gone. */
+  /** A reader that takes nothing for this long counts as gone. */
   stalledMs: 30 * SECOND,
-  /** Bytes of one write to it, which ends when all of them were taken: a slow reader takes so many in that time. */
+  /** Bytes of one write to a reader. A reader must take this much within `stalledMs`. */
   pieceBytes: 128 * KIB,
-  /** A response ends by then and the client returns with its cursor: bounds leaks and the CPU of one request. */
+  /** A stream ends after this time, and the client returns with its cursor. Bounds leaks and the CPU of one request. */
   maxLifeMs: 10 * MINUTE,
-  /** The client's delay before it returns, as SSE `retry:`. */
+  /** The client's delay before it reconnects, sent as SSE `retry:`. */
   retryMs: 100,
-  /** Bytes waiting for a slow reader before the adapter lets go of its socket; the tape keeps the rest. */
+  /** UTF-16 units that may wait for a slow reader. Beyond it the object's socket is closed; the tape has the rest. */
   maxBufferedBytes: 256 * KIB,
-  /** Unacknowledged bytes on a WebSocket at which the adapter goes on: well below, or each ack would let it go again. */
+  /** Unacknowledged UTF-16 units at which a WebSocket's delivery resumes: low enough that it does not stop at once. */
   resumeBytes: 128 * KIB,
   /** UTF-16 units of a WebSocket reader's message: `{"ack": position}` with a safe integer takes 26. */
   maxAckChars: 64,
-  /** Between two attempts to attach again after the object's socket closed, and how many of them. */
+  /** Interval and number of the attempts to attach again after the object's socket has closed. */
   reattachMs: 200,
   maxReattaches: 150,
 } as const;

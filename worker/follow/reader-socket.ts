@@ -1,4 +1,4 @@
-/** A reader's WebSocket: what was sent on it and not acknowledged yet, and how it ends. */
+/** A reader's WebSocket. It counts the text that the reader has not acknowledged yet. */
 
 import {
   lastPositionIn,
@@ -9,21 +9,21 @@ import {
 import type { Outlet } from './deliver.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 
-/** Nothing here throws, whatever the reader sends; after the first reason to end, nothing is sent or heard any more. */
+/** Never throws, whatever the reader sends. After `close`, it neither sends nor reads. */
 export class ReaderSocket implements Outlet {
-  /** Aborted when the socket has ended; whoever aborts it closes the socket next. */
+  /** Aborted when the socket has ended. Other code that aborts it must then call `close`. */
   readonly life = new AbortController();
   readonly #socket: WebSocket;
   #cursor: number;
-  /** The highest position that was ever sent: behind a crash the cursor can be lower. */
+  /** The highest position that was ever sent. After a crash the cursor can be lower. */
   #farthest: number;
   #isClosed = false;
   #unacked: { readonly position: number; readonly size: number }[] = [];
   #buffered = 0;
-  /** While too much is unacknowledged: since when no ack has come, and who waits for them. */
+  /** Set while too much is unacknowledged: the time of the last progress, and the promise of `drained`. */
   #behind: { quietSinceMs: number; readonly caughtUp: PromiseWithResolvers<void> } | null = null;
 
-  /** Takes the server's end of a pair over; the reader stands at `cursor`. */
+  /** Takes over the server's end of a WebSocket pair. The reader has seen everything up to `cursor`. */
   constructor(socket: WebSocket, cursor: number) {
     this.#socket = socket;
     this.#cursor = cursor;
@@ -34,7 +34,7 @@ export class ReaderSocket implements Outlet {
     socket.accept();
   }
 
-  /** Behind the last event that was sent. */
+  /** The position after the last event that was sent. */
   get cursor(): number {
     return this.#cursor;
   }
@@ -60,11 +60,11 @@ export class ReaderSocket implements Outlet {
     try {
       this.#socket.send(text);
     } catch {
-      this.close(READER_CLOSE.comeBack); // It closed under us.
+      this.close(READER_CLOSE.comeBack); // The socket is already closed.
     }
   }
 
-  /** Ends it; the first reason counts. */
+  /** Closes the socket. Only the first call has an effect. */
   close({ code, reason }: ReaderClose): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -73,7 +73,7 @@ export class ReaderSocket implements Outlet {
     try {
       this.#socket.close(code, reason);
     } catch {
-      // It was closed already: that is what was wanted.
+      // The socket is already closed.
     }
   }
 
@@ -88,7 +88,7 @@ export class ReaderSocket implements Outlet {
   }
 
   #count(position: number, size: number): void {
-    // What a crash took back has arrived once the snapshot has that was sent behind it.
+    // A crash took positions back. An ack of the snapshot that follows also acknowledges everything sent before it.
     if (position < this.#cursor) {
       this.#unacked = this.#unacked.map(({ size }) => ({ position, size }));
     }
@@ -100,7 +100,7 @@ export class ReaderSocket implements Outlet {
     this.#behind ??= { quietSinceMs: Date.now(), caughtUp: Promise.withResolvers() };
   }
 
-  /** An ack of what was acknowledged before changes nothing, so repeating one does not keep a stalled reader alive. */
+  /** A repeated ack changes nothing, so it cannot keep a stalled reader alive. */
   #acknowledge(position: number): void {
     const first = this.#unacked.findIndex((message) => message.position > position);
     const arrived = this.#unacked.splice(0, first < 0 ? this.#unacked.length : first);

@@ -1,4 +1,4 @@
-/** Holds a reader's WebSocket, so that its conversation's object can sleep, be reset, and be left while the reader lags. */
+/** Holds a reader's WebSocket outside the conversation's object, so that the object can sleep and be reset. */
 import { waitUntil } from 'cloudflare:workers';
 import { formatEvents, READER_CLOSE, type ReaderClose } from '../../shared/reader-socket.ts';
 import type { Env } from '../env.ts';
@@ -8,13 +8,13 @@ import { FOLLOW_LIMITS } from './limits.ts';
 import { ReaderSocket } from './reader-socket.ts';
 
 export interface SocketFollowed extends Followed {
-  /** Where the reader stands. */
+  /** The reader's position. */
   readonly cursor: number;
 }
 
 /**
- * The answer to a reader's upgrade: a refusal of the object as it is, else a socket. A response that was seen to its end
- * is a socket that closes at once, since a browser cannot read the status of a WebSocket that it did not get.
+ * Answers a reader's upgrade with a socket, or with the object's refusal. If the reader has seen everything, the socket
+ * closes at once: a browser cannot read the status of a refused WebSocket.
  */
 export async function followAsSocket(
   request: Request,
@@ -26,13 +26,13 @@ export async function followAsSocket(
   if (first.type === 'response' && !first.response.ok) return first.response;
   const { 0: client, 1: server } = new WebSocketPair();
   const reader = new ReaderSocket(server, cursor);
-  if (request.signal.aborted) reader.close(READER_CLOSE.done); // It left while it was attached.
-  // Else a reader that leaves would cut off an attach under way, whose socket nobody would close.
+  if (request.signal.aborted) reader.close(READER_CLOSE.done); // The reader left during attachFirst.
+  // Without waitUntil, a reader that leaves would cut off an attach under way, and its socket would stay open.
   waitUntil(passOn(env, followed, first, reader));
   return new Response(null, { status: 101, webSocket: client });
 }
 
-/** Whatever happens, both sockets are closed and no timer is left. */
+/** Always closes both sockets and clears the timer. */
 async function passOn(
   env: Env,
   followed: Followed,

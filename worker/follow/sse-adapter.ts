@@ -1,4 +1,4 @@
-/** Holds the SSE response that the object must not hold, so that the object can sleep and a deploy goes unseen. */
+/** Holds a reader's SSE response outside the object, so that the object can sleep and survive a deploy unnoticed. */
 import { waitUntil } from 'cloudflare:workers';
 import type { Framing } from '../../shared/requests.ts';
 import { formatEvent, lastCursorIn } from '../../shared/sse.ts';
@@ -10,13 +10,14 @@ import { SSE_HEADERS, SseWriter } from './sse-writer.ts';
 
 export interface SseFollowed extends Followed {
   readonly framing: Framing;
-  /** Where the reader stands. */
+  /** The reader's position. */
   readonly cursor: number;
 }
 
 /**
- * The response of a follower. It ends with the followed response, with the request's signal, when nothing was taken
- * for FOLLOW_LIMITS.stalledMs, or after FOLLOW_LIMITS.maxLifeMs; a client that is not done returns with its cursor.
+ * Streams events to a follower. The stream ends with the followed response, with the request's signal, if the reader
+ * takes nothing for FOLLOW_LIMITS.stalledMs, or after FOLLOW_LIMITS.maxLifeMs. An unfinished client returns with its
+ * cursor.
  */
 export async function followAsSse(
   request: Request,
@@ -33,12 +34,12 @@ export async function followAsSse(
     return new Response(null, init);
   }
   const writer = new SseWriter();
-  // Else a reader that leaves would cut off an attach under way, whose socket nobody would close.
+  // Without waitUntil, a reader that leaves would cut off an attach under way, and its socket would stay open.
   waitUntil(passOn(env, followed, first, writer, request.signal));
   return new Response(writer.readable, init);
 }
 
-/** Never throws: whatever happens, the stream ends and the socket is closed. */
+/** Always ends the stream and closes the socket. Never throws. */
 async function passOn(
   env: Env,
   followed: SseFollowed,
@@ -50,7 +51,7 @@ async function passOn(
   const life = new AbortController();
   const end = () => life.abort();
   requestSignal.addEventListener('abort', end);
-  if (requestSignal.aborted) end(); // The reader left while it was attached.
+  if (requestSignal.aborted) end(); // The reader left during attachFirst.
   const recycle = setTimeout(end, FOLLOW_LIMITS.maxLifeMs);
   let cursor = followed.cursor;
   const delivery: Delivery = {

@@ -1,9 +1,9 @@
-/** The writing end of a streamed response: one write at a time, everything that came meanwhile in the next. */
+/** Writes a streamed response: one write at a time, with all text that has come since the last one. */
 
 import type { Outlet } from './deliver.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 
-/** Of every SSE response; the last one keeps nginx from collecting it. */
+/** The headers of every SSE response. `x-accel-buffering` keeps nginx from buffering it. */
 export const SSE_HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
@@ -25,17 +25,17 @@ export class SseWriter implements Outlet {
     this.#writer = writable.getWriter();
   }
 
-  /** UTF-16 units that the reader has not taken yet, without what is being written. */
+  /** UTF-16 units that wait, without those of the write under way. */
   get buffered(): number {
     return this.#waiting.length;
   }
 
-  /** Whether a write has failed: nobody reads any more. */
+  /** Whether a write has failed, because the reader has left. */
   get isGone(): boolean {
     return this.#isGone;
   }
 
-  /** How long the piece under way has waited for its reader; without end for one that is gone. */
+  /** How long the write under way has waited for the reader. Infinite if the reader is gone. */
   get stalledForMs(): number {
     if (this.#isGone) return Number.POSITIVE_INFINITY;
     return this.#busySinceMs === null ? 0 : Date.now() - this.#busySinceMs;
@@ -46,14 +46,14 @@ export class SseWriter implements Outlet {
     if (this.#busySinceMs === null) this.#drained = this.#drain();
   }
 
-  /** Resolves when everything was taken, or the reader is gone. */
+  /** Resolves when the reader has taken everything, or is gone. */
   drained(): Promise<void> {
     return this.#drained;
   }
 
   /**
-   * Closes after what is waiting. Drops it when the signal says that nobody reads any more, and when the reader takes
-   * nothing for FOLLOW_LIMITS.stalledMs: the caller's own timers may be cleared by now.
+   * Writes the waiting text, then closes. Drops the text if the signal aborts, or if the reader takes nothing for
+   * FOLLOW_LIMITS.stalledMs. It has its own timer, because the caller's timers may be cleared by now.
    */
   async end(signal: AbortSignal): Promise<void> {
     const drop = () => void this.#writer.abort(signal.reason).catch(() => undefined);
@@ -66,7 +66,7 @@ export class SseWriter implements Outlet {
       await this.#drained;
       await this.#writer.close();
     } catch {
-      // The reader is gone: there is nobody to close the stream for.
+      // The reader is gone, so the stream needs no close.
     } finally {
       clearInterval(watch);
       signal.removeEventListener('abort', drop);
@@ -84,7 +84,7 @@ export class SseWriter implements Outlet {
         }
       }
     } catch {
-      // Not always does the request's signal say so: then the next heartbeat ends the adapter.
+      // The reader is gone. If the request's signal does not abort, the next heartbeat ends the delivery.
       this.#isGone = true;
       this.#waiting = '';
     } finally {
@@ -93,7 +93,7 @@ export class SseWriter implements Outlet {
   }
 }
 
-/** A write ends when all of it was taken: in pieces, a slow reader of much is told from one that has stopped. */
+/** A write ends when all of it was taken. Small writes distinguish a slow reader from one that has stopped. */
 function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   const { pieceBytes } = FOLLOW_LIMITS;
   for (let at = 0; at < bytes.length; at += pieceBytes) yield bytes.subarray(at, at + pieceBytes);

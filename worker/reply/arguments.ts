@@ -1,26 +1,26 @@
-/** The arguments of a tool call while the model still writes them: JSON text in, decoded strings out. */
+/** Reads the arguments of a tool call while the model still writes them: JSON text in, decoded strings out. */
 import { JsonString } from './json-string.ts';
 
-/** Of the top-level properties that are strings, as they are written. */
+/** Part of a top-level property whose value is a string. */
 export type ArgumentEvent =
   | { readonly type: 'delta'; readonly name: string; readonly delta: string }
   /** The string is complete. An empty one had no delta. */
   | { readonly type: 'end'; readonly name: string };
 
-/** What is expected next, or read; `over` is behind the object, or in what is no JSON object. */
+/** What the reader expects next, or reads now. `over`: the object has ended, or the text is not a JSON object. */
 type State = 'object' | 'name' | 'colon' | 'value' | 'comma' | Inside | 'over';
 type Inside = 'in_name' | 'in_string' | 'in_value';
 
 /**
- * Reads every character once. It finds strings and does not judge: what is no JSON object yields nothing more, and
- * whether the arguments are valid is decided elsewhere, at the end. Of a property written twice the first is read.
+ * Reads every character once. Finds strings without validating: text that is not a JSON object gives no more events,
+ * and other code validates the arguments at the end. Reads only the first of several properties with the same name.
  */
 export class ArgumentReader {
   #state: State = 'object';
   #string = new JsonString();
   #name = '';
   readonly #names = new Set<string>();
-  /** In a value that is not read: its open brackets, and whether a string in it is open. */
+  /** Inside a skipped value: the number of open brackets, and whether a string is open. */
   #depth = 0;
   #isQuoted = false;
   #events: ArgumentEvent[] = [];
@@ -33,7 +33,7 @@ export class ArgumentReader {
     return events;
   }
 
-  /** Returns the index behind what was read. */
+  /** Returns the index after the characters read. */
   #read(input: string, at: number): number {
     switch (this.#state) {
       case 'in_name':
@@ -86,7 +86,7 @@ export class ArgumentReader {
     return end;
   }
 
-  /** A string inside a value that is not read. */
+  /** Reads a string inside a skipped value. */
   #readQuoted(input: string, start: number): number {
     const { end, state } = this.#string.read(input, start);
     if (state === 'broken') this.#state = 'over';

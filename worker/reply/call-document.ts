@@ -1,4 +1,4 @@
-/** The document of one tool call, from the call's name to its arguments; the conversation adds what it comes to. */
+/** Writes the document of one tool call, from its name to its arguments. The conversation adds the result. */
 import type { DocumentType, Metadata } from '../../shared/documents.ts';
 import { languageOf } from '../../shared/languages.ts';
 import { renameArguments, type ToolDocument } from '../../shared/tools/definition.ts';
@@ -8,15 +8,15 @@ import type { UpstreamCall } from '../upstream/calls.ts';
 import { type ArgumentEvent, ArgumentReader } from './arguments.ts';
 import type { DocumentWriter } from './document-writer.ts';
 
-/** A call of a reply that has ended. */
+/** A call of a reply that has ended, with the ids it has here. */
 export interface ReplyCall extends UpstreamCall {
   readonly callId: string;
   readonly documentId: string;
 }
 
 /**
- * Follows the arguments as they are written. The document waits for the one that is its subject (a path, a command)
- * before it starts; the one that is its content streams.
+ * Follows the arguments as they are written. The document starts when its subject (a path, a command) is complete. Its
+ * content streams.
  */
 export class CallDocument {
   readonly #writer: DocumentWriter;
@@ -34,7 +34,7 @@ export class CallDocument {
   readonly #subject = new StreamedArgument();
   readonly #content = new StreamedArgument();
 
-  /** `onReady` is called when the document waits for nothing but {@link start}. */
+  /** Calls `onReady` when the document only waits for {@link start}. */
   constructor(writer: DocumentWriter, callId: string, toolbox: Toolbox, onReady: () => void) {
     this.#writer = writer;
     this.#callId = callId;
@@ -52,7 +52,7 @@ export class CallDocument {
     this.#early = '';
   }
 
-  /** Starts the document with what is known, once; without a name there is nothing to start. */
+  /** Starts the document with the arguments known so far. Has no effect before the name is known, or a second time. */
   start(): void {
     if (this.#name === null || this.#documentId !== '') return;
     const subject = this.#subject.isWhole ? this.#subject.text : undefined;
@@ -65,7 +65,7 @@ export class CallDocument {
     if (this.#content.text !== '') this.#writer.addContent(documentId, this.#content.text);
   }
 
-  /** The reply has ended: the rest of the document but its end, which comes with the call's result. */
+  /** To be called when the reply has ended. Writes the rest of the document. Its end comes with the call's result. */
   finish(call: UpstreamCall): ReplyCall {
     if (this.#name === null) this.#setName(call.name);
     const args = call.arguments && renameArguments(this.#tool ?? { renamed: {} }, call.arguments);
@@ -79,7 +79,7 @@ export class CallDocument {
     return { ...call, arguments: args, callId: this.#callId, documentId };
   }
 
-  /** Whether any argument is wanted before all are there. */
+  /** Whether the document needs any argument before the call is complete. */
   get #isFollowed(): boolean {
     return this.#shape.subject !== null || this.#shape.content !== null;
   }
@@ -99,7 +99,7 @@ export class CallDocument {
     else if (delta !== '') this.#writer.addContent(this.#documentId, delta);
   }
 
-  /** With all that is wanted at the start, or without, where the content has come first. */
+  /** Ready if the subject is complete, or if the content has come before it. */
   #startWhenReady(): void {
     if (this.#documentId !== '') return;
     const isReady = this.#shape.subject === null || this.#subject.isWhole;
@@ -107,12 +107,12 @@ export class CallDocument {
   }
 }
 
-/** What the call's document is made of; `subject` and `content` are names of arguments. */
+/** The form of the call's document. `subject` and `content` are names of arguments. */
 interface Shape {
   readonly type: DocumentType;
   readonly subject: string | null;
   readonly content: string | null;
-  /** What it starts with; `subject` is undefined where it is not known yet. */
+  /** The metadata at the start. `subject` is undefined if it is not known yet. */
   readonly metadata: (subject: string | undefined) => Metadata | undefined;
 }
 
@@ -150,7 +150,7 @@ function shapeOf(document: ToolDocument): Shape {
   }
 }
 
-/** A string argument as far as it was written, under the first of its names that came. */
+/** A string argument as far as it was written. If it comes under several names, the first one counts. */
 class StreamedArgument {
   text = '';
   isWhole = false;
@@ -160,7 +160,7 @@ class StreamedArgument {
     return this.#name !== null;
   }
 
-  /** Returns what the event added. */
+  /** Returns the text that the event added. */
   take(event: ArgumentEvent): string {
     this.#name ??= event.name;
     if (event.name !== this.#name) return '';
@@ -169,7 +169,7 @@ class StreamedArgument {
     return event.type === 'end' ? '' : event.delta;
   }
 
-  /** With the value that was parsed in the end; returns what streaming missed (a server that sent no plain JSON). */
+  /** Takes the value parsed at the end. Returns the text that streaming missed, if the server sent no plain JSON. */
   complete(value: unknown): string {
     if (typeof value !== 'string' || !value.startsWith(this.text)) return '';
     const rest = value.slice(this.text.length);

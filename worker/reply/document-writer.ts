@@ -1,9 +1,9 @@
-/** The events of a reply's documents, in order: numbers the documents. */
+/** Collects the events of a reply's documents in order, and numbers the documents. */
 import type { DocumentType, Metadata } from '../../shared/documents.ts';
 import type { TapeEvent } from '../../shared/events.ts';
 import { documentIdOf } from '../../shared/ids.ts';
 
-/** Collects events until they are taken. Whoever starts a document owns its id, and ends it. */
+/** Keeps events until `take`. The caller of `start` owns the document's id, and must end the document. */
 export class DocumentWriter {
   #next: number;
   #events: TapeEvent[] = [];
@@ -23,7 +23,7 @@ export class DocumentWriter {
     return id;
   }
 
-  /** Joined with a delta of the same document right before it: what arrives in one read is shown as one. */
+  /** Joins the delta to a directly preceding one of the same document, so that one read makes one event. */
   addContent(documentId: string, delta: string): void {
     const last = this.#events.at(-1);
     if (last?.type === 'content_delta' && last.documentId === documentId) last.delta += delta;
@@ -38,7 +38,7 @@ export class DocumentWriter {
     this.#events.push({ type: 'document_end', documentId });
   }
 
-  /** The events since the last time. */
+  /** Returns the events since the last call. */
   take(): TapeEvent[] {
     const events = this.#events;
     this.#events = [];

@@ -1,4 +1,4 @@
-/** A reply as documents: its parts in, events for the tape out, while the model still writes. */
+/** Turns a reply into documents while the model still writes: parts in, events for the tape out. */
 import type { TapeEvent } from '../../shared/events.ts';
 import type { Toolbox } from '../../shared/tools/toolbox.ts';
 import type { ReplyPart, UpstreamReply } from '../upstream/reader.ts';
@@ -7,24 +7,24 @@ import { DocumentWriter } from './document-writer.ts';
 import { ReasoningDocuments } from './reasoning-documents.ts';
 import { TextDocuments } from './text-documents.ts';
 
-/** What {@link ReplyDocuments.end} gives. */
+/** The result of {@link ReplyDocuments.end}. */
 export type { ReplyCall };
 
-/** Where the reply stands in its response, and where ids come from. */
+/** The settings of a reply. */
 export interface ReplyDocumentsOptions {
   /** The sequence of the reply's first document. */
   readonly nextSequence: number;
-  /** Gives `call_<uuid>`. */
+  /** Returns `call_<uuid>`. */
   readonly newCallId: () => string;
-  /** Whether what the model thought becomes documents too; without it nobody sees it. */
+  /** Whether reasoning becomes documents too. Otherwise it is not shown. */
   readonly withReasoning: boolean;
-  /** What the run may use: how a call is shown. */
+  /** The run's tools, which decide the form of a call's document. */
   readonly toolbox: Toolbox;
 }
 
 /**
- * Turns one reply into documents. Those of text and code start and end by themselves; that of a call stays open behind
- * {@link end}, until the conversation has the call's result.
+ * Turns one reply into documents. Documents of text and code start and end here. A call's document stays open after
+ * {@link end}: the conversation ends it with the call's result.
  */
 export class ReplyDocuments {
   readonly #writer: DocumentWriter;
@@ -32,9 +32,9 @@ export class ReplyDocuments {
   readonly #newCallId: () => string;
   readonly #toolbox: Toolbox;
   readonly #reasoning: ReasoningDocuments | null;
-  /** By the part's `call`. Each has its own state: their fragments may alternate. */
+  /** By the part's `call`. Each call has its own state, because fragments of several calls may alternate. */
   readonly #calls: CallDocument[] = [];
-  /** How many of them were told to start: all of these have, but for one without a name. */
+  /** The number of calls that were told to start. All of them have started, except calls without a name. */
   #toldCount = 0;
 
   constructor({ nextSequence, newCallId, withReasoning, toolbox }: ReplyDocumentsOptions) {
@@ -54,7 +54,7 @@ export class ReplyDocuments {
     return this.#writer.take();
   }
 
-  /** The reply has ended, well or not: ends its text and completes its calls, in the reply's order. */
+  /** To be called when the reply has ended or broken off. Ends its text, and completes its calls in their order. */
   end(reply: UpstreamReply): { events: TapeEvent[]; calls: ReplyCall[] } {
     this.#text.end();
     this.#reasoning?.end();
@@ -68,7 +68,7 @@ export class ReplyDocuments {
     this.#text.push(text);
   }
 
-  /** Ends the text before it whether it is shown or not: the other documents are the same for all who ask. */
+  /** Ends the text before it, even if reasoning is not shown, so that the other documents are the same either way. */
   #addReasoning(text: string): void {
     this.#text.end();
     if (!this.#reasoning) return;
@@ -76,7 +76,7 @@ export class ReplyDocuments {
     this.#reasoning.push(text);
   }
 
-  /** A new call ends the text or the thought before it. */
+  /** A new call ends the text or the reasoning before it. */
   #callOf(number: number): CallDocument {
     let call = this.#calls[number];
     while (!call) {
@@ -93,7 +93,7 @@ export class ReplyDocuments {
     return call;
   }
 
-  /** Documents start in the order of their calls: one that could not decide yet starts with what it has. */
+  /** Starts documents in the order of their calls. A call whose subject is incomplete starts without it. */
   #startCalls(count: number): void {
     while (this.#toldCount < count) this.#calls[this.#toldCount++]?.start();
   }

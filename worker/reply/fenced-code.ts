@@ -1,30 +1,30 @@
-/** The code of one fence: its lines without their indentation, up to the line that closes it. */
+/** Reads the code of one fence: its lines without the fence's indentation, up to the closing line. */
 import { columnAfter, withoutColumns } from './columns.ts';
 import { MAX_INDENT, type OpenFence } from './prose.ts';
 
-/** In a line; `body` is all of it that cannot close the fence. */
+/** The position in a line. `body`: this line can no longer close the fence. */
 type Place = 'indent' | 'fence' | 'tail' | 'body';
 
 /**
- * Reads every character once and holds back each line's indentation and what may be the closing line. Line ends stand
- * between lines only, so neither the first nor the last line brings one.
+ * Reads every character once. Holds back each line's indentation, and a line that may close the fence. Returns line
+ * ends only between lines, so the code neither begins nor ends with one.
  *
- * Inside a list item it is kinder than CommonMark, by which a line indented less than the item ends the code: models
- * write such lines (here-documents, or all of the code), and the closing fence would then open another one and
- * swallow the rest of the answer. Only a closing line or the end of the text ends the code here.
+ * Only a closing line or the end of the text ends the code. In CommonMark, a line indented less than its list item also
+ * ends it. Models write such lines (here-documents, or all of the code), and the closing fence would then open a new
+ * fence and swallow the rest of the answer.
  */
 export class FencedCode {
   readonly #fence: OpenFence;
-  /** How much indentation is no part of the code. */
+  /** Columns of indentation that do not belong to the code. */
   #codeColumn: number;
   #place: Place = 'indent';
   #column = 0;
   #space = '';
-  /** What may be the closing fence and the blanks behind it. */
+  /** A possible closing fence and the blanks after it. */
   #held = '';
   #length = 0;
   #hasLines = false;
-  /** A line that is not blank has begun. */
+  /** A line of code that is not blank has begun. */
   #hasCode = false;
 
   constructor(fence: OpenFence) {
@@ -32,7 +32,7 @@ export class FencedCode {
     this.#codeColumn = fence.column;
   }
 
-  /** `end` is the index behind what was read: before the input's end only where the fence is closed. */
+  /** `end` is the index after the characters read: the input's end, unless the fence is closed. */
   read(input: string, start: number): { code: string; end: number; isClosed: boolean } {
     let code = '';
     let at = start;
@@ -59,8 +59,8 @@ export class FencedCode {
   }
 
   /**
-   * The line ends here: what was held back and is code after all, or the fence's end. Code that is read on begins with a
-   * line of its own.
+   * Ends the line here. Returns the held text if it is code, and whether the line closes the fence. Code that follows
+   * begins a new line.
    */
   end(): { code: string; isClosed: boolean; isLineCut: boolean } {
     const isClosed = this.#isClosing;
@@ -81,7 +81,7 @@ export class FencedCode {
     return this.#length >= this.#fence.length;
   }
 
-  /** Where the line is with this character: in its `body` once it can no longer close the fence. */
+  /** The position in the line after this character. */
   #placeWith(char: string): Place {
     const isSpace = char === ' ' || char === '\t';
     const isFence = char === this.#fence.char;
@@ -110,12 +110,12 @@ export class FencedCode {
     if (place === 'fence') this.#length++;
   }
 
-  /** The line is code, as its `next` character shows: what of it was held back. */
+  /** To be called when the `next` character shows that the line is code. Returns the held part of the line. */
   #beginBody(next: string): string {
     const isBlank = this.#place === 'indent' && next === '\n';
     if (!isBlank && !this.#hasCode) {
       this.#hasCode = true;
-      // The first line shows whether the code is indented with its list item at all.
+      // The first line shows whether the code is indented with its list item.
       if (this.#column < this.#fence.itemColumn) this.#codeColumn = this.#column;
     }
     const lineEnd = this.#hasLines ? '\n' : '';

@@ -1,4 +1,4 @@
-/** Cuts the text of a reply into prose and fenced code, exactly the same for every split of the text. */
+/** Cuts the text of a reply into prose and fenced code. Every split of the text gives the same segments. */
 import { FencedCode } from './fenced-code.ts';
 import { parseInfoString, type Segment } from './info-string.ts';
 import { type OpenFence, Prose } from './prose.ts';
@@ -9,7 +9,7 @@ export type SegmentEvent =
   | { readonly type: 'delta'; readonly text: string }
   | { readonly type: 'end' };
 
-/** Of the line before a fence: a sentence that leads to it is shorter. */
+/** UTF-16 units kept of the line before a fence. A sentence that introduces code is shorter. */
 const MAX_LEAD_CHARS = 300;
 
 /** A fence that is not closed yet. */
@@ -19,9 +19,9 @@ interface OpenCode {
 }
 
 /**
- * Everything is given out as soon as it is certain, and nothing is ever taken back. White space between segments
- * belongs to none: text begins with its first line that is not blank and ends with its last character that is not,
- * code has no line end before its closing fence. CR LF becomes LF.
+ * Returns text as soon as it is certain, and never takes it back. White space between segments belongs to none: text
+ * begins with its first line that is not blank, and ends with its last character that is not blank. Code has no line
+ * end before its closing fence. CR LF becomes LF.
  */
 export class FenceSegmenter {
   readonly #prose = new Prose();
@@ -29,11 +29,11 @@ export class FenceSegmenter {
   #isOpen = false;
   /** White space that is text only if more text follows. */
   #space = '';
-  /** The end of the text since the last code or break: its last line tells what the next code is for. */
+  /** The end of the text since the last code or break. Its last line tells the purpose of the next code. */
   #tail = '';
-  /** A CR that the text so far ended in. */
+  /** A CR at the end of the text so far, else ''. */
   #cr = '';
-  /** The last line of code was cut by a break: a line end right behind it is that line's. */
+  /** A break has cut the last line. A line end right after it belongs to that line. */
   #isLineCut = false;
   #events: SegmentEvent[] = [];
 
@@ -51,8 +51,8 @@ export class FenceSegmenter {
   }
 
   /**
-   * Something else comes between: ends the open segment and its line. An open fence stays open, and code behind it is a
-   * segment like the one before.
+   * To be called when something else comes between. Ends the open segment and its line. An open fence stays open: code
+   * after the break becomes a new segment like the one before.
    */
   break(): SegmentEvent[] {
     if (!this.#code) {
@@ -71,7 +71,7 @@ export class FenceSegmenter {
     return this.#take();
   }
 
-  /** The text has ended, which closes an open fence. Nothing may be pushed after it. */
+  /** To be called when the text has ended, which closes an open fence. No `push` may follow. */
   end(): SegmentEvent[] {
     return this.break();
   }
@@ -108,7 +108,7 @@ export class FenceSegmenter {
     return end;
   }
 
-  /** Behind a break, code that is only the fence's end begins no segment. */
+  /** After a break, starts a segment only if there is code, not for the closing fence alone. */
   #addCode(code: string, segment: Segment): void {
     if (code !== '' && !this.#isOpen) this.#start(segment);
     this.#add(code);

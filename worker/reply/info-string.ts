@@ -1,7 +1,7 @@
-/** The words behind a fence: what its code is. */
+/** Reads a fence's info string: the language and purpose of its code, or the place in a file that it shows. */
 import { languageOf } from '../../shared/languages.ts';
 
-/** A piece of a reply that becomes a document of the same type, with the metadata it starts with. */
+/** A piece of a reply. It becomes a document of the same type, with this metadata. */
 export type Segment =
   | { readonly type: 'text' }
   | (Fenced & { readonly type: 'code_block'; readonly language: string; readonly purpose: Purpose })
@@ -13,15 +13,15 @@ export type Segment =
       readonly language: string;
     });
 
-/** `new_code` where nothing tells that it is an example or only proposed. */
+/** `new_code`, unless something marks the code as an example or a suggestion. */
 export type Purpose = 'new_code' | 'example' | 'suggestion';
 
 interface Fenced {
-  /** Absent for the usual three. */
+  /** Absent for the usual length of three. */
   readonly fenceLength?: number;
 }
 
-/** What else is known of a fence. */
+/** The fence's length and the text before it. */
 export interface Surroundings {
   /** Characters of the fence. */
   readonly length?: number;
@@ -29,7 +29,7 @@ export interface Surroundings {
   readonly lead?: string;
 }
 
-/** `12:14:src/main.py` is a reference, its path taken literally to the end; else the first word is the language. */
+/** `12:14:src/main.py` is a reference, whose path runs to the end. Otherwise the first word is the language. */
 export function parseInfoString(
   info: string,
   { length = USUAL_LENGTH, lead = '' }: Surroundings = {},
@@ -51,7 +51,7 @@ export function parseInfoString(
   return { type: 'code_block', language, purpose: purposeOf(language, text, lead), ...fenced };
 }
 
-/** The words of the fence count most, then what its language is for, then the line that leads to it. */
+/** Decides by the words of the info string, then by the language, then by the line before the fence. */
 function purposeOf(language: string, info: string, lead: string): Purpose {
   const named = NAMED_PURPOSE.exec(info)?.[1]?.toLowerCase();
   if (named !== undefined) return named === 'example' ? 'example' : 'suggestion';
@@ -62,9 +62,9 @@ function purposeOf(language: string, info: string, lead: string): Purpose {
 }
 
 const NAMED_PURPOSE = /(?:^|\s)(example|suggestion|suggested)(?=\s|$)/i;
-/** A change that is shown and not made. */
+/** Languages that show a change. */
 const PROPOSING: ReadonlySet<string> = new Set(['diff', 'patch']);
-/** What a terminal shows. */
+/** Languages that show a terminal. */
 const SHOWING: ReadonlySet<string> = new Set([
   'console',
   'shell-session',
@@ -77,5 +77,5 @@ const SUGGESTION_LEAD =
 
 const USUAL_LENGTH = 3;
 
-/** No file has more lines than nine digits count. */
+/** Nine digits count the lines of any file. */
 const REFERENCE = /^(\d{1,9}):(\d{1,9}):(.+)$/s;

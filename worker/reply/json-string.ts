@@ -1,16 +1,16 @@
-/** The inside of a JSON string that arrives in pieces, cut anywhere. */
+/** Decodes a JSON string that arrives in pieces, which may be cut anywhere. */
 import { WellFormedText } from '../upstream/well-formed.ts';
 
-/** What one piece of input brought. */
+/** The result of reading one piece of input. */
 export interface StringRead {
-  /** Well-formed: half a character waits for its other half. */
+  /** Well-formed: half of a surrogate pair is held back until the other half comes. */
   readonly decoded: string;
-  /** The index behind what was read, which includes the closing quote. */
+  /** The index after the characters read, including the closing quote. */
   readonly end: number;
   readonly state: 'open' | 'closed' | 'broken';
 }
 
-/** Reads from behind the opening quote to the closing one; `broken` is an escape that JSON does not have. */
+/** Reads from after the opening quote to the closing one. `broken` means an escape that JSON does not have. */
 export class JsonString {
   readonly #decoded = new WellFormedText();
   /** An escape that is not complete yet, from its backslash on. */
@@ -39,7 +39,7 @@ export class JsonString {
     return { decoded: this.#decoded.push(decoded), end: input.length, state: 'open' };
   }
 
-  /** Takes the next character of an escape: '' until it is complete, null for one that does not exist. */
+  /** Takes the next character of an escape. Returns '' until it is complete, null if JSON does not have it. */
   #unescape(char: string): string | null {
     const sequence = this.#escape + char;
     if (sequence === '\\u' || PARTIAL_UNIT.test(sequence)) {
@@ -68,7 +68,7 @@ const SIMPLE: ReadonlyMap<string, string> = new Map([
 
 const SPECIAL = /["\\]/g;
 
-/** Of the next quote or backslash, or the input's length. */
+/** The index of the next quote or backslash, or the input's length. */
 function nextSpecial(input: string, start: number): number {
   SPECIAL.lastIndex = start;
   return SPECIAL.exec(input)?.index ?? input.length;

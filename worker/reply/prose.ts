@@ -1,19 +1,19 @@
-/** Markdown outside of fences, read for one thing only: where the next fence opens, and inside which list item. */
+/** Reads Markdown outside of fences, only to find where the next fence opens, and inside which list item. */
 import { columnAfter } from './columns.ts';
 
 /** An opening line of fenced code. */
 export interface OpenFence {
-  /** A backtick or a tilde, and how many of them. */
+  /** A backtick or a tilde; `length` is their number. */
   readonly char: string;
   readonly length: number;
-  /** Where the fence stands. Its code is indented as much, which is no part of the code. */
+  /** The fence's indentation. The same indentation of its lines does not belong to the code. */
   readonly column: number;
-  /** Where the content of the list item around it begins; 0 without one. */
+  /** The column where the content of the enclosing list item begins; 0 without one. */
   readonly itemColumn: number;
   readonly info: string;
 }
 
-/** More indentation than this makes indented code, where nothing opens. */
+/** More indentation than this makes indented code, where no fence opens. */
 export const MAX_INDENT = 3;
 const MIN_FENCE = 3;
 const MAX_MARKER_DIGITS = 9;
@@ -21,29 +21,29 @@ const MAX_MARKER_PADDING = 4;
 const MIN_BREAK = 3;
 
 /**
- * Reads every character once and holds back only what may still be a fence. Follows CommonMark, but keeps no account of
- * paragraphs, quotes and HTML: a fence in a quote is text, one inside HTML is a fence, and a line that lazily goes on
- * with a list item's paragraph leaves the item.
+ * Reads every character once, and holds back only a possible fence. Follows CommonMark, but does not track paragraphs,
+ * quotes and HTML. A fence in a quote counts as text. A fence inside HTML counts as a fence. A lazy continuation line
+ * of a list item's paragraph leaves the item.
  */
 export class Prose {
-  /** Where the contents of the list items around the line begin, outermost first. */
+  /** The columns where the contents of the enclosing list items begin, outermost first. */
   readonly #items: number[] = [];
-  /** In the line; `break` may be the rest of a thematic break, `body` is all of it that can open nothing. */
+  /** The position in the line. `break`: possibly a thematic break. `body`: nothing can open in this line any more. */
   #place: 'indent' | 'number' | 'marker' | 'fence' | 'info' | 'break' | 'body' = 'indent';
   #column = 0;
-  /** The column behind the line's last list marker; null where it has none. */
+  /** The column after the line's last list marker; null without one. */
   #markerEnd: number | null = null;
   #digits = 0;
   /**
-   * The line, as far as one bullet and blanks repeat in it: what looks like bullets may be a thematic break, which then
-   * stands in as many items as there were before the first of them.
+   * Set while the line repeats one bullet character and blanks: the line may be a thematic break instead of bullets.
+   * `itemCount` is the number of list items before the first bullet. A thematic break stays inside these items.
    */
   #bullets = { char: '', count: 0, itemCount: 0 };
   #fence = { char: '', length: 0, column: 0 };
   /** The fence and its info so far. */
   #held = '';
 
-  /** `end` is the index behind what was read: before the input's end only where a fence has opened. */
+  /** `end` is the index after the characters read: the input's end, unless a fence has opened. */
   read(input: string, start: number): { text: string; end: number; fence: OpenFence | null } {
     let text = '';
     let at = start;
@@ -63,7 +63,7 @@ export class Prose {
     return { text, end: input.length, fence: null };
   }
 
-  /** The line ends here: what was held back is text after all, or a fence. The next text begins a line. */
+  /** Ends the line here. Returns the held characters as text or as a fence. The next text begins a new line. */
   end(): { text: string; fence: OpenFence | null } {
     const fence = this.#isFence ? this.#takeFence() : null;
     const text = this.#takeHeld();
@@ -96,7 +96,7 @@ export class Prose {
     }
   }
 
-  /** The first character behind the indentation or a list marker; behind that more markers and a fence may follow. */
+  /** Takes the first character after the indentation or a list marker. More markers and a fence may follow. */
   #begin(char: string): void {
     this.#enterItem();
     const indent = this.#column - this.#itemColumn;
@@ -112,7 +112,7 @@ export class Prose {
     this.#column++;
   }
 
-  /** Leaves the items that the line is not indented for, or enters the one whose marker stands before it. */
+  /** Without a marker, leaves the items that the line is not indented for. After a marker, enters its item. */
   #enterItem(): void {
     const end = this.#markerEnd;
     if (end === null) {
@@ -126,7 +126,7 @@ export class Prose {
     if (char === this.#bullets.char) this.#bullets.count++;
     else {
       const count = indent <= MAX_INDENT && '-*'.includes(char) ? 1 : 0;
-      // Behind the items that stand around it, and before the one that it would begin itself.
+      // Counted before the item that this bullet would begin.
       this.#bullets = { char: count === 0 ? '' : char, count, itemCount: this.#items.length };
     }
   }
@@ -142,7 +142,7 @@ export class Prose {
     else if (!isDigit(char) || this.#digits > MAX_MARKER_DIGITS) this.#place = 'body';
   }
 
-  /** What stands behind a bullet or a number with its dot decides whether it was one. */
+  /** The character after a bullet, or after a number and its dot, decides whether it is a list marker. */
   #readMarker(char: string): void {
     if (char === this.#bullets.char) return this.#readBreak(char);
     if (char !== ' ' && char !== '\t') {
@@ -154,7 +154,7 @@ export class Prose {
     this.#place = 'indent';
   }
 
-  /** Two bullets without a blank between are none. */
+  /** Two bullets without a blank between them are not list markers, but may be a thematic break. */
   #readBreak(char: string): void {
     this.#place = 'break';
     if (char === this.#bullets.char) this.#bullets.count++;
@@ -166,7 +166,7 @@ export class Prose {
     else this.#place = this.#fence.length < MIN_FENCE ? 'body' : 'info';
   }
 
-  /** An item can begin with an empty line. */
+  /** Also enters an item that begins with an empty line, and leaves items of a thematic break. */
   #endLine(): void {
     if (this.#place === 'marker') this.#items.push(this.#column + 1);
     else if (this.#place === 'indent' && this.#markerEnd !== null) {
@@ -181,7 +181,7 @@ export class Prose {
     this.#markerEnd = null;
   }
 
-  /** What the line holds so far is a fence, if it ends here. */
+  /** Whether the line opens a fence if it ends here. */
   get #isFence(): boolean {
     return this.#place === 'info' || (this.#place === 'fence' && this.#fence.length >= MIN_FENCE);
   }

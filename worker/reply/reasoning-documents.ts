@@ -1,9 +1,9 @@
-/** What the model thought, as `reasoning` documents: one for each stretch of it. */
+/** Writes reasoning as `reasoning` documents, one for each uninterrupted stretch. */
 import type { DocumentWriter } from './document-writer.ts';
 
 export class ReasoningDocuments {
   readonly #writer: DocumentWriter;
-  /** '' while none is open. */
+  /** '' while no document is open. */
   #documentId = '';
 
   constructor(writer: DocumentWriter) {
@@ -17,7 +17,7 @@ export class ReasoningDocuments {
     this.#writer.addContent(this.#documentId, text);
   }
 
-  /** Ends what is open; reasoning after it begins anew. */
+  /** Ends the open document. Later reasoning begins a new one. */
   end(): void {
     if (this.#documentId !== '') this.#writer.end(this.#documentId);
     this.#documentId = '';

@@ -1,10 +1,10 @@
-/** The text of a reply as documents: `text`, `code_block` and `code_reference`, one open at a time. */
+/** Writes the text of a reply as `text`, `code_block` and `code_reference` documents, one open at a time. */
 import type { Metadata } from '../../shared/documents.ts';
 import type { DocumentWriter } from './document-writer.ts';
 import { FenceSegmenter, type SegmentEvent } from './fences.ts';
 import type { Segment } from './info-string.ts';
 
-/** Writes what it can be sure of with each push. */
+/** Writes the certain part of the text with each push. */
 export class TextDocuments {
   readonly #writer: DocumentWriter;
   readonly #segmenter = new FenceSegmenter();
@@ -18,7 +18,7 @@ export class TextDocuments {
     this.#write(this.#segmenter.push(text));
   }
 
-  /** Ends what is open; text after it begins a new line and a new document, inside a fence where one is open. */
+  /** Ends the open document. Later text begins a new line and a new document; an open fence stays open. */
   end(): void {
     this.#write(this.#segmenter.break());
   }

@@ -1,4 +1,4 @@
-/** Frames as they come from a bridge, and what is said to one that cannot be understood. */
+/** Parses the frames of a bridge, and words the refusal of a bridge with another protocol version. */
 import type { Proposal } from '../../shared/approvals.ts';
 import { JsonDepthError, parseJson, tooDeep } from '../../shared/json.ts';
 import { JSON_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
@@ -10,13 +10,13 @@ import {
   TUNNEL_PROTOCOL,
 } from '../../shared/tunnel.ts';
 
-/** A hello of another version: its other fields may have any form. */
+/** A hello of another protocol version. Its other fields may have any form. */
 export interface ForeignHello {
   readonly type: 'foreign_hello';
   readonly protocol: number;
 }
 
-/** Null for what is no frame of this protocol version. The version itself is read first. */
+/** Null if the message is not a frame of this protocol version. Reads the version first. */
 export function parseFrame(message: string | ArrayBuffer): BridgeFrame | ForeignHello | null {
   if (typeof message !== 'string' || message.length > TUNNEL_LIMITS.maxFrameBytes) return null;
   try {
@@ -34,10 +34,13 @@ function toFrame(json: unknown): BridgeFrame | ForeignHello | null {
   return BridgeFrame.safeParse(json).data ?? null;
 }
 
-/** What a result tells beside its text lies two levels down in its frame. */
+/** A result's data lies two levels down in its frame. */
 const MAX_DEPTH = JSON_LIMITS.maxDepth + 2;
 
-/** The bridge would bring the same result again after each connection, so it is no reason to turn the bridge away. */
+/**
+ * Replaces a result that nests too deeply by an error. Refusing the bridge would not help: it would send the same
+ * result after each connection.
+ */
 function withoutDepth(message: string): BridgeFrame | null {
   const frame = BridgeFrame.safeParse(JSON.parse(message)).data;
   return frame?.type === 'result' ? { ...frame, result: TOO_DEEP } : null;
@@ -50,8 +53,8 @@ const TOO_DEEP: ToolResult = {
 };
 
 /**
- * How many of the calls one welcome can bring; a bridge that is sent a larger frame would be lost over it each time. Half a
- * frame is for what goes around them.
+ * The number of calls that fit into one welcome. A larger frame would break the connection each time. Half a frame
+ * stays free for the other fields.
  */
 export function countFitting(calls: readonly ToolCall[]): number {
   const encoder = new TextEncoder();
@@ -63,13 +66,13 @@ export function countFitting(calls: readonly ToolCall[]): number {
   return first < 0 ? calls.length : first;
 }
 
-/** Whether a question with this proposal can be stored. */
+/** Whether the proposal is small enough to be stored. */
 export function fitsRow(proposal: Proposal): boolean {
   const bytes = new TextEncoder().encode(JSON.stringify(proposal)).byteLength;
   return bytes <= RUN_LIMITS.maxProposalBytes;
 }
 
-/** Why a bridge of another version is turned away, and what to do. */
+/** The refusal of a bridge with another protocol version. */
 export function mismatch(theirs: number): string {
   const which = theirs < TUNNEL_PROTOCOL ? 'the bridge' : 'the server';
   return `The bridge speaks protocol ${theirs}, the server ${TUNNEL_PROTOCOL}: update ${which}.`;

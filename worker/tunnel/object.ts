@@ -1,4 +1,4 @@
-/** The Durable Object of one bridge: its socket, and the calls and answers between it and the conversations. */
+/** The Durable Object of one bridge: holds its socket, and passes calls, results and answers on. */
 import { DurableObject } from 'cloudflare:workers';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CONTEXT_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
@@ -33,15 +33,15 @@ import { type OpenCall, TunnelStore } from './statements.ts';
 type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
 /**
- * Sleeps between frames. A call is stored until its conversation has stored the result; results find their
- * conversation by this table alone, never by what a frame says.
+ * Sleeps between frames. Stores each call until its conversation has stored the result. A result goes to the
+ * conversation of its stored call, never to one that a frame names.
  */
 export class Tunnel extends DurableObject<Env> implements TunnelPort {
   readonly #store: TunnelStore;
   readonly #socket: BridgeSocket;
-  /** Calls that were settled or cancelled: a dispatch of them that was overtaken must not run them. */
+  /** Calls that were settled or cancelled. A dispatch that arrives later must not run them. */
   readonly #over = new Set<string>();
-  /** Runs that wait for a look at the workspace; each hears how many rows the answer took. */
+  /** Waiting looks at the workspace, by `lookId`. Each is resolved with the number of rows that its answer wrote. */
   readonly #looks = new Map<string, (rows: number) => void>();
 
   constructor(state: DurableObjectState, env: Env) {
@@ -86,7 +86,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     let rows = 0;
     for (const [index, call] of calls.entries()) {
       if (this.#over.has(call.callId)) continue;
-      // A millisecond apart: a welcome has to bring them in their order.
+      // A millisecond apart, so that a welcome sends the calls in their order.
       if (this.#store.insertCall(call, now + index, socket !== null)) rows += socket ? 2 : 3;
       sendFrame(socket, { type: 'call', call });
     }
@@ -126,7 +126,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return { state: 'waiting', connected: this.#socket.current(Date.now()) !== null };
   }
 
-  /** The bridge's connection: a WebSocket. The Worker has checked its token and says what it found in the URL. */
+  /** Accepts the bridge's WebSocket. The Worker has checked the token, and passes its claims in the URL. */
   override async fetch(request: Request): Promise<Response> {
     const { account, bridgeId } = parseConnectUrl(new URL(request.url));
     const bridge = this.#store.readBridge();
@@ -154,13 +154,13 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     socket.close(NEVER_SENT.has(code) ? undefined : code);
   }
 
-  /** Calls that never reached a bridge within the grace fail; those it may have begun wait for it. */
+  /** Fails calls that were not sent to a bridge within `bridgeGraceMs`. Calls that the bridge may have begun wait. */
   override async alarm(): Promise<void> {
     const now = Date.now();
     const socket = this.#socket.current(now);
     if (socket) this.#deliver(socket);
     const waiting = this.#waiting();
-    // What a giving up that failed has left stays given up. What lies far ahead came before the clock was set back.
+    // A cancelled call was given up, but its conversation was not told: try again. Math.abs: the clock may be set back.
     const isDue = ({ atMs, cancelled }: OpenCall) =>
       cancelled || Math.abs(now - atMs) >= RUN_LIMITS.bridgeGraceMs;
     const next = waiting.find((open) => !isDue(open));
@@ -168,12 +168,12 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     for (const open of waiting.filter(isDue)) await this.#giveUp(open);
   }
 
-  /** The calls that no bridge was sent. */
+  /** The calls that were never sent to a bridge. */
   #waiting(): OpenCall[] {
     return this.#store.readCalls().filter(({ delivered }) => !delivered);
   }
 
-  /** The connection had looked dead, but its pings were only late: no welcome will come to bring these calls. */
+  /** Sends calls that were stored while the connection looked dead. Its pings were late, so no welcome follows. */
   #deliver(socket: WebSocket): void {
     for (const { call, cancelled } of this.#waiting()) {
       if (cancelled) continue;
@@ -183,10 +183,10 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   async #giveUp({ call: { callId } }: OpenCall): Promise<void> {
-    // While others were given up the bridge may have come back and got it.
+    // The bridge may have come back and received this call while other calls were given up.
     const open = this.#store.readCall(callId);
     if (!open || open.delivered) return;
-    // From here on a welcome does not bring it to the bridge: what is reported as not run must not run.
+    // A welcome skips cancelled calls: a call that is reported as not run must not run later.
     this.#store.markCancelled(callId);
     try {
       await this.#settle(open, OFFLINE);
@@ -203,7 +203,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     this.#introduce(hello, account);
     this.#socket.greet(socket, hello);
     try {
-      // Before the welcome: whoever hears that the bridge is there must find it.
+      // Before the welcome: once the bridge is welcomed, its account must list it.
       await accountOf(this.env, account).bridgeConnected(bridgeId);
     } catch {
       return socket.close(TRY_AGAIN_LATER, 'try again'); // The account's object was reset under the call.
@@ -216,7 +216,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     sendFrame(socket, { type: 'offers_wanted', digest });
   }
 
-  /** A set that is not known here comes later: until then the one before holds, as it does for a run at work. */
+  /** Stores the hello. If its set of tools is not stored yet, the previous set stays in use until the set arrives. */
   #introduce({ bridgeId: id, tools, confinement, context, offers }: Hello, owner: string): void {
     const before = this.#store.readBridge()?.offers;
     const introduced = { id, owner, tools, confinement, context };
@@ -232,13 +232,13 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     if (hello.bridgeId !== bridgeId) {
       return [CLOSE.badFrame, 'WRONG_BRIDGE', 'The token belongs to another bridge.'];
     }
-    // Asked again here: two accounts may have connected before either said hello, and the first one to say it owns it.
+    // Checked again, because two accounts may connect before either says hello. The first hello decides the owner.
     const owner = this.#store.readBridge()?.owner ?? account;
     if (owner === account) return null;
     return [CLOSE.badFrame, 'FORBIDDEN', 'This bridge belongs to another account.'];
   }
 
-  /** Makes the socket the one in use and tells it everything that is open; `journal` is what it holds itself. */
+  /** Makes this the socket in use, and sends it all open calls and answers. `journal` is the bridge's list of calls. */
   #welcome(socket: WebSocket, journal: readonly string[]): void {
     this.#socket.welcome(socket);
     const open = this.#store.readCalls();
@@ -257,7 +257,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     this.#ackUnknown(socket, journal);
   }
 
-  /** What a journal holds of calls that are not open here is of no use to anybody. */
+  /** Lets the bridge drop journal entries of calls that are not open here. */
   #ackUnknown(socket: WebSocket, journal: readonly string[]): void {
     const known = new Set(this.#store.readCalls().map(({ call }) => call.callId));
     for (const callId of journal) {
@@ -278,12 +278,12 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     try {
       await this.#forward(socket, open, frame);
     } catch {
-      // The conversation's object was reset under the call. The bridge says again what was not acked.
+      // The conversation's object was reset under the call. The bridge sends everything without an ack again.
       socket.close(TRY_AGAIN_LATER, 'try again');
     }
   }
 
-  /** For the runs that start from now on. */
+  /** Stores a set of tools. Runs that start from now on use it. */
   #takeOffers(set: OfferSet | null): void {
     const bridge = this.#store.readBridge();
     if (!bridge) return;
@@ -291,7 +291,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     this.#store.saveBridge({ ...bridge, offers: set?.digest });
   }
 
-  /** Returns the rows that the answer took; 0 where it did not come in time. */
+  /** Returns the number of rows that the answer wrote; 0 if it did not come within CONTEXT_LIMITS.waitMs. */
   async #askForLook(socket: WebSocket): Promise<number> {
     const lookId = crypto.randomUUID();
     const { promise, resolve } = Promise.withResolvers<number>();
@@ -307,8 +307,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 
   /**
-   * One that came late is kept too: the next run begins with it, should the bridge be gone by
-   * then.
+   * Stores the context, and returns the number of rows written. Also keeps a late one: the next run uses it if the
+   * bridge is gone by then.
    */
   #saveContext(context: MachineContext): number {
     const bridge = this.#store.readBridge();
@@ -344,7 +344,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     }
   }
 
-  /** What cannot be stored would be asked for ever. Our own bridge refuses such a call by itself. */
+  /** Fails a call whose question is too large to store. Otherwise the bridge would ask for ever. */
   async #refuseQuestion(socket: WebSocket, open: OpenCall): Promise<void> {
     await this.#settle(open, PROPOSAL_TOO_LARGE);
     sendFrame(socket, { type: 'cancel', callId: open.call.callId });
@@ -362,7 +362,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     if (oldest && this.#over.size > TUNNEL_LIMITS.maxSettled) this.#over.delete(oldest);
   }
 
-  /** Returns the rows that it took: 0 where the alarm stands nearer. */
+  /** Returns the number of rows written: 0 if an earlier alarm is set. */
   async #wakeAt(atMs: number): Promise<number> {
     const standing = await this.ctx.storage.getAlarm();
     if (standing !== null && standing <= atMs) return 0;
@@ -371,7 +371,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   }
 }
 
-/** WebSocket close codes (RFC 6455, section 7.4.1 and the registry it founds). The first stand for a missing one. */
+/** WebSocket close codes that no frame may carry (RFC 6455, section 7.4.1 and its registry). */
 const NEVER_SENT: ReadonlySet<number> = new Set([1005, 1006, 1015]);
 const TRY_AGAIN_LATER = 1013;
 

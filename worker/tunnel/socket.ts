@@ -1,4 +1,4 @@
-/** The bridge's hibernating socket: which one is current, whether it is alive, and frames on it. */
+/** The bridge's hibernating sockets: finds the one in use, checks whether it is alive, and sends frames. */
 import * as z from 'zod';
 import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
@@ -10,16 +10,16 @@ import {
   type TunnelFrame,
 } from '../../shared/tunnel.ts';
 
-/** Survives hibernation with the socket. */
+/** The state of a socket. It survives hibernation with the socket. */
 const Attachment = z.object({
   account: z.string(),
   bridgeId: z.string(),
   connectedAtMs: z.number(),
-  /** Higher than that of all sockets before it: the newest one counts, whatever the clock says. */
+  /** Higher for each newer socket. It orders the sockets, because the clock can be set back. */
   place: z.int(),
-  /** `greeted` once its hello was taken, `welcomed` once that was answered, which takes a while. */
+  /** `greeted`: its hello was accepted. `welcomed`: the welcome was sent, which takes a while longer. */
   state: z.enum(['opened', 'greeted', 'welcomed']),
-  /** Whether the bridge answers `look`; missing in what earlier versions attached. */
+  /** Whether the bridge answers `look`. Attachments of earlier versions lack it. */
   looks: z.boolean().default(false),
 });
 export type Attachment = z.infer<typeof Attachment>;
@@ -28,7 +28,7 @@ type Hello = Extract<BridgeFrame, { type: 'hello' }>;
 
 const TAG = 'bridge';
 
-/** Owns all sockets of the bridge; the newest that was welcomed is the one in use. */
+/** Owns all sockets of the bridge. The newest welcomed socket is the one in use. */
 export class BridgeSocket {
   readonly #state: DurableObjectState;
 
@@ -37,7 +37,7 @@ export class BridgeSocket {
     state.setWebSocketAutoResponse(new WebSocketRequestResponsePair(PING, PONG));
   }
 
-  /** Whose bridge it is says the token, never a frame. */
+  /** `owner` comes from the token, never from a frame. */
   accept(socket: WebSocket, owner: Pick<Attachment, 'account' | 'bridgeId'>, nowMs: number): void {
     const others = this.#state.getWebSockets(TAG).map(attachmentOf);
     const place = Math.max(0, ...others.map((other) => other.place)) + 1;
@@ -45,7 +45,7 @@ export class BridgeSocket {
     write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened', looks: false });
   }
 
-  /** Its hello was taken: from here on it may say anything. */
+  /** To be called when the hello was accepted. From then on the socket may send any frame. */
   greet(socket: WebSocket, { features }: Pick<Hello, 'features'>): void {
     const looks = features.includes(LOOK);
     write(socket, { ...attachmentOf(socket), state: 'greeted', looks });
@@ -61,7 +61,7 @@ export class BridgeSocket {
       .some((other) => other.state === 'welcomed' && other.place > place);
   }
 
-  /** Makes this socket the one in use. The older ones are told not to come back. */
+  /** Makes this the socket in use. Closes older ones with a code that tells them not to reconnect. */
   welcome(socket: WebSocket): void {
     for (const other of this.#state.getWebSockets(TAG)) {
       if (other !== socket && attachmentOf(other).state === 'welcomed') {
@@ -78,8 +78,8 @@ export class BridgeSocket {
   }
 
   /**
-   * The socket in use, although it may be dead: the machine of one that is silent may only be asleep, and then gets what is
-   * sent meanwhile without another welcome.
+   * The socket in use, even if it looks dead. Its machine may only be asleep, and then receives these frames without
+   * another welcome.
    */
   inUse(): WebSocket | null {
     const open = this.#state
@@ -91,7 +91,7 @@ export class BridgeSocket {
     return open.at(-1) ?? null;
   }
 
-  /** A sign that lies ahead is from before the clock was set back, and says nothing: the next ping does. */
+  /** A sign of life far in the future is from before the clock was set back, and does not count. The next ping does. */
   #isAlive(socket: WebSocket, nowMs: number): boolean {
     const ponged = this.#state.getWebSocketAutoResponseTimestamp(socket)?.getTime() ?? 0;
     const signs = [ponged, attachmentOf(socket).connectedAtMs];
@@ -103,16 +103,16 @@ export function attachmentOf(socket: WebSocket): Attachment {
   return Attachment.parse(socket.deserializeAttachment());
 }
 
-/** A closed socket loses the frame: what matters is stored, and told again with the next welcome. */
+/** Drops the frame if the socket is closed: stored calls and answers are sent again with the next welcome. */
 export function sendFrame(socket: WebSocket | null, frame: TunnelFrame): void {
   try {
     socket?.send(JSON.stringify(frame));
   } catch {
-    // Closed between the look and the send; see above.
+    // The socket closed just before the send; see above.
   }
 }
 
-/** Says why, then closes with a code that the bridge takes for final. */
+/** Sends the reason as a goodbye, then closes with a code that the bridge takes as final. */
 export function refuse(socket: WebSocket, closeCode: number, code: string, message: string): void {
   sendFrame(socket, { type: 'goodbye', code, message });
   socket.close(closeCode, code);

@@ -1,4 +1,4 @@
-/** What a tunnel stores: its bridge as it last introduced itself, the calls in flight, the answers on their way. */
+/** The tables of a tunnel: its bridge as of the last hello, the open calls, the pending answers, the sets of tools. */
 import { OFFER_LIMITS } from '../../shared/limits.ts';
 import type { OfferSet } from '../../shared/offer.ts';
 import type { ApprovalAnswer, Confinement, MachineContext, ToolCall } from '../../shared/tunnel.ts';
@@ -12,11 +12,11 @@ const MIGRATIONS = [
      cancelled integer not null default 0
    ) without rowid;
    create table answers (id text primary key, body text not null) without rowid;`,
-  // Answers of protocol 2 name no question: none of them can count, and a bridge could not read them. It asks again.
+  // Answers of protocol 2 name no question: they cannot count, and a bridge cannot read them. The bridge asks again.
   'delete from answers;',
-  // Why the bridge refused it. Such an answer is kept for its sender to hear that, and gives way to the next one.
+  // Why the bridge refused the answer. A refused answer stays, so that its sender learns of it, until the next answer.
   'alter table answers add column refused text;',
-  // The newest sets of tools that the bridge has offered. Not in its own row, which is rewritten with each context.
+  // The newest sets of tools that the bridge offered. Not in the bridge's row, which each new context rewrites.
   'create table offers (number integer primary key, digest text not null, body text not null);',
 ] as const;
 
@@ -26,16 +26,16 @@ export interface Bridge {
   readonly tools: readonly string[];
   readonly confinement: Confinement;
   readonly context: MachineContext;
-  /** Digest of what it offers, which is kept here; missing where it offers nothing. */
+  /** The digest of its set of tools, which is stored in `offers`. Missing if the bridge offers none. */
   readonly offers?: string | undefined;
 }
 
 /** A call that has no stored result yet. */
 export interface OpenCall {
   readonly call: ToolCall;
-  /** When it was handed over, epoch milliseconds. */
+  /** Time of the dispatch, epoch milliseconds. */
   readonly atMs: number;
-  /** Whether it was ever sent to the bridge, which may then have begun it. */
+  /** Whether the call was sent to the bridge, which may then have begun it. */
   readonly delivered: boolean;
   readonly cancelled: boolean;
 }
@@ -76,7 +76,7 @@ export class TunnelStore {
     );
   }
 
-  /** Keeps a set as the newest one, and lets the oldest go. */
+  /** Stores a set as the newest one. Keeps only the newest `keptSets`. */
   saveOffers(set: OfferSet): void {
     const { digest } = set;
     this.#sql.exec('delete from offers where digest = ?', digest);
@@ -95,7 +95,7 @@ export class TunnelStore {
     return row ? (JSON.parse(row.body) as OfferSet) : null;
   }
 
-  /** For a call it has, only notes that it was delivered. False when there was nothing to write. */
+  /** For a stored call, only marks it as delivered. False if nothing was written. */
   insertCall(call: ToolCall, atMs: number, delivered: boolean): boolean {
     const { rowsWritten } = this.#sql.exec(
       `insert into calls (id, body, at, delivered) values (?, ?, ?, ?)
@@ -133,7 +133,7 @@ export class TunnelStore {
     this.deleteAnswer(callId);
   }
 
-  /** False when the call has an answer already that was not refused. */
+  /** False if the call already has an answer that was not refused. */
   insertAnswer(answer: ApprovalAnswer): boolean {
     const { rowsWritten } = this.#sql.exec(
       `insert into answers (id, body) values (?, ?)
@@ -144,7 +144,7 @@ export class TunnelStore {
     return rowsWritten > 0;
   }
 
-  /** Those that the bridge has not refused. */
+  /** The answers that the bridge has not refused. */
   readAnswers(): ApprovalAnswer[] {
     return this.#sql
       .exec<{ body: string }>('select body from answers where refused is null')
@@ -152,7 +152,7 @@ export class TunnelStore {
       .map(({ body }) => JSON.parse(body) as ApprovalAnswer);
   }
 
-  /** Null where no answer to this question is kept. `refused` is why the bridge refused it, or null. */
+  /** Null if no answer to this question is stored. `refused` is the bridge's reason, or null. */
   readAnswerTo({ callId, nonce }: AnswerKey): { readonly refused: string | null } | null {
     if (!this.#exists) return null;
     const rows = this.#sql.exec<{ refused: string | null }>(
@@ -173,13 +173,13 @@ export class TunnelStore {
     this.#sql.exec('delete from answers where id = ?', callId);
   }
 
-  /** Deletes the answer to this very question, which ended. */
+  /** Deletes the answer to exactly this question. */
   deleteAnswerTo({ callId, nonce }: AnswerKey): void {
     const isSame = "json_extract(body, '$.nonce') = ?";
     this.#sql.exec(`delete from answers where id = ? and ${isSame}`, callId, nonce);
   }
 
-  /** Deletes the answer to a question about this call whose place this one has taken. */
+  /** Deletes the answer to an older question about the same call. */
   deleteOlderAnswer({ callId, nonce }: AnswerKey): void {
     const isOther = "json_extract(body, '$.nonce') <> ?";
     this.#sql.exec(`delete from answers where id = ? and ${isOther}`, callId, nonce);

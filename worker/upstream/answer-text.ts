@@ -1,7 +1,7 @@
-/** The text of an answer as it streams: what is text, what is reasoning, and what is only white space. */
+/** Splits the text of a streaming answer into text and reasoning, and drops white space around them. */
 import { WellFormedText } from './well-formed.ts';
 
-/** What is to be shown of a fragment, in each of the two channels. */
+/** The text and the reasoning that a fragment adds. */
 export interface AnswerPiece {
   readonly text: string;
   readonly reasoning: string;
@@ -10,14 +10,14 @@ export interface AnswerPiece {
 const NOTHING: AnswerPiece = { text: '', reasoning: '' };
 
 /**
- * White space counts as text only once something follows it, and a `<think>` at the very start of the answer encloses
- * reasoning. A tag that is only closed stays text: that it was ever opened cannot be known while streaming.
+ * White space counts as text only once something follows it. A `<think>` at the very start of the answer encloses
+ * reasoning. A `</think>` without an opening tag stays text: the text before it has already been shown.
  */
 export class AnswerText {
   readonly #wellFormed = new WellFormedText();
-  /** Null where no tag is looked for, or no longer. */
+  /** Null when no tag is expected, or no tag can follow any more. */
   #think: ThinkTag | null;
-  /** White space that nothing has followed yet; null behind the first text of this stretch. */
+  /** White space that nothing has followed yet; null after the first text since the start or the last `breakOff`. */
   #space: string | null = '';
 
   constructor(thinkTags: boolean) {
@@ -28,17 +28,17 @@ export class AnswerText {
     return this.#read(this.#wellFormed.push(fragment));
   }
 
-  /** A tool call has come: what follows is a new stretch, and white space before it was none. */
+  /** A tool call has come: drops the white space held so far, and holds white space again from here on. */
   breakOff(): void {
     this.#space = '';
   }
 
-  /** What stands in a tag that is not closed, without white space around: of a whole answer it is the text. */
+  /** The trimmed content of a `<think>` that is not closed; '' if there is none. */
   get unclosed(): string {
     return this.#think?.unclosed ?? '';
   }
 
-  /** The stream has ended: what was still held back. */
+  /** To be called when the stream has ended. Returns what was held back. */
   end(): AnswerPiece {
     const last = this.#read(this.#wellFormed.end());
     const held = this.#think?.end() ?? NOTHING;
@@ -67,7 +67,7 @@ export class AnswerText {
 const OPENING = '<think>';
 const CLOSING = '</think>';
 
-/** Looks for `<think>…</think>` at the start of the text; holds back at most what may be a tag. */
+/** Finds `<think>…</think>` at the start of the text. Holds back only characters that may be part of a tag. */
 class ThinkTag {
   #state: 'before' | 'inside' | 'behind' | 'over' = 'before';
   #held = '';

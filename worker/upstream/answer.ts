@@ -1,4 +1,4 @@
-/** An answer as it is put together from chunks: what to show of each, and in the end what it all came to. */
+/** Puts an answer together from chunks: parts to show as they come, and a reply at the end. */
 import type { Usage } from '../../shared/documents.ts';
 import { type AnswerPiece, AnswerText } from './answer-text.ts';
 import { CallAssembly, type CallDelta, type CallPiece } from './assembly.ts';
@@ -9,30 +9,30 @@ import { UPSTREAM_LIMITS } from './limits.ts';
 import { judgeEnding, type ReplyOutcome } from './outcome.ts';
 import { Reasoning } from './reasoning.ts';
 
-/** Something to show, well-formed. Parts of one kind, and of one call, join to the whole. */
+/** A well-formed piece to show. Parts of one type, for calls also of one `call`, join to the whole. */
 export type ReplyPart =
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'reasoning'; readonly text: string }
   | ({ readonly type: 'call' } & CallPiece);
 
-/** What an answer came to. Only one that is `completed` may be acted upon. */
+/** A whole answer. Its calls may run only if its outcome is `completed`. */
 export interface UpstreamReply {
   readonly outcome: ReplyOutcome;
-  /** The last reason given, as sent. */
+  /** The last `finish_reason`, as sent. */
   readonly finishReason: string | null;
   readonly text: string;
   readonly reasoning: string | null;
-  /** In the order they first appeared; a part's `call` counts the same. */
+  /** In the order they first appeared. A part's `call` is an index into this list. */
   readonly calls: readonly UpstreamCall[];
-  /** As the upstream counts; null where it does not. */
+  /** The upstream's count; null if the upstream sends none. */
   readonly usage: Usage | null;
   /** Set exactly for the outcome `error`. */
   readonly error: UpstreamError | null;
-  /** To be sent back with the answer, as they came. */
+  /** As they came. The upstream wants them back with the answer. */
   readonly reasoningDetails?: readonly unknown[];
 }
 
-/** What differs between upstreams, and what a test wants to know beforehand. */
+/** Settings that differ between upstreams, and the source of ids, which tests replace. */
 export interface AnswerOptions {
   /** Makes ids for calls that come without one; see {@link toCallId}. */
   readonly newId?: () => string;
@@ -40,16 +40,16 @@ export interface AnswerOptions {
   readonly thinkTags?: boolean;
 }
 
-/** Takes chunks in order. Parts wait until they are taken. */
+/** Takes chunks in order. Keeps parts until `takeParts`. */
 export class Answer {
-  /** The upstream said that all is said. */
+  /** The upstream has marked the end of the answer. */
   isDone = false;
   readonly #newId: () => string;
   readonly #text: AnswerText;
   readonly #reasoning = new Reasoning();
   readonly #calls = new CallAssembly();
   #parts: ReplyPart[] = [];
-  /** Of everything that is kept, about. */
+  /** About the UTF-16 units of everything that is kept. */
   #charCount = 0;
   #said = '';
   #thought = '';
@@ -63,7 +63,7 @@ export class Answer {
     this.#text = new AnswerText(options.thinkTags ?? true);
   }
 
-  /** More has come than an answer may hold. */
+  /** The answer exceeds `maxAnswerChars`. */
   get isTooLong(): boolean {
     return this.#charCount > UPSTREAM_LIMITS.maxAnswerChars;
   }
@@ -76,7 +76,7 @@ export class Answer {
     if (chunk.error) this.fail(chunk.error);
   }
 
-  /** The first error counts. After it no more words are taken, but usage still is. */
+  /** Keeps only the first error. After it, `add` ignores words and calls, but still reads usage. */
   fail(error: UpstreamError): void {
     this.#error ??= error;
   }
@@ -87,7 +87,7 @@ export class Answer {
     return parts;
   }
 
-  /** Nothing more will come. To be called once; the parts are those not yet taken. */
+  /** To be called once, when the stream has ended. Returns the parts not yet taken, and the reply. */
   end(): { parts: ReplyPart[]; reply: UpstreamReply } {
     this.#show(this.#text.end());
     this.#show({ text: '', reasoning: this.#reasoning.end() });
@@ -98,8 +98,8 @@ export class Answer {
   }
 
   /**
-   * A `<think>` that is never closed has taken a whole answer for reasoning. It is said as well: whether the tag would be
-   * closed could not be known while it streamed.
+   * A `<think>` that is never closed turns the whole answer into reasoning. This repeats the reasoning as text, because
+   * otherwise the answer would be empty.
    */
   #sayUnclosed(): void {
     const isEmpty = this.#said === '' && this.#calls.calls.length === 0;
@@ -131,7 +131,7 @@ export class Answer {
     if (text !== '') this.#join({ type: 'text', text });
   }
 
-  /** What one read brings is shown as one: each part costs every follower a frame. */
+  /** Joins the part to the last one if it can: each part costs every follower a frame. */
   #join(part: ReplyPart): void {
     const last = this.#parts.at(-1);
     const joined = last && joinParts(last, part);
@@ -169,7 +169,7 @@ export class Answer {
 
 const TOO_LONG = `The answer is longer than ${UPSTREAM_LIMITS.maxAnswerChars} characters.`;
 
-/** What a chunk adds to the memory that its answer takes. */
+/** About the UTF-16 units that a chunk adds to its answer. */
 function charsOf({ text, reasoning, reasoningDetails, calls }: Chunk): number {
   const details = reasoningDetails.length > 0 ? JSON.stringify(reasoningDetails).length : 0;
   return calls.reduce(
@@ -184,7 +184,7 @@ function charsOfCall({ id = '', name = '', arguments: sent = '', extra }: CallDe
   return UPSTREAM_LIMITS.minPieceChars + id.length + name.length + chars + extraChars;
 }
 
-/** Null for parts that stay two. */
+/** Null if the parts cannot be joined. */
 function joinParts(first: ReplyPart, second: ReplyPart): ReplyPart | null {
   if (first.type === 'call') {
     if (second.type !== 'call' || second.call !== first.call) return null;

@@ -1,28 +1,28 @@
-/** Tool calls put together from deltas: ids, indexes and names repeat, come late or never. */
+/** Puts tool calls together from deltas. Ids, indexes and names may repeat, come late or be missing. */
 import { isObject, type JsonObject, parseObject } from './loose-json.ts';
 import { WellFormedText } from './well-formed.ts';
 
-/** What one delta says of a call; what the wire leaves empty is absent here. */
+/** One delta of a call. A field that is empty on the wire is absent here. */
 export interface CallDelta {
   readonly id?: string | undefined;
   readonly index?: number | undefined;
   readonly name?: string | undefined;
-  /** A fragment of JSON; a few servers send the object itself. */
+  /** A fragment of JSON, or the object itself, which a few servers send. */
   readonly arguments?: string | JsonObject | undefined;
-  /** Fields that are not known here but wanted back upstream, such as Gemini's `extra_content`. */
+  /** Unknown fields, which the upstream may want back, for example Gemini's `extra_content`. */
   readonly extra?: JsonObject | undefined;
 }
 
-/** What a delta added to a call. */
+/** The name and the arguments that a delta added to a call. */
 export interface CallPiece {
   /** Counts the calls from 0 in the order they first appeared. */
   readonly call: number;
-  /** Only once, when it becomes known. */
+  /** Set once for each call, when the name comes. */
   readonly name?: string;
   readonly arguments?: string;
 }
 
-/** A call as far as it came. */
+/** A call as far as it has come. */
 export interface GatheredCall {
   readonly id: string | undefined;
   readonly name: string | undefined;
@@ -30,10 +30,10 @@ export interface GatheredCall {
   readonly extra: JsonObject | undefined;
 }
 
-/** Holds the calls of one answer. Decides nothing before the end: arguments that look complete may still go on. */
+/** Holds the calls of one answer. A call is complete only at the end: arguments that look complete may still go on. */
 export class CallAssembly {
   readonly #calls: OpenCall[] = [];
-  /** By the server's index, which is no more than a key: it may start at 1, jump, or be 0 for all. */
+  /** By the server's index. The index is only a key: it may start at 1, jump, or be 0 for all calls. */
   readonly #slots = new Map<number, OpenCall>();
   readonly #byId = new Map<string, OpenCall>();
   #latest: OpenCall | undefined;
@@ -51,12 +51,12 @@ export class CallAssembly {
     return append(call, delta);
   }
 
-  /** The stream has ended: what was held back of each call. */
+  /** To be called when the stream has ended. Returns what was held back of each call. */
   end(): CallPiece[] {
     return this.#calls.flatMap((call) => pieceOf(call, undefined, call.pieces.end()) ?? []);
   }
 
-  /** Undefined for the first delta of a new call. An id weighs most, then the index, then what came last. */
+  /** Finds the delta's call by id, then by index, then the latest call. Undefined for the first delta of a new call. */
   #find(delta: CallDelta): OpenCall | undefined {
     const slot = delta.index === undefined ? undefined : this.#slots.get(delta.index);
     if (delta.id !== undefined) return this.#findById(delta.id, delta, slot);
@@ -64,12 +64,12 @@ export class CallAssembly {
     return delta.name === undefined ? this.#latest : undefined;
   }
 
-  /** The same id at two indexes is two calls (LiteLLM), two ids at one index are too (Gemini's adapters). */
+  /** The same id at two indexes means two calls (LiteLLM), and so do two ids at one index (Gemini's adapters). */
   #findById(id: string, delta: CallDelta, slot: OpenCall | undefined): OpenCall | undefined {
     if (slot?.id === id) return slot;
     const known = this.#byId.get(id);
     if (known && (known.index ?? delta.index) === (delta.index ?? known.index)) return known;
-    // An id that comes by itself after its call has begun.
+    // An id may come by itself after its call has begun.
     const isLate = slot?.id === undefined && (!delta.name || !slot?.name);
     return isLate ? slot : undefined;
   }
@@ -97,20 +97,20 @@ interface OpenCall {
   readonly index: number | undefined;
   name: string | undefined;
   rawArguments: string;
-  /** Whole arguments came behind others that were none. */
+  /** A delta with whole arguments came after a fragment that was not whole. */
   isMixed: boolean;
   extra: JsonObject | undefined;
   readonly pieces: WellFormedText;
 }
 
-/** Servers without ids reuse an index: a second whole call there is another one, unless it repeats the first. */
+/** Servers without ids reuse an index: a second whole call at one index is a new call, unless it repeats the first. */
 function isAnother(call: OpenCall, { name, arguments: sent }: CallDelta): boolean {
   if (call.id !== undefined || name === undefined || sent === undefined || call.isMixed)
     return false;
   const raw = rawOf(sent);
   if (!parseObject(raw)) return false;
   if (parseObject(call.rawArguments)) return name !== call.name || raw !== call.rawArguments;
-  // Looking again each time would cost the square of what comes.
+  // Remembered, because parsing all arguments again for each delta would take quadratic time.
   call.isMixed = call.rawArguments !== '';
   return false;
 }

@@ -1,4 +1,4 @@
-/** The body of a response, read piece by piece: what it begins with can be looked at before it is read. */
+/** Reads the body of a response piece by piece, and can look at its first character beforehand. */
 
 /** The connection to an upstream could not be made, or broke. */
 export class ConnectionError extends Error {
@@ -7,24 +7,24 @@ export class ConnectionError extends Error {
   }
 }
 
-/** Owns the body. Throws a {@link ConnectionError} where the connection breaks. */
+/** Owns the body. Reading throws a {@link ConnectionError} if the connection breaks. */
 export class Body {
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  /** Read already, but not taken yet. */
+  /** The piece that `peek` has read and `read` has not yet returned. */
   #ahead: Uint8Array | null = null;
 
   constructor(response: Response) {
     this.#reader = response.body?.getReader();
   }
 
-  /** The next bytes; null at the end. Called for each token: it is no async function, which would add turns. */
+  /** The next bytes; null at the end. Not an async function: it runs for each token, and async would add microtasks. */
   read(): Promise<Uint8Array | null> {
     const ahead = this.#ahead;
     this.#ahead = null;
     return ahead ? Promise.resolve(ahead) : this.#next();
   }
 
-  /** The first character that is no white space, '' where there is none. Reads and drops blank pieces before it. */
+  /** The first character that is not white space, or ''. Reads and drops blank pieces before it. */
   async peek(): Promise<string> {
     for (let piece = await this.#next(); piece; piece = await this.#next()) {
       const first = new TextDecoder().decode(piece).trimStart().slice(0, 1);
@@ -35,9 +35,9 @@ export class Body {
     return '';
   }
 
-  /** Gives up what is left; may be called at any time, more than once. */
+  /** Drops the rest of the body. May be called at any time, and more than once. */
   cancel(): void {
-    void this.#reader?.cancel().catch(() => undefined); // It has ended, or is not wanted any more.
+    void this.#reader?.cancel().catch(() => undefined); // The body has already ended or failed.
   }
 
   #next(): Promise<Uint8Array | null> {

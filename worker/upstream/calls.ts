@@ -1,4 +1,4 @@
-/** The calls of an answer that has ended: with unique ids, parsed arguments, and word of why one may not run. */
+/** Finishes the calls of an answer that has ended: unique ids, parsed arguments, and a reason if a call may not run. */
 import { nestsDeeper, tooDeep } from '../../shared/json.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
 import type { GatheredCall } from './assembly.ts';
@@ -7,33 +7,33 @@ import type { ReplyOutcome } from './outcome.ts';
 
 /** A call as it is logged, shown and sent back. */
 export interface UpstreamCall {
-  /** The upstream's, or a new one where it gave none or gave it twice. Unique within the answer. */
+  /** The upstream's id, or a new one if the upstream gave none or gave it twice. Unique within the answer. */
   readonly id: string;
   /** As the model wrote it; not checked against any tool. */
   readonly name: string;
-  /** JSON text that can be sent back, or what came where that was no object. */
+  /** JSON text that can be sent back. As it came if it is not an object. */
   readonly rawArguments: string;
-  /** Null where what came is no object. */
+  /** Null if the arguments are not an object. */
   readonly arguments: Readonly<Record<string, unknown>> | null;
-  /** False for a call of an answer that did not end well, without a name or without arguments that can be read. */
+  /** False if the answer's outcome is not `completed`, or if the call has no name or no readable arguments. */
   readonly mayExecute: boolean;
-  /** For the model, where it may not. */
+  /** Tells the model why the call may not run. Set exactly if `mayExecute` is false. */
   readonly problem?: string;
-  /** Fields to be sent back with it, as they came. */
+  /** Fields to be sent back with the call, as they came. */
   readonly extra?: JsonObject;
 }
 
-/** Stands in for a name that never came, so that the call can be shown and sent back. */
+/** Replaces a missing name, so that the call can be shown and sent back. */
 const UNNAMED_TOOL = 'unnamed_tool';
 
-/** Nine letters and digits of a UUID: an id that every upstream takes. Mistral takes no other. */
+/** Nine letters and digits of a UUID. Every upstream accepts such an id, and Mistral accepts no other form. */
 export function toCallId(uuid: string): string {
   return uuid.replaceAll('-', '').slice(-CALL_ID_CHARS);
 }
 
 const CALL_ID_CHARS = 9;
 
-/** The calls in order. `newId` is asked again until its id is unused. */
+/** The calls in order. Calls `newId` until it returns an unused id. */
 export function finishCalls(
   gathered: readonly GatheredCall[],
   outcome: ReplyOutcome,
@@ -48,7 +48,7 @@ export function finishCalls(
   });
 }
 
-/** Whether the arguments have come to their end: an object, also one that nests too deeply, or nothing at all. */
+/** Whether the arguments are complete: an object (even one that nests too deeply), or nothing at all. */
 export function hasWholeArguments({ rawArguments }: GatheredCall): boolean {
   return readArguments(rawArguments) !== null || isTooDeep(rawArguments);
 }
@@ -101,8 +101,9 @@ function problemOf(
 }
 
 /**
- * The object that the arguments mean, or null where they mean none: only mistakes that leave no doubt are mended.
- * Nothing at all means an empty object, also where more was about to come: then the outcome keeps the call from running.
+ * The object that the arguments mean, or null. Mends only unambiguous mistakes: `null`, JSON inside a string, and the
+ * same text sent twice. Blank arguments mean an empty object. If the answer broke off before the arguments came, its
+ * outcome keeps the call from running.
  */
 function readArguments(raw: string): JsonObject | null {
   if (isBlank(raw)) return {};
@@ -115,7 +116,7 @@ function readArguments(raw: string): JsonObject | null {
   return object ? wellFormed(inner, object) : null;
 }
 
-/** What is too deep is not parsed, so whether it is whole is not known: it is taken to be, as its call is not run. */
+/** Arguments that nest too deeply are not parsed. They count as complete, which is safe: their call never runs. */
 function isTooDeep(raw: string): boolean {
   const value = parseJson(raw);
   return nestsDeeper(typeof value === 'string' ? value : raw, JSON_LIMITS.maxDepth);
@@ -125,16 +126,16 @@ function isBlank(raw: string): boolean {
   return raw.trim() === '';
 }
 
-/** The text that stands there twice (a server sent it whole a second time), or ''. */
+/** Half of a text that consists of two equal halves (some servers send the arguments twice), else ''. */
 function halfOf(text: string): string {
   const half = text.slice(0, text.length / 2);
   return half + half === text ? half : '';
 }
 
-/** Half a character, escaped, survives parsing, and would reach files and other servers as it is. */
+/** Replaces lone surrogates: an escaped one survives parsing, and would reach files and other servers. */
 function wellFormed(text: string, value: JsonObject): JsonObject {
   if (!/\\ud[89a-f]/i.test(text)) return value;
-  // A reviver recurses; the text is within the bound, or there were no value.
+  // A reviver recurses. This is safe: `value` was parsed within the depth bound.
   return JSON.parse(text, (_, part: unknown) =>
     typeof part === 'string' ? part.toWellFormed() : part,
   );

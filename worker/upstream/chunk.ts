@@ -1,24 +1,24 @@
-/** One chunk of an answer: every field may be missing, null, empty or of another type than documented. */
+/** Reads one chunk of an answer. Any field may be missing, null, empty or of another type than documented. */
 import type { Usage } from '../../shared/documents.ts';
 import type { CallDelta } from './assembly.ts';
 import { errorInChunk, type UpstreamError } from './errors.ts';
 import { countIn, isObject, type JsonObject, listIn, objectIn, textIn } from './loose-json.ts';
 
-/** What a chunk says about the first choice; '' and [] where it says nothing. */
+/** What a chunk says about choice 0; '' and [] for missing fields. */
 export interface Chunk {
   readonly text: string;
   readonly reasoning: string;
-  /** OpenRouter's form of reasoning, which its models want to see again. */
+  /** OpenRouter's form of reasoning, which it wants back in the next request. */
   readonly reasoningDetails: readonly unknown[];
   readonly calls: readonly CallDelta[];
   readonly finishReason: string;
-  /** Why the model behind a gateway ended; it can contradict the gateway's own reason. */
+  /** The finish reason of the model behind a gateway. It can contradict `finishReason`. */
   readonly nativeFinishReason: string;
   readonly usage: Usage | null;
   readonly error: UpstreamError | null;
 }
 
-/** `part` is where the words stand: `delta` in a stream, `message` in a whole completion. */
+/** `part` names the field that holds the words: `delta` in a stream, `message` in a whole completion. */
 export function readChunk(chunk: JsonObject, part: 'delta' | 'message'): Chunk {
   const choice = firstChoice(chunk);
   const delta = objectIn(choice, part);
@@ -39,7 +39,7 @@ export function readChunk(chunk: JsonObject, part: 'delta' | 'message'): Chunk {
   };
 }
 
-/** Never by position: with several choices the first to come can be any. */
+/** The choice with index 0. Its position tells nothing: several choices come in any order. */
 function firstChoice(chunk: JsonObject): JsonObject {
   for (const choice of listIn(chunk, 'choices')) {
     if (isObject(choice) && (choice['index'] ?? 0) === 0) return choice;
@@ -47,7 +47,7 @@ function firstChoice(chunk: JsonObject): JsonObject {
   return {};
 }
 
-/** A string, or typed parts (Mistral), which may hold parts themselves. */
+/** `content` is a string, or typed parts (Mistral), which may hold further parts. */
 function readContent(content: unknown): { text: string; reasoning: string } {
   if (typeof content === 'string') return { text: content, reasoning: '' };
   let text = '';
@@ -68,7 +68,7 @@ function readCalls(delta: JsonObject): CallDelta[] {
   return isObject(legacy) ? [...calls, { index: LEGACY_INDEX, ...readFunction(legacy) }] : calls;
 }
 
-/** The slot of the one call that `function_call` can make, where no real index is. */
+/** The index given to the single call of `function_call`. No real index is negative. */
 const LEGACY_INDEX = -1;
 
 function readCall(call: JsonObject): CallDelta {
@@ -90,7 +90,7 @@ function readFunction(called: JsonObject): Pick<CallDelta, 'name' | 'arguments'>
   };
 }
 
-/** Tokens as the upstream counts them: its total can hold more than both others. Null where it counts nothing. */
+/** The upstream's token counts; null if there are none. The total can exceed prompt plus completion. */
 function readUsage(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
   const prompt = countIn(usage, 'prompt_tokens');

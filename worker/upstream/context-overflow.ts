@@ -1,9 +1,9 @@
-/** The many ways in which servers say that a conversation is too long for the model. */
+/** Recognises the many ways in which servers say that a conversation is too long for the model. */
 
-/** The one code for all of them: asking again as it is cannot help. */
+/** The one code for all of them. Repeating the same request cannot succeed. */
 export const CONTEXT_LENGTH_EXCEEDED = 'CONTEXT_LENGTH_EXCEEDED';
 
-/** `names` are the error's code and type, `words` everything it says. */
+/** `names` are the error's code and type, `words` is its whole text. */
 export function isContextOverflow(names: readonly (string | null)[], words: string): boolean {
   if (names.some((name) => name !== null && NAMES.has(name))) return true;
   return PHRASES.some((phrase) => phrase.test(words));

@@ -1,9 +1,9 @@
-/** What an answer costs. Pure. */
+/** Computes the cost of an answer. Pure. */
 import type { Cost, Usage } from '../../shared/documents.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import type { ModelPrices } from '../../shared/models.ts';
 
-/** Cached input is part of the prompt. What the total holds beyond prompt and completion is reasoning (xAI): output. */
+/** Cached input is part of the prompt. Tokens beyond prompt and completion are reasoning (xAI), and cost as output. */
 export function costOf(usage: Usage, prices: ModelPrices): Cost {
   const { promptTokens, completionTokens, totalTokens } = usage;
   const cached = Math.min(usage.cachedPromptTokens ?? 0, promptTokens);
@@ -17,13 +17,13 @@ export function costOf(usage: Usage, prices: ModelPrices): Cost {
 
 const TOKENS_PER_PRICE = 1_000_000;
 
-/** Undefined where one of them is not known, or the currencies differ: half a sum would be a lie. */
+/** Undefined if one cost is unknown or the currencies differ: a partial sum would mislead. */
 export function addCosts(a: Cost | undefined, b: Cost | undefined): Cost | undefined {
   if (!a || !b || a.currency !== b.currency) return undefined;
   return { amount: rounded(a.amount + b.amount), currency: a.currency };
 }
 
-/** Without the last digits of binary fractions: 0.3, not 0.30000000000000004. */
+/** Removes the rounding error of binary fractions: 0.3, not 0.30000000000000004. */
 function rounded(amount: number): number {
   return Number(amount.toFixed(MODEL_LIMITS.costDecimals));
 }

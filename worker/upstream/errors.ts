@@ -1,4 +1,4 @@
-/** Errors as upstreams report them, in every shape seen, reduced to one line; public-error.ts says what of it is shown. */
+/** Reduces upstream errors of every shape seen to one line. public-error.ts decides what a client sees of it. */
 
 import { CONTEXT_LENGTH_EXCEEDED, isContextOverflow } from './context-overflow.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
@@ -11,11 +11,11 @@ export interface UpstreamError {
   /** The upstream's own code, or {@link CONTEXT_LENGTH_EXCEEDED}. */
   readonly code: string | null;
   readonly type: string | null;
-  /** The HTTP status; some servers only write it into the body. */
+  /** The HTTP status. Some servers write it only into the body. */
   readonly status: number | null;
 }
 
-/** The body of a response that is no answer. `status` is the response's: an error can come under a 200 too. */
+/** Reads the body of a response that is not an answer. `status` is the response's; an error can come with a 200. */
 export function normaliseError(
   status: number,
   contentType: string | null,
@@ -31,7 +31,7 @@ export function normaliseError(
   };
 }
 
-/** What an `error` line or event carries: JSON of any shape, or plain words. */
+/** Reads the text of an `error` line or event: JSON of any shape, or plain words. */
 export function errorFromText(text: string): UpstreamError {
   const error = errorOf(parseBody(text));
   return { ...error, message: error.message || UNSAID };
@@ -47,14 +47,14 @@ export function errorInChunk(chunk: JsonObject): UpstreamError | null {
 const NO_ANSWER = 'The model server sent something that is no answer.';
 const UNSAID = 'The model server reported an error without a message.';
 
-/** `error: null` is no error, and a few servers send it empty. */
+/** False for `error: null` and for an empty `error`, which a few servers send with every chunk. */
 function isMeant(error: unknown): boolean {
   return isObject(error)
     ? Object.keys(error).length > 0
     : typeof error === 'string' && error !== '';
 }
 
-/** `{"object": "error", …}`, `{"code", "message", "type"}` or `{"detail"}` where a chunk was due. */
+/** Whether `{"object": "error", …}`, `{"code", "message", "type"}` or `{"detail"}` came instead of a chunk. */
 function isBareError(chunk: JsonObject): boolean {
   if (chunk['object'] === 'error') return true;
   if (chunk['choices'] !== undefined || chunk['usage'] !== undefined) return false;
@@ -62,13 +62,13 @@ function isBareError(chunk: JsonObject): boolean {
   return textIn(chunk, 'message') !== '' && ('code' in chunk || 'type' in chunk);
 }
 
-/** JSON, an event stream that holds one event, or words. Broken JSON is none of them. */
+/** Parses JSON, an event stream with one event, or plain words. Broken JSON gives ''. */
 function parseBody(text: string): unknown {
   const event = /^(?:data|error): ?(\{.*)$/m.exec(text)?.[1] ?? text;
   return parseJson(event) ?? (/^\s*[[{]/.test(event) ? '' : text);
 }
 
-/** `message` is '' where none was found. */
+/** `message` is '' if none was found. */
 function errorOf(body: unknown): UpstreamError {
   const outer: unknown = Array.isArray(body) ? body[0] : body;
   const inner = isObject(outer) && isMeant(outer['error']) ? outer['error'] : outer;
@@ -86,7 +86,7 @@ function errorOf(body: unknown): UpstreamError {
   };
 }
 
-/** The words, wherever a server puts them: FastAPI's `detail` and Mistral's `message` can be lists of complaints. */
+/** The message from any known field. FastAPI's `detail` and Mistral's `message` can be lists of errors. */
 function messageOf(value: unknown, depth = 0): string {
   if (typeof value === 'string') return value;
   if (depth === UPSTREAM_LIMITS.maxErrorDepth) return '';
@@ -106,7 +106,7 @@ function statusIn(error: JsonObject): number | null {
   return null;
 }
 
-/** One line within the limit; '' for markup, which proxies send and nobody wants to read. */
+/** One line within `maxErrorChars`; '' for markup, which proxies send. */
 function presentable(message: string): string {
   const line = message.replace(/\s+/g, ' ').trim().toWellFormed();
   if (/^<|<(?:!doctype|html|head|body)\b/i.test(line)) return '';

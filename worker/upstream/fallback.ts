@@ -1,4 +1,4 @@
-/** Whether another model may answer instead of one that failed, and which. Pure. */
+/** Decides whether another model may answer instead of one that failed, and which model. Pure. */
 
 import { CONTEXT_LENGTH_EXCEEDED } from './context-overflow.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
@@ -6,12 +6,15 @@ import { type ModelEnv, readTable } from './models.ts';
 import type { UpstreamReply } from './reader.ts';
 import type { Retry } from './retry.ts';
 
-/** When to ask another: when this one's attempts are spent, at once, at once but only one with a larger window. */
+/**
+ * When to ask another model. `at_last`: when this model's attempts are used up. `to_larger`: at once, but only a model
+ * with a larger context window.
+ */
 export type Fallback = 'never' | 'at_last' | 'at_once' | 'to_larger';
 
 /**
- * By the class of the failure. `never` is what another model would refuse as well, or what must not be hidden from whoever
- * runs the Worker: a malformed request, a content filter, a wrong key.
+ * Decides by the class of the failure. `never` stands for failures that another model would repeat (a malformed
+ * request, a content filter), and for a wrong key, which the operator of the Worker must notice.
  */
 export function fallbackFor({ outcome, error }: UpstreamReply, retry: Retry | null): Fallback {
   if (outcome === 'error' && error) {
@@ -30,10 +33,10 @@ const FILTERED: ReadonlySet<string> = new Set([
   'content_policy_violation', // OpenAI
 ]);
 
-/** Nothing is paid for, there is no such model, no room for now, overloaded (Anthropic). */
+/** Unpaid, model not found, out of capacity, overloaded (Anthropic). */
 const ELSEWHERE: ReadonlySet<number> = new Set([402, 404, 503, 529]);
 
-/** The same, from servers that say it under another status. */
+/** Names of the same failures, from servers that send them under another status. */
 const ELSEWHERE_NAMES: ReadonlySet<string> = new Set([
   'model_not_found',
   'insufficient_quota', // OpenAI, under 429
@@ -43,16 +46,16 @@ const ELSEWHERE_NAMES: ReadonlySet<string> = new Set([
   'overloaded_error', // Anthropic, also inside a stream
 ]);
 
-/** The run that looks for another model. */
+/** The request that needs another model. */
 export interface Asking {
-  /** The model that was asked for: its entry says which ones may answer instead. */
+  /** The model that was asked for. Its table entry lists the fallbacks. */
   readonly requested: string;
-  /** The model that failed: the one asked for, or one of its fallbacks. */
+  /** The model that failed: `requested` or one of its fallbacks. */
   readonly failed: string;
   readonly holdsImages: boolean;
 }
 
-/** The next of the fallbacks that can do it, or null. Each is asked once, so there is an end. */
+/** The next fallback that can answer, or null. Terminates: each fallback is asked at most once. */
 export function nextModel(
   { requested, failed, holdsImages }: Asking,
   fallback: Fallback,

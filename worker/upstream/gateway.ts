@@ -1,4 +1,4 @@
-/** One request to the model: sent, read as it streams, and judged. Retrying it is the run's decision. */
+/** Sends one request to the model, reads the streamed answer and judges it. The run decides about retries. */
 
 import type { ModelSwitches } from '../../shared/models.ts';
 import type { AnswerOptions } from './answer.ts';
@@ -17,19 +17,19 @@ import { isPassing, isRetryable, type Retry, retryAfterMs } from './retry.ts';
 import { withoutSecrets } from './secrets.ts';
 import { StallGuard } from './stall-guard.ts';
 
-/** What a request came to. Failures of the upstream are replies with the outcome `error` or `interrupted`. */
+/** The result of a request. A failure of the upstream is a reply with the outcome `error` or `interrupted`. */
 export interface Answer {
-  /** Its usage has a cost where the model's prices are known. */
+  /** Its `usage` has a cost if the model's prices are known. */
   readonly reply: UpstreamReply;
-  /** Whether a failure is worth another attempt. */
+  /** Null if another attempt cannot help. */
   readonly retry: Retry | null;
-  /** Whether another model may answer instead. */
+  /** Whether and when another model may answer instead. */
   readonly fallback: Fallback;
 }
 
 /**
- * Asks the model; `onParts` gets each network read's parts as they arrive. Ends within UPSTREAM_LIMITS, in time and in
- * memory, whatever the upstream does. Throws only when the caller's signal aborts, and what `onParts` throws.
+ * Asks the model. Calls `onParts` with the parts as they arrive. Stays within the time and memory of UPSTREAM_LIMITS,
+ * whatever the upstream does. Throws only if the caller's signal aborts or `onParts` throws.
  */
 export async function askModel(
   target: ModelTarget,
@@ -55,7 +55,7 @@ export async function askModel(
 
 type Judged = Omit<Answer, 'fallback'>;
 
-/** Once more in another form for a server that says which one it wants. */
+/** Asks again in another form if the server's error says which form it wants. */
 async function attempt(
   target: ModelTarget,
   request: UpstreamRequest,
@@ -71,12 +71,12 @@ async function attempt(
   return await attempt({ ...target, switches }, request, onParts, guard);
 }
 
-/** Asked again now, it would be shown twice. */
+/** Whether anything was shown. A second attempt would then show it twice. */
 function hasBegun({ text, reasoning, calls }: UpstreamReply): boolean {
   return text !== '' || reasoning !== null || calls.length > 0;
 }
 
-/** Each switch is turned once at most, so there is an end. Null where the error asks for nothing that can be done. */
+/** The switches that the error asks for, or null. Terminates: each switch changes at most once. */
 function switchesWantedBy(
   error: UpstreamError | null,
   switches: ModelSwitches,
@@ -137,17 +137,17 @@ async function readResponse(
   }
 }
 
-/** By what it holds: servers and proxies label either as the other. */
+/** Decides by the first character: servers and proxies send wrong content types. */
 async function isEventStream(body: Body, guard: StallGuard): Promise<boolean> {
   try {
     return !WHOLE.has(await body.peek());
   } catch (cause) {
     if (guard.signal.aborted) throw cause;
-    return true; // The connection broke: reading on meets the same end.
+    return true; // The connection broke: the next read fails the same way.
   }
 }
 
-/** How JSON and markup begin; a line of an event stream begins with the name of a field, or a colon. */
+/** First characters of JSON, markup and an empty body. An event stream begins with a field name or a colon. */
 const WHOLE: ReadonlySet<string> = new Set(['{', '[', '<', '']);
 
 function isRedirect({ status }: Response): boolean {
@@ -181,7 +181,7 @@ async function readStream(
   return judgeStream(reply, guard);
 }
 
-/** A connection that broke, or was given up as silent: what came before is judged like a stream that just ended. */
+/** Null at the end, and if the connection broke or the guard ended it. The part that came is judged all the same. */
 async function readOn(body: Body, guard: StallGuard): Promise<Uint8Array | null> {
   try {
     return await body.read();
@@ -191,7 +191,7 @@ async function readOn(body: Body, guard: StallGuard): Promise<Uint8Array | null>
   }
 }
 
-/** Silence behind the end of an answer does no harm: some servers leave out `[DONE]` and hold the connection. */
+/** Ignores silence after a complete answer: some servers leave out `[DONE]` and hold the connection open. */
 function judgeStream(reply: UpstreamReply, guard: StallGuard): Judged {
   if (guard.verdict === null || reply.outcome !== 'interrupted') {
     return { reply, retry: isTransient(reply) ? { afterMs: null } : null };
@@ -201,7 +201,7 @@ function judgeStream(reply: UpstreamReply, guard: StallGuard): Judged {
   return { reply: { ...reply, outcome, error }, retry: given.retry };
 }
 
-/** An error, or a server that answers with a whole completion although a stream was asked for. */
+/** Reads an error, or a whole completion, which some servers send although the request asks for a stream. */
 async function readWhole(
   { status, headers }: Response,
   body: Body,
@@ -226,7 +226,7 @@ async function readBounded(body: Body): Promise<string> {
   return text + decoder.decode();
 }
 
-/** A stream that broke off, or reported a passing fault, may do better the next time. */
+/** Whether the stream broke off or reported a passing fault: a second attempt can succeed. */
 function isTransient({ outcome, error }: UpstreamReply): boolean {
   if (outcome === 'interrupted') return true;
   return outcome === 'error' && error !== null && isPassing(error);
@@ -246,7 +246,7 @@ function secretsOf(target: ModelTarget): readonly string[] {
   return target.kind === 'demo' ? [] : target.secrets;
 }
 
-/** A request that took all the time there is would take it again. */
+/** The answer if the connection failed or the guard ended it. No retry after `too_slow`: it would be slow again. */
 function unreachable(guard: StallGuard): Judged {
   switch (guard.verdict) {
     case 'too_slow':
@@ -263,7 +263,7 @@ function unreachable(guard: StallGuard): Judged {
   }
 }
 
-/** Where it leads is not said: an upstream's headers are not the client's. */
+/** Does not tell the redirect's target: a client must not see an upstream's headers. */
 const REDIRECTED =
   'The model server answers with a redirect, which is not followed: its base URL must be the final address.';
 

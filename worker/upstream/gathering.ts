@@ -1,23 +1,23 @@
-/** What reads bring while the machine is busy, kept together: most of a token's cost is paid per piece, not per byte. */
+/** Batches network reads while the event loop is late: most of a token's cost is per piece, not per byte. */
 import { loopGauge } from '../load.ts';
 import type { Body } from './body.ts';
 
 export const GATHERING_LIMITS = {
-  /** Bytes that wait at once: beyond it there is enough to do for one turn. */
+  /** Waiting bytes beyond which a batch is handled at once. */
   maxBytes: 64 * 1024,
 } as const;
 
 /**
- * Takes the pieces of a body. While the loop is not late each one is handled at once; else at most one batch in each
- * `loopGauge.coalesceMs`. One read of workerd never brings more than one chunk of HTTP, so to read later would not
- * bring more. What `handle` throws is thrown by the next call; the body is cancelled, so that there is one.
+ * Takes the pieces of a body. Handles each piece at once while the event loop is not late, else at most one batch in
+ * each `loopGauge.coalesceMs`. Reading later would not help: one read of workerd returns at most one HTTP chunk. If
+ * `handle` throws in the timer, this cancels the body, so that its reader wakes, and the next call throws the error.
  */
 export class Gathering implements Disposable {
   readonly #handle: (bytes: Uint8Array) => void;
   readonly #body: Body;
   #waiting: Uint8Array[] = [];
   #size = 0;
-  /** Runs while what comes has to wait. */
+  /** Set while pieces have to wait. */
   #timer: ReturnType<typeof setTimeout> | undefined;
   #failure: { readonly cause: unknown } | null = null;
 
@@ -33,7 +33,7 @@ export class Gathering implements Disposable {
     if (this.#timer === undefined || isFull || this.#failure) this.flush();
   }
 
-  /** Handles what waits. */
+  /** Handles the waiting pieces. */
   flush(): void {
     if (this.#failure) throw this.#failure.cause;
     clearTimeout(this.#timer);
@@ -45,7 +45,7 @@ export class Gathering implements Disposable {
     this.#handle(bytes);
   }
 
-  /** Handles nothing more. */
+  /** Drops the waiting pieces. */
   [Symbol.dispose](): void {
     clearTimeout(this.#timer);
   }

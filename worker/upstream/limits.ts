@@ -7,11 +7,11 @@ const MINUTE = 60 * SECOND;
 
 /** Talking to the model. */
 export const UPSTREAM_LIMITS = {
-  /** Attempts of one turn with one model before its first byte was shown. */
+  /** Attempts of one turn with one model while nothing of the answer was shown. */
   maxAttempts: 3,
-  /** The longest wait that an upstream's Retry-After is obeyed. */
+  /** The longest wait after an upstream's Retry-After; a longer one is cut to this. */
   maxRetryAfterMs: 60 * SECOND,
-  /** Who is to wait longer than this is answered by a fallback instead, where there is one. */
+  /** If the upstream asks for a longer wait than this, a fallback answers, if there is one. */
   patienceMs: 5 * SECOND,
   /** First back-off; doubled for each attempt, with jitter. */
   backoffMs: 500,
@@ -19,22 +19,22 @@ export const UPSTREAM_LIMITS = {
   firstByteMs: 60 * SECOND,
   /** Between two data events; comments do not count. */
   stallMs: 45 * SECOND,
-  /** How often that is looked at. */
+  /** Interval of the checks for `firstByteMs` and `stallMs`. */
   stallTickMs: 5 * SECOND,
-  /** From the request to the end of its answer, however steadily it comes: reasoning models take up to a quarter hour. */
+  /** From the request to the end of the answer, even one that never stalls. Reasoning models take up to 15 minutes. */
   maxAnswerMs: 30 * MINUTE,
   /** Bytes of a stream, unpacked: 128k tokens of some 500 bytes each make 64 MiB. */
   maxStreamBytes: 128 * MIB,
-  /** UTF-16 units of all that is kept of an answer: 128k tokens make less than one. */
+  /** UTF-16 units of all that is kept of an answer: 128k tokens make less than 1 MiB. */
   maxAnswerChars: 4 * MIB,
-  /** What each piece of a call is counted for at least: holding it costs memory even where it is empty. */
+  /** UTF-16 units that each piece of a call counts at least: even an empty piece takes memory. */
   minPieceChars: 16,
-  /** Of one event of the stream, in UTF-16 units; more is not an answer. */
+  /** UTF-16 units of one event of the stream. */
   maxEventChars: 8 * MIB,
-  /** UTF-16 units of a body that is no stream: an error, or a whole completion. */
+  /** UTF-16 units of a body that is not a stream: an error, or a whole completion. */
   maxBodyChars: 4 * MIB,
   /** UTF-16 units of an upstream's error message that are passed on. */
   maxErrorChars: 500,
-  /** How deep in an error's JSON its message is looked for: the deepest seen is three. */
+  /** Levels of an error's JSON that are searched for its message: the deepest seen is three. */
   maxErrorDepth: 4,
 } as const;

@@ -1,27 +1,30 @@
-/** JSON of which nothing is certain: what is missing, or of another type than asked for, is simply not there. */
+/** Reads untrusted JSON: a field of an unexpected type counts as missing. */
 import { parseJson as parseBounded, parsePruned } from '../../shared/json.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
 
 /** Any JSON object; nothing is known of its fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** The object that `text` is, or undefined for everything else. */
+/** The JSON object in `text`, else undefined. */
 export function parseObject(text: string): JsonObject | undefined {
   const value = parseJson(text);
   return isObject(value) ? value : undefined;
 }
 
-/** The value that `text` is, or undefined where it is no JSON, or nests deeper than JSON_LIMITS.maxDepth. */
+/** The JSON value in `text`; undefined if `text` is not JSON, or nests deeper than JSON_LIMITS.maxDepth. */
 export function parseJson(text: string): unknown {
   try {
     return parseBounded(text);
   } catch {
-    // Expected: what a server calls JSON is often none.
+    // Expected: servers often send broken JSON.
     return undefined;
   }
 }
 
-/** A chunk or a completion, or undefined. Servers put arguments as objects into it: what lies too deep is left out. */
+/**
+ * The JSON object of a chunk or a completion, else undefined. Leaves out values that lie too deep, because servers may
+ * send arguments as objects.
+ */
 export function parseEnvelope(text: string): JsonObject | undefined {
   try {
     const value = parsePruned(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
@@ -31,7 +34,7 @@ export function parseEnvelope(text: string): JsonObject | undefined {
   }
 }
 
-/** Neither null nor an array. */
+/** False for null and arrays. */
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,4 @@
-/** Which server answers for a model: one of the table, the configured OpenAI-compatible one, or the built-in demo. */
+/** Finds the server that answers for a model: from the table, the configured OpenAI-compatible one, or the demo. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ModelInfo, ModelList } from '../../shared/listings.ts';
 import {
@@ -12,7 +12,7 @@ import {
 import { DEMO_MODEL } from './demo/wire.ts';
 import { secretsInUrl } from './secrets.ts';
 
-/** A model, and all there is to know to ask it. */
+/** A model and the settings needed to ask it. */
 export type ModelTarget = OpenAiTarget | DemoTarget;
 
 export interface DemoTarget {
@@ -27,17 +27,17 @@ export interface OpenAiTarget {
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
-  /** The name that the server knows. */
+  /** The model's name at the server. */
   readonly upstreamId: string;
   readonly takesImages: boolean;
-  /** Tokens of prompt and answer together; undefined where they are not known. */
+  /** Tokens of prompt and answer together; undefined if unknown. */
   readonly contextWindow: number | undefined;
-  /** Undefined where the server decides. */
+  /** Undefined if the server decides. */
   readonly maxOutputTokens: number | undefined;
-  /** Undefined where they are not known. */
+  /** Undefined if unknown. */
   readonly prices: ModelPrices | undefined;
   readonly switches: ModelSwitches;
-  /** Every configured secret, also those of other models: no word of a server that holds part of one is shown. */
+  /** Every configured secret, also those of other models. A word of a server that holds part of one is not shown. */
   readonly secrets: readonly string[];
 }
 
@@ -50,9 +50,9 @@ const DEMO: DemoTarget = {
 
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
 
-/** The settings that say which models there are; keys of the table are looked up by their names. */
+/** The settings of the models. The table names its keys, which are further bindings. */
 export interface ModelEnv {
-  /** The table of models as JSON (shared/models.ts); the secrets that its `keyName`s name are bindings too. */
+  /** The table of models as JSON (shared/models.ts). Each `keyName` in it names a secret binding. */
   readonly MODELS?: string;
   readonly OPENAI_BASE_URL?: string;
   readonly OPENAI_API_KEY?: string;
@@ -60,13 +60,14 @@ export interface ModelEnv {
   readonly OPENAI_MODEL?: string;
   /** Models that take no images, separated by commas: a message with images is refused for them. */
   readonly TEXT_ONLY_MODELS?: string;
-  /** Opens no model. No answer of a server may show it. */
+  /** Not a model's key. Listed here so that no text of a server can show it. */
   readonly AUTH_SECRET?: string;
 }
 
 /**
- * Names of the table go to their server, others to the configured upstream; without either the demo answers for all.
- * @throws {DrawbridgeError} NOT_CONFIGURED for a bad table, UNKNOWN_MODEL for a name that nothing answers for.
+ * A name in the table goes to its own server, any other name to the configured upstream. Without a table and an
+ * upstream, the demo answers for every name.
+ * @throws {DrawbridgeError} NOT_CONFIGURED for a bad table, UNKNOWN_MODEL for a name that no server answers for.
  */
 export function resolveTarget(model: string, env: ModelEnv): ModelTarget {
   const table = readTable(env);
@@ -78,8 +79,8 @@ export function resolveTarget(model: string, env: ModelEnv): ModelTarget {
 }
 
 /**
- * The model of a request: the one it names, else the configured default.
- * @throws {DrawbridgeError} as {@link resolveTarget}, and UNKNOWN_MODEL for one that does not chat.
+ * The model of a request: the named one, else the configured default.
+ * @throws {DrawbridgeError} as {@link resolveTarget}, and UNKNOWN_MODEL for a model without the chat role.
  */
 export function resolveModel(requested: string | undefined, env: ModelEnv): string {
   const table = readTable(env);
@@ -98,7 +99,7 @@ export function resolveModel(requested: string | undefined, env: ModelEnv): stri
 }
 
 /**
- * What can be answered with. An upstream's own list is not asked for: any name is passed on to it.
+ * The models of the table and the default. Does not ask an upstream for its list: it gets any name passed on.
  * @throws {DrawbridgeError} NOT_CONFIGURED for a bad table.
  */
 export function listModels(env: ModelEnv): ModelList {
@@ -117,7 +118,7 @@ export function listModels(env: ModelEnv): ModelList {
   return { items: [...listed, { id: first, isDefault: true, takesImages }], passesThrough };
 }
 
-/** The table, or null where none is set. Parsed once for each text of it. */
+/** The table, or null if `MODELS` is not set. Parsed again only if the text changes. */
 export function readTable({ MODELS: text }: ModelEnv): ModelTable | null {
   if (!text) return null;
   if (parsed?.text !== text) parsed = { text, table: parseModelTable(text) };
@@ -126,7 +127,7 @@ export function readTable({ MODELS: text }: ModelEnv): ModelTable | null {
 
 let parsed: { readonly text: string; readonly table: ModelTable } | null = null;
 
-/** With a table only a base URL of its own opens the way for other names: a key alone may be meant for the table. */
+/** With a table, names outside it need OPENAI_BASE_URL: OPENAI_API_KEY alone may be meant for the table's models. */
 function passThroughUrl(env: ModelEnv, table: ModelTable | null): string | null {
   return env.OPENAI_BASE_URL || (!table && env.OPENAI_API_KEY ? OPENAI_BASE_URL : null);
 }
@@ -152,7 +153,7 @@ function targetOf(entry: ModelEntry, env: ModelEnv): OpenAiTarget {
   };
 }
 
-/** A server of the entry's own gets no key that was not meant for it. */
+/** An entry with its own `baseUrl` never gets OPENAI_API_KEY, which is meant for another server. */
 function keyOf({ id, baseUrl, keyName }: ModelEntry, env: ModelEnv): string | null {
   if (keyName === undefined) return (baseUrl === undefined && env.OPENAI_API_KEY) || null;
   const key: unknown = Reflect.get(env, keyName);
@@ -170,7 +171,7 @@ function passThrough(model: string, baseUrl: string, env: ModelEnv): OpenAiTarge
     baseUrl: withoutSlash(baseUrl),
     apiKey: env.OPENAI_API_KEY || null,
     upstreamId: model,
-    // One that is not known to refuse images gets them.
+    // A model that is not listed as text-only gets images.
     takesImages: !textOnly.includes(model),
     contextWindow: undefined,
     maxOutputTokens: undefined,

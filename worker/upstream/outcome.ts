@@ -1,6 +1,6 @@
-/** How an answer ended. */
+/** Judges how an answer ended. */
 
-/** `truncated` reached a token limit, `error` was reported by the upstream, `interrupted` just stopped coming. */
+/** `truncated`: a token limit. `error`: reported by the upstream. `interrupted`: the stream stopped without an end. */
 export type ReplyOutcome = 'completed' | 'truncated' | 'filtered' | 'error' | 'interrupted';
 
 /** Everything known at the end of the stream. */
@@ -14,7 +14,7 @@ export interface Ending {
   readonly isUsable: () => boolean;
 }
 
-/** Only a known reason, or the word that all is done, makes an answer complete: silence never does. */
+/** Only a finish reason, or `[DONE]` after a usable answer, makes an answer complete. */
 export function judgeEnding(ending: Ending): ReplyOutcome {
   const reason = ending.finishReason.toLowerCase();
   if (ending.hasError || ERROR.has(reason)) return 'error';

@@ -1,10 +1,10 @@
-/** What a client is told of an upstream's error: nothing of it leaves the Worker in another way. Pure. */
+/** Makes the error that a client sees of an upstream's error. No other way leads it out of the Worker. Pure. */
 import type { UpstreamError } from './errors.ts';
 import { withoutSecrets } from './secrets.ts';
 
 /**
- * The error with a message that may be shown. What is said about keys is not repeated at all: servers quote the key there,
- * whole, masked or in parts. Other words lose whatever could be part of a secret.
+ * The error with a message that may be shown. A message about keys is replaced: servers quote the key in it, whole,
+ * masked or in parts. Other messages lose every word that could hold part of a secret.
  */
 export function publicError(error: UpstreamError, secrets: readonly string[]): UpstreamError {
   const message = isAboutKeys(error)
@@ -18,7 +18,7 @@ function isAboutKeys({ status, code, type, message }: UpstreamError): boolean {
   return [code, type, message].some((words) => words !== null && KEY_WORDS.test(words));
 }
 
-/** Who is asking is not known, or may not; a proxy's 407 is the same. */
+/** Unauthorized, forbidden, and a proxy's authentication required. */
 const KEY_STATUSES: ReadonlySet<number> = new Set([401, 403, 407]);
 
 const KEY_WORDS =
@@ -26,5 +26,5 @@ const KEY_WORDS =
 
 function refusedKey(status: number | null): string {
   const how = status === null ? '' : ` (HTTP ${status})`;
-  return `The model server refuses access with the configured key${how}: the key must be one that is valid there for this model.`;
+  return `The model server refuses access with the configured key${how}: the key must be valid there for this model.`;
 }

@@ -1,11 +1,11 @@
-/** The answer of an OpenAI-compatible server: bytes in, parts to show as they come, at the end what it came to. */
+/** Reads the answer of an OpenAI-compatible server: bytes in, parts to show as they come, a reply at the end. */
 import { Answer, type AnswerOptions, type ReplyPart, type UpstreamReply } from './answer.ts';
 import { readChunk } from './chunk.ts';
 import { errorFromText, normaliseError } from './errors.ts';
 import { isObject, listIn, parseEnvelope } from './loose-json.ts';
 import { EventReader, type UpstreamEvent } from './sse.ts';
 
-/** What this file's two readers give. */
+/** The results of this file's two readers. */
 export type { ReplyPart, UpstreamReply };
 
 /** Reads one event stream. Never throws for what the upstream sends. */
@@ -18,12 +18,12 @@ export class ReplyReader {
     this.#answer = new Answer(options);
   }
 
-  /** Events with data so far. Comments and pings do not count, so they keep no stalled answer alive. */
+  /** Events with data so far. Comments and pings do not count, so that they cannot keep a stalled answer alive. */
   get eventCount(): number {
     return this.#eventCount;
   }
 
-  /** `[DONE]` came, or more than an answer may hold: nothing after it counts, and the connection can be given up. */
+  /** `[DONE]` came, or the answer is too long. The rest does not count, and the connection can be closed. */
   get isOver(): boolean {
     return this.#answer.isDone || this.#answer.isTooLong || this.#events.isOver;
   }
@@ -33,10 +33,10 @@ export class ReplyReader {
     return this.#answer.takeParts();
   }
 
-  /** The body has ended, well or not. To be called once. */
+  /** To be called once, when the body has ended or broken off. */
   end(): { parts: ReplyPart[]; reply: UpstreamReply } {
     for (const event of this.#events.end()) {
-      // An event cut off by the end is no bad chunk: the answer just stopped.
+      // An event that the end cut off is not a bad chunk: the answer was interrupted.
       if (event.type !== 'data' || parseEnvelope(event.data)) this.#read(event);
     }
     return this.#answer.end();
@@ -62,15 +62,15 @@ export class ReplyReader {
     const chunk = parseEnvelope(data);
     if (chunk) this.#answer.add(readChunk(chunk, 'delta'));
     else if (data.startsWith('{')) this.#answer.fail(BAD_CHUNK);
-    // Anything else is a proxy's timestamp or the like.
+    // Ignores anything else, for example a proxy's timestamp.
   }
 }
 
 const BAD_CHUNK = errorFromText('The model server sent a chunk that is not JSON.');
 
 /**
- * Reads the body of a response that is no event stream: an error under any status, or under 200 a whole completion,
- * which some servers send although a stream was asked for.
+ * Reads the body of a response that is not an event stream: an error under any status, or a whole completion under a
+ * status below 400. Some servers send one although the request asks for a stream.
  */
 export function readWholeReply(
   status: number,

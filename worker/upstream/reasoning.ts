@@ -1,32 +1,32 @@
-/** The reasoning of an answer: kept apart from its text, and its details kept to be sent back. */
+/** Collects the reasoning of an answer, and keeps its details to be sent back. */
 import { isObject, type JsonObject, textIn } from './loose-json.ts';
 import { WellFormedText } from './well-formed.ts';
 
-/** Reads reasoning from whichever of its fields a server uses; some use two for the same words. */
+/** Reads reasoning from any of its fields. Some servers send the same words in two fields. */
 export class Reasoning {
   readonly #wellFormed = new WellFormedText();
   readonly #details: unknown[] = [];
-  /** The words came in a field of their own, so those in the details are the same ones. */
+  /** A plain field has brought words, so the words in the details only repeat them. */
   #isPlain = false;
 
-  /** As the upstream wants them back. */
+  /** In the form that the upstream wants back. */
   get details(): readonly unknown[] {
     return this.#details;
   }
 
-  /** Returns the words there are to show. */
+  /** Returns the words to show. */
   push(plain: string, details: readonly unknown[]): string {
     for (const detail of details) this.#addDetail(detail);
     if (plain !== '') this.#isPlain = true;
     return this.#wellFormed.push(this.#isPlain ? plain : details.map(wordsOf).join(''));
   }
 
-  /** The stream has ended: what was held back. */
+  /** To be called when the stream has ended. Returns what was held back. */
   end(): string {
     return this.#wellFormed.end();
   }
 
-  /** A detail arrives in pieces: those with the same type and index are one. */
+  /** A detail arrives in pieces. Successive pieces with the same type, index and id are one detail. */
   #addDetail(detail: unknown): void {
     const last = this.#details.at(-1);
     const merged = isObject(last) && isObject(detail) ? mergeDetails(last, detail) : undefined;
@@ -35,7 +35,7 @@ export class Reasoning {
   }
 }
 
-/** The field of each type that holds words; other details are sealed. */
+/** The field that holds the words, by type of detail. Details of other types are opaque. */
 const WORDS: ReadonlyMap<unknown, string> = new Map([
   ['reasoning.text', 'text'],
   ['reasoning.summary', 'summary'],
@@ -46,7 +46,7 @@ function wordsOf(detail: unknown): string {
   return isObject(detail) && field !== undefined ? textIn(detail, field) : '';
 }
 
-/** Undefined for details that stay two. */
+/** Undefined if the details cannot be joined. */
 function mergeDetails(first: JsonObject, second: JsonObject): JsonObject | undefined {
   const field = WORDS.get(first['type']);
   const isSame = ['type', 'index', 'id'].every(

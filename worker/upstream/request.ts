@@ -1,4 +1,4 @@
-/** What is sent to a model: Chat Completions as the `openai` package types it, and the few fields beyond. */
+/** Formats a request to a model: Chat Completions as the `openai` package types it, and a few more fields. */
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionMessageParam,
@@ -7,25 +7,25 @@ import type {
 import type { Sampling } from '../../shared/requests.ts';
 import type { OpenAiTarget } from './models.ts';
 
-/** An assistant's message may carry back what its upstream needs to see again (facts on OpenRouter, Gemini, DeepSeek). */
+/** An assistant's message carries back what its upstream needs to see again (OpenRouter, Gemini, DeepSeek). */
 export type UpstreamMessage =
   | Exclude<ChatCompletionMessageParam, ChatCompletionAssistantMessageParam>
   | (ChatCompletionAssistantMessageParam & {
       readonly reasoning_details?: readonly unknown[];
-      /** What the model thought, in words: sent under the name that its server wants, or not at all. */
+      /** The reasoning in words. Sent under the name of the switch `reasoningField`, or left out. */
       readonly reasoning?: string;
     });
 
 export interface UpstreamRequest {
-  /** As it was asked for; its server may know it by another name. */
+  /** The requested name. The server may know the model by another name. */
   readonly model: string;
   readonly messages: readonly UpstreamMessage[];
   readonly tools: readonly ChatCompletionTool[];
-  /** As the client wants it. */
+  /** The client's settings. */
   readonly sampling?: Sampling | undefined;
 }
 
-/** The request's body. Lone surrogates are replaced: several providers answer them with a 400. */
+/** The request's body. Replaces lone surrogates: several providers refuse them with a 400. */
 export function formatRequest(
   { messages, tools, sampling = {} }: UpstreamRequest,
   { upstreamId, maxOutputTokens, switches }: OpenAiTarget,
@@ -51,7 +51,7 @@ function leastOf(...limits: readonly (number | undefined)[]): number | undefined
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** A lone surrogate comes out as an escape, and hardly any text spells that one: only then is every string looked at. */
+/** JSON.stringify escapes a lone surrogate as `\ud…`. Hardly any other text contains that, so the slow path is rare. */
 function stringify(body: object): string {
   const text = JSON.stringify(body);
   if (!text.includes('\\ud')) return text;
@@ -60,7 +60,7 @@ function stringify(body: object): string {
   );
 }
 
-/** A server that wants reasoning wants the field in each of the assistant's messages, empty where another model said them. */
+/** A server that wants reasoning wants the field in each assistant's message, empty if another model wrote it. */
 function formatMessage(
   message: UpstreamMessage,
   field: OpenAiTarget['switches']['reasoningField'],

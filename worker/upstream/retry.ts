@@ -1,19 +1,19 @@
-/** How long to wait before the next attempt. Pure: randomness comes in. */
+/** Decides whether and how long to wait before the next attempt. Pure: randomness is passed in. */
 
 import type { UpstreamError } from './errors.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
 
-/** Another attempt with the same model: how long the upstream asks to wait, or null where it does not say. */
+/** Allows another attempt with the same model. `afterMs` is the wait that the upstream asks for, or null. */
 export interface Retry {
   readonly afterMs: number | null;
 }
 
-/** Statuses worth another attempt, as the `openai` client retries them. */
+/** Whether another attempt can succeed. The same statuses as in the `openai` client. */
 export function isRetryable(status: number): boolean {
   return status === 408 || status === 409 || status === 429 || status >= 500;
 }
 
-/** An error reported inside a stream, by its status or, where a server says none, by its name. */
+/** Whether an error inside a stream may pass. Decides by its status, or without one by its code and type. */
 export function isPassing({ status, code, type }: UpstreamError): boolean {
   if (status !== null) return isRetryable(status);
   return [code, type].some((name) => name !== null && PASSING.has(name));
@@ -28,7 +28,10 @@ const PASSING: ReadonlySet<string> = new Set([
   'server_error',
 ]);
 
-/** What the upstream asked for (RFC 9110, section 10.2.3, and OpenAI's header in milliseconds), or null. */
+/**
+ * The wait that the upstream asks for, at most `maxRetryAfterMs`, or null. Reads `Retry-After` (RFC 9110, section
+ * 10.2.3) and OpenAI's header in milliseconds.
+ */
 export function retryAfterMs(headers: Headers, nowMs: number): number | null {
   const millis = Number.parseFloat(headers.get('retry-after-ms') ?? '');
   const header = headers.get('retry-after') ?? '';
@@ -37,7 +40,7 @@ export function retryAfterMs(headers: Headers, nowMs: number): number | null {
   return waitMs >= 0 ? Math.min(waitMs, UPSTREAM_LIMITS.maxRetryAfterMs) : null;
 }
 
-/** Exponential, with up to a quarter taken off; `random` is in [0, 1). */
+/** Exponential back-off, shortened by up to a quarter. `random` is in [0, 1). */
 export function retryDelayMs(failures: number, random: number): number {
   return UPSTREAM_LIMITS.backoffMs * 2 ** (failures - 1) * (1 - random / 4);
 }

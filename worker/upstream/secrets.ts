@@ -1,15 +1,15 @@
-/** The configured secrets, and text from outside without any part of them. Pure. */
+/** Removes every part of the configured secrets from text that comes from outside. Pure. */
 
-/** Takes the place of what was removed. */
+/** Replaces each removed word. */
 const REMOVED = '[removed]';
 
-/** Letters and digits that a text must share with a secret to count as part of it; a secret with fewer counts as a whole. */
+/** Letters and digits in a row that count as part of a secret. A secret with fewer is matched as a whole. */
 const PART_CHARS = 6;
 
-/** A shorter one is no secret: it would take apart every sentence. */
+/** A shorter secret is ignored: it would match in almost every sentence. */
 const MIN_CHARS = 3;
 
-/** The name and the password, and the values of the query, that an address of a server may hold. */
+/** The user name, the password and the query values in a server's address. */
 export function secretsInUrl(address: string): string[] {
   if (!URL.canParse(address)) return [];
   const { username, password, searchParams } = new URL(address);
@@ -18,9 +18,9 @@ export function secretsInUrl(address: string): string[] {
 }
 
 /**
- * The text without anything that could be a secret: every run of {@link PART_CHARS} letters and digits that stands in one
- * of these too, in either case, however it is separated or written (percent, base64, hexadecimal, JSON); and every
- * word that looks like a key of anybody, masked or not. A whole word goes where a part of it has to.
+ * The text without words that could hold part of a secret. Removes each word that shares a run of {@link PART_CHARS}
+ * letters and digits with one of `secrets`, regardless of case, separators and encoding (percent, base64, hexadecimal,
+ * JSON escapes). Also removes each word that looks like any key, masked or not.
  */
 export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const marked = new Uint8Array(text.length);
@@ -33,7 +33,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
     .replace(/\[removed\](?:\s+\[removed\])+/g, REMOVED);
 }
 
-/** Looks at letters and digits alone: what stands between them hides nothing. */
+/** Marks the shared runs. Compares only letters and digits, so that separators hide nothing. */
 function markShared(text: string, secrets: readonly string[], marked: Uint8Array): void {
   const places = Array.from(text.matchAll(/[a-z0-9]/gi), ({ index }) => index);
   const plain = places
@@ -61,7 +61,10 @@ function formsOf(secret: string): string[] {
   return forms.map((form) => form.replace(/[^a-z0-9]/gi, '').toLowerCase());
 }
 
-/** As it stands in the base64 of a longer text that has `shift` bytes (modulo 3) before it; the blurred edges are left out. */
+/**
+ * The base64 of the secret inside a longer text, with `shift` bytes (modulo 3) before the secret. Leaves out the
+ * characters at both edges, which depend on the neighbouring bytes.
+ */
 function base64Of(bytes: Uint8Array, shift: number): string {
   const padded = String.fromCharCode(...new Uint8Array(shift), ...bytes);
   const first = shift === 0 ? 0 : shift + 1;
@@ -76,7 +79,7 @@ function partsOf(form: string): string[] {
   );
 }
 
-/** Of anybody's: the key of a gateway's own provider is not in our settings. */
+/** Whether the word looks like a key. A gateway may quote its own provider's key, which is not in our settings. */
 function looksSecret(word: string): boolean {
   return SECRET_LOOKS.some((look) => look.test(word));
 }

@@ -1,32 +1,32 @@
-/** Server-Sent Events as upstreams send them: bytes in, events out, the same for every split of the bytes. */
+/** Reads the Server-Sent Events of an upstream. Every split of the bytes gives the same events. */
 import { UPSTREAM_LIMITS } from './limits.ts';
 
-/** `error` is an event named so, or the line `error: {…}` of llama.cpp and its forks; `done` is `[DONE]`. */
+/** `error` is an event named `error`, or the line `error: {…}` of llama.cpp and its forks. `done` is `[DONE]`. */
 export type UpstreamEvent =
   | { readonly type: 'data'; readonly data: string }
   | { readonly type: 'error'; readonly data: string }
   | { readonly type: 'done' };
 
 /**
- * Parses by WHATWG HTML, section 9.2, and bends it where servers do: an event at the end of the body needs no blank
- * line, events without data and `ping`s are none. What is longer than {@link UPSTREAM_LIMITS} allows, an event
- * or the whole, becomes an `error`, the last event there is.
+ * Parses by WHATWG HTML, section 9.2, with two exceptions for real servers: the last event needs no blank line, and
+ * events named `ping` are ignored, like events without data. If an event or the whole stream exceeds
+ * {@link UPSTREAM_LIMITS}, the last event is an `error`.
  */
 export class EventReader {
-  /** One decoder for the whole body: characters are split between reads. It also takes the byte order mark. */
+  /** One decoder for the whole body, because reads split characters. Also removes the byte order mark. */
   readonly #decoder = new TextDecoder();
   /** The line so far. V8 joins the pieces only once, when the line is read. */
   #line = '';
   #name = '';
   /** Null before the event's first `data:`. */
   #data: string | null = null;
-  /** The last read ended in CR, which ended a line: an LF that follows belongs to it. */
+  /** The last read ended in CR, which ended a line. An LF that follows belongs to the same line end. */
   #afterCr = false;
   #tooLong = false;
   #byteCount = 0;
   #events: UpstreamEvent[] = [];
 
-  /** Too much has come: nothing after it is read. */
+  /** The stream exceeds a limit. The rest is ignored. */
   get isOver(): boolean {
     return this.#tooLong;
   }
@@ -41,7 +41,7 @@ export class EventReader {
     return this.#take();
   }
 
-  /** The body has ended. Nothing may be pushed after it. */
+  /** To be called when the body has ended. No `push` may follow. */
   end(): UpstreamEvent[] {
     this.#readText(this.#decoder.decode());
     this.#endLine();
@@ -60,7 +60,7 @@ export class EventReader {
     if (start < text.length) this.#hold(text.slice(start));
   }
 
-  /** CR and CR LF end lines too. */
+  /** Replaces CR and CR LF by LF. */
   #withLf(text: string): string {
     if (text === '' || (!this.#afterCr && !text.includes('\r'))) return text;
     const rest = this.#afterCr && text.startsWith('\n') ? text.slice(1) : text;

@@ -1,13 +1,13 @@
-/** Notices an upstream that has gone silent, or comes to no end, and ends the request. */
+/** Ends a request whose upstream has gone silent or takes too long. */
 import { UPSTREAM_LIMITS } from './limits.ts';
 
-/** Why a request was ended. */
+/** Why the guard ended a request. */
 export type Verdict = 'silent' | 'too_slow';
 
 /**
- * Aborts its signal when the first data event does not come within `firstByteMs`, a later one not within `stallMs` and a
- * tick, the end not within `maxAnswerMs`, or when the caller's signal aborts. Comments do not count as data: some servers
- * send them for ever. Counts ticks instead of reading the clock, which can be set while an answer comes.
+ * Aborts `signal` if the first data event takes longer than `firstByteMs`, a later one longer than `stallMs` and a
+ * tick, the whole answer longer than `maxAnswerMs`, or if the caller's signal aborts. Comments do not count as data:
+ * some servers send them for ever. Counts ticks, because the clock can be set during an answer.
  */
 export class StallGuard {
   readonly signal: AbortSignal;
@@ -25,12 +25,12 @@ export class StallGuard {
     this.#ticking = setInterval(() => this.#tick(), UPSTREAM_LIMITS.stallTickMs);
   }
 
-  /** Why the guard itself ended the request; null if it did not. */
+  /** Null unless the guard itself ended the request. */
   get verdict(): Verdict | null {
     return this.#verdict;
   }
 
-  /** Data has come. Cheap: no timer is moved. */
+  /** To be called for each data event. Cheap: moves no timer. */
   heard(): void {
     this.#hasHeard = true;
   }

@@ -1,6 +1,6 @@
-/** One stream of text whose pieces are cut by UTF-16 units: servers send the halves of an emoji in two deltas. */
+/** Joins surrogate pairs that a server splits between two deltas, for example an emoji. */
 
-/** Gives back well-formed pieces: a half waits for its other half, a lonely one becomes U+FFFD. */
+/** Returns well-formed pieces. Holds back a high surrogate until the next piece. A lone surrogate becomes U+FFFD. */
 export class WellFormedText {
   #half = '';
 
@@ -11,7 +11,7 @@ export class WellFormedText {
     return (isCut ? text.slice(0, -1) : text).toWellFormed();
   }
 
-  /** The stream has ended: what still waits. */
+  /** To be called when the stream has ended. Returns what was held back. */
   end(): string {
     const half = this.#half;
     this.#half = '';

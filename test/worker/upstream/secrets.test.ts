@@ -70,7 +70,7 @@ describe('an error about keys', () => {
     [500, 'Bearer x is unknown'],
   ])('HTTP %s, %s: is told in our words only', async (status, said) => {
     expect(await messageOf(said, status)).toBe(
-      `The model server refuses access with the configured key (HTTP ${status}): the key must be one that is valid there for this model.`,
+      `The model server refuses access with the configured key (HTTP ${status}): the key must be valid there for this model.`,
     );
   });
 
@@ -81,7 +81,7 @@ describe('an error about keys', () => {
       ]),
     );
     expect(await askFor()).toBe(
-      'The model server refuses access with the configured key: the key must be one that is valid there for this model.',
+      'The model server refuses access with the configured key: the key must be valid there for this model.',
     );
   });
 });

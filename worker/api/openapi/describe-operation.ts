@@ -1,4 +1,4 @@
-/** One operation of the table as OpenAPI's object. */
+/** Describes one operation as an OpenAPI operation object. */
 import type * as z from 'zod';
 import type { Access, Answer, Content, Operation, Parameter } from '../../endpoint.ts';
 import { describeRefusals } from './refusals.ts';
@@ -29,7 +29,7 @@ export function describeOperation(operation: Operation, schemas: SchemaBook): ob
   };
 }
 
-/** Users' tokens are what the document asks for where an operation says nothing. */
+/** An operation without `security` needs a user's token: that is the document's default. */
 const SECURITY: Readonly<Record<Access, object>> = {
   open: { security: [] },
   user: {},
@@ -82,7 +82,7 @@ function describeHeader(description: string): object {
   return { description, schema: { type: 'string' } };
 }
 
-/** A stream is text to OpenAPI 3.1; `contentSchema` is JSON Schema's word for what is in the text: these events, in order. */
+/** To OpenAPI 3.1 a stream is text. JSON Schema's `contentSchema` describes the text's content: the events in order. */
 function describeContent(content: Content, schemas: SchemaBook): object {
   switch (content.type) {
     case 'application/json':

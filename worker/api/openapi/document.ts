@@ -1,4 +1,4 @@
-/** The API as an OpenAPI document, made from the operations and the schemas that validate. */
+/** Makes the OpenAPI document from the operations and from the schemas that validate requests. */
 
 import { type JsonSchema, type Operation, TAGS } from '../../endpoint.ts';
 import { describeOperation } from './describe-operation.ts';
@@ -14,7 +14,7 @@ export interface OpenApiDocument {
   readonly components: { readonly schemas: Readonly<Record<string, JsonSchema>> };
 }
 
-/** The whole document. It is some milliseconds of work, so it is made when somebody asks for it. */
+/** Makes the whole document. That takes some milliseconds, so it is made only on request. */
 export function describeApi(operations: readonly Operation[]): OpenApiDocument {
   const schemas = new SchemaBook(NAMED);
   const paths: Record<string, Record<string, object>> = {};
@@ -49,7 +49,7 @@ function describeSchemas(schemas: SchemaBook): Record<string, JsonSchema> {
 
 const INFO = {
   title: 'Drawbridge',
-  /** As of package.json. */
+  /** The same as in package.json. */
   version: '0.1.0',
   description:
     'A coding-agent chat API: conversations on the edge, tools on the developer’s machine. docs/protocol.md says what schemas cannot.',

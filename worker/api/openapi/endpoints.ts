@@ -14,13 +14,13 @@ import { TICKETS } from '../tickets.ts';
 import { describeApi } from './document.ts';
 import { OpenApi } from './named.ts';
 
-/** The description of the API. */
+/** The limits of `/openapi.json`. */
 export const DOCUMENT_LIMITS = {
-  /** It changes with deployments only, and a generated client is not made anew every minute. */
+  /** Seconds that a client may cache the document. It changes only with a deployment. */
   maxAgeSeconds: 300,
 } as const;
 
-/** What worker/app.ts serves: there is no other route. */
+/** All routes that worker/app.ts serves. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...TICKETS],
   ...[...ACCOUNT, ...BRIDGES, ...SERVICE],
@@ -37,7 +37,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
   ...OPENAI,
 ];
 
-/** The document is public, like the source that it is made from. */
+/** Needs no token: the document is public, like the source code. */
 function serveDocument(c: Context<AppContext>): Response {
   text ??= JSON.stringify(describeApi(ENDPOINTS));
   return c.body(text, 200, {
@@ -46,5 +46,5 @@ function serveDocument(c: Context<AppContext>): Response {
   });
 }
 
-/** Made with the first request of this isolate; it changes only with the code. */
+/** The document's JSON. Made on the first request of this isolate; it changes only with the code. */
 let text: string | undefined;

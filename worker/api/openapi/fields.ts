@@ -1,4 +1,4 @@
-/** What fields mean where their names do not say it, by schema. A name that a schema lacks does not compile. */
+/** Descriptions of fields whose names do not explain them, by schema. Unknown field names do not compile. */
 import type * as z from 'zod';
 import type { ConversationInfo, ConversationList } from '../../../shared/conversations.ts';
 import type {
@@ -14,78 +14,79 @@ import type { CompletionRequest } from '../../openai/request.ts';
 type Fields<Shape> = { readonly [Name in keyof Shape]?: string };
 
 const CHAT_REQUEST: Fields<z.input<typeof ChatRequest>> = {
-  model: 'Any name that the model server knows; without it the configured default answers.',
-  mode: 'What may be done: in `plan` and `ask` nothing is changed. Without it `agent`.',
+  model: 'A name that the model server knows. By default the configured model answers.',
+  mode: 'In `plan` and `ask` the agent changes nothing. The default is `agent`.',
   messages: 'The last one must have the role user and must not be empty.',
   conversationId:
-    'The messages are appended to this conversation; without it they begin a new one.',
+    'The messages are appended to this conversation. Without it they begin a new one.',
   bridgeId:
-    'The bridge of a new conversation; without it the account’s bridge that connected last.',
+    'The bridge of a new conversation. By default the account’s bridge that connected last.',
   context: 'What the client knows of the project and the editor.',
-  tools: 'Only these are on offer; without it all that the mode allows.',
-  availableTools: 'The same as settings by name; not together with `tools`.',
-  include: 'What the answer shows beyond its documents: `reasoning` where the model tells it.',
-  maxTokens: 'Of one request to the model; never more than the table of models allows.',
-  user: 'Told to the model server: whose message this is.',
-  documents: '`plain`: metadata stands beside the id, and a tool’s result is its text.',
+  tools: 'The agent may use only these tools. By default all tools that the mode allows.',
+  availableTools: 'The same as settings by name. Not allowed together with `tools`.',
+  include: 'What the answer shows in addition: `reasoning`, if the model sends it.',
+  maxTokens: 'The most tokens of one answer of the model. The table of models may allow fewer.',
+  user: 'Sent to the model server: the user of this message.',
+  documents: '`plain`: metadata fields stand beside `id`, and a tool’s result is its text.',
   editOf:
     'Sends an edited message again: a new conversation begins with everything before this response’s message. Not together with `conversationId` or `bridgeId`.',
   delivery:
-    'While the conversation is busy: wait for its turn, be refused with `CONVERSATION_BUSY`, be told to the run at work before its next request to the model, or end that run and then wait.',
+    'While the conversation is busy, the message waits for its turn, is refused with `CONVERSATION_BUSY`, goes to the run at work before its next request to the model, or ends that run and then waits.',
   device: 'Shown to other devices beside the message.',
-  stream: 'As events; `Accept: text/event-stream` asks for the same.',
+  stream: 'Asks for a stream of events, like `Accept: text/event-stream`.',
 };
 
 const CHAT_MESSAGE: Fields<z.input<typeof ChatMessage>> = {
   role: 'A system message becomes a rule of this request.',
-  content: `Text, or parts; ${REQUEST_LIMITS.maxMessageChars} characters of text in all, and images only from the user.`,
+  content: `Text, or parts. At most ${REQUEST_LIMITS.maxMessageChars} characters of text in all. Only the user may send images.`,
 };
 
 const COMPLETION_REQUEST: Fields<typeof CompletionRequest.shape> = {
-  store: 'Keeps the conversation, and lists it; without it this is one answer, which is forgotten.',
-  tools: 'Only empty: the agent brings its own tools, which run on the bridge.',
-  n: 'There is one answer.',
+  store:
+    'Keeps and lists the conversation. Without it the conversation is deleted after its answer.',
+  tools: 'Must be empty: the agent brings its own tools, which run on the bridge.',
+  n: 'Must be 1: there is one answer.',
 };
 
 const CHAT_RESPONSE: Fields<ChatResponse> = {
-  usage: 'Null until the response has ended, and where the model server reports none.',
+  usage: 'Null until the response has ended, and if the model server reports no usage.',
 };
 
 const CONVERSATION_VIEW: Fields<ConversationView> = {
-  messages: 'Each belongs before the response with its `responseId`.',
-  earlier: 'The first response here, for `before`; null where nothing comes before it.',
-  position: 'Where to go on with the events: `after`.',
+  messages: 'Each message belongs before the response with its `responseId`.',
+  earlier: 'The first response of this part, for `before`. Null if nothing comes before it.',
+  position: 'The value of `after` to follow the events from here.',
 };
 
 const CONVERSATION_INFO: Fields<ConversationInfo> = {
-  title: 'From its first message, until somebody renames it.',
-  updated: 'When it was last answered.',
+  title: 'Taken from the first message, unless the conversation was renamed.',
+  updated: 'The time of the last answer.',
 };
 
 const CONVERSATION_LIST: Fields<ConversationList> = {
-  nextCursor: 'For the next page; null on the last one.',
+  nextCursor: 'The `cursor` of the next page. Null on the last page.',
 };
 
 const USER_MESSAGE: Fields<UserMessage> = {
-  imageCount: 'How many images it holds besides its text.',
-  device: 'The label of the device it was sent from.',
-  steers: 'It was sent while the response was at work, and belongs into it.',
+  imageCount: 'The number of images beside the text.',
+  device: 'The label of the sending device.',
+  steers: 'The message was sent while the response was at work, and belongs to it.',
   afterSequence:
-    'The last document before the model learned of a message that steers; missing until then.',
-  cancelled: 'It was taken back while it waited: no response begins.',
+    'The last document before the model received a message that steers. Missing until then.',
+  cancelled: 'The message was withdrawn while it waited, so it gets no response.',
 };
 
 const USAGE: Fields<Usage> = {
   totalTokens: 'Summed over the turns of the response.',
-  cost: 'By the prices of the models that answered, where all of them are known.',
+  cost: 'By the prices of the models that answered. Missing if one of the prices is unknown.',
   unreportedRequests:
-    'Requests to the model whose server reported no tokens: counts and cost lack them. Absent where there is none.',
+    'The number of requests to the model whose server reported no tokens. Counts and cost do not include them. Missing if there are none.',
 };
 
 const APPROVAL_REQUEST: Fields<z.input<typeof ApprovalRequest>> = {
-  message: 'Told to the model with a rejection.',
-  nonce: 'Of the question that was shown: an answer counts for that one only.',
-  signature: 'By an enrolled device, over the question; an approval needs it.',
+  message: 'Passed on to the model with a rejection.',
+  nonce: 'The nonce of the question that was shown. The answer counts only for this question.',
+  signature: 'Made by an enrolled device over the question. An approval needs it.',
 };
 
 export const FIELDS: Readonly<Record<string, Readonly<Record<string, string>>>> = {

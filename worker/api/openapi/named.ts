@@ -67,13 +67,13 @@ import {
   OpenAiFailure,
 } from '../../openai/schemas.ts';
 
-/** As much of the document's own form as a reader must know to begin. */
+/** The schema of the OpenAPI document itself, as far as a reader needs it. */
 export const OpenApi = z.looseObject({
   openapi: z.string(),
   paths: z.record(z.string(), z.unknown()),
 });
 
-/** What any document can carry beside its own metadata: while it waits, when its call failed, and after a crash. */
+/** Metadata that any type of document can have: while it waits, when its call failed, and after a crash. */
 const BESIDE = z.object({
   approval: Asked.extend({ reason: z.string() }).optional(),
   awaiting: z.boolean().optional(),
@@ -82,8 +82,8 @@ const BESIDE = z.object({
 });
 
 /**
- * A document by its type. The wire's own schema leaves the metadata open, because it grows while the document streams;
- * here each type says what it grows to.
+ * One schema for each type of document. The schema of the wire leaves the metadata open, because it grows while the
+ * document streams. These schemas list all fields that it can grow to.
  */
 const DOCUMENTS = DocumentType.options.map((type) =>
   Document.extend({
@@ -92,13 +92,13 @@ const DOCUMENTS = DocumentType.options.map((type) =>
   }),
 );
 
-/** Takes the place of `Document` in the document. */
+/** Replaces `Document` in the OpenAPI document. */
 const TypedDocument = z.discriminatedUnion(
   'type',
   DOCUMENTS as [(typeof DOCUMENTS)[number], ...typeof DOCUMENTS],
 );
 
-/** Under this name `Document` is told by its types. */
+/** The name of {@link TypedDocument} until it replaces `Document`. */
 export const TYPED = 'TypedDocument';
 
 export const NAMED: Readonly<Record<string, z.ZodType>> = {

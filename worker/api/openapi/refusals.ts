@@ -1,11 +1,11 @@
-/** How an operation can be refused: the errors that every operation of its kind has, and its own. */
+/** Describes how an operation can be refused: the errors that follow from its kind, and its own errors. */
 import { DrawbridgeError, type ErrorCode, statusOf, WireError } from '../../../shared/errors.ts';
 import type { Operation, Refusal } from '../../endpoint.ts';
 import { failureOfRequest } from '../../openai/errors.ts';
 import { OpenAiFailure } from '../../openai/schemas.ts';
 import type { SchemaBook } from './schemas.ts';
 
-/** Answers by status, each with the codes that travel under it. */
+/** The error responses by status, each with its codes. */
 export function describeRefusals(
   operation: Operation,
   schemas: SchemaBook,
@@ -49,8 +49,8 @@ const HEADERS: Readonly<Record<number, object>> = {
   401: {
     'WWW-Authenticate': { description: 'Bearer.', schema: { type: 'string', const: 'Bearer' } },
   },
-  429: retryAfter('Whole seconds until there is room again.'),
-  503: retryAfter('Whole seconds until it may be there again.'),
+  429: retryAfter('Whole seconds until the next request is allowed.'),
+  503: retryAfter('Whole seconds to wait before the next attempt.'),
 };
 
 function retryAfter(description: string): object {

@@ -1,11 +1,11 @@
-/** The schemas that validate, as the document's named JSON Schemas. */
+/** Turns the zod schemas into the named JSON Schemas of the OpenAPI document. */
 import * as z from 'zod';
 import type { JsonSchema } from '../../endpoint.ts';
 
-/** Where a named schema stands in the document. */
+/** The place of named schemas in the document. */
 const COMPONENTS = '#/components/schemas/';
 
-/** Schemas by their names in the document. Two of them that are one object cannot have two names. */
+/** Schemas by their names in the document. One schema object cannot have two names. */
 export class SchemaBook {
   readonly #names: ReadonlyMap<z.core.$ZodType, string>;
   readonly #registry = z.registry<{ id: string }>();
@@ -15,14 +15,14 @@ export class SchemaBook {
     for (const [schema, id] of this.#names) this.#registry.add(schema, { id });
   }
 
-  /** A reference to a named schema. Throws for one that has no name. */
+  /** A reference to a named schema. Throws if the schema has no name. */
   refTo(schema: z.core.$ZodType): JsonSchema {
     const name = this.#names.get(schema);
     if (name === undefined) throw new Error('A body has a schema without a name.');
     return { $ref: COMPONENTS + name };
   }
 
-  /** The schema by its name where it has one, else itself, with nothing in it by reference. */
+  /** A reference if the schema has a name, else the schema itself without any reference in it. */
   schemaOf(schema: z.core.$ZodType): JsonSchema {
     if (this.#names.has(schema)) return this.refTo(schema);
     const { $schema: _, ...json } = z.toJSONSchema(schema, CONVERSION);
@@ -30,8 +30,8 @@ export class SchemaBook {
   }
 
   /**
-   * All of them, each referring to the others by name: requests as they are sent. Answers hold no transforms and no
-   * defaults, so the same form says what comes back, and leaves room for fields that a later version adds.
+   * All named schemas, which refer to each other by name. They describe input. Answers hold no transforms and no
+   * defaults, so the input form describes them too, and leaves room for fields that a later version adds.
    */
   components(): Record<string, JsonSchema> {
     const { schemas } = z.toJSONSchema(this.#registry, {
@@ -46,7 +46,7 @@ export class SchemaBook {
   }
 }
 
-/** `discriminator` is put in here and completed by {@link mapDiscriminators}, when the options are known by name. */
+/** Adds each `discriminator`. {@link mapDiscriminators} completes it when the names of the options are known. */
 const CONVERSION: z.core.ToJSONSchemaParams = {
   io: 'input',
   override({ zodSchema, jsonSchema }) {
@@ -57,7 +57,7 @@ const CONVERSION: z.core.ToJSONSchemaParams = {
   },
 };
 
-/** OpenAPI's `discriminator` maps values to schemas by reference, so it has no place where the options have no names. */
+/** Completes each `discriminator`. Removes it if an option has no name: OpenAPI maps values to named schemas only. */
 function mapDiscriminators(components: Record<string, JsonSchema>): Record<string, JsonSchema> {
   return JSON.parse(JSON.stringify(components), (_, value) => {
     if (!isDiscriminated(value)) return value;
@@ -78,7 +78,7 @@ function isDiscriminated(value: unknown): value is Discriminated {
   );
 }
 
-/** Undefined as soon as one option has no name. */
+/** Undefined if an option has no name. */
 function mappingOf(
   options: readonly JsonSchema[],
   property: string,

@@ -1,22 +1,22 @@
-/** What the demo model understands: a table of intents, from plain words to steps. */
+/** The intents of the demo model: turns a message in plain words into steps. */
 import { createUnnamed, replace, type Step, SUMMARY, single, unknown, write } from './steps.ts';
 import { fence } from './tools.ts';
 
-/** From here on everything is planned. */
+/** The steps after this one are planned, not made. */
 export const PLAN_BEGINS: Step = { title: 'lay out a plan', calls: [] };
 
 interface Intent {
-  /** The demo model tells it of itself: this is what users are promised. */
+  /** Shown to the user in the demo model's help. */
   readonly example: string;
   /** Patterns of whole requests; a space stands for any white space. */
   readonly forms: readonly string[];
-  /** `said` is what a group of the pattern matched, without quotes; '' for nothing. */
+  /** `said` returns the text of a group of the pattern, without quotes; '' if the group matched nothing. */
   readonly steps: (said: (group: string) => string, paths: readonly string[]) => readonly Step[];
 }
 
-/** One such character stands for each quoted part, so that no pattern looks into it. */
+/** Each quoted part is replaced by one of these characters, so that no pattern looks into it. */
 const MARK = '\\uE000-\\uF8FF';
-/** A word with a dot, a slash or quotes in it, or a file that is known without. */
+/** A word that contains a dot, a slash or a quoted part, or the name of a well-known file. */
 const PATH = `(?:(?=\\S*[./${MARK}])\\S+|readme|license|makefile|dockerfile|changelog)`;
 const PATHS = `(?<paths>${PATH}(?:(?:, and|,| and) ${PATH})*)`;
 const FILES = '(?: me| all)?(?: the)?(?: files?| folders?| directory)?(?: called| named)?';
@@ -55,7 +55,7 @@ export const INTENTS: readonly Intent[] = [
       (verb) => `${verb}(?: for)? (?<text>.+?)${PLACE}`,
     ),
     steps: (said) => {
-      // The text as it stands, not as a regular expression.
+      // Escaped, because the user means plain text, not a regular expression.
       const pattern = said('text').replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&');
       return [single('grep', pattern, said('place') === '' ? {} : { path: said('place') })];
     },
@@ -106,13 +106,13 @@ export const INTENTS: readonly Intent[] = [
 const VERBS =
   'read|show|open|cat|list|ls|find|locate|search|grep|look|create|write|make|add|replace|change|' +
   'delete|remove|run|execute|explain|describe|summari[sz]e|what|where is|how do(?:es)?|plan';
-/** A request ends at a line end, a punctuation mark or an "and", where a verb follows. */
+/** A request ends at a line end, a punctuation mark, an "and" or a "then", if a verb follows. */
 const SEPARATOR = new RegExp(
   `(?:\\n|[;,.!?]+\\s|\\s(?=(?:and|then)\\s))\\s*(?:(?:and|then|please)\\s+)*(?=(?:${VERBS})\\b)`,
   'i',
 );
 const OPENING = /^(?:(?:please|can you|could you|first|now|then|and|hi|hello)\b[\s,:!]*)+/i;
-/** A full stop ends a sentence only where it ends a word: in `ls .` it is the folder. */
+/** A full stop ends a sentence only after a word: in `ls .` it is the folder. */
 const CLOSING = /(?:,? please| for me)*(?<=[\w/*)\uE000-\uF8FF])[.!?]*\s*$/i;
 
 /** The steps of a message in order. A request that no intent matches is a step too. */
@@ -148,7 +148,7 @@ const QUOTED =
 const MARKS = new RegExp(`[${MARK}]`, 'g');
 const [FIRST_MARK, LAST_MARK] = [0xe000, 0xf8ff];
 
-/** `restore` gives quoted parts back: without the quotes, where the part is all there is. */
+/** `restore` puts the quoted parts back. It drops the quotes if the whole piece is one quoted part. */
 function setQuotesAside(message: string) {
   const parts: { raw: string; inner: string }[] = [];
   const text = message.replaceAll(MARKS, '').replaceAll(QUOTED, (raw: string, _, ...inner) => {

@@ -1,4 +1,4 @@
-/** What the demo model does next. Pure: the same history always goes on the same. */
+/** Decides the demo model's next move. Pure: the same history gives the same move. */
 import type { TodoStatus } from '../../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
@@ -6,17 +6,17 @@ import { INTENTS, PLAN_BEGINS, parseSteps } from './intents.ts';
 import { plan, type Step, todoOf } from './steps.ts';
 import { type Call, code, joined, readResult, report } from './tools.ts';
 
-/** What was said so far. */
+/** The conversation so far. */
 export interface Talk {
-  /** The user's last request, in their own words. */
+  /** The user's last request. */
   readonly query: string;
-  /** Whether nothing was answered yet in the whole conversation. */
+  /** Whether the conversation has no answer yet. */
   readonly isFirstAnswer: boolean;
   /** Results since the request, one list per turn, in call order. */
   readonly turns: readonly (readonly { readonly tool: string; readonly text: string }[])[];
 }
 
-/** One answer: what it says, then what it calls. Without calls the request is done. */
+/** One answer: first the text, then the calls. Without calls the request is done. */
 export interface Move {
   readonly text: string;
   readonly calls: readonly Call[];
@@ -60,14 +60,14 @@ function moveOf({ query, turns }: Talk, tools: Tools): Move {
       text: [...words, `I'll ${step.title}.`].join('\n\n'),
       calls: [...todos, ...step.calls],
     };
-  // The last todos go out alone, and what was done is told in the answer after them.
+  // The final todo_write goes out alone. The answer after it reports the work.
   const isTold = todos.length === 0 || turns.length === 0 || own.at(-1)?.length === 0;
   return isTold ? { text: words.join('\n\n'), calls: [] } : { text: '', calls: todos };
 }
 
-/** In plan mode everything is laid out from the first change on. */
+/** Replaces the steps from PLAN_BEGINS on, in plan mode from the first change on, by a plan. */
 function planned(steps: readonly Step[], tools: Tools): readonly Step[] {
-  // Agent mode has plans on offer too, but there changes are made.
+  // Agent mode offers create_plan too, but makes changes.
   const isPlanMode = tools.has('create_plan') && !tools.has('todo_write') && !tools.has('write');
   const start = steps.findIndex(
     (step) => step === PLAN_BEGINS || (step.detail !== undefined && isPlanMode),
@@ -77,17 +77,17 @@ function planned(steps: readonly Step[], tools: Tools): readonly Step[] {
 }
 
 interface Progress {
-  /** All that was and is to be done, in order. */
+  /** All steps, past and future, in order. */
   readonly queue: readonly Step[];
-  /** Whether each step that is over succeeded. */
+  /** For each finished step, whether it succeeded. */
   readonly ended: readonly boolean[];
-  /** To be carried out next; undefined where nothing is left to do, or a step stopped the others. */
+  /** The next step; undefined if no step is left, or a failure stopped the rest. */
   readonly step: Step | undefined;
-  /** What there is to tell since the answer before. */
+  /** The report of the last turn. */
   readonly words: string[];
 }
 
-/** Each turn is the next step's. */
+/** Matches the turns to the steps: turn N holds the results of step N. */
 function progressOf(steps: readonly Step[], turns: Talk['turns'], tools: Tools): Progress {
   const queue = [...steps];
   const ended: boolean[] = [];
@@ -113,7 +113,7 @@ function progressOf(steps: readonly Step[], turns: Talk['turns'], tools: Tools):
   return { queue, ended, words, step: problem ? undefined : next };
 }
 
-/** Why the step cannot be begun; null when it can. */
+/** Why the step cannot begin; null if it can. */
 function problemWith({ title, calls, needs = [] }: Step, tools: Tools): string | null {
   const missing = [...needs, ...calls.map(({ name }) => name)].find((name) => !tools.has(name));
   if (missing === undefined) return null;

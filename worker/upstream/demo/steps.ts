@@ -1,20 +1,20 @@
-/** What a request comes to: steps of one turn each. */
+/** The steps of a request. Each step takes one turn. */
 import { EDGE_TOOL_LIMITS } from '../../../shared/limits.ts';
 import { type Call, cut, doing, fence, joined, newCall, type Result } from './tools.ts';
 
 /** One turn's work. Paths are relative to the workspace. */
 export interface Step {
-  /** What is to be done, as it stands behind "I'll" and "I could not". */
+  /** The work in words that fit after "I'll" and "I could not". */
   readonly title: string;
-  /** Made together. None: it takes a language model. */
+  /** Made together in one answer. Empty if only a language model could do the step. */
   readonly calls: readonly Call[];
-  /** The steps that the results lead to; they come before all that was to follow. */
+  /** Makes further steps from the results. They come before the remaining steps. */
   readonly follow?: (results: readonly Result[]) => readonly Step[];
-  /** Tools without which the step leads nowhere, beside those of its calls. */
+  /** Tools that the step needs beside those of its calls. */
   readonly needs?: readonly string[];
-  /** What a plan says of a change. Where plans are on offer, the change is planned, not made. */
+  /** A plan's text for this step. Set for changes: in plan mode a change is planned, not made. */
   readonly detail?: string;
-  /** The step for the file that the user names as the answer to the calls. */
+  /** Makes the step for the file that the user names in the answer to `ask_question`. */
   readonly named?: (path: string) => Step;
 }
 
@@ -23,7 +23,7 @@ export function single(name: string, about: string, more: Call['arguments'] = {}
   return { title: doing(call), calls: [call] };
 }
 
-/** What no intent matches. */
+/** A request that no intent matches. */
 export function unknown(text: string): Step {
   return { title: text, calls: [], ...(CHANGE.test(text) && { detail: BEYOND_RULES }) };
 }
@@ -35,7 +35,7 @@ const CHANGE =
 const README = /^readme(?:\.(?:md|txt|rst))?$/i;
 const MANIFEST = /^(?:package\.json|pyproject\.toml|Cargo\.toml|go\.mod|pom\.xml|composer\.json)$/;
 
-/** First the top folder, then the files that tell most about it. */
+/** Lists the top folder, then reads its README and its manifest. */
 export const SUMMARY: Step = {
   ...single('list_dir', '.'),
   follow: ([listing]) => {
@@ -48,7 +48,7 @@ export const SUMMARY: Step = {
   },
 };
 
-/** Only content of the user's replaces a file that is there, and only after the file was read. */
+/** Replaces an existing file only with content that the user gave, and reads the file first. */
 export function write(path: string, content: string): Step {
   const contents = content === '' || content.endsWith('\n') ? content : `${content}\n`;
   const step = single('write', path, { contents });
@@ -60,7 +60,7 @@ export function write(path: string, content: string): Step {
   return { ...step, detail, follow };
 }
 
-/** The file is read first, so that what the user changed by hand meanwhile stays. */
+/** Reads the file first, so that the user's own changes stay. */
 export function replace(path: string, from: string, to: string): Step[] {
   const strings = { old_string: from, new_string: to, replace_all: true };
   const diff = `-${from.replaceAll('\n', '\n-')}\n+${to.replaceAll('\n', '\n+')}`;
@@ -85,7 +85,7 @@ export function createUnnamed(content: string): Step {
   };
 }
 
-/** The user's own words win over their option. Without either, the first option is taken. */
+/** The last path in the answer wins, so own words win over a chosen option. Without a path, takes the first option. */
 function answered([result]: readonly Result[], then: (path: string) => Step[]): Step[] {
   const said = /\n-> ([\s\S]*)$/.exec(result?.text ?? '')?.[1];
   if (said === undefined) return [];

@@ -1,4 +1,4 @@
-/** The tools as the demo model uses them: how it calls them and tells their results. */
+/** How the demo model calls the tools and reports their results. */
 
 /** A call by its canonical name and arguments, as in shared/tools/. */
 export interface Call {
@@ -6,20 +6,20 @@ export interface Call {
   readonly arguments: Readonly<Record<string, unknown>>;
 }
 
-/** What a call came to. */
+/** The result of a call. */
 export interface Result {
   readonly call: Call;
   readonly text: string;
-  /** Null where the tool reported no error. */
+  /** Null if the tool reported no error. */
   readonly error: { readonly code: string; readonly message: string } | null;
   /** An error, or a command whose exit code is not 0. */
   readonly failed: boolean;
 }
 
-/** Lines of a result and UTF-16 units of an error: the call's own document shows the rest. */
+/** Lines quoted of a result, and UTF-16 units quoted of an error. The call's own document shows the rest. */
 const LIMITS = { maxQuotedLines: 12, maxErrorChars: 400 } as const;
 
-/** The word for a call, and the argument that the call is about. */
+/** The words for a call, and the name of its main argument. */
 const SPOKEN: Readonly<Record<string, readonly [word: string, of: string]>> = {
   read_file: ['read', 'target_file'],
   list_dir: ['list', 'target_directory'],
@@ -33,12 +33,12 @@ const SPOKEN: Readonly<Record<string, readonly [word: string, of: string]>> = {
   create_plan: ['lay out', 'name'],
 };
 
-/** `about` becomes the argument that the tool's calls are about. */
+/** `about` becomes the tool's main argument. */
 export function newCall(name: string, about: string, more: Call['arguments'] = {}): Call {
   return { name, arguments: { [SPOKEN[name]?.[1] ?? '']: about, ...more } };
 }
 
-/** A call in the words that stand behind "I'll" and "I could not". */
+/** A call in words that fit after "I'll" and "I could not". */
 export function doing({ name, arguments: args }: Call): string {
   const [word, of] = SPOKEN[name] ?? ['call', ''];
   return `${word} ${code(String(args[of]))}`;
@@ -56,7 +56,7 @@ export function readResult(call: Call, text: string): Result {
   return { call, text, error, failed: error !== null || isBadEnd };
 }
 
-/** Tells a result by its first lines. It says nothing that the tool did not say. */
+/** Reports a result by its first lines. */
 export function report({ call, text, error }: Result): string {
   if (error) {
     const reason = cut(error.message, LIMITS.maxErrorChars);
@@ -69,7 +69,7 @@ export function report({ call, text, error }: Result): string {
   return text.includes('\n') ? quote(text) : text;
 }
 
-/** The lines, which `read_file` numbers as `N|text`, as a reference to where they stand. */
+/** Quotes lines of `read_file`, which come numbered as `N|text`, as a code reference with line numbers. */
 function reportFile(path: string, text: string): string {
   const lines = [...text.matchAll(/^\s*(\d+)\|(.*)$/gm)];
   const shown = lines.slice(0, LIMITS.maxQuotedLines);
@@ -81,7 +81,7 @@ function reportFile(path: string, text: string): string {
     : `${code(path)}: ${text}`;
 }
 
-/** The result's first line tells how the command ended; notes follow, and then the output. */
+/** The result's first line tells how the command ended. Notes follow, then the output. */
 function reportCommand(command: string, text: string): string {
   const [ending = ''] = text.split('\n', 1);
   const ended = ending.replace(/^Exit code: (-?\d+)$/, ' ended with exit code $1.');
@@ -103,7 +103,7 @@ export function code(text: string): string {
   return `${quotes}${space}${text.replaceAll('\n', ' ')}${space}${quotes}`;
 }
 
-/** Text between fences that it cannot close. */
+/** Text between fences longer than any run of backticks in it. */
 export function fence(info: string, content: string): string {
   const marks = '`'.repeat(Math.max(3, longestRun(content) + 1));
   return `${marks}${info}\n${content}\n${marks}`;
@@ -113,7 +113,7 @@ function longestRun(text: string): number {
   return Math.max(0, ...(text.match(/`+/g) ?? []).map((run) => run.length));
 }
 
-/** In UTF-16 units; half a character at the end becomes a replacement character. */
+/** The first `maxChars` UTF-16 units. A split surrogate pair at the end becomes U+FFFD. */
 export function cut(text: string, maxChars: number): string {
   return text.slice(0, maxChars).toWellFormed();
 }

@@ -1,11 +1,11 @@
-/** The demo model as an upstream: without any key, it shows a newcomer the whole system at work. */
+/** The demo model as an upstream. It needs no key, so that a new user can see the whole system at work. */
 import type { ChatCompletionChunk } from 'openai/resources/chat/completions';
 import { type Move, nextMove, type Talk } from './planner.ts';
 
 /** The name under which the demo model answers. */
 export const DEMO_MODEL = 'demo';
 
-/** Characters of a streamed piece: about what upstreams send. */
+/** Characters of a streamed piece: about as many as upstreams send. */
 const PIECE_CHARS = 12;
 /** The usual estimate. */
 const CHARS_PER_TOKEN = 4;
@@ -24,11 +24,11 @@ export interface DemoRequest {
   readonly tools: readonly string[];
 }
 
-/** The same request gets the same bytes, so a turn that is repeated after a crash goes on. */
+/** The same request gets the same bytes, so that a turn repeated after a crash continues. */
 export function demoReply({ messages, tools }: DemoRequest): Response {
   const events = eventsOf(nextMove(readTalk(messages), new Set(tools)), messages);
   const encoder = new TextEncoder();
-  // Written as it is read: a reader that leaves early costs nothing.
+  // Writes only as fast as it is read, so that a reader that leaves early costs nothing.
   const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
     const { done, value } = events.next();
     if (done) controller.close();
@@ -72,7 +72,7 @@ function textOf(content: unknown): string {
   return content.map((part: unknown) => String(Object(part).text ?? '')).join('');
 }
 
-/** No clock: the same request gets the same bytes. */
+/** `created` is constant: the same request gets the same bytes. */
 const HEAD = {
   id: 'chatcmpl-demo',
   created: 0,
@@ -86,7 +86,7 @@ type Delta = ChatCompletionChunk['choices'][number]['delta'];
 function* eventsOf({ text, calls }: Move, messages: readonly DemoMessage[]): Generator<string> {
   const chunk = (delta: Delta, finish_reason: string | null = null) =>
     JSON.stringify({ ...HEAD, choices: [{ index: 0, delta, finish_reason }] });
-  // The ids count on through the whole conversation.
+  // Ids are numbered through the whole conversation.
   const firstId = messages.flatMap(callsIn).length + 1;
   yield chunk({ role: 'assistant', content: '' });
   for (const content of piecesOf(text)) yield chunk({ content });
@@ -112,7 +112,7 @@ function tokensIn(text: string): number {
   return Math.ceil(text.length / CHARS_PER_TOKEN);
 }
 
-/** By code points: half a character cannot be written in UTF-8. */
+/** Splits by code points: UTF-8 cannot encode half a surrogate pair. */
 function piecesOf(text: string): string[] {
   return text.match(new RegExp(`.{1,${PIECE_CHARS}}`, 'gsu')) ?? [];
 }
