@@ -17,7 +17,10 @@ export const TAGS = {
   Service: 'The service itself.',
 } as const;
 
-/** What a caller needs: nothing, a user's token, a user's token or a ticket for the stream, a bridge's token. */
+/**
+ * The token that an operation needs. `open`: none. `user`: a user's token. `stream`: a user's token, or a ticket for the
+ * stream. `bridge`: a bridge's token.
+ */
 export type Access = 'open' | 'user' | 'stream' | 'bridge';
 
 /** A value in the path, the query or a header. */

@@ -260,7 +260,7 @@ export interface ListQuery {
   readonly limit: number;
   /** The end of the previous page; null for the first page. */
   readonly after: ListPosition | null;
-  /** All of them must occur in the title or the text. In the form that `folded` (people/search.ts) returns. */
+  /** Words that must all occur in the title or the text, in the form of `folded` (people/search.ts). */
   readonly words: readonly string[];
   readonly archived: boolean;
 }

@@ -1,11 +1,11 @@
-/** What comes in over HTTP, through its schema: malformed input stops here with a code and the offending field. */
+/** Parses HTTP input by its schema. Refuses malformed input with a code and the name of the field. */
 import type { Context } from 'hono';
 import type * as z from 'zod';
 import { DrawbridgeError, formatPath, invalidRequest } from '../../shared/errors.ts';
 import { JsonDepthError, parseJson } from '../../shared/json.ts';
 import { readText } from './read-text.ts';
 
-/** The body as JSON of this schema. */
+/** The body, parsed as JSON of this schema. Throws INVALID_JSON or INVALID_REQUEST. */
 export async function parseBody<Schema extends z.ZodType>(
   c: Context,
   schema: Schema,
@@ -22,7 +22,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** In the words and with the details of any other field that is refused. */
+/** The refusal of JSON that nests too deeply, in the form of other refused fields. */
 function tooDeepRequest({ path, message }: JsonDepthError): DrawbridgeError {
   const issue = { path: formatPath(path), message };
   const where = issue.path === '' ? '' : `${issue.path}: `;
@@ -37,7 +37,7 @@ export function parse<Schema extends z.ZodType>(schema: Schema, value: unknown):
   throw invalidRequest(parsed.error);
 }
 
-/** An id in the path: of a wrong form it cannot exist, and is never turned into an object's name. */
+/** Checks an id in the path. Throws NOT_FOUND for a malformed id, which never becomes the name of an object. */
 export function parseId(schema: z.ZodString, id: string | undefined, what: string): string {
   const parsed = schema.safeParse(id);
   if (parsed.success) return parsed.data;

@@ -1,15 +1,15 @@
-/** A request's body as text, within bounds of size and of time. No object is at work for a request whose body still comes. */
+/** Reads a request's body within bounds of size and time. The Worker does this before it calls any object. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 
-/** What a body may take. */
+/** The bounds of a body. */
 export type BodyLimits = Pick<
   typeof REQUEST_LIMITS,
   'maxBodyBytes' | 'bodyMs' | 'bodyBytesPerSecond'
 >;
 
 /**
- * Reads no more than the limit, whatever Content-Length says.
+ * Reads at most `maxBodyBytes`, whatever Content-Length says.
  * @throws {DrawbridgeError} PAYLOAD_TOO_LARGE, and REQUEST_TIMEOUT for a body that comes too slowly.
  */
 export async function readText(
@@ -23,7 +23,7 @@ export async function readText(
     return await readAll(reader, deadline, limits.maxBodyBytes);
   } finally {
     deadline.end();
-    // Of a body that was read to its end nothing is left; the rest of any other is not wanted.
+    // Drops the rest of a refused body. Fails harmlessly for a body that was read to its end.
     void reader.cancel().catch(() => undefined);
   }
 }
@@ -48,7 +48,7 @@ async function readAll(
   }
 }
 
-/** Stands so long after the request's beginning as the bytes that came allow. One timer, set again when it fires early. */
+/** A deadline that moves with each byte received. Uses one timer, which is set again if it fires early. */
 class BodyDeadline {
   /** Rejects with REQUEST_TIMEOUT; never resolves. */
   readonly passed: Promise<never>;
@@ -61,7 +61,7 @@ class BodyDeadline {
   constructor(limits: BodyLimits) {
     this.#limits = limits;
     const { promise, reject } = Promise.withResolvers<never>();
-    promise.catch(() => undefined); // Without a read under way nobody waits for it.
+    promise.catch(() => undefined); // Prevents an unhandled rejection while no read is under way.
     this.passed = promise;
     this.#fail = reject;
     this.#timer = setTimeout(() => this.#look(), limits.bodyMs);
@@ -90,6 +90,6 @@ function tooSlow(allowedMs: number): DrawbridgeError {
   const seconds = Math.ceil(allowedMs / MS_PER_SECOND);
   return new DrawbridgeError(
     'REQUEST_TIMEOUT',
-    `The body did not come within ${seconds} s: send it again over a faster line, or send less`,
+    `The body did not arrive within ${seconds} s: send it again over a faster connection, or send less`,
   );
 }

@@ -1,4 +1,4 @@
-/** A message on its way into its conversation: with which model, on which bridge, and whether it was sent before. */
+/** Brings a message into its conversation: chooses model and bridge, and makes sure that it is stored only once. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
 import { type ChatRequest, imagesOf } from '../../shared/requests.ts';
@@ -15,11 +15,11 @@ import { resolveModel, resolveTarget } from '../upstream/models.ts';
 export interface Sending {
   readonly account: string;
   readonly request: ChatRequest;
-  /** Carried out once: the same key again leads to the same response. */
+  /** A request with the same key gets the same response, which starts only once. */
   readonly idempotencyKey?: string | undefined;
-  /** For one answer only: a new conversation that is not listed, and deletes itself. */
+  /** A new conversation for one answer. It is not listed, and deletes itself. */
   readonly ephemeral?: boolean;
-  /** Nobody could answer a question: the agent cannot ask any. */
+  /** The agent may not ask questions, because no client could answer them. */
   readonly unasking?: boolean;
 }
 
@@ -50,8 +50,8 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
 }
 
 /**
- * Sent again to an object that was reset under it where that cannot store it twice: with a key, or into a conversation
- * whose id nobody else knows yet, so that only we ourselves can have taken it.
+ * Submits the message, and repeats that after a reset of the object if the message cannot be stored twice: with a key,
+ * or for a new conversation. No other client knows the new id, so a conflict means that our first attempt was stored.
  */
 async function submitOnce(
   env: Env,
@@ -62,13 +62,13 @@ async function submitOnce(
   const { request, create } = submission;
   if (request.idempotency) return await reach(submit);
   if (!create) return await submit();
-  // Whoever asks again comes with another id, so one that was given up with may be answered beside it.
+  // If this gives up, the message may still be stored and answered. A client that asks again gets another conversation.
   const outcome = await reach<Outcome<{ responseId: string }>>(submit, UNKNOWN);
   if (outcome.ok || outcome.code !== 'IDEMPOTENCY_CONFLICT') return outcome;
   return { ok: true, value: { responseId: responseIdOf(caller.conversationId, 1) } };
 }
 
-/** Sees to it that the conversation is there; returns what is needed to make it, where the message itself begins it. */
+/** Makes a fork if the request edits a message. Returns the settings of a new conversation, or null if it exists. */
 async function prepareConversation(
   env: Env,
   caller: Caller,
@@ -83,7 +83,7 @@ async function prepareConversation(
   return null;
 }
 
-/** What a new conversation is made with: a title and a bridge. */
+/** The title and the bridge of a new conversation. Throws NOT_FOUND if the requested bridge does not exist. */
 async function openConversation(
   env: Env,
   { account, request, ephemeral = false }: Sending,
@@ -109,7 +109,7 @@ function runRequestOf(request: ChatRequest): Omit<RunRequest, 'model'> {
   return { mode, messages, tools, context, sampling, withReasoning, createdMs: Date.now() };
 }
 
-/** The fields that only a run of the message's own can keep to. */
+/** The fields of the request that only the message's own run can follow. */
 function ownFieldsOf(request: ChatRequest): string[] {
   const fields = OWN_FIELDS.filter((field) => request[field] !== undefined);
   return request.messages.length > 1 ? [...fields, 'messages'] : fields;
@@ -130,7 +130,7 @@ function modelOf(env: Env, { model: requested, messages }: ChatRequest): string 
   );
 }
 
-/** A repeated request must find the conversation that the first one made. */
+/** The id of a new conversation. Derived from the key, so that a repeated request finds the same conversation. */
 async function newIdFor(account: string, key: string | undefined): Promise<string> {
   if (key === undefined) return newConversationId(crypto.randomUUID());
   const hex = await sha256(`${account}\n${key}`);
@@ -138,7 +138,7 @@ async function newIdFor(account: string, key: string | undefined): Promise<strin
   return newConversationId([...parts, hex.slice(20, 32)].join('-'));
 }
 
-/** Of what is asked for; how it is answered, whole or as a stream, may differ. */
+/** The digest of a request, without the fields that only decide the form of the answer. */
 function digest({
   stream: _,
   stream_options: __,

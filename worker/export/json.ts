@@ -1,16 +1,16 @@
-/** A conversation as JSON, for programs; no more of it than one view is ever held. */
+/** Writes a conversation as JSON, for programs. Holds one view at a time. */
 import type { ConversationExport } from '../../shared/conversations.ts';
 
 type Exported = ConversationExport['conversation'];
 
-/** What there is to say of a conversation beside its exchanges. */
+/** The fields of the export beside messages and responses. */
 export interface ExportHead extends Pick<ConversationExport, 'exported'> {
   readonly conversation: Omit<Exported, 'messages' | 'responses'>;
 }
 
 /**
- * The text of a ConversationExport, part by part. `views` gives the whole conversation, the oldest view first, and is
- * called twice: messages and responses are an array each.
+ * The text of a ConversationExport, part by part. `views` returns the whole conversation, the oldest view first. It is
+ * called twice, because messages and responses are two arrays.
  */
 export async function* jsonOf(
   { exported, conversation }: ExportHead,
@@ -26,7 +26,7 @@ export async function* jsonOf(
   yield ']}}';
 }
 
-/** What is picked of the views, as the inside of one array. */
+/** The picked items of all views, as the inside of one array. */
 async function* items(
   views: AsyncIterable<Exported>,
   pick: (view: Exported) => readonly unknown[],

@@ -1,4 +1,4 @@
-/** Each kind of document as Markdown. A document can be unfinished, so its metadata may lack any field. Pure. */
+/** Renders each type of document as Markdown. The metadata of an unfinished document may lack any field. Pure. */
 import { attentionSentence } from '../../shared/attention.ts';
 import {
   type Answer,
@@ -20,7 +20,7 @@ import {
   trimLines,
 } from './markdown-text.ts';
 
-/** Empty for a document that shows nothing. */
+/** '' for a document without anything to show. */
 export function renderDocument(document: Document): string {
   const content = document.content ?? '';
   switch (document.type) {
@@ -95,7 +95,7 @@ function renderToolCall({ metadata }: Document): string {
 function renderCommand({ metadata }: Document): string {
   const { data } = DocumentMetadata.terminal_command.partial().safeParse(metadata);
   const { command = '', workingDirectory, exitCode, output = '', result } = data ?? {};
-  // Only the end of its call tells how long that took.
+  // A call that has ended has a duration. Without an exit code its command still runs.
   const isRunning = exitCode === undefined && data?.duration_ms !== undefined;
   const left = (data?.newlyProtected ?? []).map((item) => attentionSentence(item));
   const where = workingDirectory === undefined ? '' : ` in ${codeSpan(workingDirectory)}`;
@@ -183,7 +183,7 @@ function asText(data: unknown): string {
   return typeof data === 'string' ? data : indentedJson(data);
 }
 
-/** Paragraphs, without those that are empty or not there. */
+/** Joins paragraphs, without empty and missing ones. */
 function joined(parts: readonly (string | false | null | undefined)[]): string {
   return parts.filter((part) => part).join('\n\n');
 }

@@ -1,4 +1,4 @@
-/** A conversation as one Markdown page, for people to read and keep: no more of it than one view is ever held. */
+/** Writes a conversation as one Markdown page, for people. Holds one view at a time. */
 import type { ConversationExport } from '../../shared/conversations.ts';
 import type { ChatResponse, UserMessage } from '../../shared/documents.ts';
 import { renderDocument } from './markdown-documents.ts';
@@ -7,8 +7,8 @@ import { escapeInline, quote } from './markdown-text.ts';
 type Exported = ConversationExport['conversation'];
 
 /**
- * The page, part by part, of views that follow one another. It ends with a newline. What a person or the model wrote is
- * Markdown and stands as it is; all other text is shown literally.
+ * The page, part by part. `views` follow one another. The page ends with a newline. Text that a person or the model
+ * wrote is Markdown and stays as it is. All other text is shown literally.
  */
 export async function* markdownOf(views: AsyncIterable<Exported>): AsyncGenerator<string> {
   let isBegun = false;
@@ -46,7 +46,7 @@ function renderMessage({ content, created, device, imageCount, cancelled }: User
   return [`## You (${formatTime(created)}${from})`, quote(content), ...images, ...end];
 }
 
-/** What steered the response stands where the model learned of it; what it never learned, at its end. */
+/** Places each steering message where the model received it, or at the end if the model never received it. */
 function renderResponse(
   { model, mode, created, status, documents }: ChatResponse,
   steers: readonly UserMessage[],
@@ -77,7 +77,7 @@ const STATUS: Readonly<Record<Exclude<ChatResponse['status'], 'completed'>, stri
   cancelled: 'Cancelled.',
 };
 
-/** `2026-11-20 12:00 UTC`; what is no time stands as it is. */
+/** `2026-11-20 12:00 UTC`. Text that is not a time stays as it is. */
 function formatTime(iso: string): string {
   const [, day, time] = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(iso) ?? [];
   return day ? `${day} ${time} UTC` : iso;

@@ -11,7 +11,7 @@ export interface Outlet {
   readonly buffered: number;
   /** How long the reader has taken nothing although something waits for it. */
   readonly stalledForMs: number;
-  /** Resolves if there is room again, or the reader is gone. */
+  /** Resolves when there is room again, or the reader is gone. */
   drained(): Promise<void>;
 }
 

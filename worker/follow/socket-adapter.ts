@@ -1,4 +1,4 @@
-/** Holds a reader's WebSocket outside the conversation's object, so that the object can sleep and be reset. */
+/** Holds a reader's WebSocket, so that the conversation's object can sleep, be reset, and be left while a reader lags. */
 import { waitUntil } from 'cloudflare:workers';
 import { formatEvents, READER_CLOSE, type ReaderClose } from '../../shared/reader-socket.ts';
 import type { Env } from '../env.ts';

@@ -1,4 +1,4 @@
-/** From a request of OpenAI's shape to a run, and from the run to its completion. */
+/** Turns a request in OpenAI's shape into a run, and the run into a completion. */
 import type { Context } from 'hono';
 import type { ChatResponse } from '../../shared/documents.ts';
 import { parseResponseId } from '../../shared/ids.ts';
@@ -17,7 +17,7 @@ import { renderWords } from './markdown.ts';
 import { type CompletionRequest, ignoredIn, toChatRequest } from './request.ts';
 import { streamCompletion } from './stream.ts';
 
-/** Answers with a `chat.completion`, with its chunks, or with why there is none. */
+/** Answers with a `chat.completion`, with its chunks, or with an error. */
 export async function complete(
   c: Context<AppContext>,
   request: CompletionRequest,
@@ -33,7 +33,7 @@ export async function complete(
     submitted,
     headers: headersOf(submitted, ignoredIn(request)),
     head: newHead(submitted, resolveModel(request.model, c.env)),
-    // Nobody can come back to an answer that is not kept: without its client its run is for nothing.
+    // A client cannot come back to an answer that is not kept, so its run ends with the client.
     giveUp: isKept ? () => Promise.resolve() : () => cancelRun(c.env, submitted),
   };
   if (!request.stream) return await answerWhole(c, completing);
@@ -45,11 +45,11 @@ export async function complete(
   }
 }
 
-/** A run that was begun, on its way to become a completion. */
+/** A run that becomes a completion. */
 interface Completing {
   readonly submitted: Submitted;
   readonly head: CompletionHead;
-  /** Of every answer, whatever it is. */
+  /** The headers of every answer, also of an error. */
   readonly headers: Readonly<Record<string, string>>;
   readonly giveUp: () => Promise<void>;
 }
@@ -62,8 +62,8 @@ function newHead({ responseId }: Submitted, model: string): CompletionHead {
 const MS_PER_SECOND = 1000;
 
 /**
- * The headers wait for the answer as long as {@link answerHeld} holds them, so that an early failure has its own status.
- * A client that is found to be gone ends the wait.
+ * Answers in one piece. {@link answerHeld} holds the headers back for a while, so that an early failure has its own
+ * status. A client that has left ends the wait.
  */
 async function answerWhole(c: Context<AppContext>, completing: Completing): Promise<Response> {
   const { submitted, giveUp } = completing;
@@ -88,7 +88,7 @@ function toWhole(response: ChatResponse, completing: Completing): WholeAnswer {
   return { status: 200, body, headers: completing.headers };
 }
 
-/** Why there is no answer, where the run itself did not say so. */
+/** The failure if the answer was lost without an error from the run. */
 function lossOf(thrown: unknown, signal: AbortSignal): Failure {
   const failure = failureOfRequest(thrown);
   if (failure.status < 500) return failure;
@@ -113,7 +113,7 @@ async function answerStreamed(
   });
 }
 
-/** The model server was asked again already, as often as makes sense: clients that would repeat the request need not. */
+/** Tells the client not to retry: the run has already repeated its requests to the model server. */
 function failed({ status, error }: Failure, { headers: known }: Completing): WholeAnswer {
   const headers = { ...known, 'x-should-retry': 'false' };
   return { status, body: { error }, headers };
@@ -130,7 +130,7 @@ function headersOf(
   };
 }
 
-/** Never throws: an object that restarts is asked again, and a run that cannot be reached ends by itself. */
+/** Never throws: asks an object that restarts again, and leaves a run that cannot be reached to end by itself. */
 async function cancelRun(env: Env, { caller, responseId }: Submitted): Promise<void> {
   const { ordinal } = parseResponseId(responseId);
   for (let tries = 0; tries < FOLLOW_LIMITS.maxReattaches; tries++) {
@@ -138,7 +138,7 @@ async function cancelRun(env: Env, { caller, responseId }: Submitted): Promise<v
       await conversationOf(env, caller).cancel(caller, ordinal);
       return;
     } catch {
-      // The object is being moved or restarted. It is the next try's turn.
+      // The object is moving or restarting. Try again.
       await new Promise((resolve) => setTimeout(resolve, FOLLOW_LIMITS.reattachMs));
     }
   }

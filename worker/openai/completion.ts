@@ -1,26 +1,26 @@
-/** The objects of OpenAI's Chat Completions, held against the types of its own package. */
+/** Builds the objects of OpenAI's Chat Completions, typed by the `openai` package. */
 import type { ChatCompletion, ChatCompletionChunk } from 'openai/resources/chat/completions';
 import type { CompletionUsage } from 'openai/resources/completions';
 import type { Usage } from '../../shared/documents.ts';
 import type { Words } from './markdown.ts';
 
-/** What every chunk of one completion repeats, but that another model may have taken over between two of them. */
+/** The fields that every chunk of a completion repeats. Only `model` may change, if a fallback takes over. */
 export interface CompletionHead {
   /** `chatcmpl-` and the UUID of the response. */
   readonly id: string;
-  /** In seconds. */
+  /** Seconds since 1970. */
   readonly created: number;
-  /** The one that answers: a fallback has taken over where it is not the one that was asked for. */
+  /** The model that answers: the requested one or a fallback. */
   readonly model: string;
 }
 
-/** Of the words that OpenAI has for it, those that an agent with tools of its own can need. */
+/** OpenAI's finish reasons, without those for tools of the client. */
 export type FinishReason = 'stop' | 'length' | 'content_filter';
 
-/** `reasoning_content` is what DeepSeek's API calls it, and most clients know that name. */
+/** `reasoning_content` is the name of DeepSeek's API, which most clients know. */
 type Delta = ChatCompletionChunk.Choice.Delta & { reasoning_content?: string };
 
-/** Without `usage` where the upstream reports none: zeros would be a lie. */
+/** Leaves out `usage` if the upstream reports none: zeros would be false. */
 export function newCompletion(
   head: CompletionHead,
   { content, reasoning }: Words,
@@ -41,7 +41,7 @@ export function newCompletion(
   };
 }
 
-/** `withUsage` is what the client asked for: then every chunk but the last says that it has none. */
+/** `withUsage`: the client asked for usage, so every chunk but the last has `usage: null`. */
 export function newChunk(
   head: CompletionHead,
   delta: Delta,
@@ -56,7 +56,7 @@ export function newChunk(
   };
 }
 
-/** The last chunk, for a client that asked for it. */
+/** The last chunk for a client that asked for usage. */
 export function newUsageChunk(head: CompletionHead, usage: Usage): ChatCompletionChunk {
   return { ...head, object: 'chat.completion.chunk', choices: [], usage: toUsage(usage) };
 }

@@ -1,24 +1,24 @@
-/** Errors in OpenAI's shape: what went wrong with a request, and what with the run behind it. */
+/** Errors in OpenAI's shape: failures of a request, and failures of its run. */
 import type { ChatResponse } from '../../shared/documents.ts';
 import { type ErrorCode, toWireError } from '../../shared/errors.ts';
 import type { FinishReason } from './completion.ts';
 
-/** What OpenAI's clients turn into their own errors, from a body or from within a stream. */
+/** The error object of a body or a stream. OpenAI's clients turn it into their own errors. */
 export interface OpenAiError {
   readonly message: string;
   readonly type: 'invalid_request_error' | 'rate_limit_error' | 'server_error';
-  /** The path of the field at fault, as `messages[3].content`. */
+  /** The path of the wrong field, for example `messages[3].content`. */
   readonly param: string | null;
   readonly code: string;
 }
 
-/** An error with the HTTP status it travels under, where nothing was sent before it. */
+/** An error and the HTTP status to use if nothing was sent before it. */
 export interface Failure {
   readonly status: number;
   readonly error: OpenAiError;
 }
 
-/** Whatever was thrown, as it may leave the process. Our codes in lower case, or OpenAI's own word for the same. */
+/** Turns any thrown value into an error that may leave the process. `code` is OpenAI's own, or ours in lower case. */
 export function failureOfRequest(thrown: unknown): Failure {
   const { status, body } = toWireError(thrown);
   const { code, message } = body.error;
@@ -32,8 +32,8 @@ export function isOpenAiPath(path: string): boolean {
 }
 
 /**
- * Anything thrown, as OpenAI's clients read it. What could be asked again was, and nobody knows what became of the rest:
- * clients that would repeat a 5xx by themselves are told not to.
+ * The response for any thrown value. Tells clients not to repeat a 5xx: safe repeats were already made, and any other
+ * request may have been carried out.
  */
 export function toOpenAiResponse(thrown: unknown, headers: HeadersInit): Response {
   const { status, error } = failureOfRequest(thrown);
@@ -42,7 +42,7 @@ export function toOpenAiResponse(thrown: unknown, headers: HeadersInit): Respons
   return response;
 }
 
-/** Our messages begin with the path of the field at fault. */
+/** Our messages begin with the path of the wrong field. */
 const FIELD = /^([A-Za-z_][\w.[\]]*): /;
 
 const WORDS: Partial<Record<ErrorCode, string>> = {
@@ -51,12 +51,12 @@ const WORDS: Partial<Record<ErrorCode, string>> = {
   RATE_LIMITED: 'rate_limit_exceeded',
 };
 
-/** How a run came out: with an answer, whole or cut short, or with none. */
+/** The end of a run. `finished`: with an answer, whole or cut short. `failed`: without one. */
 export type Ending =
   | { readonly type: 'finished'; readonly reason: FinishReason }
   | { readonly type: 'failed'; readonly failure: Failure };
 
-/** The ending of a response that has ended; null for one that was cancelled before it started. */
+/** The ending of a response that has ended. `response` is null if it was cancelled before it started. */
 export function endingOf(response: ChatResponse | null): Ending {
   if (response?.status === 'completed') return { type: 'finished', reason: 'stop' };
   if (response?.status !== 'error') return { type: 'failed', failure: CANCELLED };
@@ -76,7 +76,7 @@ export function endingOf(response: ChatResponse | null): Ending {
 
 const UNSAID = 'The run failed.';
 
-/** What was said up to there is an answer all the same. */
+/** Errors after which the text so far counts as an answer. */
 const CUT_SHORT: Readonly<Record<string, FinishReason>> = {
   ANSWER_TRUNCATED: 'length',
   TURN_LIMIT: 'length',
@@ -96,14 +96,14 @@ function failureOfRun(code: string, message: string): Failure {
   }
 }
 
-/** Clients repeat a request by themselves after a 5xx. One whose tools may have run must not run them twice: 424 is not repeated. */
+/** Replaces a 5xx by 424. Clients repeat a request after a 5xx by themselves, and its tools must not run twice. */
 function final(failure: Failure): Failure {
   return failure.status < 500 ? failure : { ...failure, status: 424 };
 }
 
 const CANCELLED = newFailure(410, 'cancelled', 'The answer was cancelled.');
 
-/** A crash took back what a client has read; this protocol cannot, and a second beginning behind it would be no answer. */
+/** The ending if a crash took back text that the client has read. This protocol has no way to take text back. */
 export const TAKEN_BACK: Ending = {
   type: 'failed',
   failure: newFailure(
@@ -113,7 +113,7 @@ export const TAKEN_BACK: Ending = {
   ),
 };
 
-/** The end of the run was not seen: its tools may have run. */
+/** The ending if the run's end was not seen. Its tools may have run. */
 export const LOST: Extract<Ending, { type: 'failed' }> = {
   type: 'failed',
   failure: final(

@@ -1,32 +1,32 @@
-/** Code put back into a Markdown fence, while it may still be coming. */
+/** Puts code back into a Markdown fence while the code may still grow. */
 
 const MIN_LENGTH = 3;
-/** A longer one is no more than decoration, and each block would say it twice. */
+/** A longer fence is only decoration, and each block would repeat it twice. */
 const MAX_LENGTH = 64;
 const MAX_INDENT = 3;
-/** Lines that are fences to CommonMark, by what they consist of. */
+/** Lines that CommonMark reads as fences, by their character. */
 const FENCES = { '`': /^ {0,3}(`{3,})/gm, '~': /^ {0,3}(~{3,})/gm } as const;
-/** The beginning of a line that may become one. */
+/** The beginning of a line that may become a fence. */
 const UNDECIDED = /^ {0,3}(`*|~*)$/;
 
 /**
- * Everything that {@link open}, {@link push} and {@link close} give, joined, is Markdown that holds this code. Where a
- * line would close the fence, which only a longer fence around could have prevented, the code goes on in another block.
- * It depends on the code alone, not on how it was cut.
+ * The results of {@link open}, {@link push} and {@link close}, joined, are Markdown that holds this code. If a line of
+ * the code would close the fence, the code goes on in a new block with a longer fence. Every split of the code gives the
+ * same result.
  */
 export class Fence {
   readonly #info: string;
-  /** Tildes where the info string holds a backtick, which CommonMark allows behind tildes only. */
+  /** Tildes if the info string holds a backtick, which CommonMark allows only after tildes. */
   readonly #char: keyof typeof FENCES;
   #length: number;
-  /** The line so far while it may still be a fence; null behind that. */
+  /** The line so far while it may still be a fence; null afterwards. */
   #held: string | null = '';
-  /** How that line begins, which shows what it consists of: to look at all of it with each piece would cost the square. */
+  /** The line's first characters, which show its fence character. Testing all of it each time would be quadratic. */
   #heldStart = '';
   #hasCode = false;
 
   /**
-   * `length` is that of the fence it had, and `code` as much as is known of it beforehand: a fence longer than any in it
+   * `length` is the length of the original fence. `code` is the part known beforehand: a fence longer than any in it
    * keeps it in one block.
    */
   constructor(info: string, code: string, length = MIN_LENGTH) {
@@ -83,7 +83,7 @@ export class Fence {
     return `${closed}\n\n${this.open()}${held}`;
   }
 
-  /** One more than the longest fence in the code; 1 where it has none. */
+  /** One more than the longest fence in the code; 1 without one. */
   #lengthBeyond(code: string): number {
     let longest = 0;
     for (const [, fence = ''] of code.matchAll(FENCES[this.#char])) {

@@ -1,4 +1,4 @@
-/** An answer in one piece to a client that may leave before it is there. */
+/** Sends an answer in one piece, and notices a client that leaves before it is complete. */
 import { FOLLOW_LIMITS } from '../follow/limits.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
 
@@ -8,20 +8,20 @@ export interface WholeAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What an answer that takes long needs of its request. */
+/** The parts of its request that a late answer needs. */
 export interface Holding {
-  /** Aborted here when the client is found to be gone. */
+  /** Aborted here if the client has left. */
   readonly gone: AbortController;
   /** Aborts with the request, and with `gone`. */
   readonly signal: AbortSignal;
-  /** Keeps the process at work for a promise behind the end of the request. */
+  /** Keeps the process alive for a promise after the end of the request. */
   readonly waitUntil: (promise: Promise<void>) => void;
 }
 
 /**
- * An answer within FOLLOW_LIMITS.heldMs travels under its own status and headers. A later one stands under 200 and
- * `headers`, behind white space, whatever its status: the runtime tells of a client that has left only where something
- * is written to it. `answering` must not reject.
+ * Sends an answer that comes within FOLLOW_LIMITS.heldMs with its own status and headers. Sends a later one with status
+ * 200 and `headers`, after white space: the runtime notices that a client has left only by writing to it. `answering`
+ * must not reject.
  */
 export async function answerHeld(
   answering: Promise<WholeAnswer>,
@@ -45,7 +45,7 @@ function held(): Promise<null> {
   return new Promise((resolve) => setTimeout(() => resolve(null), FOLLOW_LIMITS.heldMs));
 }
 
-/** Never throws. JSON allows white space before it. */
+/** Writes spaces until the answer comes, which JSON allows. Never throws. */
 async function trickle(
   answering: Promise<WholeAnswer>,
   writer: SseWriter,

@@ -1,4 +1,4 @@
-/** The messages of an OpenAI client, which brings the whole history each time, as ours. */
+/** Converts the messages of an OpenAI client, which sends the whole history each time, to our own. */
 import * as z from 'zod';
 import { ChatMessage, textOf } from '../../shared/requests.ts';
 import { tagged } from '../prompt/escape.ts';
@@ -9,7 +9,7 @@ const Text = Content.refine(
   'Only messages of the role user may hold images',
 );
 
-/** An assistant's parts: what it said, or why it would not. */
+/** A part of an assistant's message: text or a refusal. */
 const SaidPart = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
   z.object({ type: z.literal('refusal'), refusal: z.string() }),
@@ -21,7 +21,7 @@ const ToolCall = z.object({
   custom: z.object({ name: z.string(), input: z.string() }).optional(),
 });
 
-/** One message as it comes. */
+/** One message in OpenAI's shape. */
 export const HistoryMessage = z.discriminatedUnion('role', [
   z.object({ role: z.enum(['system', 'developer']), content: Text }),
   z.object({ role: z.literal('user'), content: Content }),
@@ -36,9 +36,9 @@ export const HistoryMessage = z.discriminatedUnion('role', [
 export type HistoryMessage = z.infer<typeof HistoryMessage>;
 
 /**
- * What was said, in order. The tools of a history are another agent's, so their calls are dropped; but what they brought
- * is knowledge, and stays as labelled data. It stands in the user's voice: a model imitates how it seems to have called
- * tools itself, and would write calls instead of making them.
+ * The messages in order. The tools of a history belong to another agent, so their calls are dropped. Their results stay
+ * as tagged data in messages of the user. In messages of the assistant, the model would imitate them and write calls as
+ * text instead of making them.
  */
 export function toChatMessages(messages: readonly HistoryMessage[]): ChatMessage[] {
   const called = new Map<string, string>();

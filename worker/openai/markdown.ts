@@ -1,12 +1,12 @@
-/** Documents as one Markdown text, the form in which OpenAI's clients take an answer. */
+/** Renders documents as one Markdown text, the form of an answer for OpenAI's clients. */
 import type { Document, Metadata } from '../../shared/documents.ts';
 import { Fence } from './fence.ts';
 
-/** Two texts of one answer. */
+/** The two texts of an answer. */
 export interface Words {
-  /** Text, code in fences and plans. What tools did is no part of it. */
+  /** Text, fenced code and plans, without the work of tools. */
   readonly content: string;
-  /** What the model thought. */
+  /** The model's reasoning. */
   readonly reasoning: string;
 }
 
@@ -22,12 +22,12 @@ export function renderWords(documents: readonly Document[]): Words {
   return rendering.take();
 }
 
-/** A document as far as it matters here. */
+/** The fields of a document that rendering needs. */
 export interface Tellable extends Pick<Document, 'id' | 'type'> {
   readonly metadata?: Metadata | undefined;
 }
 
-/** A document on its way: what of it was not rendered yet. */
+/** A document that is not completely rendered. `waiting` is its content that was not rendered yet. */
 interface Part {
   readonly kind: keyof Words;
   readonly fence: Fence | null;
@@ -36,13 +36,13 @@ interface Part {
   isOpen: boolean;
 }
 
-/** Renders documents while they grow, one behind the other, with a blank line between. */
+/** Renders documents while they grow, one after another, with a blank line between them. */
 export class Rendering {
-  /** By id, in order, those that were not rendered to their end: one at work, and what came while it was. */
+  /** Documents that are not completely rendered, by id, in order. Later ones wait until the first one has ended. */
   readonly #parts = new Map<string, Part>();
   readonly #hasWords = { content: false, reasoning: false };
 
-  /** `known` is the content where it is known beforehand: its fence is then chosen to fit. */
+  /** `known` is the content known beforehand. The fence is chosen to fit it. */
   start(document: Tellable, known = ''): void {
     const kind = kindOf(document);
     if (!kind) return;
@@ -61,7 +61,7 @@ export class Rendering {
     if (part) part.isOpen = false;
   }
 
-  /** What came since the last time. */
+  /** The text that is new since the last call. */
   take(): Words {
     const words = { content: '', reasoning: '' };
     for (const [id, part] of this.#parts) {
@@ -80,7 +80,7 @@ export class Rendering {
     return `${opening}${fence.push(waiting)}${part.isOpen ? '' : fence.close()}`;
   }
 
-  /** A text without words leaves no trace. */
+  /** The opening of a part. A text document without content gets none. */
   #begin(part: Part): string {
     const { kind, fence, waiting } = part;
     if (!fence && waiting === '') return '';
@@ -91,7 +91,7 @@ export class Rendering {
   }
 }
 
-/** Null for what is not told in words. */
+/** The text that a document belongs to. Null for documents of tools and errors. */
 function kindOf({ type }: Tellable): keyof Words | null {
   switch (type) {
     case 'text':
@@ -113,7 +113,7 @@ function kindOf({ type }: Tellable): keyof Words | null {
   }
 }
 
-/** The words behind the fence as the model wrote them; null for what stands in none. */
+/** The info string as the model wrote it; null for a document without a fence. */
 function infoOf({ type, metadata = {} }: Tellable): string | null {
   const { startLine, endLine, filePath, language } = metadata;
   if (type === 'code_reference') return `${startLine}:${endLine}:${filePath}`;
@@ -121,11 +121,11 @@ function infoOf({ type, metadata = {} }: Tellable): string | null {
   return language === UNNAMED ? '' : String(language);
 }
 
-/** Undefined for the usual length, and for a document that an older version wrote. */
+/** Undefined for the usual length, and for a document of an older version. */
 function lengthOf({ metadata = {} }: Tellable): number | undefined {
   const { fenceLength } = metadata;
   return typeof fenceLength === 'number' ? fenceLength : undefined;
 }
 
-/** What a fence without a word behind it became. */
+/** The language of a fence without an info string. */
 const UNNAMED = 'plaintext';

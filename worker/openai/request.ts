@@ -1,4 +1,4 @@
-/** What OpenAI's clients send to `/v1/chat/completions`, and what it asks of the agent. */
+/** The request of `/v1/chat/completions`, and its conversion to a request of our own. */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { ChatFields, type ChatRequest } from '../../shared/requests.ts';
@@ -26,9 +26,9 @@ const Messages = z
   }, 'The last message must not be empty');
 
 /**
- * `POST /v1/chat/completions`. Refused is what would change the answer's form, and what restricts the agent in a way that
- * is not kept. Any other field is accepted and ignored (see {@link ignoredIn}), such as `top_p`, `stop`, `seed`,
- * `presence_penalty`, `logit_bias`, `logprobs`, `reasoning_effort`, `parallel_tool_calls`, `metadata`.
+ * `POST /v1/chat/completions`. Refuses fields that would change the form of the answer, or restrict the agent in a way
+ * that is not supported. Accepts and ignores any other field (see {@link ignoredIn}), for example `top_p`, `stop`,
+ * `seed`, `presence_penalty`, `logit_bias`, `logprobs`, `reasoning_effort`, `parallel_tool_calls`, `metadata`.
  */
 export const CompletionRequest = z.looseObject({
   model: ChatFields.shape.model,
@@ -36,11 +36,11 @@ export const CompletionRequest = z.looseObject({
   stream: z.boolean().nullish(),
   temperature: ChatFields.shape.temperature.nullable(),
   max_tokens: ChatFields.shape.maxTokens.nullable(),
-  /** The newer name; it wins. */
+  /** The newer name of `max_tokens`. It takes precedence. */
   max_completion_tokens: ChatFields.shape.maxTokens.nullable(),
   user: ChatFields.shape.user.nullable(),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).nullish(),
-  /** Keeps the conversation, and lists it; without it this is one answer, which is forgotten. */
+  /** Keeps and lists the conversation. Without it the conversation is deleted after its answer. */
   store: z.boolean().nullish(),
   tools: z.array(z.unknown()).max(0, OWN_TOOLS).nullish(),
   functions: z.array(z.unknown()).max(0, OWN_TOOLS).nullish(),
@@ -56,14 +56,14 @@ export const CompletionRequest = z.looseObject({
     .nullish(),
   modalities: z.array(z.literal('text', 'The agent answers in text only')).nullish(),
   audio: z.null('The agent answers in text only').optional(),
-  /** These three are as in our own requests. */
+  /** `mode`, `bridgeId` and `context` are the same as in our own requests. */
   mode: ChatFields.shape.mode,
   bridgeId: ChatFields.shape.bridgeId,
   context: ChatFields.shape.context,
 });
 export type CompletionRequest = z.infer<typeof CompletionRequest>;
 
-/** The names of fields that change nothing, in a form that a header takes. */
+/** The names of ignored fields, as far as a header can hold them. */
 export function ignoredIn(request: CompletionRequest): string[] {
   const names = Object.keys(request).filter(
     (name) => !Object.hasOwn(CompletionRequest.shape, name) && request[name] != null,
@@ -73,7 +73,7 @@ export function ignoredIn(request: CompletionRequest): string[] {
 
 const FIELD_NAME = /^[\w.-]{1,64}$/;
 
-/** The same as a request of our own. */
+/** Converts the request to one of our own. */
 export function toChatRequest(request: CompletionRequest): ChatRequest {
   const { model, mode, messages, bridgeId, context } = request;
   const { temperature, max_tokens, max_completion_tokens, user } = request;

@@ -1,4 +1,4 @@
-/** `/v1`: the agent as OpenAI's clients see a model. */
+/** `/v1`: presents the agent to OpenAI's clients as a model. */
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { chats } from '../../shared/models.ts';
@@ -10,7 +10,7 @@ import { complete } from './complete.ts';
 import { CompletionRequest } from './request.ts';
 import { ChatAnswer, ChatCompletionChunk, Model, Models } from './schemas.ts';
 
-/** Runs that failed before anything was sent (errors.ts). After tools have run, 424 takes the place of a 5xx. */
+/** Failures of a run before anything was sent (errors.ts). 424 replaces a 5xx if tools may have run. */
 const RUN_FAILURES = [
   { status: 400, code: 'context_length_exceeded' },
   { status: 410, code: 'cancelled' },
@@ -20,7 +20,7 @@ const RUN_FAILURES = [
   { status: 502, code: 'empty_answer' },
 ] as const;
 
-/** The last chunks of a completion in OpenAI's shape. */
+/** An example stream in OpenAI's shape. */
 const COMPLETION_STREAM = [
   chunk({ role: 'assistant', content: '' }, null),
   chunk({ content: 'It prints `Hello`.' }, null),
@@ -28,7 +28,7 @@ const COMPLETION_STREAM = [
   'data: [DONE]\n\n',
 ].join('');
 
-/** Chat Completions, and the models to ask. */
+/** The endpoints of this file. */
 export const OPENAI: readonly Endpoint[] = [
   {
     id: 'createChatCompletion',
@@ -37,7 +37,7 @@ export const OPENAI: readonly Endpoint[] = [
     tag: 'OpenAI',
     summary: 'Chat Completions',
     description:
-      'The whole history each time, in OpenAI’s shape. What only tunes the model is accepted, and ignored where a header says so; tools of the client are refused, for the agent brings its own.',
+      'Takes the whole history each time, in OpenAI’s shape. Fields that only tune the model are accepted. The header `Drawbridge-Ignored-Fields` names the ignored ones. Tools of the client are refused, because the agent brings its own.',
     access: 'user',
     rate: 'run',
     body: {
@@ -48,11 +48,10 @@ export const OPENAI: readonly Endpoint[] = [
       {
         status: 200,
         description:
-          'The answer, or its chunks with `"stream": true`. A failure that comes later than 15 s is an `error` under 200.',
+          'The answer, or its chunks with `"stream": true`. A failure after more than 15 s is an `error` with status 200.',
         headers: {
-          'Drawbridge-Conversation-Id': 'The conversation behind it.',
-          'Drawbridge-Ignored-Fields':
-            'Fields of the request that change nothing; missing where there are none.',
+          'Drawbridge-Conversation-Id': 'The conversation of this answer.',
+          'Drawbridge-Ignored-Fields': 'Ignored fields of the request. Missing if there are none.',
         },
         content: [
           { type: 'application/json', schema: ChatAnswer },
@@ -73,9 +72,9 @@ export const OPENAI: readonly Endpoint[] = [
     method: 'get',
     path: '/v1/models',
     tag: 'OpenAI',
-    summary: 'Models',
+    summary: 'List models',
     access: 'user',
-    answers: [jsonAnswer(200, 'All of them.', Models)],
+    answers: [jsonAnswer(200, 'The whole list.', Models)],
     handle: (c) => c.json({ object: 'list', data: modelsOf(c.env) }),
   },
   {
@@ -83,11 +82,11 @@ export const OPENAI: readonly Endpoint[] = [
     method: 'get',
     path: '/v1/models/{id}',
     tag: 'OpenAI',
-    summary: 'One model',
+    summary: 'Get a model',
     access: 'user',
     params: {
       id: {
-        description: 'The model’s name; it may hold slashes.',
+        description: 'The model’s name. It may contain slashes.',
         zod: z.string(),
         hasSlashes: true,
       },
@@ -109,7 +108,7 @@ function chunk(delta: object, finishReason: string | null): string {
   return `data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** The models that can be asked here; a table may hold others. */
+/** The models with the chat role. A table may hold others. */
 function modelsOf(env: Env) {
   const chatting = listModels(env).items.filter(({ roles }) => !roles || chats({ roles }));
   return chatting.map(({ id }) => ({
@@ -120,5 +119,5 @@ function modelsOf(env: Env) {
   }));
 }
 
-/** Clients want a number; when a model was made is the upstream's to know. */
+/** Clients want a number, but only the upstream knows when a model was made. */
 const UNKNOWN_TIME = 0;

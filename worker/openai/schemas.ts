@@ -1,4 +1,4 @@
-/** OpenAI's objects as far as we send them: what the files beside this one build, as schemas. */
+/** Schemas of the OpenAI objects that this folder sends, for the API's description. */
 import * as z from 'zod';
 
 const Usage = z.object({
@@ -78,5 +78,5 @@ export const OpenAiFailure = z.object({
   }),
 });
 
-/** What stands under 200: an answer that took long can only say in its body that it failed. */
+/** The body with status 200. A late answer can report its failure only in the body. */
 export const ChatAnswer = z.union([ChatCompletion, OpenAiFailure]);

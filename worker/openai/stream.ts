@@ -1,4 +1,4 @@
-/** A completion as a stream. Nobody can come back to it, so it lives as long as its run and its reader. */
+/** Streams a completion. A client cannot resume the stream, so it ends with its run or its reader. */
 import type { StreamEvent } from '../../shared/events.ts';
 import type { Submitted } from '../desk/submit.ts';
 import type { Env } from '../env.ts';
@@ -10,20 +10,20 @@ import { type CompletionHead, type FinishReason, newChunk, newUsageChunk } from 
 import { type Ending, type Failure, LOST } from './errors.ts';
 import { Telling } from './telling.ts';
 
-/** What a stream needs of its request. */
+/** The parts of its request that a stream needs. */
 export interface Streaming {
-  /** Its model is the one that was asked for. */
+  /** `model` is the requested model. */
   readonly head: CompletionHead;
   readonly withUsage: boolean;
-  /** Called when nobody reads on and the run has not ended. Must not throw. */
+  /** Called if the stream ends before the run. Must not throw. */
   readonly giveUp: () => Promise<void>;
-  /** Keeps the process at work for a promise behind the end of the request. */
+  /** Keeps the process alive for a promise after the end of the request. */
   readonly waitUntil: (promise: Promise<void>) => void;
 }
 
 /**
- * Follows the run. Resolves with the stream when the model has begun to answer, or after FOLLOW_LIMITS.heartbeatMs; with
- * the failure of a run that ends before. The stream shows what the run does by comments only.
+ * Follows the run. Resolves with the stream when the model has begun to answer, or after FOLLOW_LIMITS.heartbeatMs.
+ * Resolves with the failure if the run ends before that. While tools run, the stream only carries comments.
  */
 export async function streamCompletion(
   request: Request,
@@ -38,7 +38,7 @@ export async function streamCompletion(
   return (await stream.opening) ?? stream.writer.readable;
 }
 
-/** Never throws: whatever happens, the stream ends and the socket is closed. */
+/** Always ends the stream and closes the socket. Never throws. */
 async function run(
   requestSignal: AbortSignal,
   env: Env,
@@ -61,7 +61,7 @@ async function run(
 class CompletionStream implements Delivery {
   readonly framing = 'json';
   readonly writer = new SseWriter();
-  /** Aborted when the reader is gone, and when all is said. */
+  /** Aborted when the reader is gone, and when the stream has ended. */
   readonly life = new AbortController();
   readonly #streaming: Streaming;
   readonly #telling = new Telling();
@@ -72,7 +72,7 @@ class CompletionStream implements Delivery {
     this.#streaming = streaming;
   }
 
-  /** Resolves when there is something to read, with null, or with why there never will be. */
+  /** Resolves with null when there is something to read, or with the failure if there never will be. */
   get opening(): Promise<Failure | null> {
     return this.#opening.promise;
   }
@@ -86,7 +86,7 @@ class CompletionStream implements Delivery {
     return this.#telling.isDone;
   }
 
-  /** From the beginning each time: {@link Telling} knows what was told. */
+  /** Follows from the beginning each time: {@link Telling} skips what it has already told. */
   cursor(): number {
     return 0;
   }
@@ -135,7 +135,7 @@ class CompletionStream implements Delivery {
     this.#writeData(newChunk(this.#head, delta, null, this.#streaming.withUsage));
   }
 
-  /** With the model that answers now. */
+  /** The head with the model that answers now. */
   get #head(): CompletionHead {
     const { head } = this.#streaming;
     return { ...head, model: this.#telling.response?.model ?? head.model };

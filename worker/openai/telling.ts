@@ -1,4 +1,4 @@
-/** An answer on its way to a client that keeps all it was told: what to tell it next, and when it cannot be told on. */
+/** Decides what to tell next to a client that keeps all text it got, and when the answer cannot go on for it. */
 import type { ChatResponse } from '../../shared/documents.ts';
 import type { StreamEvent, TapeEvent } from '../../shared/events.ts';
 import { answerOf } from '../../shared/fold.ts';
@@ -6,16 +6,16 @@ import { ResponseFold } from '../conversation/tape/response-fold.ts';
 import { type Ending, endingOf, TAKEN_BACK } from './errors.ts';
 import { Rendering, type Words } from './markdown.ts';
 
-/** What is new since the last time. */
+/** The text that is new since the last call. */
 export interface Told extends Words {
-  /** There once nothing can follow. */
+  /** Set once nothing can follow. */
   readonly ending: Ending | null;
 }
 
 /**
- * Sees a follower's events, as often as they are told from the beginning again: after a reset of the object, or when the
- * reader was slow. What it tells is always the beginning of the answer: words that a crash took back are waited for,
- * and where others come in their place, the telling ends with {@link TAKEN_BACK}.
+ * Reads a follower's events, which may start from the beginning several times: after a reset of the object, or if the
+ * reader was slow. All text told so far is always the beginning of the answer. If a crash takes text back, this waits
+ * until the same text comes again. If different text comes, the ending is {@link TAKEN_BACK}.
  */
 export class Telling {
   readonly #fold = new ResponseFold();
@@ -24,7 +24,7 @@ export class Telling {
   #reasoning = new GrowingText();
   #isDone = false;
 
-  /** Whether the model has begun to answer. An error alone is no beginning. */
+  /** Whether the model has begun to answer. An error alone does not count. */
   get hasBegun(): boolean {
     return this.#fold.response?.documents.some(({ type }) => type !== 'error') ?? false;
   }
@@ -34,14 +34,14 @@ export class Telling {
     return this.#isDone;
   }
 
-  /** The response as far as it was seen. Owned here. */
+  /** The response as far as it was seen. Owned by this object. */
   get response(): ChatResponse | null {
     return this.#fold.response;
   }
 
   see(events: readonly StreamEvent[]): Told {
     for (const event of events) {
-      // These two are for readers with a cursor.
+      // Snapshots and heartbeats are for readers with a cursor.
       if (event.type !== 'snapshot' && event.type !== 'heartbeat') this.#see(event);
     }
     const words = this.#rendering.take();
@@ -69,7 +69,7 @@ export class Telling {
     }
   }
 
-  /** The answer begins anew with what is left of it. */
+  /** Renders the answer again from the beginning, with the documents that are left. */
   #tellAgain(): void {
     this.#rendering = new Rendering();
     this.#content.rewind();
@@ -82,14 +82,14 @@ export class Telling {
     }
   }
 
-  /** Other thoughts than those that were taken back are shown behind them: nobody builds on thoughts. */
+  /** Appends different reasoning after reasoning that was taken back. This is harmless: no client relies on it. */
   #thinkAnew(reasoning: string): string {
     this.#reasoning = new GrowingText();
     return this.#reasoning.add(reasoning) ?? '';
   }
 }
 
-/** A text that someone holds and that can only grow, whatever is said again. */
+/** A text that a client holds. It can only grow, although it may be said again from the beginning. */
 class GrowingText {
   #text = '';
   #at = 0;
@@ -99,12 +99,12 @@ class GrowingText {
     return this.#at === this.#text.length;
   }
 
-  /** It is said again from the beginning. */
+  /** To be called when the text is said again from the beginning. */
   rewind(): void {
     this.#at = 0;
   }
 
-  /** The part of what is said next that is new; null where it is not what the text goes on with. */
+  /** The new part of `said`; null if `said` contradicts the text. */
   add(said: string): string | null {
     const known = this.#text.slice(this.#at, this.#at + said.length);
     if (!said.startsWith(known)) return null;

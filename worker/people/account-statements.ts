@@ -1,4 +1,4 @@
-/** What an account stores, and every statement that touches it. No secondary index: a response costs one row here. */
+/** The tables of an account and all their statements. Without a secondary index, a response costs one row here. */
 import type { ConversationInfo } from '../../shared/conversations.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
 import type { KnownBridge, Listed, ListQuery } from '../ports.ts';
@@ -6,7 +6,7 @@ import { migrate, openStored } from '../storage/migrations.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { folded } from './search.ts';
 
-/** `conversations.search` comes last: a list reads past it without loading it. */
+/** `conversations.search` is the last column, so that a list does not load it. */
 const MIGRATIONS = [
   'create table bridges (id text primary key, connected_at integer not null) without rowid;',
   `create table conversations (
@@ -16,11 +16,11 @@ const MIGRATIONS = [
    create table tickets (id text primary key, expires integer not null) without rowid;`,
 ] as const;
 
-/** Of a conversation that is listed already: everything that its object knows better. */
+/** Updates the columns of a listed conversation that its own object decides. */
 const DESCRIBED =
   'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title';
 
-/** Named statements; synchronous, so that writes without an await between are atomic. Reading stores nothing. */
+/** Named statements. They are synchronous, so writes without an await between are atomic. Reading stores nothing. */
 export class AccountStore {
   readonly #sql: SqlStorage;
   #isStored: boolean;
@@ -39,7 +39,7 @@ export class AccountStore {
     );
   }
 
-  /** The one that connected last comes first. */
+  /** The bridge that connected last comes first. */
   readBridges(): KnownBridge[] {
     if (!this.#isStored) return [];
     return this.#sql
@@ -50,17 +50,17 @@ export class AccountStore {
       .map(({ id, connected_at }) => ({ id, connectedAtMs: connected_at }));
   }
 
-  /** Changes nothing where it is listed. */
+  /** Changes nothing if the conversation is listed. */
   insertConversation(listed: Listed): void {
     this.#insert(listed, '', 'nothing');
   }
 
-  /** Lists it, or brings what is listed of it up to date, but not its place. */
+  /** Lists the conversation, or updates its listing without moving it. */
   saveConversation(listed: Listed): void {
     this.#insert(listed, '', `update set ${DESCRIBED}`);
   }
 
-  /** {@link saveConversation} for one that was answered: it moves up, and its text can be found. */
+  /** {@link saveConversation} after an answer. Also moves the conversation up and adds to its searchable text. */
   saveAnswered(listed: Listed, text: string): void {
     const found = `substr(search || char(10) || excluded.search, -${ACCOUNT_LIMITS.maxSearchChars})`;
     const moved = 'updated = max(updated, excluded.updated)';
@@ -95,7 +95,7 @@ export class AccountStore {
     return row ? parseListed(row) : null;
   }
 
-  /** The one that was answered last comes first; a row is looked at once, whatever is searched for. */
+  /** The conversation that was answered last comes first. Reads each row once, for any number of words. */
   readConversations({ limit, after, words, archived }: ListQuery): ConversationInfo[] {
     if (!this.#isStored) return [];
     return this.#sql
@@ -116,7 +116,7 @@ export class AccountStore {
       .map(parseListed);
   }
 
-  /** False for a ticket that was used before. Forgets those that nobody could use any more. */
+  /** False if the ticket was used before. Also deletes tickets that have long expired. */
   useTicket(id: string, expiresMs: number, nowMs: number): boolean {
     this.#prepare();
     this.#sql.exec('delete from tickets where expires < ?', nowMs - TICKET_LIMITS.keptMs);

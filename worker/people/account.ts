@@ -1,4 +1,4 @@
-/** The Durable Object of one account: which bridges and conversations it has. Never on the path of a token. */
+/** The Durable Object of one account: lists its bridges and conversations. Checking a token does not need it. */
 import { DurableObject } from 'cloudflare:workers';
 import type { ConversationInfo, ConversationList } from '../../shared/conversations.ts';
 import type { Env } from '../env.ts';
@@ -7,8 +7,8 @@ import { AccountStore } from './account-statements.ts';
 import { formatCursor } from './cursor.ts';
 
 /**
- * A conversation is the truth of itself; the list here follows it. Whatever was lost on the way comes with the next
- * response or change. Asking stores nothing.
+ * Each conversation's own object has the truth, and this list follows it. The next response or change repairs a lost
+ * update. Reading stores nothing.
  */
 export class Account extends DurableObject<Env> implements AccountPort {
   readonly #store: AccountStore;

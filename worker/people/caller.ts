@@ -1,4 +1,4 @@
-/** Who calls: a bearer token or a ticket, checked, as an account and what it may do. */
+/** Authenticates the caller by a bearer token or a ticket. */
 import type { HonoRequest } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { errors, jwtVerify } from 'jose';
@@ -20,13 +20,13 @@ type Claims = z.infer<typeof Claims>;
 
 const verified = new VerifiedTokens<Claims>();
 
-/** The app's context: every route behind {@link authenticate} finds its caller here. */
+/** The app's context. {@link authenticate} sets `caller` for every route after it. */
 export interface AppContext {
   Bindings: Env;
   Variables: { caller: Claims };
 }
 
-/** Lets requests through whose token has this scope; a stream also lets a user in with a ticket instead. */
+/** Refuses requests without a token of this scope. For the scope `user`, a ticket can replace the token. */
 export function authenticate(scope: Claims['scope']) {
   return createMiddleware<AppContext>(async (c, next) => {
     const ticket = scope === 'user' ? ticketOf(c.req) : undefined;
@@ -45,20 +45,20 @@ export function authenticate(scope: Claims['scope']) {
   });
 }
 
-/** A ticket counts where there is no token. Only reading is opened by one, and only what has an `events` path gets one. */
+/** The ticket of a GET request without a token. Tickets exist only for `events` paths. */
 function ticketOf(request: HonoRequest): string | undefined {
   if (request.method !== 'GET' || request.header('authorization') !== undefined) return undefined;
   return request.query('ticket');
 }
 
-/** Uses the ticket up: whoever shows it again, and whoever has read it in a log, is turned away. */
+/** Uses the ticket up, so that a second use fails, for example by a reader of a log. */
 async function redeem(env: Env, ticket: string, path: string): Promise<Claims> {
   const { id, account, expiresMs } = await verifyTicket(env.AUTH_SECRET, ticket, path);
   if (await accountOf(env, account).redeem(id, expiresMs)) return { sub: account, scope: 'user' };
   throw unauthenticated('The ticket was used already: get a new one for each stream');
 }
 
-/** HS256 only: `alg` is fixed here, never taken from the token (RFC 8725, section 3.1). */
+/** Accepts only HS256: `alg` is fixed here, never taken from the token (RFC 8725, section 3.1). */
 async function verify(header: string | undefined, secret: string | undefined): Promise<Claims> {
   const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
   if (!token) throw unauthenticated('Send a token: Authorization: Bearer TOKEN');

@@ -1,4 +1,4 @@
-/** The cursor of the list of conversations: where a page ended, opaque to whoever passes it back. */
+/** The cursor of the list of conversations: the end of a page, opaque to clients. */
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { ConversationId } from '../../shared/ids.ts';
@@ -14,7 +14,7 @@ export function formatCursor({ updatedMs, id }: ListPosition): string {
     .replaceAll('=', '');
 }
 
-/** Throws INVALID_CURSOR for anything that {@link formatCursor} did not write. */
+/** Throws INVALID_CURSOR if {@link formatCursor} cannot have written the cursor. */
 export function parseCursor(cursor: string): ListPosition {
   try {
     const json = atob(cursor.replaceAll('-', '+').replaceAll('_', '/'));
@@ -23,7 +23,7 @@ export function parseCursor(cursor: string): ListPosition {
   } catch (cause) {
     throw new DrawbridgeError(
       'INVALID_CURSOR',
-      'cursor: this is no cursor of the list: use the nextCursor of the page before',
+      'cursor: this is not a cursor of the list: use nextCursor of the previous page',
       { cause },
     );
   }

@@ -1,4 +1,4 @@
-/** Keeps one account from taking what all need: requests of any kind, and runs, which cost most. */
+/** Limits the rate of one account's requests, and of its runs, which cost most. */
 import type { Context } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { DrawbridgeError } from '../../shared/errors.ts';
@@ -8,20 +8,20 @@ import { TokenBuckets } from './token-bucket.ts';
 
 const buckets = new TokenBuckets();
 
-/** Stands behind `authenticate`. Refuses with RATE_LIMITED, and `Retry-After` in whole seconds (RFC 9110, 10.2.3). */
+/** Runs after `authenticate`. Refuses with RATE_LIMITED, and `Retry-After` in whole seconds (RFC 9110, 10.2.3). */
 export const limitRate = createMiddleware<AppContext>(async (c, next) => {
   const { RATE_LIMIT_REQUESTS_PER_MINUTE: requests } = c.env;
   take(`requests ${c.var.caller.sub}`, requests, RATE_LIMITS.requestsPerMinute);
   await next();
 });
 
-/** For what begins a run, beside {@link limitRate}. @throws {DrawbridgeError} RATE_LIMITED */
+/** Counts a request that begins a run, in addition to {@link limitRate}. @throws {DrawbridgeError} RATE_LIMITED */
 export function countRun(c: Context<AppContext>): void {
   const { RATE_LIMIT_RUNS_PER_MINUTE: runs } = c.env;
   take(`runs ${c.var.caller.sub}`, runs, RATE_LIMITS.runsPerMinute);
 }
 
-/** 0 sets no limit; what is not a number is taken as not set. */
+/** A setting of 0 means no limit. A setting that is not a number counts as not set. */
 function take(name: string, setting: string | undefined, standard: number): void {
   const perMinute = /^\d+$/.test(setting ?? '') ? Number(setting) : standard;
   if (perMinute === 0) return;

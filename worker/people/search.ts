@@ -1,12 +1,12 @@
-/** How a search compares: without regard to case, and to how an accent is written. Pure. */
+/** Normalises text for the search: case and the encoding of accents do not matter. Pure. */
 
-/** Text as it is stored and looked for. SQLite's own lower() knows ASCII alone. */
+/** The form of text that is stored and searched. SQLite's own lower() only knows ASCII. */
 export function folded(text: string): string {
-  // Upper case first: it makes one of ß and SS. SQLite's substr() takes NUL for the end of a text.
+  // Upper case first, which makes ß and SS equal. NUL is replaced because SQLite's substr() treats it as the end.
   return text.normalize('NFC').toUpperCase().toLowerCase().replaceAll('\0', ' ');
 }
 
-/** The words of a search, each once, as {@link folded} gives them. */
+/** The distinct words of a search, in the form of {@link folded}. */
 export function wordsOf(search: string): string[] {
   return [...new Set(folded(search).split(/\s+/u))].filter((word) => word !== '');
 }

@@ -1,11 +1,11 @@
-/** The secret that signs tokens and tickets, and the refusal of whoever shows none that it signed. */
+/** Imports the secret that signs tokens and tickets, and makes the UNAUTHENTICATED error. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { decodeSecret } from '../../shared/tokens.ts';
 
-/** The last one that was imported: importing it anew would cost more than checking a token. */
+/** The last imported secret. Importing it for each request would cost more than checking a token. */
 let imported: { readonly secret: string; readonly key: CryptoKey } | undefined;
 
-/** AUTH_SECRET as a key. Throws NOT_CONFIGURED for one that is missing or too weak. */
+/** AUTH_SECRET as a key. Throws NOT_CONFIGURED if it is missing or too weak. */
 export async function secretKey(secret = ''): Promise<CryptoKey> {
   if (imported?.secret === secret) return imported.key;
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };

@@ -1,4 +1,4 @@
-/** Tickets: what opens one stream, once, for a reader that cannot send a header. */
+/** Makes and verifies tickets. A ticket opens one stream, once, for a reader that cannot send a header. */
 import { errors, jwtVerify, SignJWT } from 'jose';
 import * as z from 'zod';
 import type { Ticket } from '../../shared/conversations.ts';
@@ -6,18 +6,18 @@ import { TOKEN_ISSUER } from '../../shared/tokens.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { secretKey, unauthenticated } from './secret.ts';
 
-/** Not the audience of tokens: neither can be taken for the other. */
+/** Differs from the audience of tokens, so that a ticket is not accepted as a token, nor a token as a ticket. */
 const TICKET_AUDIENCE = 'drawbridge-stream';
 
 const Claims = z.object({
   sub: z.string().min(1),
   jti: z.uuid(),
   exp: z.int(),
-  /** The one path that it opens. */
+  /** The one path that the ticket opens. */
   path: z.string(),
 });
 
-/** A ticket that was not used yet, as far as it tells itself. */
+/** A verified ticket. Whether it was used before is not checked yet. */
 export interface OpenTicket {
   readonly id: string;
   readonly account: string;
@@ -40,7 +40,7 @@ export async function mintTicket(
   return { ticket, expires: expires.toISOString() };
 }
 
-/** Throws UNAUTHENTICATED for a ticket that has expired, or opens another path, or is none. */
+/** Throws UNAUTHENTICATED if the ticket is not valid, has expired, or opens another path. */
 export async function verifyTicket(
   secret: string | undefined,
   ticket: string,

@@ -1,4 +1,4 @@
-/** How many requests somebody may make: a bucket that refills steadily. Pure but for the clock that is passed in. */
+/** Counts requests in buckets that refill steadily. The clock is passed in. */
 import { RATE_LIMITS } from './limits.ts';
 
 interface Bucket {
@@ -7,13 +7,13 @@ interface Bucket {
 }
 
 /**
- * Buckets by name, each as large as a minute's allowance, in this isolate's memory: no request pays a round trip for
- * being counted. Where many isolates serve one account, each counts for itself.
+ * Buckets by name. Each holds a minute's allowance. They live in this isolate's memory, so that counting costs no round
+ * trip. If several isolates serve one account, each counts separately.
  */
 export class TokenBuckets {
   readonly #buckets = new Map<string, Bucket>();
 
-  /** Takes one token, or says in how many milliseconds there will be one. `perMinute` is at least 1. */
+  /** Takes one token, or returns the milliseconds until the next one. `perMinute` is at least 1. */
   take(name: string, perMinute: number, nowMs: number): { readonly waitMs: number } {
     const before = this.#buckets.get(name) ?? { tokens: perMinute, atMs: nowMs };
     const perMs = perMinute / MINUTE_MS;
@@ -24,7 +24,7 @@ export class TokenBuckets {
     return { waitMs: taken === 1 ? 0 : Math.ceil((1 - tokens) / perMs) };
   }
 
-  /** The bucket that was not used for longest goes first: by then it is nearly always full again. */
+  /** Deletes the least recently used bucket first. It is nearly always full again. */
   #remember(name: string, bucket: Bucket): void {
     this.#buckets.delete(name);
     this.#buckets.set(name, bucket);

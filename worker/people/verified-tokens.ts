@@ -1,4 +1,4 @@
-/** Tokens that were checked a moment ago: a client shows the same one with every request, and checking it costs most. */
+/** Remembers checked tokens: a client sends the same token with every request, and the check is the largest cost. */
 import { AUTH_LIMITS } from './limits.ts';
 
 interface Verified<Claims> {
@@ -7,7 +7,7 @@ interface Verified<Claims> {
   readonly expiresMs: number;
 }
 
-/** In this isolate's memory. A token counts here only under the key that it was checked with, and never past its end. */
+/** Lives in this isolate's memory. A token counts only with the key that it was checked with, and until it expires. */
 export class VerifiedTokens<Claims> {
   readonly #tokens = new Map<string, Verified<Claims>>();
 
@@ -16,7 +16,7 @@ export class VerifiedTokens<Claims> {
     return known?.key === key && nowMs < known.expiresMs ? known.claims : undefined;
   }
 
-  /** `expires` is the claim `exp`: seconds (RFC 7519, section 4.1.4). The token that came first goes first. */
+  /** `expires` is the claim `exp`, in seconds (RFC 7519, section 4.1.4). Deletes the oldest token first. */
   remember(token: string, key: CryptoKey, claims: Claims, expires: number): void {
     this.#tokens.set(token, { claims, key, expiresMs: expires * 1000 });
     const [oldest] = this.#tokens.keys();

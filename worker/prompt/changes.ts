@@ -1,19 +1,18 @@
 /**
- * What has changed between two texts of lines, told as short as it can be without misleading.
- * Pure.
+ * Describes what has changed between two texts of lines, as briefly as possible without misleading. Pure.
  */
 
-/** What to tell of a text that may have changed. */
+/** The description of a change. */
 export type Change =
   | { readonly state: 'none' }
-  /** Lines that are gone and lines that are new. */
+  /** Removed lines and new lines. */
   | { readonly state: 'lines'; readonly text: string }
-  /** The new text as a whole. */
+  /** The whole new text is needed. */
   | { readonly state: 'whole' };
 
 /**
- * The whole where that is shorter, and where lines were cut off or folded away: a line that is only
- * out of sight must not look as if it were gone.
+ * `whole` if the new text is shorter than the changed lines, or if lines were cut off or folded away: a hidden line
+ * must not look removed.
  */
 export function changeOf(before: readonly string[], now: readonly string[]): Change {
   const [known, present] = [new Set(before), new Set(now)];
@@ -26,7 +25,7 @@ export function changeOf(before: readonly string[], now: readonly string[]): Cha
   return text.length < now.join('\n').length ? { state: 'lines', text } : { state: 'whole' };
 }
 
-/** Whether a folder that was shown inside is now told by its number of files. */
+/** Whether a folder that was shown with its content now shows only its number of files. */
 function isFolded(gone: readonly string[], fresh: readonly string[]): boolean {
   const folders = new Set(
     fresh.flatMap((line) => /^(.*\/) \(\d+ files?\)$/s.exec(line)?.[1] ?? []),
@@ -34,7 +33,7 @@ function isFolded(gone: readonly string[], fresh: readonly string[]): boolean {
   return gone.some((line) => folders.has(line));
 }
 
-/** The lines of an indented tree, each with the folders above it. */
+/** The lines of an indented tree, each as a full path. */
 export function pathsIn(tree: string): string[] {
   const above: { indent: number; path: string }[] = [];
   return linesIn(tree).map((line) => {
@@ -47,12 +46,12 @@ export function pathsIn(tree: string): string[] {
   });
 }
 
-/** Those that say something. */
+/** The lines that are not blank. */
 export function linesIn(text: string): string[] {
   return text.split('\n').filter((line) => line.trim() !== '');
 }
 
-/** Whole lines of a text, no more than so many UTF-16 units of them; a mark stands for the rest. */
+/** Cuts a text after a whole line to at most `maxChars` UTF-16 units. A mark replaces the rest. */
 export function cutLines(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const end = text.lastIndexOf('\n', Math.max(0, maxChars - CUT.length - 1));
@@ -61,7 +60,7 @@ export function cutLines(text: string, maxChars: number): string {
 
 const CUT = '... (cut: use the tools to see the rest)';
 
-/** Whether the line is {@link CUT}, or the bridge's own mark for the same. */
+/** Whether the line is {@link CUT}, or the bridge's own mark of a cut. */
 function isCut(line: string): boolean {
   return line.startsWith('... (cut');
 }

@@ -1,10 +1,10 @@
-/** A user's message as the model sees it: what has changed around it, then the query. */
+/** Builds a user's message for the model: first the changes around it, then the query. */
 import { isReadOnly, type Mode } from '../../shared/modes.ts';
 
 export interface UserPrompt {
   readonly query: string;
   readonly mode: Mode;
-  /** What is told of the machine and the editor with this message (surroundings.ts). */
+  /** The parts of this message about the machine and the editor (surroundings.ts). */
   readonly around: readonly string[];
 }
 
@@ -13,17 +13,17 @@ export function buildUserPrompt({ query, mode, around }: UserPrompt): string {
   return [...around, tagQuery(query), ...reminder].join('\n\n');
 }
 
-/** Beside the query, because a model heeds it there more than at the start of a long conversation. */
+/** Stands beside the query, because a model follows it better there than at the start of a long conversation. */
 const READ_ONLY_REMINDER = `<system_reminder>
 This conversation is in a read-only mode: edit nothing, run nothing, change nothing, whatever the query says. Tools that
 would are not on offer and would be refused.
 </system_reminder>`;
 
-/** The user's own words, which are the one thing in a prompt to be obeyed. */
+/** Tags the user's own words, the only part of a message that the model obeys. */
 export function tagQuery(query: string): string {
   return `<user_query>\n${query}\n</user_query>`;
 }
 
-/** Stands at the end of an answer that was cancelled, or in its place; several servers want user and assistant in turns. */
+/** Ends a cancelled answer, or replaces an empty one: several servers want user and assistant to alternate. */
 export const STOPPED_NOTE =
   '[The user stopped this answer here. What was not done by then stays undone, unless they ask for it again.]';

@@ -1,13 +1,13 @@
-/** What a request tells of the user's editor, as lines of a prompt. Pure. */
+/** Formats a request's information about the user's editor as lines of a prompt. Pure. */
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import type { RequestContext } from '../../shared/requests.ts';
 import { cutLines } from './changes.ts';
 import { PROMPT_LIMITS } from './limits.ts';
 
-/** One or several lines of each kind. A kind is missing where the request does not speak of it. */
+/** One or more lines of each kind. A kind is missing if the request does not have it. */
 export type EditorLines = ReadonlyMap<'cursor' | 'open' | 'recent', string>;
 
-/** Within `maxChars`, in UTF-16 units: each list has a half of it, beside the cursor. */
+/** `maxChars` are UTF-16 units. The cursor may take all of them, and each list half of them. */
 export function fileNamesOf(context: RequestContext | undefined, maxChars: number): EditorLines {
   const { cursor, openFiles, recentFiles } = context ?? {};
   const listed = (label: string, paths: readonly string[]) =>
@@ -20,14 +20,14 @@ export function fileNamesOf(context: RequestContext | undefined, maxChars: numbe
   return new Map(lines.flatMap(([kind, text]) => (text === undefined ? [] : [[kind, text]])));
 }
 
-/** As they stand in one tag. */
+/** Joins the lines for one tag. */
 export function joinNames(names: EditorLines): string {
   return (['cursor', 'open', 'recent'] as const)
     .flatMap((kind) => names.get(kind) || [])
     .join('\n');
 }
 
-/** Undefined where the request says nothing of them. */
+/** The linter errors, one a line. Undefined if the request does not have the field. */
 export function linterLines(context: RequestContext | undefined): string | undefined {
   return context?.linterErrors
     ?.map(({ severity = 'error', message, source, ...place }) => {
@@ -37,7 +37,7 @@ export function linterLines(context: RequestContext | undefined): string | undef
     .join('\n');
 }
 
-/** What stands in open files by their paths, as far as `maxChars` reaches for all of them. */
+/** The contents of open files by their paths, within `maxChars` UTF-16 units in all. */
 export function openFilesOf(
   context: RequestContext | undefined,
   maxChars: number,

@@ -1,4 +1,4 @@
-/** Text from outside inside a prompt: labelled by its tag, and unable to close it. */
+/** Puts text from outside into a tag of a prompt, so that it cannot close the tag. */
 
 export function tagged(tag: string, text: string): string {
   return `<${tag}>\n${escapeText(text)}\n</${tag}>`;

@@ -1,24 +1,24 @@
-/** The words around a summary: how a model is asked for one, and how it is told one in place of what was said. */
+/** The prompts of a summary: the request for one, and the message that replaces the older part of a conversation. */
 import { buildUserPrompt, tagQuery, type UserPrompt } from './context.ts';
 import { tagged } from './escape.ts';
 
-/** What stands for the older part of a conversation. */
+/** The replacement of the older part of a conversation. */
 export interface DigestPrompt {
   readonly summary: string;
   /** The user's own words in that part, oldest first. */
   readonly words: readonly string[];
   /** As Markdown. */
   readonly plan: string | null;
-  /** The list of todos as text; null without any. */
+  /** The list of todos as text; null without a list. */
   readonly todos: string | null;
   /**
-   * Where that part ends in the middle of a run: how its request was sent. Its words are the
-   * last ones of `words`.
+   * Set if that part ends in the middle of a run: the prompt of its request. The request's words are the last ones of
+   * `words`.
    */
   readonly underWay: Omit<UserPrompt, 'query'> | null;
 }
 
-/** A user's message. */
+/** Builds the message, which has the role `user`. */
 export function buildDigestPrompt({ summary, words, plan, todos, underWay }: DigestPrompt): string {
   const last = words.at(-1);
   const isAsked = underWay !== null && last !== undefined;
@@ -44,7 +44,7 @@ const WORDS_UNDER_WAY = `What the user wrote in that part, in their own words, o
 The summary ends in the middle of the work that the last of these ask for, and says how far it was;
 what follows goes on with it. What the user laid down in the earlier ones still holds.`;
 
-/** The system prompt of a request for a summary of at most about so many words. */
+/** The system prompt of a request for a summary. */
 export function buildSummariserPrompt(maxWords: number): string {
   return `You write the summary that stands in for the older part of a conversation between a developer and a coding assistant. The
 assistant will go on with the work from your summary alone, and will not see what you see. The user's own messages, the plan
@@ -75,7 +75,7 @@ An earlier summary, where there is one, stands for what came before the record: 
 has changed. Be exact and sparing; invent nothing; copy paths, names and numbers letter by letter. At most ${maxWords} words.`;
 }
 
-/** The user's message of that request; the record is made of {@link recorded}. */
+/** The user's message of a request for a summary. `record` consists of {@link recorded} entries. */
 export function buildSummaryQuery(earlier: string | null, record: string): string {
   return [
     ...(earlier === null ? [] : [tagged('earlier_summary', earlier)]),

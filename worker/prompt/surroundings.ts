@@ -1,6 +1,5 @@
 /**
- * What the model is told of the user's machine and editor: all of it once, afterwards only what
- * has changed. Pure.
+ * Tells the model about the user's machine and editor: everything once, afterwards only the changes. Pure.
  */
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { RequestContext } from '../../shared/requests.ts';
@@ -10,7 +9,7 @@ import { type EditorLines, fileNamesOf, joinNames, linterLines, openFilesOf } fr
 import { tagged } from './escape.ts';
 import { PROMPT_LIMITS } from './limits.ts';
 
-/** Where what is told comes from: fixed for a run that has started. */
+/** The sources of the surroundings. Fixed once a run has started. */
 export interface Sources {
   readonly createdMs: number;
   /** From the request. */
@@ -20,22 +19,21 @@ export interface Sources {
 }
 
 /**
- * As they were at one message. What is missing was not said then, and what was told of it before
- * still stands.
+ * The surroundings at one message. A missing entry was not sent with it, and its earlier value still holds.
  */
 export interface Surroundings {
-  /** Lines of `user_info`, by what they are about. */
+  /** Lines of `user_info`, by subject. */
   readonly info: ReadonlyMap<string, string>;
   readonly sections: ReadonlyMap<Section, string>;
-  /** Lines of `open_and_recently_viewed_files`, by what they name. */
+  /** Lines of `open_and_recently_viewed_files`, by kind. */
   readonly fileNames: EditorLines;
-  /** What stands in open files, by their paths. */
+  /** Contents of open files, by path. */
   readonly openFiles: ReadonlyMap<string, string>;
 }
 
 type Section = 'project_layout' | 'linter_errors' | 'git_status';
 
-/** `room` is the model's, in UTF-16 units. */
+/** `room` is the model's room for a prompt, in UTF-16 units. */
 export function surroundingsOf(
   { createdMs, context, machine }: Sources,
   room: number,
@@ -57,7 +55,7 @@ export function surroundingsOf(
   };
 }
 
-/** What was known, with what has become known. */
+/** The earlier surroundings, updated by the new ones. */
 export function overlaid(before: Surroundings | null, now: Surroundings): Surroundings {
   if (!before) return now;
   return {
@@ -68,7 +66,7 @@ export function overlaid(before: Surroundings | null, now: Surroundings): Surrou
   };
 }
 
-/** The parts of a message that say what `known` does not; everything where that is null. */
+/** The parts of a message that tell the difference from `known`, or everything if `known` is null. */
 export function tellSurroundings(now: Surroundings, known: Surroundings | null): string[] {
   const info = [...now.info].filter(([about, line]) => known?.info.get(about) !== line);
   const files = [...now.openFiles].filter(([path, text]) => known?.openFiles.get(path) !== text);
@@ -102,7 +100,7 @@ function tellSection(tag: string, text: string, known = ''): string[] {
   }
 }
 
-/** The bridge's workspace is the one that the tools work in, whatever a request says of it. */
+/** Names the bridge's workspace, where the tools work, even if the request names another folder. */
 function infoOf(
   createdMs: number,
   context: RequestContext | undefined,
@@ -126,13 +124,13 @@ function otherFolder(path: string): string {
   return `The user's client names another folder, where no tool works: ${nameInLine(path)}`;
 }
 
-/** A request's own tree counts, unless it is that of another folder. */
+/** The request's tree, unless it belongs to another folder; else the bridge's tree. */
 function layoutOf(
   context: RequestContext | undefined,
   machine: MachineContext | null,
 ): string | undefined {
   const isOther = machine !== null && isElsewhere(context?.workspacePath, machine);
-  // A bridge that could not list the folder in time says as much as nothing.
+  // An empty tree means that the bridge could not list the folder in time.
   return (isOther ? undefined : context?.projectLayout) ?? (machine?.projectLayout || undefined);
 }
 

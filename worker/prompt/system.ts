@@ -1,4 +1,4 @@
-/** The system prompt: fixed blocks, what the mode adds, and the rules of the request. */
+/** Builds the system prompt from fixed blocks, the mode's block, and the request's rules. */
 import { isReadOnly, type Mode } from '../../shared/modes.ts';
 import { askQuestion } from '../../shared/tools/ask-question.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
@@ -8,7 +8,7 @@ import { tagged } from './escape.ts';
 export interface PromptConfig {
   readonly model: string;
   readonly mode: Mode;
-  /** Those on offer. */
+  /** The tools on offer. */
   readonly tools: readonly Pick<ToolFacts, 'name' | 'executor'>[];
   /** The user's own rules, in the order given. */
   readonly rules: readonly string[];

@@ -1,14 +1,14 @@
-/** Brings an object's schema up to date, forward only. An object without any table has never been written to. */
+/** Brings an object's schema up to date. Migrations only go forward. An object without tables was never written to. */
 import type { Sql } from './row-meter.ts';
 
-/** Whether anything was ever stored here. Reads only, so that asking for an unknown id leaves nothing behind. */
+/** Whether the object ever stored anything. Only reads, so that a request for an unknown id leaves no trace. */
 export function hasSchema(sql: Sql): boolean {
   return sql.exec("select 1 from sqlite_master where name = 'schema_version'").toArray().length > 0;
 }
 
 /**
- * For an object that wakes: whether anything was ever stored here, and if so, brought up to date, whatever version
- * stored it.
+ * To be called when an object wakes. Brings stored tables up to date from any version. Returns whether the object ever
+ * stored anything.
  */
 export function openStored(sql: Sql, migrations: readonly string[]): boolean {
   const isStored = hasSchema(sql);
@@ -17,7 +17,7 @@ export function openStored(sql: Sql, migrations: readonly string[]): boolean {
 }
 
 /**
- * Runs the migrations that this object has not seen. `migrations[n]` leads from version n to n + 1 and never changes
+ * Runs the migrations that this object has not had. `migrations[n]` leads from version n to n + 1, and never changes
  * once released. Called before the first write, in the same implicit transaction as that write.
  */
 export function migrate(sql: Sql, migrations: readonly string[]): void {

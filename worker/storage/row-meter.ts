@@ -1,12 +1,12 @@
-/** Counting what an object writes: rows are what the platform bills, and alarms count as rows. */
+/** Counts the rows that an object writes. The platform bills rows, and counts alarms as rows. */
 
-/** What statements need of an object's database. */
+/** The part of an object's database that statements use. */
 export type Sql = Pick<SqlStorage, 'exec'>;
 
 export class RowMeter {
   #rows = 0;
 
-  /** Since this instance began. */
+  /** The rows written since this instance began. */
   get rows(): number {
     return this.#rows;
   }
@@ -15,7 +15,7 @@ export class RowMeter {
     this.#rows += rows;
   }
 
-  /** The same database, with every statement counted that has written when it returns; those that return rows read. */
+  /** The same database, with written rows counted. Counts only rows written by the time that `exec` returns. */
   watch(sql: SqlStorage): Sql {
     return {
       exec: <T extends Record<string, SqlStorageValue>>(query: string, ...bindings: unknown[]) => {

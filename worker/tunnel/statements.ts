@@ -14,7 +14,7 @@ const MIGRATIONS = [
    create table answers (id text primary key, body text not null) without rowid;`,
   // Answers of protocol 2 name no question: they cannot count, and a bridge cannot read them. The bridge asks again.
   'delete from answers;',
-  // Why the bridge refused the answer. A refused answer stays, so that its sender learns of it, until the next answer.
+  // Why the bridge refused the answer. A refused answer stays until the next one, so that its sender learns the reason.
   'alter table answers add column refused text;',
   // The newest sets of tools that the bridge offered. Not in the bridge's row, which each new context rewrites.
   'create table offers (number integer primary key, digest text not null, body text not null);',
@@ -40,7 +40,7 @@ export interface OpenCall {
   readonly cancelled: boolean;
 }
 
-/** Named statements; synchronous, so that writes without an await between are atomic. */
+/** Named statements. They are synchronous, so writes without an await between are atomic. */
 export class TunnelStore {
   readonly #sql: SqlStorage;
   #exists: boolean;

@@ -47,7 +47,7 @@ export function errorInChunk(chunk: JsonObject): UpstreamError | null {
 const NO_ANSWER = 'The model server sent something that is no answer.';
 const UNSAID = 'The model server reported an error without a message.';
 
-/** False for `error: null` and for an empty `error`, which a few servers send with every chunk. */
+/** False for `error: null`, and for an empty `error`, which a few servers send. */
 function isMeant(error: unknown): boolean {
   return isObject(error)
     ? Object.keys(error).length > 0

@@ -55,7 +55,7 @@ export async function askModel(
 
 type Judged = Omit<Answer, 'fallback'>;
 
-/** Asks again in another form if the server's error says which form it wants. */
+/** Asks the server, and asks again in another form if its error says which form it wants. */
 async function attempt(
   target: ModelTarget,
   request: UpstreamRequest,
