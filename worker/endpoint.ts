@@ -18,8 +18,8 @@ export const TAGS = {
 } as const;
 
 /**
- * The token that an operation needs. `open`: none. `user`: a user's token. `stream`: a user's token, or a ticket for the
- * stream. `bridge`: a bridge's token.
+ * The token that an operation needs. `open`: none. `user`: a user's token. `stream`: a user's token, or a ticket for
+ * the stream. `bridge`: a bridge's token.
  */
 export type Access = 'open' | 'user' | 'stream' | 'bridge';
 

@@ -41,7 +41,10 @@ async function readAll(
     if (done) return text + decoder.decode();
     bytes += value.byteLength;
     if (bytes > maxBodyBytes) {
-      throw new DrawbridgeError('PAYLOAD_TOO_LARGE', `The body may hold ${maxBodyBytes} bytes`);
+      throw new DrawbridgeError(
+        'PAYLOAD_TOO_LARGE',
+        `The body may hold at most ${maxBodyBytes} bytes`,
+      );
     }
     deadline.extend(bytes);
     text += decoder.decode(value, { stream: true });

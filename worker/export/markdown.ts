@@ -42,7 +42,7 @@ function renderExchanges({ messages, responses }: Exported): string[] {
 function renderMessage({ content, created, device, imageCount, cancelled }: UserMessage): string[] {
   const from = device === undefined ? '' : `, from ${escapeInline(device)}`;
   const images = imageCount === undefined ? [] : [`*With ${count(imageCount, 'image')}.*`];
-  const end = cancelled ? ['*Taken back before it was answered.*'] : [];
+  const end = cancelled ? ['*Withdrawn before it was answered.*'] : [];
   return [`## You (${formatTime(created)}${from})`, quote(content), ...images, ...end];
 }
 

@@ -1,4 +1,4 @@
-/** Holds a reader's WebSocket, so that the conversation's object can sleep, be reset, and be left while a reader lags. */
+/** Holds a reader's WebSocket, so that the object can sleep, be reset, and be left while the reader lags. */
 import { waitUntil } from 'cloudflare:workers';
 import { formatEvents, READER_CLOSE, type ReaderClose } from '../../shared/reader-socket.ts';
 import type { Env } from '../env.ts';

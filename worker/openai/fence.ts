@@ -11,8 +11,8 @@ const UNDECIDED = /^ {0,3}(`*|~*)$/;
 
 /**
  * The results of {@link open}, {@link push} and {@link close}, joined, are Markdown that holds this code. If a line of
- * the code would close the fence, the code goes on in a new block with a longer fence. Every split of the code gives the
- * same result.
+ * the code would close the fence, the code goes on in a new block with a longer fence. Every split of the code gives
+ * the same result.
  */
 export class Fence {
   readonly #info: string;

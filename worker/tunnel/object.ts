@@ -344,7 +344,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     }
   }
 
-  /** Fails a call whose question is too large to store: the bridge would ask for ever. Our own bridge never sends one. */
+  /** Fails a call whose question is too large to store: a bridge would ask for ever. Our own bridge never sends one. */
   async #refuseQuestion(socket: WebSocket, open: OpenCall): Promise<void> {
     await this.#settle(open, PROPOSAL_TOO_LARGE);
     sendFrame(socket, { type: 'cancel', callId: open.call.callId });

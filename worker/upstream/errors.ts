@@ -44,7 +44,7 @@ export function errorInChunk(chunk: JsonObject): UpstreamError | null {
   return { ...error, message: error.message || UNSAID };
 }
 
-const NO_ANSWER = 'The model server sent something that is no answer.';
+const NO_ANSWER = 'The model server sent something that is not an answer.';
 const UNSAID = 'The model server reported an error without a message.';
 
 /** False for `error: null`, and for an empty `error`, which a few servers send. */

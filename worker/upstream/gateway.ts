@@ -250,7 +250,7 @@ function secretsOf(target: ModelTarget): readonly string[] {
 function unreachable(guard: StallGuard): Judged {
   switch (guard.verdict) {
     case 'too_slow':
-      return failed('The model server did not come to an end in time.', null);
+      return failed('The model server did not finish in time.', null);
     case 'silent':
       return { ...failed('The model server stopped answering.', null), retry: { afterMs: null } };
     case null:

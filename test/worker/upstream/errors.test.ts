@@ -196,7 +196,7 @@ describe('a body that is no stream', () => {
 
   it('is an error when it is anything else', () => {
     const { error } = readWholeReply(200, 'text/html', '<html>Log in</html>').reply;
-    expect(error?.message).toBe('The model server sent something that is no answer.');
+    expect(error?.message).toBe('The model server sent something that is not an answer.');
   });
 
   it('is an error under an error status, whatever it holds', () => {

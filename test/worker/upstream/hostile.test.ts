@@ -44,7 +44,7 @@ describe('a body that lies about its type is read as what it is', () => {
       '<!doctype html><h1>Sign in</h1>',
       {
         outcome: 'error',
-        error: { message: 'The model server sent something that is no answer.' },
+        error: { message: 'The model server sent something that is not an answer.' },
       },
     ],
     ['an empty stream', SSE, '', { outcome: 'interrupted' }],
@@ -111,7 +111,7 @@ describe('a body without measure ends in bounded time and memory', () => {
       8 * MIB,
       {
         outcome: 'error',
-        error: { message: 'The model server sent something that is no answer.' },
+        error: { message: 'The model server sent something that is not an answer.' },
       },
     ],
   ])('%s', async (_, contentType, next, maxBytes, reply) => {
@@ -149,7 +149,7 @@ describe('a body that drips', () => {
     expect(await answer).toMatchObject({
       reply: {
         outcome: 'error',
-        error: { message: 'The model server did not come to an end in time.' },
+        error: { message: 'The model server did not finish in time.' },
       },
       retry: null,
     });
