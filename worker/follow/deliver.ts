@@ -80,7 +80,7 @@ async function passOn(
     socket,
     (text) => {
       delivery.take(text);
-      if (outlet.buffered > FOLLOW_LIMITS.maxBufferedBytes) behind.abort();
+      if (outlet.buffered > FOLLOW_LIMITS.maxBufferedChars) behind.abort();
     },
     AbortSignal.any([life, behind.signal]),
   );

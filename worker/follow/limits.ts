@@ -23,9 +23,9 @@ export const FOLLOW_LIMITS = {
   /** The client's delay before it reconnects, sent as SSE `retry:`. */
   retryMs: 100,
   /** UTF-16 units that may wait for a slow reader. Beyond it the object's socket is closed; the tape has the rest. */
-  maxBufferedBytes: 256 * KIB,
+  maxBufferedChars: 256 * KIB,
   /** Unacknowledged UTF-16 units at which a WebSocket's delivery resumes: low enough that it does not stop at once. */
-  resumeBytes: 128 * KIB,
+  resumeChars: 128 * KIB,
   /** UTF-16 units of a WebSocket reader's message: `{"ack": position}` with a safe integer takes 26. */
   maxAckChars: 64,
   /** Interval and number of the attempts to attach again after the object's socket has closed. */

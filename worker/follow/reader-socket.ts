@@ -96,7 +96,7 @@ export class ReaderSocket implements Outlet {
     this.#farthest = Math.max(this.#farthest, position);
     this.#unacked.push({ position, size });
     this.#buffered += size;
-    if (this.#buffered <= FOLLOW_LIMITS.maxBufferedBytes) return;
+    if (this.#buffered <= FOLLOW_LIMITS.maxBufferedChars) return;
     this.#behind ??= { quietSinceMs: Date.now(), caughtUp: Promise.withResolvers() };
   }
 
@@ -108,7 +108,7 @@ export class ReaderSocket implements Outlet {
     for (const { size } of arrived) this.#buffered -= size;
     if (!this.#behind) return;
     this.#behind.quietSinceMs = Date.now();
-    if (this.#buffered > FOLLOW_LIMITS.resumeBytes) return;
+    if (this.#buffered > FOLLOW_LIMITS.resumeChars) return;
     this.#behind.caughtUp.resolve();
     this.#behind = null;
   }

@@ -21,7 +21,7 @@ import { dropFollowers, followersOf, quicken } from './watching.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-const PIECE = 'x'.repeat(FOLLOW_LIMITS.resumeBytes - 1000);
+const PIECE = 'x'.repeat(FOLLOW_LIMITS.resumeChars - 1000);
 
 const GARBAGE: readonly [what: string, data: string | ArrayBuffer, code: number][] = [
   ['text', 'hello', 1008],

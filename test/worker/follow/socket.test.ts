@@ -112,7 +112,7 @@ it('counts what a crash took back as arrived with the snapshot behind it, and ta
   const { 0: client, 1: server } = new WebSocketPair();
   const reader = new ReaderSocket(server, 0);
   client.accept();
-  const delta = 'x'.repeat(FOLLOW_LIMITS.maxBufferedBytes);
+  const delta = 'x'.repeat(FOLLOW_LIMITS.maxBufferedChars);
   const event = { type: 'content_delta', documentId: 'doc_001', delta } as const;
   // The second one is told from where the tape ends after the crash.
   for (const position of [300_000, 20]) reader.send(formatEvents([{ event, position }]));
