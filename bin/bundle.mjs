@@ -1,6 +1,6 @@
-// The program as one bundle, kept in `.build/cli/` and made anew when a source has changed. Node strips the types of some 200
-// files with each start otherwise, which takes three times as long. Plain JavaScript, since it runs before any types are
-// stripped.
+// Builds the program as one bundle in `.build/cli/`, again after each change of a source. Without the bundle, Node
+// strips the types of some 200 files at each start, which takes three times as long. This file is plain JavaScript,
+// because it runs before any types are stripped.
 import { createHash } from 'node:crypto';
 import {
   existsSync,
@@ -17,14 +17,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 const SOURCE_FOLDERS = ['bin', 'bridge', 'cli', 'client', 'local', 'machine', 'shared'];
-/** What else decides what the bundle holds. */
+/** Other files that change the bundle. */
 const SOURCE_FILES = ['package.json', 'package-lock.json', 'node_modules/.package-lock.json'];
-/** Other starts may be about to load a bundle that was used so lately. */
+/** A bundle that was used this recently stays: another process may be about to load it. */
 const KEPT_MS = 60 * 60 * 1000;
 
 /**
- * The address of the program's module: of its bundle, or of `cli/main.ts` where none can be made, such as in a folder that
- * cannot be written to, or from sources that do not compile. Node then says what is wrong with them.
+ * The URL of the program's bundle. If no bundle can be built, for example in a read-only folder or from sources that do
+ * not compile, it is the URL of `cli/main.ts`: Node then reports the error in the sources.
  */
 export async function programUrl(root) {
   try {
@@ -41,16 +41,16 @@ async function openBundle(root) {
     await build(root, cache, dir);
     removeUnused(cache, dir);
   }
-  // A bundle is not removed under a process that may yet load a part of it.
+  // The mark keeps other processes from removing the bundle: this process may still load a part of it.
   const mark = join(dir, `${process.pid}.pid`);
   writeFileSync(mark, '');
-  // What V8 has compiled of it is kept too.
+  // Keeps V8's compiled code too.
   module.enableCompileCache(join(dir, 'compiled'));
   process.once('exit', () => rmSync(mark, { force: true }));
   return join(dir, 'main.js');
 }
 
-/** Changes with each change of a source: its time of change is set by the system alone. */
+/** Changes with each change of a source: only the system sets a file's ctime. */
 function keyOf(root) {
   const hash = createHash('sha256');
   const add = (path) => {
@@ -68,7 +68,7 @@ function keyOf(root) {
   return hash.digest('hex').slice(0, 32);
 }
 
-/** Of two that build at once the first one wins; both have built the same. */
+/** If two processes build at once, the first one wins; both build the same. */
 async function build(root, cache, dir) {
   const { buildSync } = await import('esbuild');
   mkdirSync(cache, { recursive: true });
@@ -88,9 +88,9 @@ async function build(root, cache, dir) {
       platform: 'node',
       target: 'node20',
       logLevel: 'silent',
-      // They bring programs of their own, which they look for beside themselves.
+      // These packages look for their own programs beside their files.
       external: ['esbuild', 'workerd', '@vscode/ripgrep'],
-      // CommonJS packages ask for Node's modules by it.
+      // CommonJS packages load Node's modules with `require`.
       banner: {
         js: "import { createRequire as newRequire } from 'node:module';\nconst require = newRequire(import.meta.url);",
       },
@@ -103,7 +103,7 @@ async function build(root, cache, dir) {
   }
 }
 
-/** Bundles of older sources that no process uses. */
+/** Removes bundles of older sources that no process uses. */
 function removeUnused(cache, dir) {
   for (const name of readdirSync(cache)) {
     const other = join(cache, name);
@@ -111,7 +111,7 @@ function removeUnused(cache, dir) {
   }
 }
 
-/** A process id that belongs to another program by now keeps a bundle for longer: that harms nothing. */
+/** If another program has a process id now, the bundle stays longer: that is harmless. */
 function isUsed(dir) {
   if (Date.now() - statSync(dir).mtimeMs < KEPT_MS) return true;
   const pids = readdirSync(dir).filter((name) => name.endsWith('.pid'));

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Starts `drawbridge` on whatever Node the machine has, so it is plain JavaScript: the program itself is TypeScript,
-// which runs from a bundle (bin/bundle.mjs). An older Node hands over to the Node 24 that is installed with the dependencies.
+// Starts `drawbridge` on any Node that the machine has, so it is plain JavaScript. The program itself is TypeScript and
+// runs from a bundle (bin/bundle.mjs). An older Node hands over to the Node 24 in the dependencies.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -9,7 +9,7 @@ import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 
 const REQUIRED_MAJOR = 24;
-/** Tells the second process that its IPC channel is only there to end with the first. */
+/** Tells the second process that its IPC channel only serves to end it together with the first. */
 const HANDED_OVER = 'DRAWBRIDGE_HANDED_OVER';
 const PARENT_POLL_MS = 250;
 
@@ -29,7 +29,7 @@ if (major < REQUIRED_MAJOR) {
   await main(process.argv.slice(2));
 }
 
-/** Runs the same command on Node 24 and ends as it ends. Signals, streams and exit code pass through. */
+/** Runs the same command on Node 24. Signals, streams and the exit code pass through. */
 function handOver() {
   const name = process.platform === 'win32' ? 'node.exe' : 'node';
   const node = join(root, 'node_modules', 'node', 'bin', name);
@@ -37,11 +37,11 @@ function handOver() {
     stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, [HANDED_OVER]: '1' },
   });
-  // Any of them: what is piped in or out leaves the others at the terminal.
+  // One of them is enough: if one stream is piped, the others may still be at the terminal.
   const isAtTerminal = [0, 1, 2].some(isatty);
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
     process.on(signal, () => {
-      // A terminal sends Ctrl-C to both of us; twice would mean something else to the child.
+      // A terminal sends Ctrl-C to both processes. A second one would mean something else to the child.
       if (signal !== 'SIGINT' || !isAtTerminal) child.kill(signal);
     });
   }
@@ -54,7 +54,7 @@ function handOver() {
   child.on('exit', (code, signal) => process.exit(code ?? 128 + constants.signals[signal]));
 }
 
-/** npm passes a signal on to the shell between us and no further: a parent that is gone is a signal that was lost. */
+/** npm passes a signal only to the shell between npm and this process: when that shell has gone, this process ends. */
 function endWithShell() {
   const shell = process.ppid;
   const watch = setInterval(() => {
@@ -64,11 +64,11 @@ function endWithShell() {
   }, PARENT_POLL_MS).unref();
 }
 
-/** The first process may be killed outright; then this one ends as if it had been asked to. */
+/** If the first process is killed, this process ends as after SIGTERM. */
 function endWithFirstProcess() {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
   process.channel.unref();
-  // To the program it is as if there were no channel: it has its own use for one.
+  // Hides the channel from the program, which has its own use for one.
   process.send = undefined;
   delete process.env[HANDED_OVER];
 }

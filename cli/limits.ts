@@ -2,27 +2,27 @@
 
 const SECOND = 1000;
 
-/** What `drawbridge chat` shows of long things; the documents themselves stay whole. */
+/** How much `drawbridge chat` shows of long content. The documents themselves stay whole. */
 export const RENDER_LIMITS = {
-  /** Changed lines of one edit, and unchanged ones around each change. */
+  /** Lines shown of one edit, and the unchanged lines shown around each change. */
   maxDiffLines: 40,
   diffContextLines: 2,
-  /** Steps of the search for a short diff; past that the texts have too little in common to compare. */
+  /** Steps of the search for a short diff; beyond that the texts have too little in common to compare. */
   maxDiffSteps: 2_000,
-  /** UTF-16 units of a tool's arguments or of its result on its one line. */
+  /** UTF-16 units shown of a tool's arguments, and of its result. */
   maxSummaryChars: 100,
-  /** Lines of a command's output that was not seen live. */
+  /** Lines shown of a command's output that did not arrive live. */
   maxOutputLines: 40,
 } as const;
 
 /** The command line. */
 export const CLI_LIMITS = {
-  /** Until an input that stays silent beside a prompt is passed over: a person bears it, most programs are quicker. */
+  /** How long a chat with a prompt waits for the first input on stdin: most programs are quicker, a person bears it. */
   firstInputMs: 3 * SECOND,
-  /** For cancelling a run at SIGTERM: whoever sent it comes with SIGKILL before long. */
+  /** How long a chat waits for its cancel request after SIGTERM: SIGKILL often follows soon. */
   cancelMs: 2 * SECOND,
-  /** Between two looks whether a bridge that was offline is back. */
+  /** Between two checks whether an offline bridge is back. */
   bridgeLookMs: 2 * SECOND,
-  /** Columns left for titles in a list below which the dates give up theirs. */
+  /** If fewer columns than these are left for titles, a list leaves out the times. */
   minTitleColumns: 16,
 } as const;

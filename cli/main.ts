@@ -1,4 +1,4 @@
-/** The `drawbridge` command: its subcommands, and what becomes of their failures. */
+/** The `drawbridge` command: registers its subcommands and reports their failures. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
@@ -20,17 +20,17 @@ import { EXIT } from './terminal/exit-codes.ts';
 import { describeFailure } from './terminal/failure-text.ts';
 import { UsageError } from './terminal/usage-error.ts';
 
-/** What `up` starts: this very repository. */
+/** The programs that `up` starts: those of this repository. */
 const OWN_PROGRAMS: Programs = {
   workerEntry: join(OWN_ROOT, 'worker', 'index.ts'),
   wranglerConfig: join(OWN_ROOT, 'wrangler.toml'),
   drawbridge: [process.execPath, join(OWN_ROOT, 'bin', 'drawbridge.mjs')],
 };
 
-/** Runs one command line. A failure is one line on stderr and the exit code: 2 for what was asked, 1 for the rest. */
+/** Runs one command line. A failure prints one line to stderr and sets the exit code: 2 if refused, else 1. */
 export async function main(args: readonly string[], programs = OWN_PROGRAMS): Promise<void> {
   endWhenUnread();
-  // What is thrown where nobody waits for it: the disk of the state has gone, say.
+  // Errors outside the awaited call, for example when the disk of the state has gone.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
   try {
     await newProgram(programs).parseAsync(args, { from: 'user' });
@@ -42,10 +42,10 @@ export async function main(args: readonly string[], programs = OWN_PROGRAMS): Pr
 function newProgram(programs: Programs): Command {
   const program = new Command('drawbridge')
     .description(
-      'A coding agent whose conversations live on the edge, and whose hands are on your machine.',
+      'A coding agent behind an API. It works in a folder on your machine, under your rules.',
     )
     .version(readVersion())
-    // Before the subcommands, which inherit both.
+    // Set before the subcommands are added: they inherit both.
     .exitOverride()
     .configureOutput({
       outputError: (message) =>

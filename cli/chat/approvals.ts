@@ -1,4 +1,4 @@
-/** Approvals: questions of the bridge, answered with this machine's signature. */
+/** Asks the person for the approvals that the bridge needs, and signs a yes with this machine's key. */
 import { type Device, signApproval } from '../../client/device.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
@@ -7,8 +7,8 @@ import type { ApprovalEvent } from '../render/catch-up.ts';
 import { type Chat, sayUnlessCounted } from './chat.ts';
 
 /**
- * Asks until the answer is clear, and sends it; or tells where else it can be answered. The answer is to this question,
- * which is on the screen: one that has taken its place meanwhile is asked on its own.
+ * Asks until the answer is clear and sends it. Without a key or without an answer, says where else the person can
+ * answer. The answer counts only for this question, which is on the screen: a question that replaces it is asked anew.
  */
 export async function askApproval(
   chat: Chat,
@@ -30,7 +30,10 @@ async function askUntilClear(
 ): Promise<Answer | undefined> {
   const yes = `y ${consequenceOf(proposal.tool)}, this once`;
   while (true) {
-    const text = await terminal.ask(`Allow it? ${yes}; n and why rejects it: `, signal);
+    const text = await terminal.ask(
+      `Allow it? ${yes}; n rejects it, and a reason may follow: `,
+      signal,
+    );
     if (text === undefined) return undefined;
     const answer = parseAnswer(text);
     if (answer) return answer;
@@ -51,14 +54,15 @@ async function send(
 }
 
 const UNANSWERED =
-  'Answer it at the terminal where the bridge asks or on an enrolled device. Ctrl-C cancels the run.';
+  "The question is still open. Answer it in the bridge's terminal or on a device that the bridge knows. " +
+  'Ctrl-C cancels the answer.';
 const NO_KEY =
-  'This machine has no key that the bridge knows. Answer it where the bridge runs or on an enrolled device. ' +
-  'Ctrl-C cancels the run.';
+  "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
+  'that the bridge knows. Ctrl-C cancels the answer.';
 
 type Answer = Pick<ApprovalRequest, 'decision' | 'message'>;
 
-/** `y`, `yes`, `n`, `no`, and after a no the reason. Null for anything else: nobody says yes by accident. */
+/** Takes `y`, `yes`, `n` and `no`; text after a no is its reason. Null for anything else: no typing error is a yes. */
 export function parseAnswer(text: string): Answer | null {
   if (/^\s*y(?:es)?\s*$/i.test(text)) return { decision: 'once' };
   const no = /^\s*no?(?:$|[\s,:;.-]+(.*))$/is.exec(text);

@@ -1,4 +1,4 @@
-/** Tells the person of a conversation when the bridge, which a call could not reach, is back. */
+/** Tells the person that the bridge is back after a call could not reach it. */
 import type { StreamEvent } from '../../shared/events.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Chat } from './chat.ts';
@@ -11,7 +11,7 @@ export class BridgeWatch implements Disposable {
     this.#chat = chat;
   }
 
-  /** Begins to look for the bridge at an error that says it is offline. */
+  /** An error `BRIDGE_OFFLINE` starts the polling. */
   see(event: StreamEvent): void {
     if (codeOf(event) !== 'BRIDGE_OFFLINE' || this.#timer) return;
     this.#timer = setInterval(() => void this.#look(), CLI_LIMITS.bridgeLookMs);
@@ -22,7 +22,7 @@ export class BridgeWatch implements Disposable {
     this.#timer = undefined;
   }
 
-  /** Never rejects: what cannot be asked now is asked again. */
+  /** Never rejects: the next interval repeats a failed request. */
   async #look(): Promise<void> {
     const { client, terminal } = this.#chat;
     const bridges = await client.listBridges().catch(() => undefined);

@@ -1,4 +1,4 @@
-/** What all of a chat works with, and what it says to the person on its own account. */
+/** What the parts of a chat share, and two messages about answers to questions. */
 import type { Client } from '../../client/client.ts';
 import type { Device } from '../../client/device.ts';
 import { ClientError } from '../../client/error.ts';
@@ -9,26 +9,27 @@ import { describeError } from '../terminal/failure-text.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
-/** Everything a chat works with. The conversation is the one that goes on, once there is one. */
+/** Everything a chat works with. */
 export interface Chat {
   readonly client: Client;
-  /** This machine's key, where it is enrolled at the bridge. */
+  /** Null if this machine has no key that the bridge knows. */
   readonly device: Device | null;
   readonly terminal: Terminal;
   readonly format: 'text' | 'json';
   readonly mode: Mode;
   readonly model: string | undefined;
   readonly withReasoning: boolean;
-  /** They go with the first message. */
+  /** The first message carries them. */
   readonly images: readonly ImagePart[];
+  /** The conversation to continue. The first answer sets it if the person named none. */
   conversationId: string | undefined;
-  /** Sees every event of a conversation in the terminal. */
+  /** Gets every event. Only a conversation in the terminal sets it. */
   readonly onEvent?: (event: StreamEvent) => void;
-  /** The options that name the target, for commands that the person is advised to type. */
+  /** The options that name the target, for the commands that messages suggest. */
   readonly targetWords: readonly string[];
 }
 
-/** Sends an answer. One that is refused, such as one that came second, is told to the person and ends nothing. */
+/** Sends an answer. If the server refuses it, for example because it came second, tells the person and goes on. */
 export async function sayUnlessCounted(
   { terminal }: Chat,
   send: () => Promise<void>,
@@ -42,11 +43,11 @@ export async function sayUnlessCounted(
   }
 }
 
-/** For when nobody can be asked here: the run goes on waiting. */
+/** Says where the person can answer a question that cannot be asked here. The run goes on waiting. */
 export function sayWhereToAnswer({ terminal, conversationId = '', targetWords }: Chat): void {
   const command = ownCommand('chat', '--conversation', conversationId, ...targetWords);
   const words =
-    'The run waits for an answer. Answer it at the terminal where the bridge asks, on another device, ' +
+    "The agent waits for your answer. Give it in the bridge's terminal, on another device, " +
     `or here in a terminal: ${command}`;
   terminal.write(`${terminal.paint('yellow', words)}\n`);
 }

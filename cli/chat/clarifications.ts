@@ -1,4 +1,4 @@
-/** Questions of the agent, answered by numbers or in words. */
+/** Asks the person the agent's questions; an answer is a number or text. */
 import type { Answer, Question } from '../../shared/documents.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ClarificationEvent } from '../render/catch-up.ts';
@@ -30,7 +30,7 @@ async function askUntilClear(
   signal: AbortSignal,
 ): Promise<Exclude<Choice, { type: 'unclear' }> | undefined> {
   const how = question.allowMultiple ? 'numbers' : 'a number';
-  const words = `Answer${place} (${how}, or your own words; empty passes over): `;
+  const words = `Answer${place} (${how}, or your own words; Enter alone skips it): `;
   while (true) {
     const text = await terminal.ask(words, signal);
     if (text === undefined) return undefined;
@@ -40,25 +40,25 @@ async function askUntilClear(
   }
 }
 
-/** What was typed. */
+/** The meaning of what the person typed. */
 export type Choice =
   | { readonly type: 'answer'; readonly answer: Pick<Answer, 'optionIds' | 'text'> }
   | { readonly type: 'passed' }
-  /** `why` is for the person, who is asked again. */
+  /** `why` is shown to the person before the question is asked again. */
   | { readonly type: 'unclear'; readonly why: string };
 
-/** Numbers alone are always options, so that a mistyped one is not taken for words. */
+/** Numbers alone always name options, so that a wrong number does not count as a text answer. */
 export function parseChoice(typed: string, { options, allowMultiple }: Question): Choice {
   const text = typed.trim();
   if (text === '') return { type: 'passed' };
   if (text.length > REQUEST_LIMITS.maxReasonChars) {
-    return unclear(`An answer may hold ${REQUEST_LIMITS.maxReasonChars} characters.`);
+    return unclear(`An answer may have at most ${REQUEST_LIMITS.maxReasonChars} characters.`);
   }
   if (!/^\d+(?:[\s,]+\d+)*$/.test(text)) return { type: 'answer', answer: { optionIds: [], text } };
   const numbers = new Set(text.match(/\d+/g)?.map(Number));
   const optionIds = [...numbers].flatMap((number) => options[number - 1]?.id ?? []);
   if (optionIds.length < numbers.size) return unclear(`The options are 1 to ${options.length}.`);
-  if (optionIds.length > 1 && !allowMultiple) return unclear('Only one can be chosen.');
+  if (optionIds.length > 1 && !allowMultiple) return unclear('Choose only one option.');
   return { type: 'answer', answer: { optionIds } };
 }
 

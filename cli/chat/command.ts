@@ -1,4 +1,4 @@
-/** `drawbridge chat`: its options, and the chat they ask for. */
+/** `drawbridge chat`: reads its options and opens the chat. */
 import { type Command, Option } from 'commander';
 import { createClient } from '../../client/client.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -16,7 +16,7 @@ import type { Chat } from './chat.ts';
 import { readImage } from './image-file.ts';
 import { runChat } from './run-chat.ts';
 
-/** As commander gives them. */
+/** The options as commander parses them. */
 interface ChatOptions extends TargetOptions {
   readonly mode: Mode;
   readonly model?: string;
@@ -30,21 +30,21 @@ interface ChatOptions extends TargetOptions {
 export function registerChat(program: Command): void {
   const command = program
     .command('chat')
-    .description('Talk to the agent; without a prompt, a conversation in the terminal')
-    .argument('[prompt...]', 'what to do; what is piped in is put below it')
+    .description('Give the agent a prompt; without one, talk to it in the terminal')
+    .argument('[prompt...]', 'what to do; text from stdin is added below it')
     .addOption(
       new Option('--mode <mode>', 'what the agent may do').choices(Mode.options).default('agent'),
     )
     .option('--model <name>', 'the model that answers')
-    .option('--conversation <id>', 'go on with this conversation')
+    .option('--conversation <id>', 'continue this conversation')
     .addOption(
-      new Option('--continue', 'go on with the conversation that was answered last').conflicts(
+      new Option('--continue', 'continue the most recently answered conversation').conflicts(
         'conversation',
       ),
     )
-    .option('--image <file>', 'an image to send along; may be given again', collect)
-    .option('--reasoning', 'show what the model thinks, where it tells', false)
-    .option('--json', 'every event as one line of JSON on stdout; asks no questions', false);
+    .option('--image <file>', 'send this image with the prompt; repeat it for more', collect)
+    .option('--reasoning', "show the model's reasoning, if the model sends it", false)
+    .option('--json', 'print each event to stdout as a line of JSON; ask no questions', false);
   addTargetOptions(command)
     .addHelpText('after', `${PIPES_HELP}${CHAT_EXIT_HELP}`)
     .action(async (words: string[], options: ChatOptions) => {
@@ -54,9 +54,9 @@ export function registerChat(program: Command): void {
 }
 
 const PIPES_HELP = `
-Where stdout is not a terminal it gets the answer alone, and stderr the rest.
-Text piped in beside a prompt has to begin within 3 seconds; with "-" as a word
-of the prompt it is waited for.
+If stdout is not a terminal, it gets only the answer, and stderr gets the rest.
+With a prompt, chat waits up to 3 seconds for text on stdin; add "-" to the
+prompt to wait for it without a limit.
 `;
 
 function collect(file: string, files: readonly string[] = []): string[] {
@@ -86,5 +86,5 @@ async function openChat(options: ChatOptions, terminal: Terminal): Promise<Chat>
 async function findLast(client: Chat['client']): Promise<string> {
   const { items } = await client.listConversations({ limit: 1 });
   if (items[0]) return items[0].id;
-  throw new LocalError('failed', 'There is no conversation to go on with.');
+  throw new LocalError('failed', 'There is no conversation to continue.');
 }

@@ -1,4 +1,4 @@
-/** Images from files, as a message carries them along. */
+/** Reads image files into the form that a message carries. */
 import { createReadStream } from 'node:fs';
 import { buffer } from 'node:stream/consumers';
 import { isSystemError } from '../../machine/system-error.ts';
@@ -6,29 +6,29 @@ import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ImagePart } from '../../shared/requests.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** Base64 writes three bytes as four characters; the rest of the request gets what is left. */
+/** Base64 writes three bytes as four characters. The rest of the request counts too: the API may refuse this size. */
 const MAX_IMAGE_BYTES = Math.floor((REQUEST_LIMITS.maxBodyBytes * 3) / 4);
 
 /**
- * Reads an image into a data URL. What it is tell its first bytes, not its name.
- * @throws {UsageError} for a file that is missing, too large or no image.
+ * Reads an image into a data URL. Its first bytes decide its type, not its name.
+ * @throws {UsageError} if the file is missing, too large or not an image.
  */
 export async function readImage(path: string): Promise<ImagePart> {
   const bytes = await readBounded(path);
   if (bytes.length > MAX_IMAGE_BYTES) {
     throw new UsageError(
-      `The image ${path} is too large: a message holds images of ${formatBytes(MAX_IMAGE_BYTES)}.`,
+      `The image ${path} is too large: it may have ${formatBytes(MAX_IMAGE_BYTES)}.`,
     );
   }
   const type = imageTypeOf(bytes);
-  if (!type) throw new UsageError(`${path} is no image: it takes a PNG, JPEG, WebP or GIF file.`);
+  if (!type) throw new UsageError(`${path} is not an image: use a PNG, JPEG, WebP or GIF file.`);
   return {
     type: 'image_url',
     image_url: { url: `data:image/${type};base64,${bytes.toString('base64')}` },
   };
 }
 
-/** One byte more than allowed tells that a file is too large, whatever its size, and a pipe has none. */
+/** Reads at most one byte more than allowed, which shows that a file is too large. A pipe has no size to look at. */
 async function readBounded(path: string): Promise<Buffer> {
   try {
     return await buffer(createReadStream(path, { end: MAX_IMAGE_BYTES }));

@@ -1,16 +1,16 @@
-/** What ends a turn before its answer does: Ctrl-C, SIGTERM, or a reader of the output who has left. */
+/** Ends a turn early: at Ctrl-C, at SIGTERM, or when the reader of the output has left. */
 import { ClientError } from '../../client/error.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import type { EndSignal } from '../terminal/terminal.ts';
 import type { Chat } from './chat.ts';
 
-/** Why a turn was left. */
+/** Why the chat left a turn early. */
 export type Leaving = 'left' | 'terminated' | 'unread';
 
 /**
- * Ctrl-C cancels the run, and a second one leaves without waiting for it. SIGTERM cancels and leaves once that is
- * known. Without a reader there is nothing to wait for, and the run goes on.
+ * The first Ctrl-C cancels the run; the second one leaves without waiting for that. SIGTERM cancels the run and leaves
+ * once the server has answered, or after `cancelMs`. If the output has no reader, the chat leaves and the run goes on.
  */
 export class Interrupts {
   readonly #chat: Chat;
@@ -21,30 +21,30 @@ export class Interrupts {
   #leaving: Leaving | null = null;
   #cancelling: Promise<void> | null = null;
 
-  /** `onInterrupt` is called at every signal. */
+  /** Calls `onInterrupt` at every signal. */
   constructor(chat: Chat, onInterrupt: () => void) {
     this.#chat = chat;
     this.#onInterrupt = onInterrupt;
     this.#endListening = chat.terminal.onSignal((signal) => this.#interrupt(signal));
   }
 
-  /** Aborts when the turn is to be left. */
+  /** Aborts when the chat must leave the turn. */
   get signal(): AbortSignal {
     return this.#leave.signal;
   }
 
-  /** Why the turn is left, from the moment this is decided: its run may end before it is done. */
+  /** Why the chat leaves the turn, set as soon as this is decided: the run may end before the chat has left. */
   get leaving(): Leaving | null {
     return this.#leaving;
   }
 
-  /** Signals mean what they always do again, and there is nothing to cancel any more. */
+  /** Gives the signals their usual meaning again, and aborts a cancel request that is still open. */
   end(): void {
     this.#endListening();
     this.#leave.abort();
   }
 
-  /** What there is to cancel. */
+  /** Names the response that a signal cancels. */
   learn(responseId: string): void {
     this.#responseId = responseId;
   }
@@ -80,7 +80,7 @@ export class Interrupts {
       if (this.signal.aborted) return;
       this.#cancelling = null;
       const why = error instanceof ClientError ? describeError(error) : String(error);
-      this.#say('red', `It could not be cancelled: ${why}`);
+      this.#say('red', `The answer could not be cancelled: ${why}`);
     }
   }
 

@@ -1,17 +1,17 @@
-/** What a message says: the prompt, what is piped in below it, and images. */
+/** Builds a message from the prompt, the piped input below it, and images. */
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ImagePart, MessageContent } from '../../shared/requests.ts';
 import { readPiped } from '../terminal/piped-input.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** As a word of the prompt: that the input is waited for however long it takes. */
+/** This word in a prompt means: wait for the input without a time limit. */
 const INPUT = '-';
 
 /**
- * The prompt with what is piped in. Without a prompt, or with `-` in it, the input is waited for to its end; beside a
- * prompt an input that stays silent is passed over, and the person is told.
- * @throws {UsageError} when it is more than a message holds.
+ * Returns the prompt with the piped input below it. Without a prompt, or with `-` in it, waits for the input's end.
+ * Otherwise leaves out an input that stays silent, and tells the person.
+ * @throws {UsageError} if the message is too long.
  */
 export async function readMessage(
   { piped, write }: Pick<Terminal, 'piped' | 'write'>,
@@ -25,14 +25,14 @@ export async function readMessage(
   const message = [prompt, input ?? ''].filter((part) => part.trim() !== '').join('\n\n');
   if (message.length <= REQUEST_LIMITS.maxMessageChars) return message;
   throw new UsageError(
-    `The message is too long: ${message.length} characters, and it may hold ${REQUEST_LIMITS.maxMessageChars}.`,
+    `The message is too long: it has ${message.length} characters and may have at most ${REQUEST_LIMITS.maxMessageChars}.`,
   );
 }
 
 const SILENT =
-  'drawbridge: nothing came on stdin, so it is left out; "-" as a word of the prompt waits for it.\n';
+  'drawbridge: nothing came on stdin, so only the prompt is sent; add "-" to the prompt to wait for stdin.\n';
 
-/** Text alone, or text and images in OpenAI's form. */
+/** The text alone, or text and images in OpenAI's form. */
 export function toContent(text: string, images: readonly ImagePart[]): MessageContent {
   if (images.length === 0) return text;
   return [...(text.trim() === '' ? [] : [{ type: 'text' as const, text }]), ...images];

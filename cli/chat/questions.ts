@@ -1,4 +1,4 @@
-/** The questions that come up in one turn, put to the person one after the other. */
+/** Asks the person the questions of one turn, one after the other. */
 import type { StreamEvent } from '../../shared/events.ts';
 import {
   type ApprovalEvent,
@@ -12,7 +12,7 @@ import { askClarification } from './clarifications.ts';
 
 type Question = ApprovalEvent | ClarificationEvent;
 
-/** What is asked is on the screen already. */
+/** Asks only for the answers: the screen already shows the questions. */
 export class Questions {
   readonly #chat: Chat;
   readonly #open = new Map<string, AbortController>();
@@ -22,7 +22,7 @@ export class Questions {
     this.#chat = chat;
   }
 
-  /** Puts the questions of an event, each once those before it are settled. */
+  /** Queues the questions of an event. Each is asked when the ones before it are settled. */
   askFor(event: StreamEvent): void {
     for (const question of questionsOf(event)) {
       const key = keyOf(question);
@@ -33,7 +33,7 @@ export class Questions {
     }
   }
 
-  /** Takes back what somebody else has answered, or what nobody waits for any more. */
+  /** Withdraws the questions that are answered elsewhere or that the run no longer waits for. */
   withdrawAnswered(event: StreamEvent): void {
     if (event.type === 'approval_resolved') this.#withdraw(event.callId);
     if (event.type === 'document_end') this.#open.get(event.documentId)?.abort();
@@ -46,13 +46,13 @@ export class Questions {
     for (const withdrawn of this.#open.values()) withdrawn.abort();
   }
 
-  /** Withdraws what is open, and waits until the terminal is free again. */
+  /** Withdraws all open questions, and waits until the terminal is free again. */
   async end(): Promise<void> {
     this.withdrawAll();
     await this.#asked;
   }
 
-  /** All questions about a call: each has a nonce of its own. */
+  /** Withdraws all questions about a call: each has its own nonce. */
   #withdraw(callId: string): void {
     for (const [key, withdrawn] of this.#open) if (key.startsWith(callId)) withdrawn.abort();
   }
@@ -69,7 +69,7 @@ function keyOf(question: Question): string {
   return `${question.callId} ${question.nonce}`;
 }
 
-/** The question of an event, or those that the documents of a snapshot wait with. */
+/** The question that an event asks, or the open questions of a snapshot's documents. */
 function questionsOf(event: StreamEvent): Question[] {
   if (event.type === 'approval_request' || event.type === 'clarification_request') return [event];
   if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return [];
@@ -78,7 +78,7 @@ function questionsOf(event: StreamEvent): Question[] {
     .filter((question) => question !== undefined);
 }
 
-/** Whether the run waits for a person. */
+/** Whether the run waits for a person after this event. */
 export function asks(event: StreamEvent): boolean {
   return questionsOf(event).length > 0;
 }

@@ -12,14 +12,14 @@ import { isOver, joinTurn, runTurn, type TurnEnd } from './turn.ts';
 /**
  * Talks until the prompt is answered or the person leaves, and resolves to the exit code. Rejects with a ClientError
  * when the server refuses.
- * @throws {UsageError} when there is nothing to say, or too much.
+ * @throws {UsageError} if the message is empty or too long.
  */
 export async function runChat(chat: Chat, words: readonly string[]): Promise<number> {
   const { terminal, images } = chat;
   if (words.join('').trim() === '' && terminal.isInteractive) return await converse(chat);
   const message = await readMessage(terminal, words);
   if (message.trim() === '' && images.length === 0) {
-    throw new UsageError('Nothing to say: give a prompt, or pipe one in.');
+    throw new UsageError('The message is empty: give a prompt, or pipe one in.');
   }
   return EXIT_CODES[await runTurn(chat, toContent(message, images))];
 }
@@ -34,7 +34,7 @@ const EXIT_CODES: Readonly<Record<TurnEnd, number>> = {
   unread: EXIT.unread,
 };
 
-/** A failed turn is told and does not end the conversation. */
+/** Shows the error of a failed turn and goes on with the conversation. */
 async function converse(opened: Chat): Promise<number> {
   const { terminal } = opened;
   using watch = new BridgeWatch(opened);
@@ -58,7 +58,7 @@ async function converse(opened: Chat): Promise<number> {
   return EXIT_CODES[end];
 }
 
-/** Whoever comes back sees the answer that is being given, and the questions that wait. */
+/** Shows the answer in progress, and its open questions, to a person who comes back. */
 async function joinAnswerAtWork(chat: Chat): Promise<TurnEnd | null> {
   if (chat.conversationId === undefined) return null;
   const { responses } = await chat.client.getConversation(chat.conversationId, { limit: 1 });

@@ -1,4 +1,4 @@
-/** Where the events of a response go: to a person, to a person and a pipe, or to a program. */
+/** Shows the events of a response to a person, to a person and a pipe, or to a program. */
 import type { Positioned } from '../../client/follow.ts';
 import { nothingShown, type RenderState, renderEvent } from '../render/render.ts';
 import type { View } from '../render/text.ts';
@@ -10,8 +10,8 @@ export interface Screen {
 }
 
 /**
- * On a terminal everything is shown together. Into a pipe goes the answer alone, without colours, and what is told
- * beside it goes to stderr. As JSON every event is one line; heartbeats are the connection's own and are left out.
+ * A terminal gets everything. With a pipe, stdout gets only the answer, without colours, and stderr gets the rest.
+ * As JSON, each event is one line; heartbeats are left out, because they concern only the connection.
  */
 export function openScreen(terminal: Terminal, format: 'text' | 'json'): Screen {
   const { paint, write, writeOut } = terminal;

@@ -1,4 +1,4 @@
-/** One message and its answer on the screen, with the questions that come up. */
+/** Sends one message, shows its answer and asks the questions that come up. */
 import { hostname } from 'node:os';
 import type { EventStream } from '../../client/client.ts';
 import type { ResponseStatus } from '../../shared/documents.ts';
@@ -11,8 +11,8 @@ import { asks, Questions } from './questions.ts';
 import { openScreen } from './screen.ts';
 
 /**
- * How a turn ended: as its run did, or before it. `waiting` is a run that needs an answer which nobody here can give;
- * like the runs of the other three that were left it goes on.
+ * How a turn ended: with its run, or before it. `waiting` means that the run needs an answer that cannot be asked for
+ * here. A run that its turn left goes on, unless a cancel request has reached the server.
  */
 export type TurnEnd = Over | 'waiting' | Leaving;
 
@@ -32,7 +32,7 @@ export async function runTurn(chat: Chat, content: MessageContent): Promise<Turn
   return await showTurn(chat, (signal) => client.streamChat(request, { signal }));
 }
 
-/** Shows an answer that is at work already, from its start. */
+/** Shows an answer that is already in progress, from its start. */
 export async function joinTurn(chat: Chat, responseId: string): Promise<TurnEnd> {
   return await showTurn(chat, (signal) => chat.client.followResponse(responseId, { signal }));
 }
@@ -67,7 +67,7 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
   }
 }
 
-/** The first events name what there is to cancel, and the conversation that goes on. */
+/** Takes the response to cancel and the conversation to continue from the first events. */
 function learn(chat: Chat, interrupts: Interrupts, event: StreamEvent): void {
   if (event.type === 'message') interrupts.learn(event.message.responseId);
   const response = responseOf(event);
@@ -92,7 +92,7 @@ function toTurnEnd(status: ResponseStatus): TurnEnd | undefined {
   return isOver(status) ? status : undefined;
 }
 
-/** Whether a response has ended, or a turn with it. */
+/** Whether a response has ended, or a turn together with its response. */
 export function isOver(status: ResponseStatus | TurnEnd): status is Over {
   return status === 'completed' || status === 'error' || status === 'cancelled';
 }

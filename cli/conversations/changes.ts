@@ -1,4 +1,4 @@
-/** What can be done to a conversation: its title, the archive, a fork, its end. */
+/** The commands that change a conversation: rename, archive, unarchive, fork and delete. */
 import type { Command } from 'commander';
 import { createClient } from '../../client/client.ts';
 import { ConversationPatch } from '../../shared/conversations.ts';
@@ -8,25 +8,29 @@ import { askFirst } from '../terminal/confirm.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** Adds the subcommands. Only `fork` has something to say: the id of the new conversation. */
+/** Adds the subcommands except `delete`. Only `fork` prints something: the id of the new conversation. */
 export function registerChanges(group: Command): void {
-  const rename = group.command('rename <id> <title...>').description('Give one another title');
+  const rename = group
+    .command('rename <id> <title...>')
+    .description('Change the title of a conversation');
   addTargetOptions(rename).action(
     async (id: string, words: readonly string[], options: TargetOptions) => {
       await update(id, { title: words.join(' ') }, options);
     },
   );
-  const archive = group.command('archive <id>').description('Take one out of the list');
+  const archive = group.command('archive <id>').description('Hide a conversation from the list');
   addTargetOptions(archive).action(async (id: string, options: TargetOptions) => {
     await update(id, { archived: true }, options);
   });
-  const unarchive = group.command('unarchive <id>').description('Put one back into the list');
+  const unarchive = group
+    .command('unarchive <id>')
+    .description('Show an archived conversation in the list again');
   addTargetOptions(unarchive).action(async (id: string, options: TargetOptions) => {
     await update(id, { archived: false }, options);
   });
   const fork = group
     .command('fork <id> <response-id>')
-    .description('Begin a new one with everything up to the end of this response');
+    .description('Copy a conversation, up to the end of this response, into a new one');
   addTargetOptions(fork).action(async (id: string, responseId: string, options: TargetOptions) => {
     const from = [parseConversationId(id), parseResponseId(responseId)] as const;
     const client = createClient(await findTarget(options));
@@ -38,7 +42,7 @@ export function registerChanges(group: Command): void {
 async function update(id: string, patch: ConversationPatch, options: TargetOptions): Promise<void> {
   const conversationId = parseConversationId(id);
   const { data, error } = ConversationPatch.safeParse(patch);
-  if (!data) throw new UsageError(`This cannot be a title: ${error.issues[0]?.message}`);
+  if (!data) throw new UsageError(`The title is not valid: ${error.issues[0]?.message}`);
   const client = createClient(await findTarget(options));
   await client.updateConversation(conversationId, data);
 }
@@ -51,8 +55,8 @@ interface DeleteOptions extends TargetOptions {
 export function registerDelete(group: Command): void {
   const command = group
     .command('delete <id>')
-    .description('Delete one with everything in it, and end what is at work there')
-    .option('-y, --yes', 'without asking', false);
+    .description('Delete a conversation with all its content, and cancel its answers in progress')
+    .option('-y, --yes', 'do not ask first', false);
   addTargetOptions(command).action(async (id: string, options: DeleteOptions) => {
     const conversationId = parseConversationId(id);
     if (!options.yes) await confirm(openTerminal(process, process.env), conversationId);
@@ -62,7 +66,7 @@ export function registerDelete(group: Command): void {
 
 /**
  * Returns only after a clear yes.
- * @throws {UsageError} where nobody can be asked. @throws {LocalError} after anything else than a yes.
+ * @throws {UsageError} without a terminal to ask at. @throws {LocalError} after any other answer.
  */
 export async function confirm(terminal: Terminal, conversationId: string): Promise<void> {
   await askFirst(terminal, `Delete ${conversationId} with everything in it?`, {

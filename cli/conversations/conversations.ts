@@ -1,4 +1,4 @@
-/** `drawbridge conversations`: the list of them, beside what can be done to one. */
+/** `drawbridge conversations`: lists conversations, and holds the commands that change one. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type Client, createClient } from '../../client/client.ts';
 import type { ConversationInfo } from '../../shared/conversations.ts';
@@ -9,7 +9,7 @@ import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
 import { registerChanges, registerDelete } from './changes.ts';
 import { conversationLine, headerLine } from './table.ts';
 
-/** As commander gives them. */
+/** The options as commander parses them. */
 interface ListOptions extends TargetOptions {
   readonly search?: string;
   readonly archived: boolean;
@@ -18,23 +18,23 @@ interface ListOptions extends TargetOptions {
   readonly json: boolean;
 }
 
-/** Without a subcommand it lists. */
+/** Adds the command, which lists if no subcommand is given. */
 export function registerConversations(program: Command): void {
   const group = program
     .command('conversations')
     .description('List the conversations of your account, or change one')
     .addHelpText(
       'after',
-      `\nWithout a command it lists; "list --help" has the options.\n${EXIT_HELP}`,
+      `\nWithout a command, it lists the conversations; "list --help" shows the options.\n${EXIT_HELP}`,
     );
   const list = group
     .command('list', { isDefault: true })
-    .description('List conversations, the one that was answered last first')
-    .option('--search <text>', 'those with all of these words in their title or text')
-    .option('--archived', 'those that are archived instead of those that are not', false)
-    .option('--limit <number>', 'how many at most', parseCount, REQUEST_LIMITS.pageSize)
-    .addOption(new Option('--all', 'all of them').conflicts('limit'))
-    .option('--json', 'one line of JSON for each', false);
+    .description('List conversations, the most recently answered first')
+    .option('--search <text>', 'only those with all of these words in their title or text')
+    .option('--archived', 'list the archived conversations instead', false)
+    .option('--limit <number>', 'list at most this many', parseCount, REQUEST_LIMITS.pageSize)
+    .addOption(new Option('--all', 'list all of them').conflicts('limit'))
+    .option('--json', 'print each conversation as a line of JSON', false);
   addTargetOptions(list).action(async (options: ListOptions) => {
     const client = createClient(await findTarget(options));
     const terminal = openTerminal(process, process.env, { machine: options.json });
@@ -44,7 +44,7 @@ export function registerConversations(program: Command): void {
   registerDelete(group);
 }
 
-/** Page by page, so that the first ones are there before the last are asked for. */
+/** Prints page by page: the first conversations appear before the last ones are requested. */
 async function listConversations(
   client: Client,
   terminal: Terminal,
@@ -57,7 +57,7 @@ async function listConversations(
     isEmpty = false;
     terminal.writeOut(options.json ? jsonLine(info) : conversationLine(info, columns));
   }
-  if (isEmpty && columns !== undefined) terminal.write('There are no such conversations.\n');
+  if (isEmpty && columns !== undefined) terminal.write('No conversations found.\n');
 }
 
 async function* conversations(
@@ -79,5 +79,5 @@ async function* conversations(
 
 function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It takes a number from 1 on.');
+  throw new InvalidArgumentError('It must be a whole number from 1 up.');
 }

@@ -1,4 +1,4 @@
-/** `drawbridge export`: a conversation as one document. */
+/** `drawbridge export`: writes a conversation as one document. */
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { type Client, createClient } from '../../client/client.ts';
@@ -19,11 +19,11 @@ export function registerExport(program: Command): void {
     .command('export <id>')
     .description('Write a whole conversation to stdout or into a file')
     .addOption(
-      new Option('--format <format>', 'for people, or for programs')
+      new Option('--format <format>', 'markdown for people, json for programs')
         .choices(['markdown', 'json'])
         .default('markdown'),
     )
-    .option('-o, --output <file>', 'where it goes; what is there is replaced');
+    .option('-o, --output <file>', 'write to this file, and replace it if it exists');
   addTargetOptions(command)
     .addHelpText('after', EXIT_HELP)
     .action(async (id: string, options: ExportOptions) => {
@@ -39,7 +39,7 @@ async function readExport(client: Client, id: string, format: ExportOptions['for
   return `${indentedJson(await client.exportConversation(id))}\n`;
 }
 
-/** Exact in a file and in a pipe; on a terminal it must not steer what a person sees. */
+/** Writes the exact text to a file or a pipe. On a terminal, makes control characters visible: they could mislead. */
 async function writeExport(text: string, { format, output }: ExportOptions): Promise<void> {
   if (output !== undefined && output !== '-') return await writeOutput(output, text);
   const harmless = format === 'json' ? escapeControls(text) : printable(text);
@@ -51,6 +51,6 @@ async function writeOutput(path: string, text: string): Promise<void> {
     await writeFile(path, text);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new LocalError('failed', `The file cannot be written: ${why}`, { cause });
+    throw new LocalError('failed', `The export cannot be written: ${why}`, { cause });
   }
 }

@@ -5,13 +5,13 @@ import { printableLine } from '../../shared/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 
-/** The line above a list. Without columns, in a pipe, there is none. */
+/** The line above a list; empty in a pipe, where `columns` is undefined. */
 export function headerLine(columns: number | undefined, paint: Paint): string {
   if (columns === undefined) return '';
   return `${paint('dim', row('ID'.padEnd(ID_COLUMNS), 'ANSWERED', 'TITLE', columns))}\n`;
 }
 
-/** One conversation: never wider than the terminal, and complete for a program, with the time in UTC. */
+/** One conversation. For a person it is never wider than the terminal; for a program it is complete, with UTC time. */
 export function conversationLine(
   { id, updated, title }: ConversationInfo,
   columns: number | undefined,
@@ -21,7 +21,7 @@ export function conversationLine(
   return `${row(id, formatTime(new Date(updated)), text, columns)}\n`;
 }
 
-/** A narrow terminal has no room for times. */
+/** Leaves out the time on a narrow terminal. */
 function row(id: string, time: string, title: string, columns: number): string {
   const rest = columns - (ID_COLUMNS + GAP.length) - (TIME_COLUMNS + GAP.length);
   const times = rest < CLI_LIMITS.minTitleColumns ? [] : [time.padEnd(TIME_COLUMNS)];
@@ -32,14 +32,14 @@ const GAP = '  ';
 const ID_COLUMNS = 'conv_00000000-0000-4000-8000-000000000000'.length;
 const TIME_COLUMNS = '2026-01-01 00:00'.length;
 
-/** The machine's own time, to the minute. */
+/** The local time, to the minute. */
 function formatTime(time: Date): string {
   const two = (number: number) => String(number).padStart(2, '0');
   const day = [time.getFullYear(), two(time.getMonth() + 1), two(time.getDate())].join('-');
   return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
 }
 
-/** The text, cut at the end where it is wider than the columns; `…` says that it was. */
+/** Cuts text that is wider than the columns and ends it with `…`. */
 export function fitColumns(text: string, columns: number): string {
   if (columns < 1) return '';
   const fitting = startOf(text, columns);
@@ -59,12 +59,12 @@ function startOf(text: string, columns: number): string {
 
 const CHARACTERS = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
-/** Terminals differ over rare characters; where in doubt this takes the wider. */
+/** Terminals differ over rare characters; in doubt this counts the larger width. */
 function columnsOf(character: string): number {
   return WIDE.test(character) ? 2 : 1;
 }
 
-/** East Asian scripts with their punctuation and full-width forms, and pictures. */
+/** East Asian scripts with their punctuation and full-width forms, and emoji. */
 const WIDE = new RegExp(
   [
     String.raw`[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Bopomofo}`,

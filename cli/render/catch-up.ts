@@ -1,11 +1,11 @@
-/** From what the screen has to what a snapshot has: the events that lead from one to the other. */
+/** Computes the events that bring the screen up to date with a snapshot. */
 import type { ChatResponse, Document } from '../../shared/documents.ts';
 import { ToolOutcome } from '../../shared/documents.ts';
 import { type StreamEvent, TapeEvent } from '../../shared/events.ts';
 import { isUnanswered } from '../../shared/fold.ts';
 import type { Shown } from './shown.ts';
 
-/** Undefined where the screen shows what the snapshot has not: then no event leads there. */
+/** Returns undefined if the screen shows something that the snapshot lacks: no event can remove it. */
 export function catchUp(
   documents: ReadonlyMap<string, Shown>,
   response: ChatResponse,
@@ -28,7 +28,7 @@ function isPartOf(shown: Shown, document: Document | undefined): boolean {
   return document?.type === shown.type && (document.content ?? '').startsWith(shown.content);
 }
 
-/** `isPast` says that a document of text is complete; the others show by their metadata whether they are. */
+/** `isPast` tells that a text document is complete. The metadata of the other types tells it for them. */
 function documentEvents(
   shown: Shown | undefined,
   document: Document,
@@ -61,14 +61,14 @@ function withoutContent({ id, type, sequence, metadata }: Document) {
   return { id, type, sequence, metadata };
 }
 
-/** Live output is bounded, and at the end replaced by head and tail: then the screen has enough of it. */
+/** Live output is bounded, and replaced by its head and tail at the end. The screen shows enough of it then. */
 function unseenOutput(shown: Shown | undefined, metadata: Document['metadata']): string {
   const output = String(metadata['output'] ?? '');
   const seen = shown?.liveOutput ?? '';
   return output.startsWith(seen) ? output.slice(seen.length) : '';
 }
 
-/** Calls that run in parallel end in any order. */
+/** Looks at the metadata, because calls that run in parallel end in any order. */
 function isComplete({ type, metadata }: Document, isPast: boolean): boolean {
   if (metadata['result'] !== undefined || metadata['interrupted'] === true) return true;
   switch (type) {
@@ -77,7 +77,7 @@ function isComplete({ type, metadata }: Document, isPast: boolean): boolean {
     case 'file_edit':
       return metadata['diff'] !== undefined;
     case 'terminal_command':
-      // One that runs on in the background has no exit code.
+      // A command that runs on in the background has no exit code.
       return metadata['exitCode'] !== undefined || metadata['duration_ms'] !== undefined;
     case 'plan':
     case 'todo_update':
@@ -92,20 +92,20 @@ function isComplete({ type, metadata }: Document, isPast: boolean): boolean {
 export type ApprovalEvent = Extract<StreamEvent, { type: 'approval_request' }>;
 export type ClarificationEvent = Extract<StreamEvent, { type: 'clarification_request' }>;
 
-/** The question that a document waits with, as the fold keeps it. */
+/** The approval that a document waits for, rebuilt from the metadata of the fold. */
 export function approvalEvent({ id, metadata }: Document): ApprovalEvent | undefined {
   const event = { type: 'approval_request', documentId: id, ...Object(metadata['approval']) };
   const parsed = TapeEvent.safeParse(event).data;
   return parsed?.type === 'approval_request' ? parsed : undefined;
 }
 
-/** What a command left behind. */
+/** The items that a command left behind. */
 function attentionEvent({ id, metadata }: Document): StreamEvent | false {
   const event = { type: 'attention', documentId: id, items: metadata['newlyProtected'] };
   return TapeEvent.safeParse(event).data ?? false;
 }
 
-/** The questions that a document waits with. */
+/** The agent's questions that a document waits for. */
 export function clarificationEvent({ id, metadata }: Document): ClarificationEvent | undefined {
   if (!isUnanswered(metadata)) return undefined;
   const event = { type: 'clarification_request', documentId: id, questions: metadata['questions'] };

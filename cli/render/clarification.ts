@@ -1,4 +1,4 @@
-/** Questions to the person, with their options numbered, and what was answered. */
+/** Shows the agent's questions with numbered options, and the answers. */
 import * as z from 'zod';
 import { Answer, Question } from '../../shared/documents.ts';
 import { EDGE_TOOL_LIMITS } from '../../shared/limits.ts';
@@ -34,14 +34,14 @@ function writeQuestions(pen: Pen, shown: Shown, paint: Paint): void {
   }
 }
 
-/** A line for each question, in their order. Nothing where the run ended without an answer. */
+/** One line for each question, in order. Nothing if the run ended without an answer. */
 function writeAnswers(pen: Pen, shown: Shown, paint: Paint): void {
   const answers = z.array(Answer).safeParse(shown.metadata['answers']).data;
   if (!answers) return;
   pen.line();
   for (const question of questionsOf(shown)) {
     const answer = answers.find(({ questionId }) => questionId === question.id);
-    const words = answer ? wordsOf(question, answer) : 'passed over';
+    const words = answer ? wordsOf(question, answer) : 'skipped';
     pen.write(`${paint('dim', `→ ${inLine(words)}`)}\n`);
   }
 }

@@ -5,13 +5,13 @@ import { printable } from '../../shared/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
 
-/** The lines of a change, with a little around them; `@ 12` says at which line of the old file a part begins. */
+/** The changed lines with a few unchanged lines around them. `@ 12` names the old file's line where a part begins. */
 export function diffLines(diff: Diff, paint: Paint): string[] {
   const patch = structuredPatch('', '', diff.oldString, diff.newString, '', '', {
     context: RENDER_LIMITS.diffContextLines,
     maxEditLength: RENDER_LIMITS.maxDiffSteps,
   });
-  if (!patch) return [paint('dim', 'too much has changed to show it')];
+  if (!patch) return [paint('dim', 'the change is too large to show')];
   const lines = patch.hunks.flatMap((hunk) => [
     paint('dim', `@ ${diff.startLine + hunk.oldStart - 1}`),
     ...hunk.lines.filter((line) => !line.startsWith('\\')).map((line) => diffLine(line, paint)),
@@ -28,7 +28,7 @@ export function newLines(content: string, paint: Paint): string[] {
   );
 }
 
-/** Stays one line: a CR at its end belongs to the line end, one inside is shown as its picture. */
+/** Returns one line: a CR at the end is part of the line end, a CR inside is shown as a symbol. */
 function diffLine(line: string, paint: Paint): string {
   const content = line.slice(1).replace(/\r$/, '').replaceAll('\r', '\u240d');
   const text = `${line.slice(0, 1)} ${printable(content)}`;

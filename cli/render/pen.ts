@@ -1,6 +1,6 @@
-/** Writes text down and knows where it stands: at the start of a line, below an empty one, or in the middle. */
+/** Collects text and knows its position: at the start of a line, below an empty line, or inside a line. */
 
-/** How many line ends the text so far ends with; two of them are an empty line. */
+/** The number of line ends that the text ends with, counted up to 2; two mean an empty line. */
 export type LineEnds = 0 | 1 | 2;
 
 export class Pen {
@@ -32,15 +32,14 @@ export class Pen {
     if (this.#lineEnds === 0) this.write('\n');
   }
 
-  /** Leaves one line empty, unless one is. */
+  /** Leaves one line empty, unless the last one is empty. */
   gap(): void {
     this.line();
     if (this.#lineEnds === 1) this.write('\n');
   }
 
   /**
-   * Whole lines, each moved in, and in a style where one is given. Text that ends in the middle of a line is gone on
-   * with by the next call.
+   * Writes each line indented and in the style. If the text ends inside a line, the next call continues that line.
    */
   indented(text: string, style: (line: string) => string = (line) => line): void {
     const lines = text.split('\n');
@@ -53,7 +52,7 @@ export class Pen {
 
 const INDENT = '  ';
 
-/** Of the text's end, all of them. */
+/** Counts every line end at the end of the text. */
 function lineEndsOf(text: string): number {
   let start = text.length;
   while (text[start - 1] === '\n') start--;

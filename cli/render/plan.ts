@@ -1,4 +1,4 @@
-/** Plans, and what becomes of the todos in them. */
+/** Shows plans, and the changes of their todos. */
 import {
   PlanMetadata,
   type Todo,
@@ -13,7 +13,7 @@ import type { Pen } from './pen.ts';
 import type { DocumentEvent, Shown } from './shown.ts';
 import { type Place, writeTextEvent } from './text.ts';
 
-/** The plan as it streams; its title, its overview and its todos are known only at the end. */
+/** Writes the plan as it streams. Its title, overview and todos come last: they are known only at the end. */
 export function writePlanEvent(
   pen: Pen,
   shown: Shown,
@@ -35,13 +35,13 @@ function writeSummary(pen: Pen, { title, overview, todos }: PlanMetadata, paint:
   for (const todo of todos) pen.write(`- ${todoLine(todo)}\n`);
 }
 
-/** In Markdown's form of a task, with the id that other todos name it by. */
+/** A Markdown task, with the id that other todos refer to. */
 function todoLine({ id, content, status, dependencies }: Todo): string {
   const after = dependencies.length > 0 ? ` (after ${inLine(dependencies.join(', '))})` : '';
   return `${BOXES[status]} ${inLine(id)}: ${inLine(content)}${after}`;
 }
 
-/** The todos that changed, a line each. What one is about may stand in an earlier document. */
+/** Writes one line for each changed todo. Its content may be in an earlier document. */
 export function writeTodosEvent(
   pen: Pen,
   { metadata }: Shown,

@@ -1,4 +1,4 @@
-/** Events of a response as text for a screen: pure, one event at a time. */
+/** Turns the events of a response into text for a screen: pure, one event at a time. */
 import type { StreamEvent } from '../../shared/events.ts';
 import type { Paint } from '../terminal/paint.ts';
 import { catchUp } from './catch-up.ts';
@@ -10,18 +10,18 @@ import { type DocumentEvent, learn, type Shown } from './shown.ts';
 import { type Place, type View, writeLoss, writeTextEvent } from './text.ts';
 import { writeLastLine, writeToolEvent } from './tool.ts';
 
-/** What stands on the screen. */
+/** What the screen shows. */
 export interface RenderState {
   readonly view: View;
   readonly documents: ReadonlyMap<string, Shown>;
-  /** The document that was written last: only that one can go on in the middle of its line. */
+  /** The id of the document written last: only that document can continue inside its line. */
   readonly last: string | null;
   readonly lineEnds: LineEnds;
 }
 
 export interface Rendered {
   readonly state: RenderState;
-  /** What is to be written now; often nothing. */
+  /** The text to write now; often empty. */
   readonly text: string;
 }
 
@@ -30,7 +30,7 @@ export function nothingShown(view: View): RenderState {
   return { view, documents: new Map(), last: null, lineEnds: 2 };
 }
 
-/** The text that an event adds. Nothing that came from outside can steer the terminal. */
+/** Returns the text that an event adds. Text from outside cannot control the terminal. */
 export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint): Rendered {
   switch (event.type) {
     case 'response_start':
@@ -104,12 +104,12 @@ function isInView(view: View, shown: Shown): boolean {
   return view === 'all' || (view === 'answer') === isAnswer(shown);
 }
 
-/** What the agent has to say, beside how it came to it. */
+/** Whether the document is part of the answer; the others show the work behind it. */
 function isAnswer({ type }: Shown): boolean {
   return type === 'text' || type === 'code_block' || type === 'code_reference' || type === 'plan';
 }
 
-/** Text is shown as it streams; the rest is shown when there is something to say of it. */
+/** Text appears as it streams; other documents appear when there is something to show. */
 function writeEvent(
   pen: Pen,
   shown: Shown,
@@ -139,7 +139,7 @@ function writeEvent(
 
 type Snapshot = Extract<StreamEvent, { type: 'snapshot' }>['snapshot'];
 
-/** What the snapshot has and the screen has not; from the start again where they contradict each other. */
+/** Writes what the screen lacks; writes the whole answer again if the screen and the snapshot contradict each other. */
 function renderSnapshot(state: RenderState, snapshot: Snapshot, paint: Paint): Rendered {
   if (snapshot.scope !== 'response') return { state, text: '' };
   const news = catchUp(state.documents, snapshot.response);
@@ -162,7 +162,7 @@ function renderAll(state: RenderState, events: readonly StreamEvent[], paint: Pa
   return rendered;
 }
 
-/** Writes from where the screen stands. Who writes nothing does not become the last. */
+/** Writes at the screen's position. A document that writes nothing does not become `last`. */
 function draw(state: RenderState, id: string | null, write: (pen: Pen) => void): Rendered {
   const pen = new Pen(state.lineEnds);
   write(pen);

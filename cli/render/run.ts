@@ -1,4 +1,4 @@
-/** What concerns the run and not one document: approvals, the end, the connection. */
+/** Shows what concerns the run: approvals, warnings, a change of the model, the end. */
 import { attentionSentence } from '../../shared/attention.ts';
 import type { Cost, Usage } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
@@ -16,7 +16,7 @@ import type { Pen } from './pen.ts';
 
 type Event<Type extends StreamEvent['type']> = Extract<StreamEvent, { type: Type }>;
 
-/** Everything that is to be allowed, uncut: it is what a device signs. */
+/** Shows the whole proposal, uncut: it is what a device signs. */
 export function writeApproval(pen: Pen, event: Event<'approval_request'>, paint: Paint): void {
   pen.gap();
   const { proposal, reason } = event;
@@ -36,14 +36,14 @@ const DECISIONS = {
   once: 'Allowed once',
   reject: 'Rejected',
   expired: 'Not answered',
-  superseded: 'This question is void, another one takes its place',
+  superseded: 'This question is void; another one replaces it',
 } as const;
 const PLACES = new Map([
   ['device', ' on a device'],
   ['terminal', ' at the machine'],
 ]);
 
-/** What a command left behind: the person must see it even where the model says nothing of it. */
+/** Warns of what a command left behind. The person must see it even if the model does not mention it. */
 export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: Paint): void {
   pen.line();
   for (const item of items) {
@@ -52,7 +52,7 @@ export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: P
   }
 }
 
-/** What happens behind an answer that lets it wait, or come from somebody else. */
+/** Says that another model answers, or that the answer waits for a summary. */
 export function writeNews(
   pen: Pen,
   event: Event<'response_model'> | Event<'context_summary'>,
@@ -66,10 +66,12 @@ export function writeNews(
 
 function newsOf(event: Event<'response_model'> | Event<'context_summary'>): string | null {
   if (event.type === 'response_model') return `${nameOf(event.model)} answers from here on.`;
-  return event.status === 'running' ? 'Older turns are being summarised.' : null;
+  return event.status === 'running'
+    ? 'The model is summarising the older part of the conversation.'
+    : null;
 }
 
-/** How it ended, and what it took. */
+/** Shows how the run ended, and its tokens, cost and time. */
 export function writeDone(pen: Pen, event: Event<'done'>, paint: Paint): void {
   pen.gap();
   if (event.status === 'cancelled') pen.write(`${paint('yellow', 'Cancelled.')}\n`);
@@ -87,7 +89,7 @@ function effortOf({ usage, metadata }: Event<'done'>): string {
   ].join(' · ');
 }
 
-/** Tokens and cost. A model server that counts only some of the requests makes both a lower bound. */
+/** Tokens and cost. Both are lower bounds if the model server reports no usage for some requests. */
 function spentOf(usage: Usage): string[] {
   const { totalTokens, promptTokens, completionTokens, cost, unreportedRequests = 0 } = usage;
   const atLeast = unreportedRequests > 0 ? 'at least ' : '';
@@ -97,7 +99,7 @@ function spentOf(usage: Usage): string[] {
   return [tokens, ...(cost ? [`${atLeast}${formatCost(cost)}`] : [])];
 }
 
-/** `0.0042 USD`: two decimals, or two digits where that says more. */
+/** `0.0042 USD`: two decimals, or more for a small amount, so that two digits are shown. */
 function formatCost({ amount, currency }: Cost): string {
   const decimals = amount > 0 ? 1 - Math.floor(Math.log10(amount)) : 0;
   const shown = Math.min(Math.max(decimals, 2), MODEL_LIMITS.costDecimals);
@@ -108,10 +110,10 @@ function nameOf(text: string): string {
   return printableLine(text, RENDER_LIMITS.maxSummaryChars);
 }
 
-/** Before an answer is shown again from its start. */
+/** Announces that the answer is shown again from its start. */
 export function writeRestart(pen: Pen, paint: Paint): void {
   pen.gap();
-  const words = 'Part of the answer was taken back. This is all of it:';
+  const words = 'Part of the answer was withdrawn. This is the whole answer:';
   pen.write(`${paint('yellow', words)}\n\n`);
 }
 

@@ -1,24 +1,24 @@
-/** A document as far as the screen has it. */
+/** A document as the screen knows it so far. */
 import type { Document } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 
 export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
   readonly content: string;
-  /** Nothing but white space has come of the content. */
+  /** Whether the content so far is only white space. */
   readonly isBlank: boolean;
   /** What a command wrote while it ran. */
   readonly liveOutput: string;
-  /** How much of that is on the screen: whole lines, since the last one may still be rewritten. */
+  /** UTF-16 units of `liveOutput` on the screen: whole lines only, because the last line may still be rewritten. */
   readonly outputShown: number;
-  /** What a person is waited for: the nonce of an approval, or the document itself where it asks questions. */
+  /** The open question: the nonce of an approval, or the document's id if the agent asks. */
   readonly asks: string | null;
   readonly ended: boolean;
-  /** Whether it was shown what its command left behind. */
+  /** Whether the screen has shown what the command left behind. */
   readonly attended: boolean;
 }
 
-/** An event of one document; its start is the one that has no `documentId`. */
+/** An event of one document. Only `document_start` has no `documentId`. */
 export type DocumentEvent = Extract<
   StreamEvent,
   { documentId: string } | { type: 'document_start' }
@@ -87,7 +87,7 @@ function withOutput(shown: Shown, liveOutput: string): Shown {
 
 type DocumentStart = Extract<StreamEvent, { type: 'document_start' }>;
 
-/** The arguments, and the path or the command that they name before the document's end does. */
+/** The arguments, and the path or the command in them, which the document's own metadata has only at its end. */
 function fromArguments(metadata: Shown['metadata'], args: Shown['metadata']): Shown['metadata'] {
   const document = findTool(String(metadata['toolName']))?.document;
   switch (document?.type) {

@@ -1,4 +1,4 @@
-/** Documents of text, code and thought: shown as they stream, Markdown left as it is. */
+/** Shows documents of text, code and reasoning as they stream. Markdown stays as it is. */
 import type { DocumentType } from '../../shared/documents.ts';
 import { printable, printableLine } from '../../shared/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';
@@ -6,11 +6,11 @@ import type { Paint } from '../terminal/paint.ts';
 import type { Pen } from './pen.ts';
 import type { DocumentEvent, Shown } from './shown.ts';
 
-/** Where on the screen a document goes on. */
+/** Where on the screen a document continues. */
 export interface Place {
   /** The document before the event. */
   readonly before: Shown | undefined;
-  /** Whether it was written last, so that its line can be gone on with. */
+  /** Whether the document was written last, so that its line can continue. */
   readonly isLast: boolean;
   /** The type of the document that was written last. */
   readonly lastType: DocumentType | null;
@@ -19,7 +19,7 @@ export interface Place {
   readonly documents: ReadonlyMap<string, Shown>;
 }
 
-/** What a screen has of a response: all of it, the answer alone, or what is told beside the answer. */
+/** The part of a response that a screen shows: all of it, only the answer, or everything except the answer. */
 export type View = 'all' | 'answer' | 'progress';
 
 export function writeTextEvent(
@@ -39,7 +39,7 @@ export function writeTextEvent(
   }
 }
 
-/** What the answer's own screen does not say: that a document of it was cut off. */
+/** Says on the progress screen that a document of the answer was interrupted. The answer's own screen does not. */
 export function writeLoss(pen: Pen, event: DocumentEvent, paint: Paint): void {
   if (event.type !== 'document_end' || event.metadata?.['interrupted'] !== true) return;
   pen.line();
@@ -60,14 +60,14 @@ function writeHeading(pen: Pen, { type, metadata }: Shown, paint: Paint): void {
   }
 }
 
-/** The part that the screen lacks. Looking at all of a content with each delta of it would cost the square. */
+/** The part that the screen lacks. Comparing the whole content at each delta would take quadratic time. */
 function newsOf(before: Shown | undefined, { content }: Shown, event: DocumentEvent): string {
   if (event.type === 'content_delta') return event.delta;
   const seen = before?.content ?? '';
   return content.startsWith(seen) ? content.slice(seen.length) : '';
 }
 
-/** Empty lines in front of a text are the parser's, the gap is ours. */
+/** Drops empty lines at the start of a text: `gap` has already left one. */
 function writeNews(pen: Pen, news: string, wasBlank: boolean, shown: Shown, paint: Paint): void {
   const isThought = shown.type === 'reasoning';
   const isFirst = wasBlank && (isThought || pen.lineEnds === 2);

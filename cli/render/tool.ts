@@ -1,4 +1,4 @@
-/** Documents of what is done: tool calls, edits, commands and errors, a line or a few each. */
+/** Shows tool calls, edits, commands and errors in one or a few lines each. */
 import { Diff, ToolOutcome } from '../../shared/documents.ts';
 import { printable, printableLine } from '../../shared/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';
@@ -34,7 +34,7 @@ export function writeToolEvent(
       writeResolved(pen, event, paint);
       break;
     case 'attention':
-      // A snapshot may have brought it before.
+      // A snapshot may have shown it before.
       if (place.before?.attended !== true) writeAttention(pen, event, paint);
       break;
     case 'document_end':
@@ -42,11 +42,11 @@ export function writeToolEvent(
       writeEnd(pen, shown, pen.text === '' ? goesOn : { ...goesOn, isLast: true }, paint);
       break;
     default:
-    // The others only teach the title.
+    // The other events can only change the title.
   }
 }
 
-/** The first line of a document, or null as long as it is not known what it is about. */
+/** The first line of a document, or null while its subject is unknown. */
 function titleOf({ type, metadata }: Shown, paint: Paint): string | null {
   const { toolName, arguments: args, filePath, newPath, operation, command } = metadata;
   switch (type) {
@@ -63,14 +63,14 @@ function titleOf({ type, metadata }: Shown, paint: Paint): string | null {
   }
 }
 
-/** Tool calls stand line below line, everything else has room above it. */
+/** Tool calls in a row have no empty line between them; everything else has one above it. */
 function writeTitle(pen: Pen, title: string, shown: Shown, { lastType }: Place): void {
   if (shown.type === 'tool_call' && lastType === 'tool_call') pen.line();
   else pen.gap();
   pen.write(title);
 }
 
-/** The document's line, once more when others were written in between. */
+/** Repeats the document's title if other documents were written in between. */
 function goOn(pen: Pen, shown: Shown, { isLast }: Place, paint: Paint): void {
   if (isLast && pen.lineEnds === 0) return;
   pen.line();
@@ -82,7 +82,7 @@ function writeOutput(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
   writeLines(pen, shown, { from, to: shown.outputShown }, place, paint);
 }
 
-/** The line that has waited for its end: the document is over, or another one goes on below it. */
+/** Writes the unfinished last line of output: the document is over, or another document continues below it. */
 export function writeLastLine(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
   const range = { from: shown.outputShown, to: shown.liveOutput.length };
   writeLines(pen, shown, range, place, paint);
@@ -101,17 +101,17 @@ function writeLines(
   pen.indented(printable(lastStates(shown.liveOutput.slice(from, to))));
 }
 
-/** Of each line that was rewritten with carriage returns only what stands there in the end. */
+/** Keeps only the last state of each line that carriage returns rewrote. */
 function lastStates(text: string): string {
   if (!text.includes('\r')) return text;
   const lines = text.replaceAll(ERASURES, '').split('\n');
   return lines.map((line) => line.split('\r').findLast((state) => state !== '') ?? '').join('\n');
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them.
 const ERASURES = /\u001b\[[0-2]?K/g;
 
-/** `ok` with what came back, or `failed`: the error that follows says why. */
+/** Writes `ok` with a summary of the result, or `failed`; the error that follows gives the reason. */
 function writeOutcome(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
   goOn(pen, shown, place, paint);
   const result = ToolOutcome.safeParse(shown.metadata['result']).data;
@@ -170,7 +170,7 @@ function linesOf(text: string): string[] {
   return printable(text).trimEnd().split('\n');
 }
 
-/** Every argument's value in its order: short, and the same for every tool. */
+/** The values of all arguments in their order, cut short, in the same form for every tool. */
 function summaryOfArguments(args: Readonly<Record<string, unknown>>): string {
   const values = Object.values(args).map((value) =>
     typeof value === 'string' ? value : JSON.stringify(value),

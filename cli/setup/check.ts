@@ -1,4 +1,4 @@
-/** `drawbridge check`: what in the workspace stands in the way of the bridge, each in one sentence. */
+/** `drawbridge check`: names each thing in the workspace that keeps the bridge from working, in one sentence. */
 import type { Command } from 'commander';
 import { locateState } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
@@ -20,8 +20,8 @@ interface CheckOptions extends LocationOptions {
 export function registerCheck(program: Command): void {
   const command = program
     .command('check')
-    .description('Look for what keeps the bridge from working in the workspace')
-    .option('--mend', 'put what is found into quarantine', false)
+    .description('Find what in the workspace keeps the bridge from working')
+    .option('--mend', 'move what is found into quarantine', false)
     .addHelpText('after', EXIT_HELP);
   addLocationOptions(command).action(check);
 }
@@ -31,7 +31,7 @@ async function check(options: CheckOptions): Promise<void> {
   const { readRules } = await import('../../bridge/admission/rules.ts');
   const location = await findLocation(options, 'kept');
   const workspace = await resolveWorkspace(location.workspaceDir);
-  // What is put away needs a place, also where no instance has ever run.
+  // Quarantine needs a state folder, even if no instance has ever run here.
   const stateDir = options.mend ? (await openState(location)).dir : await locateState(location);
   const { write, writeOut } = openTerminal(process, process.env);
   const obstacles = await findObstacles({ workspace, stateDir, readRules }, options);
@@ -40,9 +40,9 @@ async function check(options: CheckOptions): Promise<void> {
     writeOut(`${printable(sentence).replaceAll('\n', ' ')}${end}\n`);
   }
   const open = obstacles.filter(({ isMended }) => !isMended);
-  if (obstacles.length === 0) write('Nothing in the workspace stands in the way.\n');
+  if (obstacles.length === 0) write('Nothing in the workspace keeps the bridge from working.\n');
   else if (open.length > 0 && !options.mend) {
-    write(`\`${ownCommand('check', '--mend')}\` puts what it can into quarantine.\n`);
+    write(`\`${ownCommand('check', '--mend')}\` moves what it can into quarantine.\n`);
   }
   if (open.length > 0) process.exitCode = EXIT.failure;
 }

@@ -1,4 +1,4 @@
-/** Who started `drawbridge connect`, hears how it fares and says when it ends: a person, or `drawbridge up`. */
+/** The owner of `drawbridge connect`, a person or `drawbridge up`: gets its status and decides when it ends. */
 
 import { LOCAL_LIMITS } from '../../local/limits.ts';
 import type { BridgeStatus } from '../../machine/bridge-status.ts';
@@ -6,16 +6,16 @@ import { inOneLine } from '../../shared/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 
 export interface Owner {
-  /** Aborts when the bridge is to end. */
+  /** Aborts when the bridge must end. */
   readonly signal: AbortSignal;
   tell(status: BridgeStatus): void;
-  /** For a person: one line. */
+  /** Shows a person one line. */
   warn(line: string): void;
-  /** The bridge has ended. */
+  /** Called when the bridge has ended. */
   leave(): void;
 }
 
-/** Only `up` starts it with an IPC channel. */
+/** Only `up` starts this process with an IPC channel. */
 export function findOwner(): Owner {
   return process.send ? newUpOwner() : newTerminalOwner();
 }
@@ -38,7 +38,7 @@ function newTerminalOwner(): Owner {
 function describe(status: BridgeStatus): string {
   switch (status.event) {
     case 'connected':
-      return `Connected. Commands: ${status.confinement.kind}. ${status.confinement.detail}`;
+      return `Connected. Sandbox: ${status.confinement.kind}. ${status.confinement.detail}`;
     case 'disconnected':
       return `The connection was lost (${status.reason}); trying again.`;
     case 'refused':
@@ -47,19 +47,19 @@ function describe(status: BridgeStatus): string {
   }
 }
 
-/** It tells us to end by SIGTERM; when it was killed and cannot, the channel's end says so. */
+/** `up` ends this process with SIGTERM. If `up` was killed, the channel closes, which ends this process too. */
 function newUpOwner(): Owner {
   const ending = new AbortController();
   process.on('SIGTERM', () => ending.abort());
   const endAlone = () => {
     ending.abort();
-    // Nobody is left who would kill a bridge that does not end.
+    // No parent is left to kill a bridge that does not end.
     setTimeout(() => process.exit(1), LOCAL_LIMITS.bridgeGraceMs).unref();
   };
   process.once('disconnect', endAlone);
-  // Killed while this process was starting: nothing is said of it any more.
+  // If `up` was killed while this process was starting, no `disconnect` event comes.
   if (!process.connected) endAlone();
-  // A terminal sends these to every process in it. Ours is to wait for `up`, which would start us again otherwise.
+  // A terminal sends these to all its processes. The bridge waits for `up`, which would restart it otherwise.
   for (const name of ['SIGINT', 'SIGHUP']) process.on(name, () => {});
   return {
     signal: ending.signal,
@@ -67,7 +67,7 @@ function newUpOwner(): Owner {
       if (status.event === 'failed') process.exitCode = 1;
       if (process.connected) process.send?.(status);
     },
-    // `up` watches the same things and says so itself.
+    // `up` watches the state folder too, and warns by itself.
     warn: () => {},
     leave: () => {
       if (process.connected) process.disconnect();

@@ -1,4 +1,4 @@
-/** `drawbridge connect`: joins this machine to a Drawbridge somewhere. `up` starts it for the local one. */
+/** `drawbridge connect`: runs a bridge on this machine for a Drawbridge. `up` starts it for the local instance. */
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
@@ -18,7 +18,7 @@ import { describeFailure } from '../terminal/failure-text.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 import { findOwner, type Owner } from './connect-owner.ts';
 
-/** The bridge itself: bridge/run.ts. Ends when `signal` aborts, or after it was refused. */
+/** Runs the bridge (bridge/run.ts) until `signal` aborts or the server refuses it. */
 export type RunBridge = (config: BridgeConfig, signal: AbortSignal) => Promise<void>;
 
 interface ConnectOptions extends LocationOptions {
@@ -26,14 +26,14 @@ interface ConnectOptions extends LocationOptions {
   readonly bridgeId?: string;
 }
 
-/** `runBridge` is a parameter for tests, which bring a bridge of their own. */
+/** `runBridge` is a parameter because tests pass their own bridge. */
 export function registerConnect(program: Command, runBridge: RunBridge = runOwnBridge): void {
   const command = program
     .command('connect')
-    .description('Join a folder of this machine to a Drawbridge at URL, until Ctrl-C')
-    .argument('<url>', 'where its API answers')
-    .option('--token-file <file>', 'a bridge token (default: the variable DRAWBRIDGE_TOKEN)')
-    .option('--bridge-id <id>', 'which bridge to be (default: the one the token is for)');
+    .description('Connect a folder of this machine to a Drawbridge elsewhere, until Ctrl-C')
+    .argument('<url>', 'the address of its API')
+    .option('--token-file <file>', 'file with the token (default: the variable DRAWBRIDGE_TOKEN)')
+    .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)');
   addLocationOptions(command).action(async (url: string, options: ConnectOptions) => {
     const config = await configOf(url, options);
     limitOwnEnvironment();
@@ -59,7 +59,7 @@ async function connect(
   }
 }
 
-/** Loaded when it is needed: the other commands start without the tools. */
+/** Imports the bridge only when it is needed: the other commands start without its tools. */
 async function runOwnBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
   const { runBridge } = await import('../../bridge/run.ts');
   await runBridge(config, signal);
@@ -71,7 +71,7 @@ async function configOf(
 ): Promise<Omit<BridgeConfig, 'onStatus'>> {
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
     throw new UsageError(
-      `The URL must be an http(s) one such as http://127.0.0.1:8787, not ${url}`,
+      `The URL must begin with http:// or https://, such as http://127.0.0.1:8787, not ${url}`,
     );
   }
   const location = locationOf(options);
@@ -97,11 +97,13 @@ async function readTokenFile(path: string): Promise<string> {
   }
 }
 
-/** Read without checking the signature, which only the edge can; a wrong id is refused there. */
+/** Does not check the token's signature: only the server can, and it refuses a wrong id. */
 function bridgeIdOf(token: string, options: ConnectOptions): string {
   const { success, data } = BridgeId.safeParse(options.bridgeId ?? bridgeClaimOf(token));
   if (success) return data;
-  throw new UsageError('The token names no bridge: give one of scope bridge, or --bridge-id.');
+  throw new UsageError(
+    'The token names no bridge: use a token of scope bridge, or give --bridge-id.',
+  );
 }
 
 function bridgeClaimOf(token: string): unknown {

@@ -1,4 +1,4 @@
-/** `drawbridge quarantine`: what commands made and the bridge put away, to be looked at, put back or removed. */
+/** `drawbridge quarantine`: lists, shows, restores and removes what the bridge has put into quarantine. */
 import type { Command } from 'commander';
 import type { StoredRecord } from '../../bridge/quarantine/store.ts';
 import { locateState } from '../../local/state/folder.ts';
@@ -18,25 +18,27 @@ interface ChangeOptions extends LocationOptions {
   readonly yes: boolean;
 }
 
-/** Without a subcommand it lists. */
+/** Adds the command, which lists if no subcommand is given. */
 export function registerQuarantine(program: Command): void {
   const group = program
     .command('quarantine')
-    .description('What commands made that could start programs, and was put away')
-    .addHelpText('after', `\nWithout a command it lists.\n${EXIT_HELP}`);
-  const list = group.command('list', { isDefault: true }).description('List it, the newest first');
+    .description(
+      'List, restore or remove files that the bridge put away because they could start programs',
+    )
+    .addHelpText('after', `\nWithout a command, it lists what is in quarantine.\n${EXIT_HELP}`);
+  const list = group.command('list', { isDefault: true }).description('List all, the newest first');
   addLocationOptions(list).action(listAll);
-  const show = group.command('show <id>').description('What is in it, and what that would start');
+  const show = group.command('show <id>').description('Show the files, and what they would start');
   addLocationOptions(show).action(showOne);
   const restore = group
     .command('restore <id>')
-    .description('Put it back where it was, if nothing else is there now')
-    .option('-y, --yes', 'without asking', false);
+    .description('Put the files back where they were, if nothing else is there now')
+    .option('-y, --yes', 'do not ask first', false);
   addLocationOptions(restore).action(restoreOne);
   const discard = group
     .command('discard <id>')
-    .description('Remove it for good')
-    .option('-y, --yes', 'without asking', false);
+    .description('Remove the files for good')
+    .option('-y, --yes', 'do not ask first', false);
   addLocationOptions(discard).action(discardOne);
 }
 
@@ -47,8 +49,8 @@ async function listAll(options: LocationOptions): Promise<void> {
   );
   const terminal = openTerminal(process, process.env);
   for (const record of records) terminal.writeOut(`${lineOf(record)}\n`);
-  for (const id of unreadable) terminal.write(`${id} cannot be read: look into it by hand.\n`);
-  if (records.length + unreadable.length === 0) terminal.write('Nothing is in quarantine.\n');
+  for (const id of unreadable) terminal.write(`${id} cannot be read: look at it by hand.\n`);
+  if (records.length + unreadable.length === 0) terminal.write('The quarantine is empty.\n');
 }
 
 async function showOne(id: string, options: LocationOptions): Promise<void> {
@@ -94,7 +96,10 @@ async function find(
   const stateDir = await locateState(await findLocation(options, 'kept'));
   const record = listRecords(stateDir).records.find((other) => other.id === id);
   if (record) return { record, stateDir };
-  throw new LocalError('refused', `There is no ${inLine(id)} in quarantine: the list has the ids.`);
+  throw new LocalError(
+    'refused',
+    `There is no ${inLine(id)} in quarantine: "quarantine list" shows the ids.`,
+  );
 }
 
 async function describe(terminal: Terminal, record: StoredRecord): Promise<void> {
@@ -116,5 +121,5 @@ function inLine(text: string): string {
   return printableLine(text, RENDER_LIMITS.maxSummaryChars);
 }
 
-/** Paths are shown whole, as far as there are such. */
+/** UTF-16 units shown of a path: Linux has no longer ones. */
 const NAME_CHARS = 4_096;

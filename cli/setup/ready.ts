@@ -1,4 +1,4 @@
-/** What `drawbridge up` says when everything answers. */
+/** What `drawbridge up` prints when the instance is ready. */
 import type { Programs } from '../../local/instance.ts';
 import type { ModelSettings } from '../../local/settings.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
@@ -9,23 +9,23 @@ export interface Ready {
   readonly url: string;
   /** The user's token. Only {@link readyLine} shows it. */
   readonly token: string;
-  /** Null without a bridge, like the confinement. */
+  /** Null without a bridge, as is `confinement`. */
   readonly bridgeId: string | null;
   readonly confinement: Confinement | null;
   readonly model: ModelSettings;
-  /** Undefined if it is the workspace's usual one. */
+  /** Undefined for the workspace's default state folder. */
   readonly stateDir: string | undefined;
   readonly workspaceDir: string;
   readonly programs: Programs;
 }
 
-/** One line of JSON for programs. `model` is null if the requests have to name one. */
+/** One line of JSON for programs. `model` is null if each request must name one. */
 export function readyLine({ url, token, bridgeId, model }: Ready): string {
   const name = model.kind === 'demo' ? 'demo' : (model.model ?? null);
   return `${JSON.stringify({ event: 'ready', url, token, bridgeId, model: name })}\n`;
 }
 
-/** A page for people. */
+/** The text for a person. */
 export function readyText(ready: Ready): string {
   const chat = commandFor(ready, 'chat');
   return `
@@ -53,7 +53,7 @@ Three things to try there:
 
 function modelText(model: ModelSettings): string {
   if (model.kind === 'demo') {
-    return 'demo model (no LLM): set OPENAI_BASE_URL / OPENAI_API_KEY for a real one';
+    return 'built-in demo (no LLM): set OPENAI_API_KEY or OPENAI_BASE_URL for a real model';
   }
   if (model.kind === 'table') {
     return `${model.model ?? 'none by default'} (the table has ${model.models.join(', ')})`;
@@ -70,15 +70,15 @@ function bridgeText({ bridgeId }: Ready): string {
 function confinementText(confinement: Confinement | null): string {
   switch (confinement?.kind) {
     case undefined:
-      return 'none are run';
+      return 'the agent cannot run any';
     case 'bubblewrap':
-      return `confined. ${confinement.detail}`;
+      return `run in a sandbox. ${confinement.detail}`;
     case 'none':
-      return `not confined, so each one asks. ${confinement.detail}`;
+      return `run without a sandbox, so each one asks you first. ${confinement.detail}`;
   }
 }
 
-/** A command about this instance, ready to be pasted into any shell in any folder. */
+/** A command line for this instance that works in any shell and in any folder. */
 function commandFor({ programs, workspaceDir, stateDir }: Ready, command: string): string {
   const [, ...program] = programs.drawbridge;
   const words = ['node', ...program, command, '--workspace', workspaceDir];

@@ -1,4 +1,4 @@
-/** `drawbridge token`: a bearer token for a local instance. */
+/** `drawbridge token`: prints a bearer token for a local instance. */
 import { type Command, Option } from 'commander';
 import { openState, readUserToken } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
@@ -17,7 +17,7 @@ export function registerToken(program: Command): void {
     .command('token')
     .description('Print a bearer token for the API of a local instance')
     .addOption(
-      new Option('--scope <scope>', 'what it allows: all that you may do, or to be the bridge')
+      new Option('--scope <scope>', 'what the token allows: all that you may do, or only a bridge')
         .choices(['user', 'bridge'])
         .default('user'),
     );

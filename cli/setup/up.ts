@@ -1,4 +1,4 @@
-/** `drawbridge up`: everything on this machine, until Ctrl-C. This is what `npm start` runs. */
+/** `drawbridge up`: runs the API and the bridge on this machine until Ctrl-C. `npm start` runs it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
 import { type Programs, runInstance } from '../../local/instance.ts';
@@ -29,19 +29,14 @@ export function registerUp(program: Command, programs: Programs): void {
   const command = program
     .command('up')
     .description('Run the API and the bridge on this machine, until Ctrl-C')
-    .option(
-      '--port <number>',
-      'where the API listens; 0 is any free port',
-      parsePort,
-      DEFAULT_PORT,
-    );
+    .option('--port <number>', 'the port of the API; 0 for any free port', parsePort, DEFAULT_PORT);
   addLocationOptions(command)
-    .option('--json', 'one line of JSON on stdout when ready, everything else on stderr', false)
-    .option('--no-bridge', 'the API alone: the agent has no hands')
+    .option('--json', 'print one line of JSON to stdout when ready, all else to stderr', false)
+    .option('--no-bridge', 'run only the API: the agent cannot read files or run commands')
     .action((options: UpOptions) => up(options, programs, abortOnInterrupt()));
 }
 
-/** Runs until `signal` aborts; what cannot be or goes wrong is thrown. */
+/** Runs until `signal` aborts. Throws if the instance cannot start or cannot go on. */
 async function up(options: UpOptions, programs: Programs, signal: AbortSignal): Promise<void> {
   const location = locationOf(options);
   const workspaceDir = await resolveWorkspace(location.workspaceDir);

@@ -1,10 +1,10 @@
-/** `--workspace` and `--state`: which instance a command is about. The same for every command. */
+/** `--workspace` and `--state`: the options that name an instance, the same for every command. */
 import type { Command } from 'commander';
 import { OWN_ROOT } from '../../local/own-root.ts';
 import type { StateLocation } from '../../local/state/folder.ts';
 import { listLocations } from '../../local/state/running.ts';
 
-/** As commander gives them. */
+/** The options as commander parses them. */
 export interface LocationOptions {
   readonly workspace?: string;
   readonly state?: string;
@@ -15,11 +15,11 @@ export function addLocationOptions(command: Command): Command {
   return command
     .option(
       '--workspace <folder>',
-      'the folder to work in (default: the current one, or the nearest above it that is known)',
+      'the folder to work in (default: the current folder; all commands except up and connect also look for a known one above it)',
     )
     .option(
       '--state <folder>',
-      'where keys and conversations are kept (default: one per workspace)',
+      'the folder of the keys and conversations (default: one for each workspace)',
     );
 }
 
@@ -29,8 +29,8 @@ export function locationOf({ workspace, state }: LocationOptions): StateLocation
 }
 
 /**
- * The instance that the options name; without options the nearest one from the current folder upwards: one that runs,
- * where that is wanted, else one whose state is kept. Where there is none the current folder is named.
+ * The instance that the options name. Without options, the nearest one from the current folder upwards: a running one
+ * if `wanted` asks for it and there is one, else one with a state folder. Without any, the current folder's.
  */
 export async function findLocation(
   options: LocationOptions,
@@ -43,7 +43,7 @@ export async function findLocation(
   return running?.location ?? above[0]?.location ?? here;
 }
 
-/** npm runs a script in the package's own folder and tells where its user is; elsewhere that would be out of date. */
+/** npm runs a script in the package's folder; INIT_CWD names the user's folder. Elsewhere INIT_CWD may be stale. */
 function currentFolder(): string {
   const { npm_lifecycle_event: npmScript, INIT_CWD: folder } = process.env;
   return npmScript && folder && process.cwd() === OWN_ROOT ? folder : process.cwd();

@@ -1,4 +1,4 @@
-/** Whom a command talks to: the Drawbridge at a URL, or the one that runs for a workspace. */
+/** Finds the Drawbridge that a command talks to: the one at a URL, or the one that runs for a workspace. */
 import type { Command } from 'commander';
 import type { Device } from '../../client/device.ts';
 import { findInstance } from '../../local/state/running.ts';
@@ -11,7 +11,7 @@ import { addLocationOptions, findLocation, type LocationOptions } from './locati
 export interface Target {
   readonly url: string;
   readonly token: string;
-  /** Null where this machine has no key that the bridge knows. */
+  /** Null if this machine has no key that the bridge knows. */
   readonly device: Device | null;
 }
 
@@ -20,15 +20,15 @@ export interface TargetOptions extends LocationOptions {
   readonly token?: string;
 }
 
-/** Adds the options that say whom a command talks to. */
+/** Adds the options that name the Drawbridge. */
 export function addTargetOptions(command: Command): Command {
   command
-    .option('--url <url>', 'a Drawbridge elsewhere (default: the one that runs for the workspace)')
+    .option('--url <url>', 'a Drawbridge elsewhere (default: the one running for the workspace)')
     .option('--token <token>', 'the bearer token for --url');
   return addLocationOptions(command);
 }
 
-/** @throws {UsageError} for half a target. @throws {LocalError} when nothing runs for the workspace. */
+/** @throws {UsageError} for a bad `--url`, or for one option without the other. @throws {LocalError} if none runs. */
 export async function findTarget(options: TargetOptions): Promise<Target> {
   const { url, token } = options;
   if (url === undefined && token === undefined) return await findLocalTarget(options);
@@ -39,7 +39,7 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
   return { url, token, device: null };
 }
 
-/** The options again, as words of a command line. A token is not repeated. */
+/** The options as words of a command line. `TOKEN` stands in for the token. */
 export function targetWordsOf({ url, token, workspace, state }: TargetOptions): string[] {
   const named = { url, token: token && 'TOKEN', workspace, state };
   return Object.entries(named).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));

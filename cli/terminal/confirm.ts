@@ -1,18 +1,18 @@
-/** A question before something that matters. */
+/** Asks for a yes before a command changes or removes something. */
 import { LocalError } from '../../machine/local-error.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 /**
- * Returns only after a clear yes. `otherwise` says what did not happen.
- * @throws {UsageError} where nobody can be asked. @throws {LocalError} after anything else than a yes.
+ * Returns only after a clear yes. `unasked` says how to do without a question, `otherwise` what did not happen.
+ * @throws {UsageError} without a terminal to ask at. @throws {LocalError} after any other answer.
  */
 export async function askFirst(
   terminal: Terminal,
   question: string,
   { unasked, otherwise }: { readonly unasked: string; readonly otherwise: string },
 ): Promise<void> {
-  if (!terminal.isInteractive) throw new UsageError(`Nobody can be asked here: ${unasked}`);
+  if (!terminal.isInteractive) throw new UsageError(`There is no terminal to ask at: ${unasked}`);
   const answer = await terminal.ask(`${question} y or n: `);
   if (/^\s*y(?:es)?\s*$/i.test(answer ?? '')) return;
   throw new LocalError('failed', otherwise);

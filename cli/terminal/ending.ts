@@ -1,26 +1,26 @@
-/** What ends a command before it is done: a signal, or output that nobody reads any more. */
+/** Ends a command early: at a signal, or when the reader of its output has left. */
 import { isSystemError } from '../../machine/system-error.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { EXIT } from './exit-codes.ts';
 
-/** Process-wide, as the streams are. */
+/** One set for the process, as the streams belong to the process. */
 const listeners = new Set<() => void>();
 
 /**
- * From now on a reader who leaves ends the program quietly, as SIGPIPE does with most programs. Not by that signal:
- * it would come for a broken connection to the API just the same.
+ * From now on the program ends quietly when the reader of its output leaves, as SIGPIPE ends most programs. It does not
+ * use that signal, which would also come for a broken connection to the API.
  */
 export function endWhenUnread(): void {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', onWriteError);
 }
 
-/** Calls the listener instead, until the returned function is called. It may be called more than once. */
+/** Calls the listener, once or more, instead of ending the program, until the returned function is called. */
 export function onUnread(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);
 }
 
-/** Aborts at Ctrl-C, SIGTERM, or when the terminal or the reader of the output leaves. To ask twice changes nothing. */
+/** Aborts at Ctrl-C, SIGTERM, or when the terminal or the reader of the output leaves. A repetition changes nothing. */
 export function abortOnInterrupt(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -36,7 +36,7 @@ function onWriteError(error: Error): void {
     for (const listener of [...listeners]) listener();
     return;
   }
-  // A full disk, say. Where stderr is what fails, this is lost as well.
+  // For example a full disk. If stderr is the stream that fails, this message is lost too.
   process.stderr.write(`drawbridge: The output cannot be written: ${inOneLine(error.message)}\n`);
   process.exit(EXIT.failure);
 }

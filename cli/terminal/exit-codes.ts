@@ -1,27 +1,27 @@
-/** What the shell is told about how a command ended. */
+/** The exit codes of the commands. */
 
 export const EXIT = {
   success: 0,
   failure: 1,
   usage: 2,
-  /** The run waits for an answer that could not be asked for here. */
+  /** The run waits for an answer, and there is no terminal to ask at. */
   waiting: 3,
-  /** The rest is 128 and a signal's number, as a shell has it of a program that died of that signal. */
+  /** From here on, 128 plus a signal's number: a shell reports this for a program that the signal ended. */
   interrupted: 130,
   unread: 141,
   terminated: 143,
 } as const;
 
-/** For the help of every command that talks to the API. */
+/** The end of a command's help. */
 export const EXIT_HELP = `
 Exit codes:
-  0    done
-  1    it failed; stderr says why
-  2    the command line asks for something that cannot be`;
+  0    success
+  1    the command failed; stderr says why
+  2    the command line cannot be carried out; stderr says why`;
 
-/** For the help of `chat`. */
+/** The end of the help of `chat`. */
 export const CHAT_EXIT_HELP = `${EXIT_HELP}
-  3    a question needs an answer, and there is no terminal to give it; the run waits
-  130  cancelled: Ctrl-C once cancels the run, twice leaves it
-  141  the reader of the output has left; the run goes on
+  3    the agent waits for an answer, and there is no terminal to ask at
+  130  ended by Ctrl-C: the first cancels the answer, the second leaves at once
+  141  the reader of the output has left; the agent works on
   143  cancelled by SIGTERM`;

@@ -1,11 +1,11 @@
-/** What became of a command, in one line for a person: a failure that was to be expected has no stack. */
+/** Describes a failure in one line for a person. An expected failure has no stack. */
 import { ClientError } from '../../client/error.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
 
-/** A bug is told with its stack. */
+/** The message of an expected failure, or the stack of a bug. */
 export function describeFailure(error: unknown): string {
   if (error instanceof ClientError) return describeError(error);
   if (error instanceof LocalError || error instanceof DrawbridgeError) return error.message;
@@ -13,18 +13,18 @@ export function describeFailure(error: unknown): string {
   return describeSystemError(error) ?? bug;
 }
 
-/** An error of the API: its code, and what it means here. */
+/** The code and the message of an error of the API. */
 export function describeError({ code, message }: ClientError): string {
   return printableLine(`error ${code}: ${message}`, REQUEST_LIMITS.maxReasonChars);
 }
 
-/** For an error of the operating system: what it was about, what is wrong, and what to do. */
+/** For an error of the operating system: the path, what is wrong, and what to do. */
 function describeSystemError(error: unknown): string | undefined {
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return undefined;
   const code = String(error.code);
-  const [what, todo] = SYSTEM_ERRORS[code] ?? [`the system says ${code}`, 'see to it'];
+  const [what, todo] = SYSTEM_ERRORS[code] ?? [`the system reports ${code}`, 'correct this'];
   const path = 'path' in error ? String(error.path) : `A file (${error.syscall})`;
-  return `${path}: ${what}; ${todo}, and run this again.`;
+  return `${path}: ${what}; ${todo}, then run the command again.`;
 }
 
 const NOT_YOURS = [
@@ -39,15 +39,15 @@ const SYSTEM_ERRORS: Readonly<Record<string, readonly [what: string, todo: strin
   EROFS: ['the disk is read-only', 'make it writable, or give another --state'],
   EACCES: NOT_YOURS,
   EPERM: NOT_YOURS,
-  ENOENT: ['it is not there', 'see whether something has removed it'],
+  ENOENT: ['it does not exist', 'check whether something has removed it'],
   EISDIR: ['it is a folder and should be a file', 'move it away'],
   ERR_FS_EISDIR: ['it is a folder and should be a file', 'move it away'],
-  ENOTDIR: ['something on its way is not a folder', 'move that away'],
-  EEXIST: ['something else stands in its place', 'move that away'],
+  ENOTDIR: ['a part of this path is not a folder', 'move that part away'],
+  EEXIST: ['something else is in its place', 'move that away'],
   ENXIO: ['it is not a file', 'move it away'],
-  ELOOP: ['its links lead in a circle', 'remove them'],
+  ELOOP: ['its links form a circle', 'remove them'],
   ENAMETOOLONG: ['the name is too long', 'use a shorter one'],
-  EIO: ['the disk has failed', 'look after the disk'],
+  EIO: ['the disk has failed', 'check the disk'],
   EMFILE: ['too many files are open', 'raise the limit (ulimit -n)'],
   ENFILE: ['too many files are open', 'end other programs'],
 };

@@ -1,4 +1,4 @@
-/** Command lines that a person can type where they stand: what messages advise has to exist there. */
+/** Builds the command lines that messages suggest: each must work in the person's current folder. */
 import { realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { OWN_ROOT } from '../../local/own-root.ts';
@@ -6,7 +6,7 @@ import { inOneLine } from '../../shared/plain-sight.ts';
 
 const PROGRAM = join(OWN_ROOT, 'bin', 'drawbridge.mjs');
 
-/** This very program with these arguments: by its name where the shell finds it so, else by its file. */
+/** This program with these arguments: by its name if the shell finds it, else by its file. */
 export function ownCommand(...words: readonly string[]): string {
   return commandLine([...nameHere(), ...words]);
 }
@@ -27,12 +27,12 @@ function isOwn(path: string): boolean {
   }
 }
 
-/** Words ready to be pasted into a shell. */
+/** Words quoted for a shell. */
 export function commandLine(words: readonly string[]): string {
   return words.map(quote).join(' ');
 }
 
-/** What cannot be seen is written as bash, zsh and most others have it: `$'…'`. */
+/** A word with invisible characters is written as `$'…'`, which bash, zsh and most other shells read. */
 function quote(word: string): string {
   if (/^[\w./:@=+-]+$/.test(word)) return word;
   if (inOneLine(word) === word) return `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,16 +1,16 @@
-/** Text that is piped in. */
+/** Reads piped input. */
 import type { Readable } from 'node:stream';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { UsageError } from './usage-error.ts';
 
-/** How long it may take until the first of it comes: `briefly` for input that may only look like a pipe. */
+/** How long to wait for the first input: `briefly` for a pipe that may never bring any. */
 export type Patience = 'briefly' | 'forever';
 
 /**
- * All of the input, or null when nothing had come in time. Many a parent (cron, CI, ssh) leaves an open pipe behind
- * that nobody ever writes to, and nothing tells it from a slow one.
- * @throws {UsageError} when it is more than a message holds, or cannot be read.
+ * The whole input, or null if none came in time. A parent such as cron, CI or ssh may leave a pipe open and never write
+ * to it; a slow pipe looks the same.
+ * @throws {UsageError} if the input is too long for a message or cannot be read.
  */
 export async function readPiped(input: Readable, patience: Patience): Promise<string | null> {
   let text = '';
@@ -31,12 +31,12 @@ export async function readPiped(input: Readable, patience: Patience): Promise<st
     if (isSilent) return null;
     if (cause instanceof UsageError) throw cause;
     const why = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`What is piped in cannot be read: ${why}`, { cause });
+    throw new UsageError(`The piped input cannot be read: ${why}`, { cause });
   } finally {
     clearTimeout(timer);
   }
 }
 
 const TOO_LONG =
-  'What is piped in is longer than the ' +
-  `${REQUEST_LIMITS.maxMessageChars} characters that a message may hold.`;
+  'The piped input is too long: ' +
+  `a message may have at most ${REQUEST_LIMITS.maxMessageChars} characters.`;

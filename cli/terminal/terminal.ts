@@ -1,4 +1,4 @@
-/** The person's side of a command: what is written, what is asked, and the signals that end it. */
+/** Writes to the person, asks the person, and passes on the signals that end a command. */
 import type { Readable, Writable } from 'node:stream';
 import { Keyboard } from '../../machine/keyboard.ts';
 import { escapeControls } from '../../shared/plain-sight.ts';
@@ -6,38 +6,38 @@ import { onUnread } from './ending.ts';
 import { coloured, type Paint, plain } from './paint.ts';
 
 export interface Terminal {
-  /** Whether someone is there to answer questions. */
+  /** Whether a person can answer questions here. */
   readonly isInteractive: boolean;
-  /** Whether the answer goes to a program or a file, and not to where everything else is written. */
+  /** Whether stdout goes to a program or a file; everything else goes to stderr then. */
   readonly isPiped: boolean;
   readonly paint: Paint;
-  /** The width of the terminal that the answer is shown on; undefined in a pipe. */
+  /** The width of the terminal that shows the answer; undefined in a pipe. */
   readonly columns: number | undefined;
-  /** Says something to the person. While a question is open this waits for its answer, so that the two do not mix. */
+  /** Writes to the person. Holds the text back while a question is open, so that the two do not mix. */
   write(text: string): void;
-  /** Says something at once: above a question that is open. */
+  /** Writes to the person at once, above an open question. */
   notify(text: string): void;
-  /** Writes to stdout what the command is for. Without a pipe it is the same as `write`. */
+  /** Writes the command's result to stdout. Without a pipe it is the same as `write`. */
   writeOut(text: string): void;
   /**
-   * The answer, typed after the question was shown; or undefined when the person ended the input or the signal withdrew
-   * the question.
+   * The answer, typed after the question was shown; undefined if the person ended the input or the signal withdrew the
+   * question.
    */
   ask(question: string, signal?: AbortSignal): Promise<string | undefined>;
-  /** The person's next message, which may be typed already while somebody listens; undefined at the input's end. */
+  /** The person's next message; undefined at the input's end. After `listen` the person can type it in advance. */
   readMessage(prompt: string): Promise<string | undefined>;
-  /** Keeps what is typed for the next message from now on, until it is disposed of. */
+  /** Keeps what the person types from now on for the next message, until the result is disposed of. */
   listen(): Disposable;
-  /** The input, for input that is not a terminal. */
+  /** The input; null if it is a terminal. */
   readonly piped: Readable | null;
   /**
-   * Calls the listener at each of the signals until the returned function is called. Without a listener Ctrl-C ends a
-   * question, and the system's own meaning holds.
+   * Calls the listener at each signal until the returned function is called. Without a listener, Ctrl-C ends an open
+   * question; otherwise the signals have their usual effect.
    */
   onSignal(listener: (signal: EndSignal) => void): () => void;
 }
 
-/** Ctrl-C, a polite kill, or nobody left who reads the output. */
+/** Ctrl-C, SIGTERM, or the loss of the output's reader. */
 export type EndSignal = 'SIGINT' | 'SIGTERM' | 'unread';
 
 type Stream<Kind> = Kind & {
@@ -46,7 +46,7 @@ type Stream<Kind> = Kind & {
   setRawMode?(isRaw: boolean): unknown;
 };
 
-/** For a terminal that does not tell its width. */
+/** The width assumed for a terminal that does not tell it. */
 const USUAL_COLUMNS = 80;
 
 export interface Streams {
@@ -55,7 +55,7 @@ export interface Streams {
   readonly stderr: Stream<Writable>;
 }
 
-/** The terminal of a process. For a `machine` nothing is asked, and stdout is for its own format alone. */
+/** The terminal of a process. For a `machine` it asks nothing, and stdout carries only the machine's format. */
 export function openTerminal(
   { stdin, stdout, stderr }: Streams,
   environment: Readonly<Record<string, string | undefined>>,
@@ -82,7 +82,7 @@ export function openTerminal(
       return held !== null;
     },
   });
-  /** While the person is asked something nothing else is written. */
+  /** Holds other text back while a question is open. */
   const holdingBack = async (asked: Promise<string | undefined>) => {
     held = [];
     try {
@@ -120,7 +120,7 @@ export function openTerminal(
   };
 }
 
-/** One value on one line, for programs. What could steer a terminal is written as an escape, which means the same to a parser. */
+/** One value as a line of JSON. Control characters become JSON escapes: a parser reads the same value. */
 export function jsonLine(value: unknown): string {
   return `${escapeControls(JSON.stringify(value))}\n`;
 }

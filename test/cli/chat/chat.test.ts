@@ -175,7 +175,7 @@ describe('an approval', () => {
     api.fates.push({ type: 'text', text, rest: NEVER });
     const terminal = scriptTerminal({ piped: 'Hi' });
     expect(await runChat(newChat(api, terminal, await newDevice()), ['Hi'])).toBe(3);
-    expect(terminal.screen()).toContain('The run waits for an answer.');
+    expect(terminal.screen()).toContain('The agent waits for your answer.');
   });
 
   it('without a key is left to others, and the screen says to whom', async () => {
@@ -266,7 +266,9 @@ describe('Ctrl-C', () => {
     const rest = requested(api, CANCEL);
     api.fates.push({ type: 'text', text: HALF, rest }, { type: 'refuse', status: 500, body });
     await runChat(pressing(newChat(api, terminal), terminal, 'SIGINT', 'Grüße'), ['Hi']);
-    expect(terminal.screen()).toContain('It could not be cancelled: error INTERNAL: ␛]0;x␇ No.\n');
+    expect(terminal.screen()).toContain(
+      'The answer could not be cancelled: error INTERNAL: ␛]0;x␇ No.\n',
+    );
   });
 
   it('before the server has answered leaves', async () => {

@@ -51,9 +51,9 @@ describe('a clarification', () => {
       { line: ANSWER, body: { answers } },
     ]);
     expect(terminal.questions).toEqual([
-      'Answer 1 of 2 (a number, or your own words; empty passes over): ',
-      'Answer 1 of 2 (a number, or your own words; empty passes over): ',
-      'Answer 2 of 2 (a number, or your own words; empty passes over): ',
+      'Answer 1 of 2 (a number, or your own words; Enter alone skips it): ',
+      'Answer 1 of 2 (a number, or your own words; Enter alone skips it): ',
+      'Answer 2 of 2 (a number, or your own words; Enter alone skips it): ',
     ]);
     expect(terminal.screen()).toContain('The options are 1 to 2.');
   });
@@ -72,7 +72,7 @@ describe('a clarification', () => {
     expect(await runChat(newChat(api, terminal), ['Hi'])).toBe(0);
     expect(terminal.questions).toHaveLength(1);
     expect(api.requests.map(({ line }) => line)).not.toContain(ANSWER);
-    expect(terminal.screen()).toContain('→ Sessions\n→ passed over\n');
+    expect(terminal.screen()).toContain('→ Sessions\n→ skipped\n');
   });
 
   it('whose answer comes too late says so, and the answer goes on', async () => {
@@ -125,7 +125,7 @@ describe('what is typed to a question', () => {
     { typed: ' 2 ', choice: chosen('session') },
     { typed: '1 1', choice: chosen('jwt') },
     { typed: '2, 1', allowMultiple: true, choice: chosen('session', 'jwt') },
-    { typed: '1 2', choice: { type: 'unclear', why: 'Only one can be chosen.' } },
+    { typed: '1 2', choice: { type: 'unclear', why: 'Choose only one option.' } },
     { typed: '0', choice: { type: 'unclear', why: 'The options are 1 to 2.' } },
     {
       typed: '1 9',
@@ -136,7 +136,7 @@ describe('what is typed to a question', () => {
     { typed: '2 weeks', choice: { type: 'answer', answer: { optionIds: [], text: '2 weeks' } } },
     {
       typed: 'x'.repeat(2_001),
-      choice: { type: 'unclear', why: 'An answer may hold 2000 characters.' },
+      choice: { type: 'unclear', why: 'An answer may have at most 2000 characters.' },
     },
   ])('$typed means $choice.type', ({ typed, allowMultiple = false, choice }) => {
     if (!one) throw new Error('There is a question.');

@@ -55,7 +55,7 @@ describe('input beside a prompt', () => {
   it('that fails is a usage error', async () => {
     const { message, piped } = read(['Explain']);
     piped.destroy(new Error('EISDIR: a folder'));
-    await expect(message).rejects.toThrow('What is piped in cannot be read: EISDIR: a folder');
+    await expect(message).rejects.toThrow('The piped input cannot be read: EISDIR: a folder');
   });
 });
 
@@ -73,7 +73,9 @@ describe('a message', () => {
     const tooLong = read(['Hi']);
     tooLong.piped.end('x'.repeat(maxMessageChars - 3));
     await expect(tooLong.message).rejects.toThrow(
-      new UsageError('The message is too long: 500001 characters, and it may hold 500000.'),
+      new UsageError(
+        'The message is too long: it has 500001 characters and may have at most 500000.',
+      ),
     );
   });
 });

@@ -76,8 +76,8 @@ describe('where stdout is a pipe', () => {
       code: 3,
       stdout: '',
       stderr:
-        '? Which?\n  1  This\nThe run waits for an answer. Answer it at the terminal where the ' +
-        `bridge asks, on another device, or here in a terminal: ${ownCommand('chat')} ` +
+        "? Which?\n  1  This\nThe agent waits for your answer. Give it in the bridge's terminal, " +
+        `on another device, or here in a terminal: ${ownCommand('chat')} ` +
         `--conversation ${CONVERSATION_ID} --url ${api.url} --token TOKEN\n`,
     });
   });
@@ -89,7 +89,7 @@ describe('where stdout is a pipe', () => {
     expect(await runDrawbridge(chat(api, 'Hi'))).toMatchObject({
       code: 3,
       stderr: expect.stringMatching(
-        /needs your approval[\s\S]*The run waits for an answer\. .*chat/,
+        /needs your approval[\s\S]*The agent waits for your answer\. .*chat/,
       ),
     });
   });
@@ -129,7 +129,7 @@ describe('what is piped in', () => {
       code: 2,
       stdout: '',
       stderr:
-        'drawbridge: What is piped in is longer than the 500000 characters that a message may hold.\n',
+        'drawbridge: The piped input is too long: a message may have at most 500000 characters.\n',
     });
     expect(api.requests).toEqual([]);
   });
@@ -152,7 +152,7 @@ describe('chat --json', () => {
     api.fates.push({ type: 'text', text: streamText(eventsAfter(tape, 0)), rest: NEVER });
     const { code, stdout, stderr } = await runDrawbridge(chat(api, '--json', 'Hi'));
     expect([code, stdout.trimEnd().split('\n').length]).toEqual([3, tape.length]);
-    expect(stderr).toContain('The run waits for an answer.');
+    expect(stderr).toContain('The agent waits for your answer.');
   });
 });
 
@@ -177,7 +177,7 @@ describe('chat --continue', () => {
     expect(await runDrawbridge(chat(api, '--continue', 'Hi'))).toEqual({
       code: 1,
       stdout: '',
-      stderr: 'drawbridge: There is no conversation to go on with.\n',
+      stderr: 'drawbridge: There is no conversation to continue.\n',
     });
   });
 });
@@ -203,11 +203,11 @@ describe('chat --image', () => {
   it.each([
     { name: 'missing', file: () => '/no/such.png', says: 'there is no such file' },
     { name: 'a folder', file: temporaryFolder, says: 'EISDIR' },
-    { name: 'no image', file: () => newFile('a.png', Buffer.from('Hi')), says: 'is no image' },
+    { name: 'no image', file: () => newFile('a.png', Buffer.from('Hi')), says: 'is not an image' },
     {
       name: 'too large',
       file: () => newFile('a.png', Buffer.alloc(REQUEST_LIMITS.maxBodyBytes)),
-      says: 'is too large: a message holds images of at most 1.2 MB',
+      says: 'is too large: it may have at most 1.2 MB',
     },
   ])('refuses a file that is $name', async ({ file, says }) => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
@@ -222,7 +222,7 @@ describe('a command line that cannot be', () => {
     { args: ['--continue', '--conversation', CONVERSATION_ID, 'Hi'], says: 'cannot be used with' },
     { args: ['--conversation', 'conv_1', 'Hi'], says: 'A conversation has an id like conv_…' },
     { args: ['--mode', 'fast', 'Hi'], says: 'Allowed choices are agent, plan, ask, debug' },
-    { args: [], says: 'Nothing to say' },
+    { args: [], says: 'The message is empty' },
   ])('is refused with exit code 2: $args', async ({ args, says }) => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const { code, stderr } = await runDrawbridge(chat(api, ...args));

@@ -55,7 +55,9 @@ describe.runIf(HAS_TERMINALS)('what is typed in a conversation while an answer s
     await typedBefore();
     ask();
     await terminal.shows('kept as your next message');
-    await terminal.shows('Allow it? y runs this command, this once; n and why rejects it: ');
+    await terminal.shows(
+      'Allow it? y runs this command, this once; n rejects it, and a reason may follow: ',
+    );
     expect(answers(api)).toEqual([]);
     terminal.type('y\r');
     await terminal.shows(`> ${early}\n`);

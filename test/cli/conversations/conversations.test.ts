@@ -86,7 +86,7 @@ describe('conversations', () => {
     api.answers.set(`DELETE ${ONE}`, {});
     expect(await run(api, 'delete', CONVERSATION_ID)).toMatchObject({
       code: 2,
-      stderr: 'drawbridge: Nobody can be asked here: --yes deletes without asking.\n',
+      stderr: 'drawbridge: There is no terminal to ask at: --yes deletes without asking.\n',
     });
     expect(api.requests).toEqual([]);
     expect(await run(api, 'delete', '--yes', CONVERSATION_ID)).toMatchObject({ code: 0 });
@@ -96,9 +96,9 @@ describe('conversations', () => {
   it.each([
     { args: ['archive', 'conv_1'], says: 'A conversation has an id like conv_…, not conv_1.' },
     { args: ['fork', CONVERSATION_ID, 'x'], says: 'A response has an id like chat_…, not x.' },
-    { args: ['rename', CONVERSATION_ID, ' '], says: 'This cannot be a title' },
+    { args: ['rename', CONVERSATION_ID, ' '], says: 'The title is not valid' },
     { args: ['delete', '-y', '../me'], says: 'A conversation has an id' },
-    { args: ['--limit', '0'], says: 'It takes a number from 1 on.' },
+    { args: ['--limit', '0'], says: 'It must be a whole number from 1 up.' },
     { args: ['--limit', '3', '--all'], says: 'cannot be used with' },
     { args: ['destroy'], says: 'destroy' },
   ])('refuse what cannot be, with exit code 2: $args', async ({ args, says }) => {

@@ -357,7 +357,7 @@ describe('on a terminal', () => {
       ],
       text:
         '$ x\n\n? run_terminal_cmd needs your approval: It installs packages.\n  command: x\n' +
-        'This question is void, another one takes its place\n\n' +
+        'This question is void; another one replaces it\n\n' +
         '? run_terminal_cmd needs your approval: It installs packages.\n  command: y\n',
     },
     {
@@ -387,7 +387,7 @@ describe('on a terminal', () => {
         ...(['running', 'completed'] as const).map(summary),
         ...(['running', 'failed'] as const).map(summary),
       ],
-      text: 'Hi\nOlder turns are being summarised.\nOlder turns are being summarised.\n',
+      text: 'Hi\nThe model is summarising the older part of the conversation.\nThe model is summarising the older part of the conversation.\n',
     },
     {
       name: 'an upstream without usage shows the rest',
@@ -449,14 +449,14 @@ describe('on a terminal', () => {
       events: [start(1, 'clarification'), delta(1, 'First:'), questions(1), answered(1)],
       text:
         'First:\n\n? Which way?\n  1  JWT\n  2  Sessions\n\n' +
-        '? Which routes? (several may be chosen)\n  1  All\n  2  Some\n→ JWT; with care\n→ passed over\n',
+        '? Which routes? (several may be chosen)\n  1  All\n  2  Some\n→ JWT; with care\n→ skipped\n',
     },
     {
       name: 'a clarification that was answered before anybody saw it shows both',
       events: [start(1, 'clarification'), answered(1)],
       text:
         '? Which way?\n  1  JWT\n  2  Sessions\n\n' +
-        '? Which routes? (several may be chosen)\n  1  All\n  2  Some\n→ JWT; with care\n→ passed over\n',
+        '? Which routes? (several may be chosen)\n  1  All\n  2  Some\n→ JWT; with care\n→ skipped\n',
     },
     {
       name: 'what the model thinks stands moved in',
@@ -532,7 +532,7 @@ describe('beside a pipe', () => {
     expect(render(mixed, plain, 'progress')).toBe(
       'Thinking:\n  Hm.\n\n• read_file a ok x\n\n' +
         '? Which way?\n  1  JWT\n  2  Sessions\n\n' +
-        '? Which routes? (several may be chosen)\n  1  All\n  2  Some\n→ JWT; with care\n→ passed over\n' +
+        '? Which routes? (several may be chosen)\n  1  All\n  2  Some\n→ JWT; with care\n→ skipped\n' +
         '(interrupted)\n\nCancelled.\n15 tokens (10 in, 5 out) · 2 turns · 1 tool call · 1.2 s\n',
     );
   });
@@ -541,7 +541,7 @@ describe('beside a pipe', () => {
     const news = [{ type: 'response_model', model: 'spare' } as const, summary('running')];
     expect(render(news, plain, 'answer')).toBe('');
     expect(render(news, coloured, 'progress')).toBe(
-      `${ESC}[2mspare answers from here on.${ESC}[22m\n${ESC}[2mOlder turns are being summarised.${ESC}[22m\n`,
+      `${ESC}[2mspare answers from here on.${ESC}[22m\n${ESC}[2mThe model is summarising the older part of the conversation.${ESC}[22m\n`,
     );
   });
 
@@ -550,7 +550,7 @@ describe('beside a pipe', () => {
     const again = [start(1, 'text'), delta(1, 'Some'), snapshotOf(other), end(1)];
     expect(render(again, plain, 'answer')).toBe('Some\n\nOther\n');
     expect(render(again, plain, 'progress')).toBe(
-      'Part of the answer was taken back. This is all of it:\n\n',
+      'Part of the answer was withdrawn. This is the whole answer:\n\n',
     );
   });
 });
@@ -599,7 +599,9 @@ describe('a snapshot', () => {
   it('that takes something back is shown from its start', () => {
     const other = [start(1, 'text'), delta(1, 'Other'), end(1)];
     const text = render([start(1, 'text'), delta(1, 'Some'), snapshotOf(other)]);
-    expect(text).toBe('Some\n\nPart of the answer was taken back. This is all of it:\n\nOther');
+    expect(text).toBe(
+      'Some\n\nPart of the answer was withdrawn. This is the whole answer:\n\nOther',
+    );
   });
 });
 

@@ -37,7 +37,7 @@ describe('connect at a terminal', () => {
       .poll(seen, { timeout: 10_000 })
       .toEqual({ url: URL, token, bridgeId, ...folders(place), environment: [] });
     bridge.kill('SIGINT');
-    const stderr = 'Connected. Commands: none. It is a test.\n';
+    const stderr = 'Connected. Sandbox: none. It is a test.\n';
     expect(await finished).toEqual({ code: 0, stdout: '', stderr });
   });
 

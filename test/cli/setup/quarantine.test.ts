@@ -57,7 +57,7 @@ test('quarantine lists, shows and puts back', async () => {
     stderr: '.git is back\n',
   });
   expect(await readFile(join(workspaceDir, '.git/config'), 'utf8')).toContain('touch ran');
-  expect(await run()).toEqual({ code: 0, stdout: '', stderr: 'Nothing is in quarantine.\n' });
+  expect(await run()).toEqual({ code: 0, stdout: '', stderr: 'The quarantine is empty.\n' });
 });
 
 test('quarantine keeps what has no free place, and removes what is discarded', async () => {
@@ -78,7 +78,7 @@ test('check says what stands in the way, and mends it', async () => {
   expect(await check()).toEqual({
     code: 0,
     stdout: '',
-    stderr: 'Nothing in the workspace stands in the way.\n',
+    stderr: 'Nothing in the workspace keeps the bridge from working.\n',
   });
   await mkdir(join(workspaceDir, '.drawbridge'));
   await writeFile(join(workspaceDir, '.drawbridge/policy.json'), 'broken');
@@ -87,7 +87,7 @@ test('check says what stands in the way, and mends it', async () => {
     stdout: expect.stringMatching(
       /^The workspace’s rules are broken.*policy.json is not JSON.*\n$/,
     ),
-    stderr: `\`${ownCommand('check', '--mend')}\` puts what it can into quarantine.\n`,
+    stderr: `\`${ownCommand('check', '--mend')}\` moves what it can into quarantine.\n`,
   });
   expect(await check('--mend')).toMatchObject({
     code: 0,

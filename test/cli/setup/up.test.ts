@@ -126,8 +126,10 @@ describe('up', () => {
     const { stdout, stderr } = await finished;
     expect(stdout).toMatch(/API +http:\/\/127\.0\.0\.1:\d+\n/);
     expect(stdout).toContain(`chat --workspace ${workspaceDir} --state ${stateDir}`);
-    expect(stdout).toContain('demo model (no LLM): set OPENAI_BASE_URL / OPENAI_API_KEY');
-    expect(stdout).toContain('not confined, so each one asks. It is a test.');
+    expect(stdout).toContain(
+      'built-in demo (no LLM): set OPENAI_API_KEY or OPENAI_BASE_URL for a real model',
+    );
+    expect(stdout).toContain('run without a sandbox, so each one asks you first. It is a test.');
     expect(stdout).not.toContain(readFileSync(join(stateDir, 'token'), 'utf8'));
     expect(stderr).toBe('');
   });
@@ -151,7 +153,7 @@ test('says that the bridge is back', async () => {
   });
   up.kill('SIGTERM');
   expect((await finished).stderr).toBe(
-    'The bridge lost its connection (a test) and tries again.\nThe bridge is back.\n',
+    'The bridge lost its connection (a test) and is reconnecting.\nThe bridge is back.\n',
   );
 });
 
