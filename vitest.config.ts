@@ -2,8 +2,8 @@ import { cloudflareTest } from '@cloudflare/vitest-plugin';
 import { defineConfig } from 'vitest/config';
 
 /**
- * Rooms of the Worker that only turn text into text: Node runs their tests in a fraction of the time. The linter of the
- * API's document runs in Node alone.
+ * Rooms of the Worker that only turn text into text: Node runs their tests in a fraction of the time. The linter of
+ * `/openapi.json` runs only in Node.
  */
 const PURE_ROOMS = [
   'test/worker/{export,prompt,reply,upstream}/**/*.test.ts',
@@ -11,7 +11,7 @@ const PURE_ROOMS = [
   'test/worker/api/openapi/lint.test.ts',
 ];
 
-/** The Worker inside workerd, with everything that a test may rely on being set. */
+/** Runs the Worker inside workerd, with the settings that tests rely on. */
 export function insideWorkerd() {
   return cloudflareTest({
     wrangler: { configPath: './wrangler.toml' },
@@ -29,10 +29,10 @@ export function insideWorkerd() {
   });
 }
 
-/** Two runtimes: what runs on the edge is tested inside workerd, the rest in Node. `flow` is both together. */
+/** Tests of the Worker run inside workerd, the rest in Node. The tests of `flow` start both together. */
 export default defineConfig({
   test: {
-    // More than a small machine has processors: many tests wait for processes.
+    // More workers than a small machine has processors, because many tests wait for processes.
     maxWorkers: 4,
     silent: 'passed-only',
     projects: [
@@ -42,9 +42,9 @@ export default defineConfig({
           name: 'worker',
           include: ['test/worker/**/*.test.ts'],
           exclude: PURE_ROOMS,
-          // The sender of an approval hears for up to 5 s whether the bridge refuses it.
+          // The sender of an approval waits up to 5 s for a refusal by the bridge.
           testTimeout: 20_000,
-          // One runtime for all files of a worker: most of a file's time was its start.
+          // One runtime for all files of a test worker: starting it took most of a file's time.
           isolate: false,
           setupFiles: 'test/worker/fresh-objects.ts',
           globalSetup: 'test/worker/quiet-runtime.ts',

@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { insideWorkerd } from './vitest.config.ts';
 
-/** What needs long: races and schedules by the thousand, fuzzing against foreign programs. The rest is in `npm test`. */
+/** The slow tests: thousands of races and schedules, and fuzzing against other programs. `npm test` runs the rest. */
 export default defineConfig({
   test: {
     maxWorkers: 1,

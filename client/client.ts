@@ -26,23 +26,23 @@ import { clientError } from './error.ts';
 import { type FollowOptions, follow, type Positioned } from './follow.ts';
 import { createSend, type Endpoint, type RequestParts, readJson, type Send } from './send.ts';
 
-/** A chat request as a caller writes it; how it travels is the client's affair. */
+/** A chat request as a caller writes it. The client itself sets the fields of the transport. */
 export type ChatInput = Omit<
   z.input<typeof ChatRequest>,
   'stream' | 'stream_options' | 'documents'
 >;
 
 export interface SendOptions extends FollowOptions {
-  /** The same key again gives the response that the first request got; see docs/protocol.md. */
+  /** A second request with the same key gets the response of the first one; see docs/protocol.md. */
   readonly idempotencyKey?: string;
 }
 
-/** Where a reader stands: the position of the last event it has seen. */
+/** Where a stream begins: after `cursor`, the position of the last event that the reader has seen. */
 export interface FollowFrom extends FollowOptions {
   readonly cursor?: number | undefined;
 }
 
-/** An event stream that outlives its connections; see {@link follow} for how it ends and what it throws. */
+/** An event stream that outlives its connections. {@link follow} documents how it ends and what it throws. */
 export type EventStream = AsyncGenerator<Positioned, void, undefined>;
 
 /** All methods reject with a ClientError, or with the reason of the signal they were given. */
@@ -50,31 +50,31 @@ export interface Client {
   /** Sends a message and waits for the whole answer. */
   chat(request: ChatInput, options?: SendOptions): Promise<ChatResponse>;
   /**
-   * Sends a message and yields the events of its response up to `done`. The sending itself is never repeated, since
-   * the run may have begun: when it fails, the stream throws. Leaving the loop leaves the run at work.
+   * Sends a message and yields the events of its response up to `done`. If the sending fails, the stream throws: it
+   * never sends twice, because the run may have begun. Leaving the loop does not end the run.
    */
   streamChat(request: ChatInput, options?: SendOptions): EventStream;
   /** The events of a response up to `done`, from the start or after a cursor. */
   followResponse(responseId: string, from?: FollowFrom): EventStream;
   /**
-   * The events of a conversation; it ends only with the signal. In place of what is too much to tell comes one `snapshot`,
-   * as {@link getConversation} shows it.
+   * The events of a conversation; it ends only with the signal. If too much has happened since the cursor, one
+   * `snapshot` comes instead, with the content of {@link getConversation}.
    */
   followConversation(conversationId: string, from?: FollowFrom): EventStream;
   getResponse(responseId: string, signal?: AbortSignal): Promise<ChatResponse>;
   getMe(signal?: AbortSignal): Promise<Me>;
   listModels(signal?: AbortSignal): Promise<ModelList>;
   listTools(signal?: AbortSignal): Promise<ToolList>;
-  /** The bridge that connected last comes first. */
+  /** The most recently connected bridge comes first. */
   listBridges(signal?: AbortSignal): Promise<BridgeList>;
-  /** The one that was answered last comes first. */
+  /** The most recently answered conversation comes first. */
   listConversations(
     query?: Partial<z.output<typeof ConversationsQuery>>,
     signal?: AbortSignal,
   ): Promise<ConversationList>;
   /**
-   * The newest part of it, or the one before a response. `followConversation` goes on from the `position` of the newest
-   * one: what it brings is folded into that, not into what lies before.
+   * The newest part of a conversation, or the part before a response. `followConversation` continues from the
+   * `position` of the newest part: fold its events into that part, not into an earlier one.
    */
   getConversation(
     conversationId: string,
@@ -86,7 +86,7 @@ export interface Client {
     patch: ConversationPatch,
     signal?: AbortSignal,
   ): Promise<ConversationInfo>;
-  /** Ends what is at work there and deletes all of it. */
+  /** Ends the conversation's runs and deletes all its content. */
   deleteConversation(conversationId: string, signal?: AbortSignal): Promise<void>;
   /** A new conversation with everything up to the end of the response. */
   forkConversation(
@@ -98,13 +98,13 @@ export interface Client {
   exportMarkdown(conversationId: string, signal?: AbortSignal): Promise<string>;
   /** A ticket for one stream, for readers that cannot send a header. */
   createTicket(request: TicketRequest, signal?: AbortSignal): Promise<Ticket>;
-  /** Changes what a message says that still waits for its turn; it is named by the response it asks for. */
+  /** Changes a message that still waits for its turn. `responseId` is the response that the message asks for. */
   editMessage(
     responseId: string,
     patch: z.input<typeof MessagePatch>,
     signal?: AbortSignal,
   ): Promise<Cancelled>;
-  /** Ends a run. Its status is the one at this moment: the run's own `done` says how it really ended. */
+  /** Cancels a run. The result has its status at this moment; the run's `done` says how it ended. */
   cancel(responseId: string, signal?: AbortSignal): Promise<Cancelled>;
   /** Answers an approval; a yes counts only with a signature (client/device.ts). */
   answerApproval(
@@ -207,7 +207,7 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
   };
 }
 
-/** Without what was left out. */
+/** The query without its undefined fields. */
 function queryOf(wanted: Readonly<Record<string, unknown>>): Record<string, string> {
   const entries = Object.entries(wanted).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
@@ -227,13 +227,13 @@ function responseSource(send: Send, responseId: string) {
   return { open: openEvents(send, `chat/completions/${responseId}/events`), isLast: endsResponse };
 }
 
-/** The cursor travels in the query: a `Last-Event-ID` header would need its own leave from CORS. */
+/** The cursor is in the query: CORS would have to allow a `Last-Event-ID` header. */
 function openEvents(send: Send, path: string) {
   return (cursor: number | undefined, signal: AbortSignal) =>
     send(path, { ...(cursor !== undefined && { query: { after: String(cursor) } }), signal });
 }
 
-/** A snapshot may be of a response that ended while nobody was connected; then no `done` follows it. */
+/** A snapshot may show a response that has already ended; no `done` follows it then. */
 function endsResponse(event: StreamEvent): boolean {
   if (event.type === 'done') return true;
   if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return false;
@@ -242,7 +242,7 @@ function endsResponse(event: StreamEvent): boolean {
 
 const ENDED: ReadonlySet<ResponseStatus> = new Set(['completed', 'error', 'cancelled']);
 
-/** Known before the first event, so that a stream cut at its very start can be found again. */
+/** Read from the header, so that the client can follow a stream that was cut before its first event. */
 function responseIdOf(response: Response): string {
   const id = response.headers.get('Drawbridge-Response-Id');
   if (id) return id;

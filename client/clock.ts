@@ -1,14 +1,14 @@
-/** Waiting, as something that can be passed in. */
+/** The client's time and randomness. */
 
-/** Time and chance as the client sees them; a test passes its own. */
+/** A test passes its own clock. */
 export interface Clock {
-  /** Resolves after `ms`; rejects with the signal's reason when that comes first. */
+  /** Resolves after `ms`; rejects with the signal's reason if the signal aborts first. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** From 0 to 1, as `Math.random`. */
+  /** From 0 to 1, like `Math.random`. */
   readonly random: () => number;
 }
 
-/** The real one. */
+/** The clock of the machine. */
 export const systemClock: Clock = { sleep, random: Math.random };
 
 function sleep(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,8 +1,8 @@
-/** A device's own key: what it signs, a bridge believes. */
+/** Signs approvals with a device's own key; a bridge trusts the signature of an enrolled device. */
 import { type ApprovalQuestion, approvalText, DEVICE_ALGORITHM } from '../shared/approvals.ts';
 import type { ApprovalRequest } from '../shared/requests.ts';
 
-/** An enrolled device. The private half never leaves it. */
+/** An enrolled device. Its private key never leaves it. */
 export interface Device {
   readonly deviceId: string;
   /** A P-256 key as JWK (RFC 7518, section 6.2). */
@@ -15,7 +15,7 @@ export interface Device {
   };
 }
 
-/** Allows what this question proposes, once. It must be the question that the person was shown, and no newer one. */
+/** Allows the question's proposal once. Pass the question that the person was shown, not a newer one. */
 export async function signApproval(
   device: Device,
   question: ApprovalQuestion,

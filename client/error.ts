@@ -1,16 +1,16 @@
-/** What goes wrong between a client and the API, as one class. */
+/** The one error class of the client. */
 
-/** Codes of the client itself, beside those of the API (shared/errors.ts). */
+/** The client's own codes, in addition to those of the API (shared/errors.ts). */
 export type ClientOwnCode = 'UNREACHABLE' | 'BAD_ANSWER';
 
 /**
- * The API refused a request, could not be reached (`UNREACHABLE`) or gave an answer that is not its own
- * (`BAD_ANSWER`). The code is a plain string: a newer server may know more of them than this client.
+ * The API refused a request, could not be reached (`UNREACHABLE`) or gave an unexpected answer (`BAD_ANSWER`). The code
+ * is a plain string: a newer server may have codes that this client does not know.
  */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
   readonly code: string;
-  /** The HTTP status, where there was an answer. */
+  /** The HTTP status; undefined without an answer. */
   readonly status: number | undefined;
   readonly details: unknown;
 
@@ -26,7 +26,7 @@ export class ClientError extends Error {
   }
 }
 
-/** An error of the client's own making. */
+/** An error with one of the client's own codes. */
 export function clientError(code: ClientOwnCode, message: string, cause?: unknown): ClientError {
   return new ClientError(code, message, { cause });
 }

@@ -1,4 +1,4 @@
-/** One stream over as many connections as it takes: reconnects with the cursor, backs off, knows when to give up. */
+/** Reads one stream over several connections: reconnects with the cursor, backs off, and gives up when refused. */
 import type { StreamEvent } from '../shared/events.ts';
 import type { Clock } from './clock.ts';
 import { ClientError } from './error.ts';
@@ -6,22 +6,22 @@ import { CLIENT_LIMITS } from './limits.ts';
 import { unlessSilent } from './silence.ts';
 import { readFrames } from './sse.ts';
 
-/** An event with the cursor that stands behind it; undefined only before the first event with a position. */
+/** An event with the cursor after it, which is undefined only before the first event with a position. */
 export interface Positioned {
   readonly position: number | undefined;
   readonly event: StreamEvent;
 }
 
 export interface FollowOptions {
-  /** Ends the following: the iteration throws the signal's reason. The run itself goes on. */
+  /** Ends the stream: the iteration throws the signal's reason. The run itself goes on. */
   readonly signal?: AbortSignal | undefined;
-  /** Called before each wait for the next connection, with what ended the last one where it was an error. */
+  /** Called before each wait for the next connection, with the error that ended the last one, if any. */
   readonly onReconnect?: ((error: unknown) => void) | undefined;
 }
 
-/** What is followed. */
+/** The stream to follow. */
 export interface Source {
-  /** Opens the stream after the cursor. Status 204 says that there is nothing more to come. */
+  /** Opens the stream after the cursor. Status 204 means that no more events will come. */
   readonly open: (cursor: number | undefined, signal: AbortSignal) => Promise<Response>;
   readonly cursor?: number | undefined;
   /** A connection that is already open. */
@@ -31,8 +31,8 @@ export interface Source {
 }
 
 /**
- * Every event of the source exactly once and in order, however often the connection is cut. Throws a
- * {@link ClientError} when the server refuses (4xx); any other failure is retried without end.
+ * Yields every event of the source exactly once and in order, however often the connection is cut. Throws a
+ * {@link ClientError} if the server refuses (4xx, except 408 and 429). Retries any other failure without end.
  */
 export async function* follow(
   source: Source,
@@ -71,7 +71,7 @@ export async function* follow(
 
 const NOTHING_MORE = 204;
 
-/** Opens a connection; one that brings no answer in time is given up like one that falls silent later. */
+/** Opens a connection. Gives it up if no answer comes in time, as with a connection that falls silent later. */
 async function openStream(
   source: Source,
   cursor: number | undefined,
@@ -88,7 +88,7 @@ async function openStream(
   }
 }
 
-/** A 4xx says that the request is wrong, and it will not get better; these two say "not now". */
+/** Other 4xx mean that the request is wrong and a retry is useless. These two mean "not now". */
 const NOT_NOW: ReadonlySet<number> = new Set([408, 429]);
 
 function isRefusal(error: unknown): boolean {
@@ -96,7 +96,7 @@ function isRefusal(error: unknown): boolean {
   return error.status >= 400 && error.status < 500 && !NOT_NOW.has(error.status);
 }
 
-/** Half of the doubled delay is fixed and half is chance, so that a thousand clients do not return at once. */
+/** Half of the doubled delay is fixed and half is random, so that a thousand clients do not return at once. */
 function backoffMs(failures: number, retryMs: number, random: number): number {
   const delayMs = Math.min(CLIENT_LIMITS.backoffMaxMs, retryMs * 2 ** failures);
   return (delayMs * (1 + random)) / 2;

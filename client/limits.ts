@@ -1,12 +1,12 @@
-/** The limits of the client's side. */
+/** The limits of the client. */
 
 const SECOND = 1000;
 
 /** The client's side of a stream. */
 export const CLIENT_LIMITS = {
-  /** No byte for this long and the connection is dead: two heartbeats missed, and some for the way. */
+  /** A connection without a byte for this long is dead: two missed heartbeats, and some time for the network. */
   silentMs: 35 * SECOND,
-  /** First wait before a stream is opened again (unless the server names one), and the longest; doubled with jitter. */
+  /** The first wait before a reconnect, unless the server names one, and the longest. It doubles, with jitter. */
   backoffMinMs: 100,
   backoffMaxMs: 10 * SECOND,
 } as const;

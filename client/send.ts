@@ -1,14 +1,14 @@
-/** One request to the API: address, token, body; an answer that is not a success becomes a ClientError. */
+/** Sends one request to the API. An answer that is not a success becomes a ClientError. */
 import * as z from 'zod';
 import { parseJson } from '../shared/json.ts';
 import { JSON_LIMITS } from '../shared/limits.ts';
 import { ClientError, clientError } from './error.ts';
 
 export interface Endpoint {
-  /** Where Drawbridge is, without `/api/v1`; a trailing slash and a path in front are fine. */
+  /** The URL of Drawbridge without `/api/v1`. It may end in a slash and may have a path. */
   readonly url: string;
   readonly token: string;
-  /** Instead of the global `fetch`. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
 
@@ -23,7 +23,7 @@ export interface RequestParts {
 /** Sends a request to a path below `/api/v1/`. */
 export type Send = (path: string, parts?: RequestParts) => Promise<Response>;
 
-/** Binds an endpoint. The sender resolves to successes only; an abort passes through as the signal's reason. */
+/** Binds an endpoint. The returned function resolves only to successes; an abort rejects with the signal's reason. */
 export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): Send {
   const base = `${url.replace(/\/+$/, '')}/api/v1/`;
   return async (path, { method = 'GET', query, body, headers, signal } = {}) => {
@@ -45,7 +45,7 @@ export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): 
   };
 }
 
-/** The JSON of an answer, checked. */
+/** The JSON of an answer, checked by the schema. @throws {ClientError} `BAD_ANSWER` if the check fails. */
 export async function readJson<Output>(
   response: Response,
   schema: z.ZodType<Output>,
@@ -54,17 +54,17 @@ export async function readJson<Output>(
   if (parsed.success) return parsed.data;
   throw clientError(
     'BAD_ANSWER',
-    `Drawbridge answered with something else than expected: ${parsed.error.issues[0]?.message}`,
+    `Drawbridge gave an answer in an unexpected form: ${parsed.error.issues[0]?.message}`,
     parsed.error,
   );
 }
 
-/** Undefined for what is no JSON, or nests deeper than anything that Drawbridge sends. */
+/** Undefined if the body is not JSON, or nests deeper than any answer of Drawbridge. */
 async function jsonOf(response: Response): Promise<unknown> {
   try {
     return parseJson(await response.text(), JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
   } catch {
-    return undefined; // A schema refuses it, and says what was expected.
+    return undefined; // The caller's schema refuses it and says what it expected.
   }
 }
 
@@ -85,7 +85,7 @@ const Refusal = z.object({
   error: z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
 });
 
-/** The API's own error, or that of whatever stands in front of it. */
+/** The API's own error, or the error of a proxy in front of the API. */
 async function refusal(response: Response): Promise<ClientError> {
   const { status } = response;
   const body = Refusal.safeParse(await jsonOf(response));

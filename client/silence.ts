@@ -1,12 +1,12 @@
-/** The watchdog of a stream: a connection that brings nothing is dead, whatever the network stack believes. */
+/** The watchdog of a stream: a silent connection counts as dead, even if the network stack reports no error. */
 
 import type { Clock } from './clock.ts';
 import { clientError } from './error.ts';
 import { CLIENT_LIMITS } from './limits.ts';
 
 /**
- * What `arrival` comes to, or a throw when it takes longer than a live connection is ever silent. The watch runs
- * only while someone waits: a consumer that takes its time between two reads is not a dead connection.
+ * Resolves as `arrival` does, or throws `UNREACHABLE` after `silentMs`. The time counts only while the caller waits: a
+ * slow consumer between two reads does not make a dead connection.
  */
 export async function unlessSilent<T>(arrival: Promise<T>, clock: Clock): Promise<T> {
   const watch = new AbortController();

@@ -1,11 +1,11 @@
-/** One connection's body as frames: bytes, lines, events; silence ends it. */
+/** Reads the body of one connection as frames. Silence ends the reading. */
 import { createParser } from 'eventsource-parser';
 import type { StreamEvent } from '../shared/events.ts';
 import { parseNamedEvent } from '../shared/sse.ts';
 import type { Clock } from './clock.ts';
 import { unlessSilent } from './silence.ts';
 
-/** One event on the wire. Either half may be missing: a heartbeat has no position, a newer type no event here. */
+/** One event on the wire. `position` is undefined for a heartbeat, `event` for a type unknown to this version. */
 export interface Frame {
   readonly position: number | undefined;
   readonly event: StreamEvent | undefined;
@@ -14,13 +14,13 @@ export interface Frame {
 export interface ReadOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** The server's wish for the delay before the next connection, in milliseconds. */
+  /** Gets the delay in milliseconds that the server asks for before the next connection. */
   readonly onRetry?: (retryMs: number) => void;
 }
 
 /**
- * Reads frames until the body ends, fails or is silent for too long; the last two throw. An event that is cut off
- * by the end never happened: it comes whole on the next connection. An abort ends the reading without an error.
+ * Reads frames until the body ends, fails or is silent for too long; the last two throw. Drops an event that the end
+ * cuts off: it comes whole on the next connection. An abort ends the reading without an error.
  */
 export async function* readFrames(
   body: ReadableStream<Uint8Array>,
@@ -34,7 +34,7 @@ export async function* readFrames(
   });
   const decoder = new TextDecoder();
   const reader = body.getReader();
-  // Not every `fetch` that can be passed in ends its bodies on the signal, so the reader does.
+  // A `fetch` that the caller passes in may not end its bodies at the signal, so the reader does.
   const onAbort = () => closeQuietly(reader);
   signal.addEventListener('abort', onAbort, { once: true });
   try {
@@ -54,7 +54,7 @@ function parsePosition(id: string | undefined): number | undefined {
   return id !== undefined && /^\d+$/.test(id) ? Number(id) : undefined;
 }
 
-/** Data that is not JSON can only belong to a type that this version does not know: the known ones are all JSON. */
+/** Undefined for data that is not JSON: all known types are JSON, so its type is unknown. */
 function parseEvent(name: string | undefined, data: string): StreamEvent | undefined {
   try {
     return parseNamedEvent(name ?? 'message', data);
@@ -63,7 +63,7 @@ function parseEvent(name: string | undefined, data: string): StreamEvent | undef
   }
 }
 
-/** The connection may have failed already, and then so does its cancelling; there is nothing left to close. */
+/** If the connection has failed already, cancelling fails too: nothing is left to close. */
 function closeQuietly(reader: ReadableStreamDefaultReader<Uint8Array>): void {
   reader.cancel().catch(() => undefined);
 }

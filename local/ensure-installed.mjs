@@ -1,5 +1,5 @@
-// Installs the locked dependencies when they are missing or older than the lock file. Runs before
-// `npm start`, `npm test` and `npm run check`, on whatever Node the machine has, so it is plain JavaScript.
+// Installs the locked dependencies if they are missing or older than the lock file. It runs before `npm start`,
+// `npm test` and `npm run check`, on any Node that the machine has, so it is plain JavaScript.
 import { spawnSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,10 +10,10 @@ const modifiedMs = (path) => statSync(join(root, path), { throwIfNoEntry: false 
 
 if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.json')) {
   process.stderr.write('Installing dependencies (first run, or the lock file changed) ...\n');
-  // npm writes its progress to stdout, which belongs to the command the user asked for.
+  // npm writes its progress to stdout, which belongs to the user's command.
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
-  // `install` keeps to the lock file like `ci`, but neither fails where the file lacks another platform's optional
-  // packages nor empties node_modules under an instance that is running.
+  // `install` follows the lock file like `ci`. Unlike `ci`, it does not fail if the file lacks another platform's
+  // optional packages, and it does not empty node_modules under a running instance.
   const args = ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'];
   const { status } = spawnSync(npm, args, {
     cwd: root,
@@ -21,7 +21,9 @@ if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.jso
     shell: process.platform === 'win32',
   });
   if (status !== 0) {
-    process.stderr.write('npm install failed; see above. Fix it and run the command again.\n');
+    process.stderr.write(
+      'npm install failed; see above. Fix the problem and run the command again.\n',
+    );
     process.exit(1);
   }
 }

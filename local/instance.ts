@@ -1,4 +1,4 @@
-/** A whole instance on this machine: the Worker, and beside it the bridge. */
+/** Runs an instance on this machine: the Worker and the bridge. */
 
 import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
@@ -23,7 +23,7 @@ import { watchState } from './state/watch.ts';
 export interface Programs {
   readonly workerEntry: string;
   readonly wranglerConfig: string;
-  /** What runs `drawbridge`: a program and its first arguments. */
+  /** The program that runs `drawbridge`, and its first arguments. */
   readonly drawbridge: readonly [string, ...string[]];
 }
 
@@ -33,19 +33,19 @@ export interface InstanceOptions {
   readonly workspaceDir: string;
   readonly port: number;
   readonly model: ModelSettings;
-  /** Variables of the Worker beside its secret and its model (local/settings.ts). */
+  /** Variables of the Worker other than its secret and its model (local/settings.ts). */
   readonly workerSettings: Readonly<Record<string, string>>;
   readonly withBridge: boolean;
   readonly bridgeEnvironment: Readonly<Record<string, string>>;
-  /** Everything answers. Confinement is null without a bridge. */
+  /** Called when the Worker answers and the bridge is connected. `confinement` is null without a bridge. */
   onReady(ready: { url: string; confinement: Confinement | null }): Promise<void>;
-  /** Something a person at the terminal should know: one line. */
+  /** Shows the person at the terminal one line. */
   onNotice(line: string): void;
 }
 
 /**
- * Runs an instance until `signal` aborts, then rejects with its reason when every process is gone.
- * @throws {LocalError} if it cannot run, or cannot go on.
+ * Runs an instance until `signal` aborts. Rejects with the signal's reason once every process is gone.
+ * @throws {LocalError} if the instance cannot start or cannot go on.
  */
 export async function runInstance(options: InstanceOptions, signal: AbortSignal): Promise<never> {
   const claim = await claimState(options.state);
@@ -81,7 +81,7 @@ async function runClaimed(
   );
 }
 
-/** The Worker; when it keeps dying, its last words. */
+/** Runs the Worker. If the Worker keeps dying, shows the end of its log. */
 async function runLoggedWorker(
   { programs, state, port, model, workerSettings, onNotice }: InstanceOptions,
   log: LogFile,
@@ -120,7 +120,7 @@ function urlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The Worker answers: with or without a bridge, the instance is ready and stays so. */
+/** Runs when the Worker answers: starts the bridge, if there is one, and reports that the instance is ready. */
 async function serve(options: InstanceOptions, url: string, signal: AbortSignal): Promise<never> {
   if (!options.withBridge) {
     await options.onReady({ url, confinement: null });
@@ -136,7 +136,7 @@ async function serve(options: InstanceOptions, url: string, signal: AbortSignal)
     }
     if (status.event === 'disconnected') {
       isAway = true;
-      options.onNotice(`The bridge lost its connection (${status.reason}) and tries again.`);
+      options.onNotice(`The bridge lost its connection (${status.reason}) and is reconnecting.`);
     }
   };
   return await beside(
@@ -162,11 +162,11 @@ async function runBridge(
   await runBridgeProcess(bridge, signal);
 }
 
-/** Tells a death once where the next ones are the same. */
+/** Reports a death only if it differs from the one before. */
 function createRestartTeller(name: string, onNotice: (line: string) => void) {
   let told = '';
   return (death: string) => {
-    if (death !== told) onNotice(`${name} died (${death}) and is started again.`);
+    if (death !== told) onNotice(`${name} died (${death}) and is being restarted.`);
     told = death;
   };
 }

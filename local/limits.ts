@@ -1,41 +1,41 @@
-/** The limits of what runs on one machine. */
+/** The limits of a local instance. */
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** Everything on one machine: what `npm start` runs. */
+/** The limits of an instance that `npm start` runs. */
 export const LOCAL_LIMITS = {
-  /** A user's token is renewed with every command of its last day, so only an unused one ever expires. */
+  /** Lifetime of a user's token. A command in its last day (`renewTokenMs`) renews it: only an unused token expires. */
   userTokenMs: 30 * 24 * 60 * MINUTE,
   renewTokenMs: 24 * 60 * MINUTE,
-  /** A bridge gets a new token with every start of its process. */
+  /** Lifetime of a bridge's token. Each start of the bridge's process makes a new token. */
   bridgeTokenMs: 30 * 24 * 60 * MINUTE,
-  /** From the start of the Worker to its first healthy answer, and between two looks; usual is a tenth of a second. */
+  /** From the Worker's start to its first healthy answer, usually a tenth of a second; and between two checks. */
   healthyMs: 15 * SECOND,
   healthPollMs: 25,
-  /** Conversations that are woken after a start of the Worker, a few at a time: more than are ever at work at once. */
+  /** Conversations woken after a start of the Worker: in total, more than ever run at once; and in parallel. */
   maxWoken: 100,
   wokenAtOnce: 8,
-  /** A writing Worker has its table of alarms for a moment. */
+  /** How long reading the table of alarms waits while the Worker writes to it. */
   alarmsWaitMs: SECOND,
-  /** From the start of the bridge to its welcome; it tests the sandbox before. */
+  /** From the start of the bridge to its welcome; the bridge tests the sandbox first. */
   bridgeReadyMs: 30 * SECOND,
-  /** This many deaths within the window are a crash loop, which restarting does not mend. */
+  /** This many deaths within the window are a crash loop: another restart does not help. */
   crashWindowMs: 10 * SECOND,
   maxCrashes: 5,
-  /** The wait before the second restart within the window, doubled for each further one; the first is at once. */
+  /** The wait before the second restart within the window, doubled for each further one. The first has no wait. */
   restartMs: 100,
-  /** From SIGTERM to SIGKILL. The Worker would wait for open streams, and loses nothing by SIGKILL. */
+  /** From SIGTERM to SIGKILL. The Worker would wait for open streams; SIGKILL loses no data. */
   workerGraceMs: 500,
-  /** The bridge ends the commands it runs, see COMMAND_LIMITS.killGraceMs. */
+  /** From SIGTERM to SIGKILL. The bridge needs time to end its commands: see COMMAND_LIMITS.killGraceMs. */
   bridgeGraceMs: 5 * SECOND,
-  /** How often the state folder is looked at, and the free room of its disk below which its owner is told. */
+  /** Between two checks of the state folder; and the free bytes of its disk below which its owner is warned. */
   stateWatchMs: SECOND,
   minFreeBytes: 2 * MIB,
-  /** Bytes of a log file before it becomes the old one; one old one is kept. */
+  /** Bytes of a log file before it is renamed to `.old`. One old file is kept. */
   maxLogBytes: 5 * MIB,
-  /** UTF-16 units of the log's end that are shown when the Worker keeps dying. */
+  /** UTF-16 units of the log's end that are shown if the Worker keeps dying. */
   maxLogTailChars: 4 * KIB,
 } as const;

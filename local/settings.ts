@@ -1,9 +1,9 @@
-/** What the environment says of an instance: the model that answers, and settings of the Worker. */
+/** Reads the settings of an instance from the environment: its models, and other settings of the Worker. */
 import { LocalError } from '../machine/local-error.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
 import { chats, type ModelTable, parseModelTable } from '../shared/models.ts';
 
-/** Without a table, a base URL and a key there is no model, and the built-in demo answers. */
+/** `demo`: no table, no base URL and no key is set, so the built-in demo model answers. */
 export type ModelSettings =
   | { readonly kind: 'demo' }
   | {
@@ -12,7 +12,7 @@ export type ModelSettings =
       readonly models: readonly string[];
       /** The model that answers when a request names none. */
       readonly model: string | undefined;
-      /** The table, what stands for what it leaves out, and its keys: as the Worker reads them. */
+      /** The Worker's variables: the table, the defaults for its missing fields, and its keys. */
       readonly variables: Readonly<Record<string, string>>;
     }
   | {
@@ -25,14 +25,14 @@ export type ModelSettings =
 
 const OPENAI = 'https://api.openai.com/v1';
 
-/** @throws {LocalError} if OPENAI_BASE_URL is no web address, or MODELS no table whose keys are set. */
+/** @throws {LocalError} if OPENAI_BASE_URL is not an http(s) URL, MODELS is no table, or one of its keys is unset. */
 export function readModelSettings(env: NodeJS.ProcessEnv): ModelSettings {
   return env['MODELS'] ? readTableSettings(env, env['MODELS']) : readUpstreamSettings(env);
 }
 
 /**
- * The variables that hold keys of models, set or not.
- * @throws {LocalError} if MODELS is no table.
+ * The names of the variables for models' keys, set or not.
+ * @throws {LocalError} if MODELS is not a table.
  */
 export function modelKeyNames({ MODELS }: NodeJS.ProcessEnv): readonly string[] {
   const table = MODELS ? parseTable(MODELS) : [];
@@ -45,7 +45,10 @@ function readTableSettings(env: NodeJS.ProcessEnv, text: string): ModelSettings 
   const keys = table.flatMap(({ keyName }) => keyName ?? []);
   const missing = keys.find((name) => !env[name]);
   if (missing)
-    throw new LocalError('refused', `MODELS names the key ${missing}, which is not set.`);
+    throw new LocalError(
+      'refused',
+      `MODELS names the key ${missing}, which is not set: set it in the environment.`,
+    );
   const names = ['MODELS', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'OPENAI_MODEL', ...keys];
   const models = table.filter(chats).map(({ id }) => id);
   const set = names.map((name) => [name, env[name] ?? ''] as const);
@@ -68,7 +71,7 @@ function parseTable(text: string): ModelTable {
 
 function readUpstreamSettings(env: NodeJS.ProcessEnv): ModelSettings {
   const { OPENAI_API_KEY, OPENAI_BASE_URL, OPENAI_MODEL } = env;
-  // An empty variable is an unset one: that is how it is switched off for one command.
+  // An empty variable counts as unset: a person can switch it off this way for one command.
   const apiKey = OPENAI_API_KEY || undefined;
   const baseUrl = OPENAI_BASE_URL || (apiKey && OPENAI);
   if (!baseUrl) return { kind: 'demo' };
@@ -84,7 +87,7 @@ function requireWebAddress(baseUrl: string | undefined): void {
   );
 }
 
-/** The variables the Worker reads, without those that are unset. */
+/** The variables of the model that the Worker reads, without the unset ones. */
 export function modelVariables(settings: ModelSettings): Readonly<Record<string, string>> {
   if (settings.kind === 'demo') return {};
   if (settings.kind === 'table') return settings.variables;
@@ -96,7 +99,7 @@ export function modelVariables(settings: ModelSettings): Readonly<Record<string,
   };
 }
 
-/** Settings of the Worker that an instance passes on; wrangler.toml says what each is for. */
+/** Settings that an instance passes to the Worker; wrangler.toml explains each one. */
 const WORKER_SETTINGS = [
   'ALLOWED_ORIGINS',
   'TEXT_ONLY_MODELS',
@@ -104,7 +107,7 @@ const WORKER_SETTINGS = [
   'RATE_LIMIT_RUNS_PER_MINUTE',
 ] as const;
 
-/** The settings that are set, beside those of the model. */
+/** The settings that are set, except those of the model. */
 export function readWorkerSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   const entries = WORKER_SETTINGS.map((name) => [name, env[name] ?? ''] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));

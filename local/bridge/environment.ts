@@ -1,16 +1,16 @@
-/** The environment of a bridge: what node, its terminal and the programs of its commands need, and no secret by chance. */
+/** Chooses the environment of a bridge: what node, the terminal and commands need, and no accidental secret. */
 import { LocalError } from '../../machine/local-error.ts';
 import { modelKeyNames } from '../settings.ts';
 
-/** Names more of them, separated by commas: for the commands that the owner lets have the permission `all`. */
+/** Names more variables, separated by commas, for commands that the owner gives the permission `all`. */
 const PASS_ENV = 'DRAWBRIDGE_PASS_ENV';
 
-/** A name that ends in `_` stands for all that begin with it. None of them holds a password or a token by its purpose. */
+/** A name that ends in `_` stands for all names that begin with it. None is meant for a password or a token. */
 const PASSED_ON: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'LC_', 'TZ', 'PWD'],
   ...['TERM', 'TERMINFO', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'CLICOLOR', 'COLUMNS', 'LINES'],
   ...['TMPDIR', 'TMP', 'TEMP', 'XDG_', 'EDITOR', 'VISUAL', 'PAGER', 'HOSTNAME'],
-  // Keys stay with the agents; these say where the agents listen.
+  // The keys stay in their agents; these variables say where the agents listen.
   ...['SSH_AUTH_SOCK', 'SSH_AGENT_PID', 'GPG_TTY', 'GPG_AGENT_INFO', 'GNUPGHOME'],
   ...['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS'],
   ...['http_proxy', 'https_proxy', 'all_proxy', 'no_proxy', 'ftp_proxy'],
@@ -55,8 +55,8 @@ const PASSED_ON: readonly string[] = [
 ];
 
 /**
- * What of `own` a bridge gets: what is on the list or named by the owner. The keys of the models are never among it.
- * @throws {LocalError} where the owner names such a key.
+ * The part of `own` that a bridge gets: the names on the list and those that the owner adds. Never the keys of models.
+ * @throws {LocalError} if the owner adds a model's key.
  */
 export function bridgeEnvironment(own: NodeJS.ProcessEnv): Record<string, string> {
   const keys = new Set(modelKeyNames(own));
@@ -65,7 +65,7 @@ export function bridgeEnvironment(own: NodeJS.ProcessEnv): Record<string, string
   if (key !== undefined) {
     throw new LocalError(
       'refused',
-      `${PASS_ENV} names ${key}, the key of a model, which no command may have: leave it out.`,
+      `${PASS_ENV} names ${key}, a model's key. No command may have that key: remove it from the list.`,
     );
   }
   const entries = Object.entries(own).filter(
@@ -74,7 +74,7 @@ export function bridgeEnvironment(own: NodeJS.ProcessEnv): Record<string, string
   return Object.fromEntries(entries.map(([name, value]) => [name, value ?? '']));
 }
 
-/** Leaves this process no more than {@link bridgeEnvironment}: what it does not have, nothing below it can have. */
+/** Removes all other variables than {@link bridgeEnvironment} from this process: its children then cannot get them. */
 export function limitOwnEnvironment(): void {
   const kept = bridgeEnvironment(process.env);
   for (const name of Object.keys(process.env)) {

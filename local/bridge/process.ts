@@ -1,4 +1,4 @@
-/** The bridge of a local instance: a process of its own, so that neither side's end is the other's. */
+/** Runs the bridge of a local instance as its own process, so that bridge and Worker can die separately. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { BridgeStatus } from '../../machine/bridge-status.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -11,17 +11,17 @@ export interface BridgeProcess {
   readonly url: string;
   readonly state: State;
   readonly workspaceDir: string;
-  /** The program and its first arguments: what runs `drawbridge`. */
+  /** The program that runs `drawbridge`, and its first arguments. */
   readonly command: readonly [string, ...string[]];
-  /** See local/bridge/environment.ts: what the bridge does not have, no command can read. */
+  /** See local/bridge/environment.ts. No command can read a variable that the bridge lacks. */
   readonly environment: Readonly<Record<string, string>>;
   onStatus(status: BridgeStatus): void;
   onRestart(death: string): void;
 }
 
 /**
- * Runs the bridge until `signal` aborts, and starts it again whenever it dies.
- * @throws {LocalError} if the Worker refuses it, or it keeps dying.
+ * Runs the bridge until `signal` aborts, and restarts it whenever it dies.
+ * @throws {LocalError} if the Worker refuses the bridge, or the bridge keeps dying.
  */
 export async function runBridgeProcess(bridge: BridgeProcess, signal: AbortSignal): Promise<void> {
   const refused = new AbortController();
@@ -34,11 +34,11 @@ export async function runBridgeProcess(bridge: BridgeProcess, signal: AbortSigna
     if (status.event === 'failed') {
       failure = status.message;
       failures += 1;
-      // However long each start takes: what failed so often in a row, another start does not mend.
+      // Counts failures in a row, however long each start takes: another start does not help.
       if (failures >= LOCAL_LIMITS.maxCrashes) refused.abort(new LocalError('failed', failure));
     }
     bridge.onStatus(status);
-    // With an expired token it was bound to be refused: it ends by that, and gets a new one.
+    // The Worker refuses an expired token. The bridge then ends, and its next process gets a new token.
     if (status.event !== 'refused' || Date.now() >= expiresMs) return;
     refused.abort(new LocalError('failed', status.message));
   };
@@ -63,7 +63,7 @@ async function startBridge(bridge: BridgeProcess, now: Date): Promise<ChildProce
   const [program, ...first] = bridge.command;
   const args = [...first, 'connect', url, '--workspace', workspaceDir, '--state', state.dir];
   return spawn(program, args, {
-    // It asks its questions at our terminal. Our stdout is for the ready message alone.
+    // The bridge asks its questions at this process's terminal. Stdout is for the ready message alone.
     stdio: ['inherit', process.stderr, process.stderr, 'ipc'],
     env: { ...environment, DRAWBRIDGE_TOKEN: token },
   });

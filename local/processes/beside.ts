@@ -1,9 +1,9 @@
-/** Two things at once where neither outlives the other. */
+/** Runs two tasks at once so that neither outlives the other. */
 import { newDeferred } from '../../machine/deferred.ts';
 
 /**
- * Does `work` while `part` runs. When the work is over, however it ends, the part is told to end and waited for; when
- * the part fails, the work's signal aborts, and the part's failure is what is thrown.
+ * Runs `work` while `part` runs. When `work` settles, aborts the signal of `part` and waits for its end. If `part`
+ * fails, aborts the signal of `work` and throws the failure of `part`.
  */
 export async function beside<Result>(
   part: (signal: AbortSignal) => Promise<void>,
@@ -22,10 +22,10 @@ export async function beside<Result>(
   }
 }
 
-/** Rejects with the signal's reason once it aborts: the other side of a `Promise.race`. */
+/** Rejects with the signal's reason once it aborts; for a `Promise.race`. */
 export function whenAborted(signal: AbortSignal): Promise<never> {
   const { promise, reject } = newDeferred<never>();
-  // The race may be over by then; a loser's rejection is nobody's error.
+  // The race may be over by then; the rejection of the loser is not an error.
   promise.catch(() => {});
   signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   if (signal.aborted) reject(signal.reason);

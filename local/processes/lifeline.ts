@@ -1,10 +1,10 @@
-/** Ties a process that knows nothing of us to our own life. */
+/** Makes a child process end when this process ends, even by SIGKILL. */
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * Kills the child when this process ends in a way that leaves it no time to do so (SIGKILL, a crash). A shell of its own
- * waits at a pipe that only this process holds: a line means the child is gone, the pipe's end that we are. No
- * polling, so no moment between, and it is the same on Linux and macOS (`prctl` and `kqueue` are not).
+ * Kills the child if this process ends without a chance to do so (SIGKILL, a crash). A shell reads from a pipe that
+ * only this process holds: a line means that the child has ended, the pipe's end means that this process has ended.
+ * This needs no polling, so it leaves no gap, and works on both Linux and macOS (`prctl` and `kqueue` do not).
  */
 export function tieToUs(child: ChildProcess): void {
   if (child.pid === undefined) return;
@@ -13,15 +13,15 @@ export function tieToUs(child: ChildProcess): void {
     ['-c', 'read -r _ || kill -KILL "$1"', GUARD_NAME, `${child.pid}`],
     {
       stdio: ['pipe', 'ignore', 'ignore'],
-      // Out of the terminal's group: Ctrl-C must not end the guard before the guarded.
+      // Outside the terminal's process group: Ctrl-C must not end the guard before the child.
       detached: true,
     },
   );
-  // A guard that was killed takes no line; then there is nobody to tell.
+  // Writing to a killed guard fails; there is no guard to tell then.
   guard.stdin.on('error', () => {});
-  // Said as soon as the child is gone: from then on its pid may be given to another program.
+  // Written as soon as the child has ended: the system may then give its pid to another program.
   child.once('exit', () => guard.stdin.end('gone\n'));
 }
 
-/** What `ps` shows it as. */
+/** The guard's name in `ps`. */
 const GUARD_NAME = 'drawbridge-lifeline';

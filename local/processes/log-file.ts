@@ -1,15 +1,15 @@
-/** A log file of bounded size, whose end is at hand. */
+/** A log file of bounded size that also keeps its end in memory. */
 import { appendFileSync, renameSync, statSync } from 'node:fs';
 import { LOCAL_LIMITS } from '../limits.ts';
 
 export interface LogFile {
-  /** Writes at once, so that the last words of a process are there when it is reported dead. */
+  /** Writes at once, so that the last output of a process is in the log when its death is reported. */
   append(text: string): void;
   /** The last lines of this run. */
   tail(): string[];
 }
 
-/** Opens the log for appending. What is full becomes `<path>.old`. */
+/** Opens the log for appending. Renames a full log to `<path>.old`. */
 export function openLogFile(path: string): LogFile {
   let bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   let end = '';
@@ -27,7 +27,7 @@ export function openLogFile(path: string): LogFile {
       try {
         write(text);
       } catch {
-        // The disk is full, say. A gap in the log is better than the end of all that runs.
+        // For example a full disk. A gap in the log is better than the end of the instance.
       }
     },
     tail: () => end.split('\n').filter((line) => line !== ''),

@@ -1,4 +1,4 @@
-/** Keeps a child process alive until it is told to end. */
+/** Restarts a child process until it is told to end. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../../machine/local-error.ts';
@@ -7,17 +7,17 @@ import { LOCAL_LIMITS } from '../limits.ts';
 export interface Supervision {
   /** From SIGTERM to SIGKILL. */
   readonly graceMs: number;
-  /** The child died and is about to be started again; `death` says how, as in "exit code 1". */
+  /** Called before a restart. `death` says how the child died, for example "exit code 1". */
   onRestart?(death: string): void;
-  /** What the child itself said of its death, where it did: it says more than an exit code. */
+  /** The child's own reason for its death, if it gave one: it says more than an exit code. */
   lastWords?(): string | undefined;
 }
 
 /**
- * Starts a child, and starts it again whenever it dies: at once, then after ever longer waits. Resolves after `signal`
- * has aborted and the child is gone; nothing is left then but what the child itself has left. A child must not hand its
- * pipes to children of its own, since it counts as alive until they are closed.
- * @throws {LocalError} if it dies again and again.
+ * Starts a child and restarts it whenever it dies: at once, then after longer and longer waits. Resolves after `signal`
+ * has aborted and the child has ended; only processes that the child itself left behind can remain. A child must not
+ * pass its pipes to its own children: it counts as alive until they are closed.
+ * @throws {LocalError} if the child keeps dying.
  */
 export async function supervise(
   name: string,
@@ -38,7 +38,7 @@ export async function supervise(
   }
 }
 
-/** How long to wait after the last of these deaths (times in ms, ascending). Undefined: this is a crash loop. */
+/** How many ms to wait after the last of these deaths (times in ms, ascending). Undefined in a crash loop. */
 export function restartWaitMs(deaths: readonly number[]): number | undefined {
   const windowStart = (deaths.at(-1) ?? 0) - LOCAL_LIMITS.crashWindowMs;
   const recent = deaths.filter((time) => time > windowStart).length;
@@ -46,7 +46,7 @@ export function restartWaitMs(deaths: readonly number[]): number | undefined {
   return recent <= 1 ? 0 : LOCAL_LIMITS.restartMs * 2 ** (recent - 2);
 }
 
-/** Waits until the child is gone, which it is made to be once `signal` aborts. Says how it ended. */
+/** Waits until the child has ended, and ends it once `signal` aborts. Resolves to how it ended. */
 async function runToEnd(
   child: ChildProcess,
   graceMs: number,
@@ -58,7 +58,7 @@ async function runToEnd(
     child.kill('SIGTERM');
     killing = setTimeout(() => child.kill('SIGKILL'), graceMs);
   };
-  // A child that cannot be started, or not be sent a message. It is followed by 'close' like any other end.
+  // The child cannot be started, or cannot get a message. 'close' follows as after any other end.
   child.on('error', (error) => {
     failure = error.message;
   });
@@ -76,5 +76,5 @@ async function runToEnd(
   }
 }
 
-/** The loop's condition sees the abort; there is nothing else to do about it. */
+/** The loop's condition checks for the abort. */
 function ignoreAbort(): void {}

@@ -1,4 +1,4 @@
-/** The Worker's address: its port before the start, its health after it. */
+/** Checks the Worker's port before the start and its health after the start. */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,7 +6,10 @@ import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
-/** Asks before anything is started on it. @throws {LocalError} if the port is taken or not ours to open. 0, any free port, always can be had. */
+/**
+ * Checks the port before the Worker starts on it. Port 0 always passes: it stands for any free port.
+ * @throws {LocalError} if another program has the port, or this user may not open it.
+ */
 export async function requireFreePort(port: number): Promise<void> {
   const server = createServer();
   try {
@@ -15,7 +18,7 @@ export async function requireFreePort(port: number): Promise<void> {
   } catch (error) {
     const reason = isSystemError(error, 'EADDRINUSE')
       ? 'is in use by another program'
-      : 'may not be opened by you';
+      : 'is not one that you may open';
     throw new LocalError(
       'refused',
       `Port ${port} ${reason}: choose another with --port, or 0 for any free one.`,
@@ -46,7 +49,7 @@ async function askHealth(url: string, signal: AbortSignal): Promise<string> {
     await response.body?.cancel();
     return `${response.status}`;
   } catch {
-    // Not listening yet, or being restarted: the next try will tell.
+    // The Worker is not listening yet, or is being restarted: the next try shows it.
     return 'no answer';
   }
 }

@@ -1,9 +1,9 @@
-/** The Worker as one module, built from its sources with every start. */
+/** Builds the Worker as one module from its sources; every start does this. */
 import { LocalError } from '../../machine/local-error.ts';
 
-/** Bundles `entry` into `outfile`. @throws {LocalError} with the first error of the sources. */
+/** Bundles `entry` into `outfile`. @throws {LocalError} with the first error in the sources. */
 export async function bundleWorker(entry: string, outfile: string): Promise<void> {
-  // Loaded here: commands that build nothing start without it.
+  // Imported only here: commands that build nothing start without esbuild.
   const { build, stop } = await import('esbuild');
   building += 1;
   try {
@@ -25,16 +25,16 @@ export async function bundleWorker(entry: string, outfile: string): Promise<void
     });
   } finally {
     building -= 1;
-    // The builds run in one process of esbuild's own, which would stay as long as this one. Ended under another build, it
-    // would leave that one waiting for ever.
+    // esbuild runs all builds in one child process, which lives as long as this process unless it is stopped. Stopping
+    // it during another build would leave that build waiting for ever.
     if (building === 0) await stop();
   }
 }
 
-/** Builds under way in this process. */
+/** The number of builds in progress in this process. */
 let building = 0;
 
-/** esbuild's message is a headline and one line for each error. */
+/** The first error: esbuild's message is a headline and then one line for each error. */
 function firstLineOf(error: unknown): string {
   const [headline, first] = String(error instanceof Error ? error.message : error).split('\n');
   return first ?? headline ?? '';

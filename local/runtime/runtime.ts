@@ -1,4 +1,4 @@
-/** The Worker on workerd itself: its configuration, its process, its one socket. */
+/** Runs the Worker on workerd: writes its configuration, runs its process, opens its one socket. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -15,24 +15,24 @@ import type { WranglerConfig } from './wrangler-config.ts';
 
 export interface Runtime {
   readonly wrangler: WranglerConfig;
-  /** Holds the module, and gets the configuration. */
+  /** Contains the module; the configuration is written here. */
   readonly buildDir: string;
   readonly moduleFile: string;
   readonly storageDir: string;
-  /** 0 is any free port; it stays the same for every further start. */
+  /** 0 is any free port. Restarts use the port of the first start. */
   readonly port: number;
-  /** What the Worker finds in `env`. Secrets: they are given to the process in its environment and nowhere else. */
+  /** The Worker's `env`, with secrets. The process gets them only in its environment. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Takes everything workerd writes. */
+  /** Gets all output of workerd. */
   readonly log: LogFile;
-  /** The port is open, for the first time or again. */
+  /** Called when the port is open, after each start. */
   onListening(port: number): void;
   onRestart(death: string): void;
 }
 
 /**
- * Runs the Worker until `signal` aborts, and starts it again whenever it dies.
- * @throws {LocalError} if it keeps dying.
+ * Runs the Worker until `signal` aborts, and restarts it whenever it dies.
+ * @throws {LocalError} if the Worker keeps dying.
  */
 export async function runWorker(runtime: Runtime, signal: AbortSignal): Promise<void> {
   const { wrangler, buildDir, moduleFile, variables } = runtime;
@@ -60,7 +60,7 @@ function startWorkerd(
   const child = spawn(workerdPath(), args, {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     env: variables,
-    // Out of the terminal's group: on Ctrl-C the bridge ends first, then the Worker.
+    // Outside the terminal's process group: on Ctrl-C the bridge ends first, then the Worker.
     detached: true,
   });
   tieToUs(child);
@@ -71,7 +71,7 @@ function startWorkerd(
   return child;
 }
 
-/** Of workerd's side; the fourth entry of its `stdio`. */
+/** The file descriptor in workerd: the fourth entry of `stdio`. */
 const CONTROL_FD = 3;
 
 const ListenMessage = z.object({
@@ -87,7 +87,7 @@ function readControl(control: Readable, onListening: (port: number) => void): vo
   });
 }
 
-/** The real binary: `workerd` in `.bin` may be a Node script around it, which would die without it. */
+/** The binary itself: `workerd` in `.bin` may be a Node script, whose death would leave the binary running. */
 function workerdPath(): string {
   const module: unknown = createRequire(import.meta.url)('workerd');
   return z.object({ default: z.string() }).parse(module).default;

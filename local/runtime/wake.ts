@@ -1,4 +1,4 @@
-/** After a start of the Worker: makes the runs go on that were at work when the Worker last ended. */
+/** Resumes, after a start of the Worker, the runs that were in progress when the Worker last ended. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -18,8 +18,8 @@ export interface Started {
 }
 
 /**
- * Reads every conversation that has set an alarm, as any client could: whoever reads a conversation makes its run go
- * on. Never rejects: without it the alarms themselves wake the conversations, within a minute.
+ * Reads every conversation that has an alarm, as any client could: reading a conversation resumes its run. Never
+ * rejects: if this fails, the alarms themselves wake the conversations within a minute.
  */
 export async function wakeConversations(
   { url, state, log }: Started,
@@ -41,11 +41,11 @@ export async function wakeConversations(
   }
 }
 
-/** The conversations with an alarm, the nearest first: those that ask a model have it within a minute. */
+/** The conversations with an alarm, the next alarm first. A conversation that asks a model has one within a minute. */
 function readAlarms(storageDir: string): string[] {
   const path = join(storageDir, uniqueKeyOf('Conversation'), 'metadata.sqlite');
   if (!existsSync(path)) return [];
-  // workerd's own table; it has it open, and two processes may.
+  // The table belongs to workerd, which has it open; SQLite allows a second process.
   using database = new DatabaseSync(path, { readOnly: true, timeout: LOCAL_LIMITS.alarmsWaitMs });
   return database
     .prepare('select actor_name as id from _cf_ALARM order by scheduled_time limit ?')

@@ -1,12 +1,12 @@
-/** The configuration of workerd, in its own language (node_modules/workerd/workerd.capnp). */
+/** Writes the configuration of workerd in Cap'n Proto (schema: node_modules/workerd/workerd.capnp). */
 import type { WranglerConfig } from './wrangler-config.ts';
 
-/** The names that workerd's command line refers to: see local/runtime/runtime.ts. */
+/** Names that workerd's command line refers to: see local/runtime/runtime.ts. */
 export const CONFIG = { constant: 'config', socket: 'http', storage: 'storage' } as const;
 
 /**
- * The text of the configuration. It holds no secret and no path: variables come from the environment of the process,
- * the address and the folder from its command line, the module lies beside it.
+ * The text of the configuration. It contains no secret and no path: variables come from the environment of the process,
+ * the address and the storage folder from its command line. The module is in the same folder.
  */
 export function workerdConfig(
   wrangler: WranglerConfig,
@@ -47,7 +47,7 @@ ${lines([
 `;
 }
 
-/** Names the folder of a class's objects within the storage, and enters their ids: to change it is to lose them. */
+/** Names the folder of a class's objects in the storage, and is part of their ids: a change loses all objects. */
 export function uniqueKeyOf(className: string): string {
   return `drawbridge-${className}`;
 }

@@ -1,4 +1,4 @@
-/** What the local runtime takes over from `wrangler.toml`, so that both run the same Worker. */
+/** Reads from `wrangler.toml` what the local runtime needs to run the same Worker. */
 import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 
@@ -8,14 +8,14 @@ export interface WranglerConfig {
   readonly durableObjects: readonly { readonly binding: string; readonly className: string }[];
 }
 
-/** Reads the project's own file. @throws if it is not written the way this repository writes it. */
+/** Reads the project's own file. @throws if its form differs from the file in this repository. */
 export async function readWranglerConfig(path: string): Promise<WranglerConfig> {
   return parseWranglerConfig(await readFile(path, 'utf8'));
 }
 
 /**
- * Not a TOML parser: it reads the few lines it needs of one file in this repository, which a test holds to it. That
- * is less to trust than a parser for a language that nothing else here uses.
+ * Not a TOML parser: it reads the few lines that it needs from one file in this repository, and a test checks that
+ * file. A parser would be more code to trust, for a language that nothing else here uses.
  */
 export function parseWranglerConfig(toml: string): WranglerConfig {
   const date = /^compatibility_date = "(.+)"$/m.exec(toml)?.[1];

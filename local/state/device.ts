@@ -1,4 +1,4 @@
-/** This machine as a device that may approve calls: its key pair, and its place in the bridge's list. */
+/** Makes this machine a device that may approve calls: its key pair, and its entry in the bridge's list. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -15,8 +15,8 @@ export const Device = z.object({
 export type Device = z.infer<typeof Device>;
 
 /**
- * This machine's device. `devices.json` is the list of enrolled devices that the bridge reads; it begins with this one
- * and is never written again here, so a device that its owner has struck from the list stays out.
+ * This machine's device. `devices.json` is the list of enrolled devices that the bridge reads. It is created with this
+ * device and never rewritten here: a device that its owner removes from the list stays out.
  */
 export async function openDevice(stateDir: string): Promise<Device> {
   const device = await openStateFile(join(stateDir, 'device.json'), Device, newDevice);

@@ -1,4 +1,4 @@
-/** Which instance runs on a state, and where it answers: at most one, and others can find it. */
+/** Keeps at most one instance running on a state, and lets other processes find its URL. */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
@@ -9,23 +9,23 @@ import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { locateState, type StateLocation } from './folder.ts';
 import type { State } from './state.ts';
 
-/** A running instance, as `instance.json` in its state folder tells of it. */
+/** A running instance, as written in `instance.json` in its state folder. */
 const Instance = z.object({ url: z.url(), pid: z.int() });
 export type Instance = z.infer<typeof Instance>;
 
 /** This process's claim on a state. It ends with `release` or with the process. */
 export interface Claim {
-  /** Tells others where the instance answers. */
+  /** Publishes the instance's URL. */
   announce(url: string): Promise<void>;
   release(): Promise<void>;
 }
 
-/** Claims the state for this process. @throws {LocalError} if an instance runs on it, with its URL. */
+/** Claims the state for this process. @throws {LocalError} with the URL of the instance that already runs on it. */
 export async function claimState(state: State): Promise<Claim> {
   const lock = takeLock(lockPath(state.dir));
   if (!lock.isTaken) throw await alreadyRunning(state.dir);
   const path = instancePath(state.dir);
-  // One that was killed has left its address, where anything may answer by now.
+  // A killed instance leaves its address behind, where another program may answer now.
   await rm(path, { force: true, recursive: true });
   return {
     announce: async (url) => replaceFile(path, JSON.stringify({ url, pid: process.pid })),
@@ -36,15 +36,15 @@ export async function claimState(state: State): Promise<Claim> {
   };
 }
 
-/** The instance that runs for this workspace or on this state folder, if one does. Makes nothing. */
+/** The instance that runs for this workspace or on this state folder, if any. Creates nothing. */
 export async function findInstance(location: StateLocation): Promise<Instance | undefined> {
   const dir = await locateState(location);
   return isLocked(lockPath(dir)) ? await readInstance(dir) : undefined;
 }
 
 /**
- * The instances whose state is kept, of this folder and of those above it, the nearest first. They end at the first
- * folder that can be no workspace.
+ * The instances with a state folder for this folder and the folders above it, the nearest first. The search ends at the
+ * first folder that cannot be a workspace.
  */
 export async function listLocations(
   folder: string,
@@ -64,11 +64,11 @@ async function alreadyRunning(dir: string): Promise<LocalError> {
   const where = instance ? `at ${instance.url} (process ${instance.pid})` : 'and is starting';
   return new LocalError(
     'refused',
-    `Drawbridge already runs for this workspace ${where}: use that one, end it, or give another --state.`,
+    `Drawbridge already runs for this workspace ${where}: use it, end it, or give another --state.`,
   );
 }
 
-/** Undefined while the instance is still starting: it has the lock, but no URL yet. */
+/** Undefined while the instance is still starting: it has the lock but no URL yet. */
 async function readInstance(dir: string): Promise<Instance | undefined> {
   const text = await readIfThere(instancePath(dir));
   try {

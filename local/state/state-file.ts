@@ -1,10 +1,10 @@
-/** A JSON file of the state folder: made on first use, checked whenever it is read. */
+/** Reads a JSON file of the state folder: makes it on first use, and checks it at every reading. */
 
 import type * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import { readOrCreate } from '../../machine/private-files.ts';
 
-/** The checked value of the file; without one, `make` gives it. @throws {LocalError} that names a damaged file. */
+/** The checked value of the file. Without a file, `make` makes it. @throws {LocalError} that names a damaged file. */
 export async function openStateFile<Schema extends z.ZodType>(
   path: string,
   schema: Schema,
@@ -16,7 +16,7 @@ export async function openStateFile<Schema extends z.ZodType>(
   } catch (error) {
     throw new LocalError(
       'refused',
-      `${path} is damaged: mend it, or remove it to have a new one made.`,
+      `${path} is damaged: repair it, or remove it so that Drawbridge makes a new one.`,
       {
         cause: error,
       },

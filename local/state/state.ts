@@ -1,4 +1,4 @@
-/** The state of one instance: its secret, its identity, its tokens. Made on first use, kept from then on. */
+/** The state of one instance: its secret, its ids, its token. Made on first use, kept from then on. */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -16,25 +16,25 @@ import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './
 import { openStateFile } from './state-file.ts';
 import { isTokenFresh, mintToken } from './tokens.ts';
 
-/** What is in the state folder. `authSecret` and the device's private key never leave this machine. */
+/** The content of the state folder. `authSecret` and the device's private key never leave this machine. */
 export interface State {
   readonly dir: string;
-  /** HS256 key of every token, as text: base64url where we made it. */
+  /** HS256 key of every token, as text. Drawbridge writes it as base64url. */
   readonly authSecret: string;
   readonly bridgeId: string;
   readonly device: Device;
-  /** Where the Durable Objects live. */
+  /** The folder of the Durable Objects. */
   readonly storageDir: string;
   readonly logsDir: string;
-  /** What is built anew with every start. */
+  /** The folder of the files that each start builds again. */
   readonly buildDir: string;
 }
 
 const BridgeFile = z.object({ bridgeId: BridgeId });
 
 /**
- * Opens the state of an instance, and makes what is missing of it.
- * @throws {LocalError} if the folder cannot be used, or a file in it is not what we wrote.
+ * Opens the state of an instance, and makes its missing parts.
+ * @throws {LocalError} if the folder cannot be used, or a file in it is damaged.
  */
 export async function openState(location: StateLocation): Promise<State> {
   const dir = await locateState(location);
@@ -50,7 +50,7 @@ export async function openState(location: StateLocation): Promise<State> {
   return { dir, authSecret, bridgeId, device, ...folders };
 }
 
-/** The user's token as kept in the state folder; a new one when the kept one is about to expire. */
+/** The user's token from the state folder; a new one if there is none, or if it expires soon. */
 export async function readUserToken(state: State, now: Date): Promise<string> {
   const path = join(state.dir, 'token');
   const kept = await readIfThere(path);
@@ -59,7 +59,7 @@ export async function readUserToken(state: State, now: Date): Promise<string> {
   try {
     replaceFile(path, token);
   } catch {
-    // A full disk, say. The token is as good where it cannot be kept.
+    // For example a full disk. The token is valid even if it cannot be kept.
   }
   return token;
 }
@@ -71,7 +71,7 @@ async function openSecret(path: string): Promise<string> {
   if (decoded.ok) return secret;
   throw new LocalError(
     'refused',
-    `${path} is damaged (it ${decoded.problem}): write a new secret into it, such as \`npm run secret\` prints.`,
+    `${path} is damaged (it ${decoded.problem}): write a new secret into it; \`npm run secret\` prints one.`,
   );
 }
 

@@ -1,10 +1,10 @@
-/** The bearer tokens of a local instance: JWTs that its own secret signs. */
+/** Makes and checks the bearer tokens of a local instance: JWTs signed with its own secret. */
 import { jwtVerify, SignJWT } from 'jose';
 import { LocalError } from '../../machine/local-error.ts';
 import { decodeSecret, TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
-/** What a token allows: all that its account may do, or to be one bridge. */
+/** What a token allows: everything that its account may do, or only running one bridge. */
 export type Grant =
   | { readonly scope: 'user' }
   | { readonly scope: 'bridge'; readonly bridgeId: string };
@@ -14,7 +14,7 @@ export const LOCAL_ACCOUNT = 'local';
 
 const ALGORITHM = 'HS256';
 
-/** A new token. `authSecret` is written as the Worker has it in AUTH_SECRET. */
+/** A new token. `authSecret` has the form of the Worker's AUTH_SECRET. */
 export async function mintToken(authSecret: string, grant: Grant, now: Date): Promise<string> {
   const lifeMs = grant.scope === 'user' ? LOCAL_LIMITS.userTokenMs : LOCAL_LIMITS.bridgeTokenMs;
   const claims = {
@@ -31,7 +31,7 @@ export async function mintToken(authSecret: string, grant: Grant, now: Date): Pr
     .sign(keyOf(authSecret));
 }
 
-/** Whether the token is one of this secret and does not expire within the day. */
+/** Whether this secret signed the token and the token stays valid for another `renewTokenMs`. */
 export async function isTokenFresh(authSecret: string, token: string, now: Date): Promise<boolean> {
   try {
     await jwtVerify(token, keyOf(authSecret), {
@@ -42,7 +42,7 @@ export async function isTokenFresh(authSecret: string, token: string, now: Date)
     });
     return true;
   } catch {
-    // Expired, of another secret or damaged: whatever it is, the answer is a new one.
+    // Expired, signed with another secret, or damaged: the caller makes a new token in each case.
     return false;
   }
 }

@@ -1,4 +1,4 @@
-/** Looks after the state folder while something runs on it: it can be deleted, made read-only, or its disk be full. */
+/** Watches the state folder in use: a person may delete it or make it read-only, and its disk may fill up. */
 import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -6,9 +6,9 @@ import { LocalError } from '../../machine/local-error.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
 /**
- * Until `signal` aborts, tells each trouble once when it comes and once when it is over: it may pass by itself, and what
- * can go on does.
- * @throws {LocalError} if the folder is gone: what runs on it would lose everything it stores from then on.
+ * Until `signal` aborts, reports each problem once when it begins and once when it is over. A problem does not end the
+ * watch: it may pass by itself.
+ * @throws {LocalError} if the folder is gone: everything stored from then on would be lost.
  */
 export async function watchState(
   dir: string,
@@ -44,6 +44,6 @@ async function troubleWith(dir: string): Promise<string | undefined> {
 function gone(dir: string): LocalError {
   return new LocalError(
     'failed',
-    `The state folder ${dir} was deleted while Drawbridge ran, with its conversations and keys. Start Drawbridge again for a new one.`,
+    `The state folder ${dir} was deleted, with its conversations and keys, while Drawbridge was running. Start Drawbridge again to make a new one.`,
   );
 }

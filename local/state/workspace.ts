@@ -1,4 +1,4 @@
-/** The folder an instance works in. */
+/** Checks the folder that an instance works in. */
 import { realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { relative, resolve, sep } from 'node:path';
@@ -6,7 +6,7 @@ import { LocalError } from '../../machine/local-error.ts';
 
 /**
  * The real path of a folder that can be a workspace.
- * @throws {LocalError} if there is no such folder, or it is so wide that the agent would have the whole account.
+ * @throws {LocalError} if the folder does not exist, or contains the home folder: the agent would get all of it.
  */
 export async function resolveWorkspace(dir: string): Promise<string> {
   const path = await realpath(resolve(dir)).catch(() => undefined);
@@ -17,13 +17,13 @@ export async function resolveWorkspace(dir: string): Promise<string> {
   if (contains(path, home)) {
     throw new LocalError(
       'refused',
-      `The workspace must be the folder of one project, not ${path}, which holds your whole home folder.`,
+      `The workspace must be the folder of one project, not ${path}, which contains your home folder.`,
     );
   }
   return path;
 }
 
-/** Whether `path` is `folder` or lies inside it; both are absolute real paths. */
+/** Whether `path` is `folder` or is inside it; both are absolute real paths. */
 export function contains(folder: string, path: string): boolean {
   const way = relative(folder, path);
   return way === '' || !(way === '..' || way.startsWith(`..${sep}`) || resolve(way) === way);

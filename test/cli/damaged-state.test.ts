@@ -94,7 +94,7 @@ test('a bridge that cannot run says why to the up that started it, which ends wi
   const place = newPlace();
   const env = { FAKE_BRIDGE: 'failing' };
   const { code, stderr } = await runDrawbridge(upArguments(place), { env });
-  const died = 'The bridge died (The disk is full.) and is started again.\n';
+  const died = 'The bridge died (The disk is full.) and is being restarted.\n';
   const ended =
     /drawbridge: (The disk is full\.|The bridge keeps dying \(The disk is full\.\)\.)\n$/;
   expect([code, stderr]).toEqual([1, expect.stringMatching(ended)]);

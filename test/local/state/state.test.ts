@@ -151,7 +151,7 @@ describe('the place of a state', () => {
       symlinkSync(workspaceDir, join(workspaceDir, 'link'));
       const stateDir = join(workspaceDir, name);
       await expect(openState({ workspaceDir, stateDir })).rejects.toThrow(
-        /must not hold one another/,
+        /must not contain each other/,
       );
     },
   );
@@ -161,7 +161,7 @@ describe('the place of a state', () => {
     const workspaceDir = join(stateDir, 'workspace');
     mkdirSync(workspaceDir);
     await expect(openState({ workspaceDir, stateDir })).rejects.toThrow(
-      /must not hold one another/,
+      /must not contain each other/,
     );
   });
 
@@ -175,15 +175,15 @@ describe('the place of a state', () => {
     const location = newLocation();
     mkdirSync(location.stateDir, { mode: 0o755 });
     writeFileSync(join(location.stateDir, 'thesis.txt'), '');
-    await expect(openState(location)).rejects.toThrow(/holds other files/);
+    await expect(openState(location)).rejects.toThrow(/contains other files/);
     expect(modeOf(location.stateDir)).toBe('755');
     expect(readdirSync(location.stateDir)).toEqual(['thesis.txt']);
   });
 });
 
 test.each([
-  ['/', /holds your whole home folder/],
-  [homedir(), /holds your whole home folder/],
+  ['/', /contains your home folder/],
+  [homedir(), /contains your home folder/],
   ['/there/is/no/such/folder', /is not a folder/],
   [import.meta.filename, /is not a folder/],
 ])('%s is no workspace', async (workspaceDir, reason) => {
