@@ -1,17 +1,17 @@
-/** The API's short answers: those that are neither documents nor lists. */
+/** The API's short answers, which are neither documents nor lists. */
 import * as z from 'zod';
 import { ResponseStatus } from './documents.ts';
 import { CallId, DocumentId, ResponseId } from './ids.ts';
 import { ApprovalAnswer } from './tunnel.ts';
 
-/** `GET /health`: the Worker runs. It says nothing of objects, bridges or the model. */
+/** `GET /health`: the Worker runs. It does not check objects, bridges or the model. */
 export const Health = z.object({ status: z.literal('ok') });
 
-/** `POST chat/completions/{id}/cancel`: the status at this moment; the run's own `done` says how it really ended. */
+/** `POST chat/completions/{id}/cancel`: the status at this moment. The run's `done` event says how the run ended. */
 export const Cancelled = z.object({ id: ResponseId, status: ResponseStatus });
 export type Cancelled = z.infer<typeof Cancelled>;
 
-/** `POST conversations/{id}/approvals/{callId}`: the answer counted, or the bridge has not refused it so far. */
+/** `POST conversations/{id}/approvals/{callId}`: the answer counted, or the bridge has not refused it yet. */
 export const ApprovalTaken = z.object({
   callId: CallId,
   decision: ApprovalAnswer.shape.decision,

@@ -1,23 +1,23 @@
-/** What a person approves and a device signs: the question as it was shown, with the answer in it. Same on every side. */
+/** What a person approves and a device signs: the question as shown, together with the answer. All sides share this. */
 import * as z from 'zod';
 import { Diff, Metadata } from './documents.ts';
 import { BridgeId, CallId, type ConversationId, DeviceId } from './ids.ts';
 
-/** Of a file's bytes, in hexadecimal; null where there is no file. */
+/** The SHA-256 of a file's bytes in hexadecimal; null without a file. */
 const FileHash = z.string().nullable();
 
-/** A change to one file. The hashes tell exactly which bytes give way to which. */
+/** A change to one file. The hashes name the exact bytes before and after it. */
 const EditProposal = z.object({
   kind: z.literal('edit'),
   tool: z.string(),
-  /** Where the path of the call really leads, relative to the workspace. */
+  /** The real path behind the call's path, relative to the workspace. */
   path: z.string(),
   operation: z.enum(['create', 'edit', 'delete']),
-  /** The changed lines, in order. Empty where the file goes, and where it stays as it is. */
+  /** The changed lines, in order. Empty if the file is deleted or stays the same. */
   diff: z.array(Diff),
   beforeHash: FileHash,
   afterHash: FileHash,
-  /** Only where the diff is too long to be shown whole: so many UTF-16 units of it are left out. */
+  /** Only for a diff that is too long to show: the number of UTF-16 units left out. */
   cut: z.object({ chars: z.int().positive() }).optional(),
 });
 
@@ -25,14 +25,14 @@ const CommandProposal = z.object({
   kind: z.literal('command'),
   tool: z.string(),
   command: z.string(),
-  /** Where it runs, relative to the workspace. */
+  /** The command's folder, relative to the workspace. */
   folder: z.string(),
   /** Sorted by name. */
   permissions: z.array(z.string()),
   background: z.boolean(),
-  /** Null where nothing ends it. */
+  /** Null without a time limit. */
   timeLimitMs: z.int().positive().nullable(),
-  /** What holds it; `none` also for a command that is let out of its sandbox. */
+  /** The sandbox of the command. `none` also for a command that may leave the sandbox. */
   confinement: z.enum(['bubblewrap', 'none']),
 });
 
@@ -40,18 +40,18 @@ const CallProposal = z.object({
   kind: z.literal('call'),
   tool: z.string(),
   arguments: Metadata,
-  /** Only of a tool that a server of the machine's owner offers: which one, by which definition. */
+  /** Only for an offered tool: its server, its name there, and the digest of its definition. */
   offer: z.object({ server: z.string(), tool: z.string(), definition: z.string() }).optional(),
 });
 
-/** What will happen if a person allows it, as an object. */
+/** What will happen if a person allows the call. */
 export const Proposal = z.discriminatedUnion('kind', [EditProposal, CommandProposal, CallProposal]);
 export type Proposal = z.infer<typeof Proposal>;
 
-/** Random text that the bridge makes for each question: an answer with another nonce answers another question. */
+/** Random text that the bridge makes for each question. An answer with another nonce belongs to another question. */
 export const Nonce = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/);
 
-/** A question as a device is shown it. With the id of its conversation it is all that a signature needs. */
+/** A question as a device shows it. A signature needs only this and the id of the conversation. */
 export const Asked = z.object({
   callId: CallId,
   bridgeId: BridgeId,
@@ -65,20 +65,20 @@ export interface ApprovalQuestion extends Asked {
   readonly conversationId: z.infer<typeof ConversationId>;
 }
 
-/** How far an approval reaches. The signature covers it, so that an edge cannot make an approval reach farther. */
+/** How far an approval reaches. The signature covers the grant, so that an edge cannot widen it. */
 export interface Grant {
   readonly decision: string;
   readonly scope: string;
   readonly pattern: string | null;
 }
 
-/** The only grant that a bridge takes so far. */
+/** The only grant that a bridge accepts so far. */
 export const ALLOW_ONCE: Grant = { decision: 'allow', scope: 'once', pattern: null };
 
-/** ECDSA on P-256 with SHA-256 (WebCrypto): every browser, Node and workerd have it. */
+/** ECDSA on P-256 with SHA-256 (WebCrypto): every browser, Node and workerd support it. */
 export const DEVICE_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
 
-/** A device's public key as enrolled at a bridge, JWK (RFC 7517) of a P-256 point. */
+/** A device's public key as enrolled at a bridge: a JWK (RFC 7517) of a P-256 point. */
 export const DeviceKey = z.object({
   deviceId: DeviceId,
   label: z.string(),
@@ -91,12 +91,12 @@ export const DeviceKey = z.object({
 });
 export type DeviceKey = z.infer<typeof DeviceKey>;
 
-/** The file in which a machine keeps the devices whose approvals count there. */
+/** The file that lists the devices whose approvals count on a machine. */
 export const EnrolledDevices = z.object({ devices: z.array(DeviceKey) });
 
 /**
- * The text that is signed (its UTF-8 bytes). It holds the proposal itself and no digest of it: a device signs what it
- * shows, and an edge that shows something else gains nothing. The nonce binds it to one question, so it counts once.
+ * The text to sign (its UTF-8 bytes). It contains the proposal itself, not its digest: a device signs what it shows,
+ * and an edge that shows something else gains nothing. The nonce binds it to one question, so it counts once.
  */
 export function approvalText(question: ApprovalQuestion, grant: Grant = ALLOW_ONCE): string {
   const { bridgeId, nonce, callId, conversationId, proposal } = question;

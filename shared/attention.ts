@@ -1,19 +1,19 @@
-/** What a command left behind that concerns a person: a new repository, an editor's tasks, the scripts of an install. */
+/** What a command left behind that concerns a person: a new repository, editor tasks, install scripts. */
 import * as z from 'zod';
 
 export const AttentionItem = z.object({
   /** Relative to the workspace, escaped for showing. */
   name: z.string(),
-  /** Whether what starts programs there was put into the bridge's quarantine. */
+  /** Whether the bridge put the parts that start programs into quarantine. */
   quarantined: z.boolean(),
-  /** What starts programs, or would have. Empty: nothing does. */
+  /** The parts that start programs, or would without the quarantine. */
   what: z.array(z.string()),
-  /** Why it could not be put away, where it should have been. */
+  /** Why the bridge could not put it into quarantine; absent without a failure. */
   failure: z.string().optional(),
 });
 export type AttentionItem = z.infer<typeof AttentionItem>;
 
-/** One sentence for people and for the model; `program` is what the reader has to call Drawbridge by. */
+/** One sentence for people and for the model. `program` is the command by which the reader starts Drawbridge. */
 export function attentionSentence(
   { name, quarantined, what, failure }: AttentionItem,
   program = 'drawbridge',

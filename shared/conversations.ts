@@ -1,4 +1,4 @@
-/** Conversations as an account keeps them: the list, and what can be done to one as a whole. */
+/** Conversations as an account keeps them: their list, and the changes to a whole conversation. */
 import * as z from 'zod';
 import { ConversationView } from './documents.ts';
 import { ConversationId, ResponseId } from './ids.ts';
@@ -6,19 +6,19 @@ import { CONVERSATION_LIMITS, REQUEST_LIMITS } from './limits.ts';
 
 export const ConversationInfo = z.object({
   id: ConversationId,
-  /** From its first message, until somebody renames it. */
+  /** Made from the first message, until a person renames the conversation. */
   title: z.string(),
   archived: z.boolean(),
   created: z.iso.datetime(),
-  /** When it was last answered. */
+  /** The time of the last answer. */
   updated: z.iso.datetime(),
 });
 export type ConversationInfo = z.infer<typeof ConversationInfo>;
 
-/** `GET conversations`: the one that was answered last comes first. */
+/** `GET conversations`: the most recently answered conversation comes first. */
 export const ConversationList = z.object({
   items: z.array(ConversationInfo),
-  /** For the next page, as `cursor`; null on the last one. */
+  /** The `cursor` of the next page; null on the last page. */
   nextCursor: z.string().nullable(),
 });
 export type ConversationList = z.infer<typeof ConversationList>;
@@ -35,9 +35,9 @@ export const ConversationsQuery = z.object({
   limit: PageSize.default(REQUEST_LIMITS.pageSize),
   /** `nextCursor` of the page before. */
   cursor: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
-  /** Words that must all stand in its title or its text, in any case. */
+  /** Words that must all be in the title or the text; upper and lower case match. */
   search: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
-  /** Which ones: those that are not archived, or only those that are. */
+  /** True lists only the archived conversations, false only the others. */
   archived: z
     .enum(['true', 'false'])
     .default('false')
@@ -45,11 +45,11 @@ export const ConversationsQuery = z.object({
 });
 export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
 
-/** `GET conversations/{id}`: which part of it. */
+/** `GET conversations/{id}`: the part of the conversation to read. */
 export const ConversationQuery = z.object({
-  /** Exchanges at most: a message with its response is one. Those that have not ended are all there in any case. */
+  /** The most exchanges, each a message with its response. Exchanges that have not ended are always all there. */
   limit: PageSize.default(CONVERSATION_LIMITS.shownExchanges),
-  /** `earlier` of the part that comes after the one that is wanted; without it the newest part. */
+  /** Takes `earlier` of a part, and gets the part before that one. Without it, the newest part. */
   before: ResponseId.optional(),
 });
 export type ConversationQuery = z.infer<typeof ConversationQuery>;
@@ -61,11 +61,11 @@ export const ConversationPatch = z
     archived: z.boolean().optional(),
   })
   .refine(({ title, archived }) => title !== undefined || archived !== undefined, {
-    message: 'Give a title, or whether it is archived',
+    message: 'Give title, archived, or both',
   });
 export type ConversationPatch = z.infer<typeof ConversationPatch>;
 
-/** `POST conversations/{id}/forks`: a new conversation with everything up to the end of this response. */
+/** `POST conversations/{id}/forks`: makes a new conversation with everything up to the end of this response. */
 export const ForkRequest = z.strictObject({ responseId: ResponseId });
 export type ForkRequest = z.infer<typeof ForkRequest>;
 
@@ -75,8 +75,8 @@ export type Forked = z.infer<typeof Forked>;
 export const ExportQuery = z.object({ format: z.enum(['json', 'markdown']).default('json') });
 
 /**
- * `GET conversations/{id}/export` as JSON: all of it, as it stood when the export began. `version` is raised with every
- * change that a reader would misread.
+ * `GET conversations/{id}/export` as JSON: the whole conversation as it was when the export began. A change that a
+ * reader would misread raises `version`.
  */
 export const ConversationExport = z.object({
   version: z.literal(1),
@@ -85,13 +85,13 @@ export const ConversationExport = z.object({
 });
 export type ConversationExport = z.infer<typeof ConversationExport>;
 
-/** `POST tickets`: the one stream that the ticket opens. */
+/** `POST tickets`: names the one stream that the ticket opens. */
 export const TicketRequest = z.union([
   z.object({ conversationId: ConversationId }).strict(),
   z.object({ responseId: ResponseId }).strict(),
 ]);
 export type TicketRequest = z.infer<typeof TicketRequest>;
 
-/** For `?ticket=` of an `events` path, where a browser's EventSource cannot send a token. It opens one stream, once. */
+/** For `?ticket=` of an `events` path: a browser's EventSource cannot send a token. A ticket opens one stream, once. */
 export const Ticket = z.object({ ticket: z.string(), expires: z.iso.datetime() });
 export type Ticket = z.infer<typeof Ticket>;

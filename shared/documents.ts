@@ -1,4 +1,4 @@
-/** Documents and the response that holds them: the response structure of the API, field for field. */
+/** Documents and their response: the response structure of the API, field for field. */
 import * as z from 'zod';
 import { AttentionItem } from './attention.ts';
 import { ConversationId, DocumentId, ResponseId } from './ids.ts';
@@ -20,12 +20,12 @@ export const DocumentType = z.enum([
 export type DocumentType = z.infer<typeof DocumentType>;
 
 /**
- * A type as it is read: a later version knows more of them, and a reader keeps its documents. Code that looks at the type
- * has to leave such a document as it is.
+ * A document type as a reader takes it. A later version may send types that this version does not know; the reader
+ * keeps these documents, and code that looks at the type must leave them unchanged.
  */
 export const ReadDocumentType = z.union([DocumentType, z.string()]) as z.ZodType<DocumentType>;
 
-/** Metadata grows while a document streams, so here it is a bag; {@link DocumentMetadata} has the final shapes. */
+/** Any fields, because metadata grows while a document streams. {@link DocumentMetadata} has the final shapes. */
 export const Metadata = z.record(z.string(), z.unknown());
 export type Metadata = z.infer<typeof Metadata>;
 
@@ -38,14 +38,14 @@ export const Document = z.object({
 });
 export type Document = z.infer<typeof Document>;
 
-/** What a tool came to: `data` is what the model reads, or for an error what went wrong and what to do. */
+/** The outcome of a tool. `data` is what the model reads: the result, or what went wrong and what to do. */
 export const ToolOutcome = z.object({ status: z.enum(['success', 'error']), data: z.unknown() });
 export type ToolOutcome = z.infer<typeof ToolOutcome>;
 
 export const Diff = z.object({
   oldString: z.string(),
   newString: z.string(),
-  /** Lines of the old text that the change replaces, counted from 1, both included. */
+  /** The first and last line of the old text that the change replaces, counted from 1. */
   startLine: z.int(),
   endLine: z.int(),
 });
@@ -54,11 +54,11 @@ export type Diff = z.infer<typeof Diff>;
 export const FileEditMetadata = z.object({
   filePath: z.string(),
   operation: z.enum(['create', 'edit', 'delete', 'rename']),
-  /** Where a renamed file is now; `filePath` is where it was. */
+  /** The new path of a renamed file; `filePath` is its old path. */
   newPath: z.string().optional(),
   language: z.string(),
   diff: Diff.nullable().optional(),
-  /** Present only when the edit was not applied. */
+  /** Present only if the edit was not applied. */
   result: ToolOutcome.optional(),
 });
 export type FileEditMetadata = z.infer<typeof FileEditMetadata>;
@@ -66,14 +66,14 @@ export type FileEditMetadata = z.infer<typeof FileEditMetadata>;
 export const TerminalCommandMetadata = z.object({
   command: z.string(),
   workingDirectory: z.string().optional(),
-  /** -1 when the command was ended by a signal or never started; absent for one that runs on in the background. */
+  /** -1 if a signal ended the command or it never started. Absent for a command that runs on in the background. */
   exitCode: z.int().optional(),
   output: z.string(),
   duration_ms: z.number().nonnegative(),
   permissions: z.array(z.string()),
-  /** What it left behind that concerns a person; absent where there is nothing. */
+  /** What the command left behind that concerns a person; absent if there is nothing. */
   newlyProtected: z.array(AttentionItem).optional(),
-  /** Present only when the command was not run to its end. */
+  /** Present only if the command did not run to its end. */
   result: ToolOutcome.optional(),
 });
 export type TerminalCommandMetadata = z.infer<typeof TerminalCommandMetadata>;
@@ -93,7 +93,7 @@ export const Todo = z.object({
   id: z.string(),
   content: z.string(),
   status: TodoStatus,
-  /** Ids of the todos that must be completed before. */
+  /** Ids of the todos that must be completed first. */
   dependencies: z.array(z.string()),
 });
 export type Todo = z.infer<typeof Todo>;
@@ -106,7 +106,7 @@ export const PlanMetadata = z.object({
 });
 export type PlanMetadata = z.infer<typeof PlanMetadata>;
 
-/** What changed: `content` is there for a todo that is new or was reworded. */
+/** The changed todos. `content` is present for a new or reworded todo. */
 export const TodoUpdateMetadata = z.object({
   todos: z.array(z.object({ id: z.string(), status: TodoStatus, content: z.string().optional() })),
 });
@@ -116,12 +116,12 @@ export const Question = z.object({
   id: z.string(),
   text: z.string(),
   options: z.array(z.object({ id: z.string(), label: z.string() })),
-  /** Whether more than one option may be chosen; without it one. */
+  /** Whether a person may choose more than one option. Absent: only one. */
   allowMultiple: z.boolean().optional(),
 });
 export type Question = z.infer<typeof Question>;
 
-/** A person's answer to one question: options of it, words of their own, or both. */
+/** A person's answer to one question: chosen options, their own text, or both. */
 export const Answer = z.object({
   questionId: z.string(),
   optionIds: z.array(z.string()),
@@ -131,15 +131,15 @@ export type Answer = z.infer<typeof Answer>;
 
 export const ClarificationMetadata = z.object({
   questions: z.array(Question),
-  /** There once it was answered; a question that was passed over has no entry. */
+  /** Present once the person has answered. A skipped question has no entry. */
   answers: z.array(Answer).optional(),
 });
 export type ClarificationMetadata = z.infer<typeof ClarificationMetadata>;
 
-/** Characters of the fence that the model wrote, where more than three: the code may hold shorter fences. */
+/** The length of the model's fence if it is longer than three characters: the code may contain shorter fences. */
 const FenceLength = z.int().optional();
 
-/** The metadata of a finished document, by type. A document cut off by a crash carries `interrupted: true` as well. */
+/** The metadata of a finished document, by type. A document that a crash cut off also has `interrupted: true`. */
 export const DocumentMetadata = {
   text: z.object({ format: z.enum(['markdown', 'plain']) }),
   code_reference: z.object({
@@ -164,7 +164,7 @@ export const DocumentMetadata = {
   reasoning: z.object({ format: z.literal('plain') }),
 } as const;
 
-/** In the main unit of the currency (ISO 4217): `{"amount": 0.0042, "currency": "USD"}`. */
+/** An amount in the main unit of the currency (ISO 4217): `{"amount": 0.0042, "currency": "USD"}`. */
 export const Cost = z.object({ amount: z.number().nonnegative(), currency: z.string() });
 export type Cost = z.infer<typeof Cost>;
 
@@ -175,17 +175,17 @@ export const Usage = z.object({
   totalTokens: z.int().nonnegative(),
   cachedPromptTokens: z.int().nonnegative().optional(),
   reasoningTokens: z.int().nonnegative().optional(),
-  /** By the prices of the models that answered; only where those of every counted turn are known. */
+  /** Computed with the prices of the models that answered. Present only if the price of every counted turn is known. */
   cost: Cost.optional(),
   /**
-   * Requests to the model whose server reported no tokens, such as one that was cancelled. The counts and the cost lack
-   * them, so each of these is a lower bound. Absent where every request was counted.
+   * Requests to the model without reported tokens, for example a cancelled one. The counts and the cost lack them, so
+   * each count and the cost is a lower bound. Absent if every request was counted.
    */
   unreportedRequests: z.int().positive().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
 
-/** `streaming` is the run at work, `waiting` the run waiting for a person, `error` a run that failed. */
+/** `streaming`: the run is in progress. `waiting`: the run waits for a person. `error`: the run failed. */
 export const ResponseStatus = z.enum([
   'queued',
   'streaming',
@@ -196,12 +196,12 @@ export const ResponseStatus = z.enum([
 ]);
 export type ResponseStatus = z.infer<typeof ResponseStatus>;
 
-/** A tool that the request asked for by name and that the run does not have. */
+/** A tool that the request named and that the run does not have. */
 export const UnavailableTool = z.object({
-  /** As the request named it, or its canonical name. */
+  /** The name in the request, or the canonical name. */
   name: z.string(),
   code: z.enum(['NOT_SUPPORTED', 'WRONG_MODE', 'NO_BRIDGE', 'NOT_ON_BRIDGE', 'BRIDGE_OFFLINE']),
-  /** One sentence: why, and what to do. */
+  /** One sentence: the reason, and what to do. */
   reason: z.string(),
 });
 export type UnavailableTool = z.infer<typeof UnavailableTool>;
@@ -210,9 +210,9 @@ export const ResponseMetadata = z.object({
   duration_ms: z.number().nonnegative(),
   toolCallCount: z.int().nonnegative(),
   turnCount: z.int().nonnegative(),
-  /** Rows that were written for it in storage, over all objects and alarms: what it costs to keep. There once it has ended. */
+  /** Storage rows written for the response, in all objects and alarms: its storage cost. Present once it has ended. */
   rows: z.int().nonnegative().optional(),
-  /** From the start on; absent where everything that was asked for is there. */
+  /** Present from the start; absent if every requested tool is available. */
   unavailableTools: z.array(UnavailableTool).optional(),
 });
 export type ResponseMetadata = z.infer<typeof ResponseMetadata>;
@@ -225,33 +225,33 @@ export const ChatResponse = z.object({
   created: z.iso.datetime(),
   status: ResponseStatus,
   documents: z.array(Document),
-  /** Null until the response has ended, and for an upstream that reports no usage. */
+  /** Null until the response has ended, and if the model server reports no usage. */
   usage: Usage.nullable(),
   metadata: ResponseMetadata,
 });
 export type ChatResponse = z.infer<typeof ChatResponse>;
 
-/** A message of the user, with the response it asked for. */
+/** A message of the user. `responseId` is the response that it asks for. */
 export const UserMessage = z.object({
   responseId: ResponseId,
   content: z.string(),
   created: z.iso.datetime(),
-  /** How many images it holds besides its text. */
+  /** The number of images beside the text. */
   imageCount: z.int().positive().optional(),
-  /** The label of the device it was sent from, where the client gave one. */
+  /** The label of the sending device, if the client gave one. */
   device: z.string().optional(),
-  /** Sent while the response was at work: it belongs into it, not before it. */
+  /** Sent while the response was in progress: the message belongs inside the response, not before it. */
   steers: z.literal(true).optional(),
-  /** For one that steers: the sequence of the last document before the model learned of it. Absent until then. */
+  /** For a steering message: the sequence of the last document before the model got it. Absent until then. */
   afterSequence: z.int().nonnegative().optional(),
-  /** Taken back while it waited: no response begins. */
+  /** Withdrawn while it waited: no response begins. */
   cancelled: z.literal(true).optional(),
 });
 export type UserMessage = z.infer<typeof UserMessage>;
 
 /**
- * What a client shows of a conversation, as far as it was read at once: whole exchanges that follow one another, the
- * oldest first. Each message stands before the response with its `responseId`.
+ * The part of a conversation that a client has read at once: whole exchanges in a row, the oldest first. A client shows
+ * each message before the response with its `responseId`.
  */
 export const ConversationView = z.object({
   id: ConversationId,
@@ -261,11 +261,11 @@ export const ConversationView = z.object({
   bridgeId: z.string().nullable(),
   messages: z.array(UserMessage),
   responses: z.array(ChatResponse),
-  /** The first response here, where there is something before it: to be read with `before`. Null at the beginning. */
+  /** The first response here if older ones exist: pass it as `before` to read them. Null at the beginning. */
   earlier: ResponseId.nullable(),
   /**
-   * Where the tape ended when this was read: what happened since follows it, and belongs to the newest part, never to one
-   * that was read with `before`. A fold of events does not move it.
+   * The end of the tape when this part was read. Later events follow it and belong to the newest part, never to a part
+   * that was read with `before`. Folding events does not change it.
    */
   position: z.int().nonnegative(),
 });

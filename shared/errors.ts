@@ -1,8 +1,8 @@
-/** The one error that crosses rooms: rich inside the process, poor on the wire. */
+/** The one error class that crosses rooms: detailed inside the process, brief on the wire. */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from './limits.ts';
 
-/** Every code a client can meet, with the HTTP status it travels under. */
+/** Every code that a client can get, with its HTTP status. */
 const STATUS = {
   INVALID_JSON: 400,
   INVALID_REQUEST: 400,
@@ -32,7 +32,7 @@ const STATUS = {
 export const ErrorCode = z.enum(Object.keys(STATUS) as (keyof typeof STATUS)[]);
 export type ErrorCode = z.infer<typeof ErrorCode>;
 
-/** What a client sees of an error. `details` never holds a stack, a path of the server or an upstream's body. */
+/** An error as a client gets it. `details` never has a stack, a path of the server or an upstream's body. */
 export const WireError = z.object({
   error: z.object({ code: ErrorCode, message: z.string(), details: z.unknown().optional() }),
 });
@@ -42,7 +42,7 @@ export function statusOf(code: ErrorCode): number {
   return STATUS[code];
 }
 
-/** An expected failure. `message` and `details` are shown to the caller; `cause` stays in the process. */
+/** An expected failure. The caller gets `message` and `details`; `cause` stays in the process. */
 export class DrawbridgeError extends Error {
   override readonly name = 'DrawbridgeError';
   readonly code: ErrorCode;
@@ -59,7 +59,7 @@ export class DrawbridgeError extends Error {
   }
 }
 
-/** Turns anything thrown into what may leave the process. A bug becomes `INTERNAL` and says nothing of itself. */
+/** Turns anything thrown into what may leave the process. A bug becomes `INTERNAL` without details. */
 export function toWireError(thrown: unknown): { status: number; body: WireError } {
   const error =
     thrown instanceof DrawbridgeError
@@ -75,7 +75,7 @@ export function toWireError(thrown: unknown): { status: number; body: WireError 
   };
 }
 
-/** A schema's refusal as `INVALID_REQUEST`: the message names the first field, `details.issues` lists them all. */
+/** Turns a schema's refusal into `INVALID_REQUEST`. The message names the first field, `details.issues` lists all. */
 export function invalidRequest(error: z.ZodError): DrawbridgeError {
   const issues = error.issues.flatMap(innermost).map((issue) => ({
     path: formatPath(issue.path),
@@ -93,7 +93,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** Of a union that fits in none of its forms: what is wrong with the form that fits best, whose faults lie deepest. */
+/** For a union without a matching form: the issues of the form that fits best, whose issues have the deepest path. */
 function innermost(issue: z.core.$ZodIssue): readonly Issue[] {
   if (issue.code === 'unrecognized_keys') return unknownFields(issue);
   if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
@@ -105,7 +105,7 @@ function innermost(issue: z.core.$ZodIssue): readonly Issue[] {
   return best.map(({ path, message }) => ({ path: [...issue.path, ...path], message }));
 }
 
-/** A body holds more of them, and longer ones, than anyone reads. */
+/** Bounds the list: a body can have more and longer unknown fields than a person reads. */
 function unknownFields({ path, keys }: z.core.$ZodIssueUnrecognizedKeys): Issue[] {
   return keys.slice(0, REQUEST_LIMITS.maxUnknownFields).map((key) => {
     const name = key.slice(0, REQUEST_LIMITS.maxNameChars).toWellFormed();

@@ -1,4 +1,4 @@
-/** The events of a tape: what happened in a conversation, in the order it happened. */
+/** The events of a tape: what happened in a conversation, in order. */
 import * as z from 'zod';
 import { Asked } from './approvals.ts';
 import { AttentionItem } from './attention.ts';
@@ -19,7 +19,7 @@ import { Mode } from './modes.ts';
 
 const Message = z.object({ type: z.literal('message'), message: UserMessage });
 
-/** A message that still waited says something else now. */
+/** The content of a waiting message has changed. */
 const MessageUpdate = z.object({
   type: z.literal('message_update'),
   responseId: ResponseId,
@@ -27,7 +27,7 @@ const MessageUpdate = z.object({
   imageCount: z.int().positive().optional(),
 });
 
-/** From here on the model knows the messages that steered this response and that it had not known before. */
+/** From here on the model knows all messages that steer this response. */
 const Steered = z.object({ type: z.literal('steered'), responseId: ResponseId });
 
 const ResponseStart = z.object({
@@ -38,19 +38,19 @@ const ResponseStart = z.object({
     model: z.string(),
     mode: Mode,
     created: z.iso.datetime(),
-    /** What is known of it at the start. */
+    /** The metadata that is known at the start. */
     metadata: ResponseMetadata.pick({ unavailableTools: true }).optional(),
   }),
 });
 
-/** From here on another model answers: the one before it could not. */
+/** From here on another model answers, because the one before it could not. */
 const ResponseModel = z.object({ type: z.literal('response_model'), model: z.string() });
 
-/** The conversation nears what the model can hold: what is older is told to it as a summary from here on. */
+/** The conversation nears the model's context window: from here on the model gets a summary of the older part. */
 const ContextSummary = z.object({
   type: z.literal('context_summary'),
   responseId: ResponseId,
-  /** `failed`: the model gave none, and a list of what was done stands in for it. */
+  /** `failed`: the model gave no summary, and a list of past actions replaces it. */
   status: z.enum(['running', 'completed', 'failed']),
 });
 
@@ -60,7 +60,7 @@ const DocumentStart = z.object({
     id: DocumentId,
     type: ReadDocumentType,
     sequence: z.int().positive(),
-    /** What is known of the metadata at the start. */
+    /** The metadata that is known at the start. */
     metadata: Metadata.optional(),
   }),
 });
@@ -99,20 +99,20 @@ const ToolResult = z.object({
 const DocumentEnd = z.object({
   type: z.literal('document_end'),
   documentId: DocumentId,
-  /** The whole content. Put in when the event is sent; the tape does not store it twice. */
+  /** The whole content. The sender adds it; the tape does not store it twice. */
   finalContent: z.string().optional(),
-  /** What became known since `document_start`; laid over the metadata so far. */
+  /** What became known since `document_start`. It replaces equal fields of the metadata so far. */
   metadata: Metadata.optional(),
 });
 
-/** A command left something behind that concerns a person, whatever the model says of it. Its document holds it too. */
+/** A command left something behind that a person must see even if the model omits it. Its document has it too. */
 const Attention = z.object({
   type: z.literal('attention'),
   documentId: DocumentId,
   items: z.array(AttentionItem),
 });
 
-/** A person is asked. The proposal is what a device shows and signs (shared/approvals.ts). */
+/** The bridge asks a person. A device shows and signs the proposal (shared/approvals.ts). */
 const ApprovalRequest = z.object({
   type: z.literal('approval_request'),
   documentId: DocumentId,
@@ -125,21 +125,21 @@ const ApprovalResolved = z.object({
   type: z.literal('approval_resolved'),
   documentId: DocumentId,
   callId: CallId,
-  /** `superseded`: the question no longer says what would happen. Another one follows, and answers to this one are void. */
+  /** `superseded`: the proposal is out of date. Another question follows, and answers to this one are void. */
   decision: z.enum(['once', 'reject', 'expired', 'superseded']),
-  /** Where it was answered: `device`, `terminal`, or `drawbridge` where nobody did. Later versions may know more places. */
+  /** The place of the answer: `device`, `terminal`, or `drawbridge` if nobody answered. Later versions may add more. */
   by: z.string(),
   message: z.string().optional(),
 });
 
-/** The run waits for a person to answer; the document's end tells what they said. */
+/** The run waits for a person's answers. The document's end brings them. */
 const ClarificationRequest = z.object({
   type: z.literal('clarification_request'),
   documentId: DocumentId,
   questions: z.array(Question),
 });
 
-/** The conversation was renamed, archived or taken out of the archive. */
+/** The conversation was renamed, archived or unarchived. */
 const ConversationUpdate = z.object({
   type: z.literal('conversation_update'),
   title: z.string(),
@@ -154,7 +154,7 @@ const Done = z.object({
   metadata: ResponseMetadata,
 });
 
-/** What the tape stores. Document events belong to the response of the last `response_start` before them. */
+/** The events that the tape stores. Document events belong to the response of the last `response_start` before them. */
 export const TapeEvent = z.discriminatedUnion('type', [
   Message,
   MessageUpdate,
@@ -178,7 +178,7 @@ export const TapeEvent = z.discriminatedUnion('type', [
 ]);
 export type TapeEvent = z.infer<typeof TapeEvent>;
 
-/** Replaces the reader's copy of the response, or of the conversation: of that it holds the newest part. */
+/** Replaces the reader's copy of the response, or of the conversation's newest part. */
 const Snapshot = z.object({
   type: z.literal('snapshot'),
   snapshot: z.discriminatedUnion('scope', [
@@ -187,10 +187,10 @@ const Snapshot = z.object({
   ]),
 });
 
-/** Every 15 s, without an id: a client that hears nothing for 35 s reconnects. */
+/** Sent every 15 s, without an id. A client that gets nothing for 35 s reconnects. */
 const Heartbeat = z.object({ type: z.literal('heartbeat') });
 
-/** Everything a reader of a stream can meet; only tape events take part in positions. */
+/** Every event that a stream can bring. Only tape events have positions. */
 export const StreamEvent = z.discriminatedUnion('type', [
   ...TapeEvent.options,
   Snapshot,
@@ -198,19 +198,19 @@ export const StreamEvent = z.discriminatedUnion('type', [
 ]);
 export type StreamEvent = z.infer<typeof StreamEvent>;
 
-/** A delta can be cut and merged; every other event is one thing. */
+/** A delta can be split and merged; every other event is indivisible. */
 export type DeltaEvent = Extract<TapeEvent, { delta: string }>;
 
 export function isDelta(event: StreamEvent): event is DeltaEvent {
   return event.type === 'content_delta' || event.type === 'tool_output';
 }
 
-/** How far an event moves the tape: a delta by its UTF-16 units, any other event by one. */
+/** How far an event advances the position: a delta by its UTF-16 units, any other event by one. */
 export function widthOf(event: TapeEvent): number {
   return isDelta(event) ? event.delta.length : 1;
 }
 
-/** The response that an event belongs to, where it stands after the `response_start` of `current`. */
+/** The response that an event belongs to, if it comes after the `response_start` of `current`. */
 export function responseOf(event: StreamEvent, current: string | null): string | null {
   switch (event.type) {
     case 'message':

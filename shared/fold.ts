@@ -1,4 +1,4 @@
-/** Events in, documents out: the one place that says what a response looks like after a list of events. */
+/** Builds documents from events: the one place that defines what a response looks like after a list of events. */
 import type { ChatResponse, ConversationView, Document, ResponseStatus } from './documents.ts';
 import type { StreamEvent, TapeEvent } from './events.ts';
 
@@ -15,7 +15,7 @@ export function newResponse(start: ResponseStart['response']): ChatResponse {
   };
 }
 
-/** Applies an event to the response it belongs to, in place. Events for documents that it lacks are ignored. */
+/** Applies an event to its response, in place. Ignores events of documents that the response lacks. */
 export function foldEvent(response: ChatResponse, event: StreamEvent): void {
   switch (event.type) {
     case 'document_start':
@@ -90,7 +90,7 @@ export function foldConversation(view: ConversationView, event: StreamEvent): vo
   }
 }
 
-/** The newest plan shows how far its todos are: those that a `todo_update` names are as this says. */
+/** Applies a `todo_update` to the todos of the newest plan. */
 function followTodos(
   responses: readonly ChatResponse[],
   document: Document | undefined,
@@ -103,13 +103,13 @@ function followTodos(
   plan.metadata['todos'] = todosOf(plan).map((todo) => ({ ...todo, ...news.get(todo.id) }));
 }
 
-/** As the edge wrote them. Browsers fold too, so there is no schema here. */
+/** The todos as the edge wrote them. Browsers fold too, so no schema checks them here. */
 function todosOf({ metadata }: Document): readonly { readonly id: string }[] {
   const todos = metadata['todos'];
   return Array.isArray(todos) ? todos : [];
 }
 
-/** One that was laid before the user. */
+/** Whether the document is a complete plan. */
 function isPlan({ type, metadata }: Document): boolean {
   return type === 'plan' && metadata['todos'] !== undefined && metadata['interrupted'] !== true;
 }
@@ -134,7 +134,7 @@ function placeSteers(view: ConversationView, responseId: string): void {
   const response = view.responses.find(({ id }) => id === responseId);
   for (const message of view.messages) {
     if (message.responseId !== responseId || !message.steers) continue;
-    // Not how many there are: a snapshot leaves out those that were taken back.
+    // Takes the sequence, not the number of documents: a snapshot leaves out interrupted documents.
     message.afterSequence ??= response?.documents.at(-1)?.sequence ?? 0;
   }
 }
@@ -175,11 +175,11 @@ function hasText(type: Document['type']): boolean {
       return false;
     default:
       void (type satisfies never);
-      return false; // Of a later version: its text comes as deltas where it has any.
+      return false; // A type of a later version: its text, if any, comes as deltas.
   }
 }
 
-/** Documents are numbered from 1 without gaps, so the id says where it stands; only of a damaged answer some are missing. */
+/** Documents are numbered from 1 without gaps, so the id gives the index. Only a damaged answer has gaps. */
 export function findDocument(response: ChatResponse, id: string): Document | undefined {
   const document = response.documents[Number(id.slice('doc_'.length)) - 1];
   return document?.id === id ? document : response.documents.find((other) => other.id === id);
@@ -222,7 +222,7 @@ function foldDocument(document: Document, event: DocumentEvent): void {
       metadata['awaiting'] = true;
       return;
     case 'attention':
-      return; // In the metadata already: the document's end came before it.
+      return; // The document's end came first and has put it into the metadata.
     case 'document_end':
       delete metadata['awaiting'];
       if (event.finalContent !== undefined) document.content = event.finalContent;
@@ -233,12 +233,12 @@ function foldDocument(document: Document, event: DocumentEvent): void {
   }
 }
 
-/** A run waits for a person exactly while one of its documents holds an unanswered approval or question. */
+/** A run waits for a person as long as one of its documents has an unanswered approval or question. */
 function statusAtWork(response: ChatResponse): ResponseStatus {
   return response.documents.some(isWaiting) ? 'waiting' : 'streaming';
 }
 
-/** Whether the document holds a question that a person has not answered. */
+/** Whether the document has a question that no person has answered. */
 export function isWaiting({ metadata }: Document): boolean {
   return metadata['approval'] !== undefined || isUnanswered(metadata);
 }

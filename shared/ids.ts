@@ -1,8 +1,8 @@
 /**
- * The ids of Drawbridge. A UUID comes from the caller (`crypto.randomUUID()`), so that this folder needs no runtime.
+ * The ids of Drawbridge. The caller passes the UUID (`crypto.randomUUID()`), so that this folder needs no runtime.
  *
- * A response's id names its conversation and its number in it: a conversation's UUID ends in four zeros, and the
- * response's UUID is the same with its number there instead. So a response is found without any index.
+ * A response's id contains its conversation and its number there: a conversation's UUID ends in four zeros, and the
+ * response's UUID has its number in their place. So no index is needed to find a response.
  */
 import * as z from 'zod';
 
@@ -10,7 +10,7 @@ const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]';
 const HEX = 16;
 const ORDINAL_DIGITS = 4;
 
-/** The most responses one conversation can hold: the number has four hexadecimal digits in the response's id. */
+/** The most responses of one conversation: the number has four hexadecimal digits in the response's id. */
 export const MAX_RESPONSES = HEX ** ORDINAL_DIGITS - 1;
 
 export const ConversationId = z.string().regex(new RegExp(`^conv_${UUID}{8}0000$`));
@@ -50,7 +50,7 @@ export function newDeviceId(uuid: string): string {
   return `device_${uuid}`;
 }
 
-/** `doc_001` for 1; numbers past 999 simply get longer. */
+/** `doc_001` for 1; numbers above 999 have more digits. */
 export function documentIdOf(sequence: number): string {
   return `doc_${String(sequence).padStart(3, '0')}`;
 }

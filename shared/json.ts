@@ -1,10 +1,10 @@
-/** JSON from outside: parsed within a bound of depth, so that no walk over it can use up the stack or blow it up in size. */
+/** Parses JSON from outside with a bound on its depth: no walk over the value can exhaust the stack or the memory. */
 import { JSON_LIMITS } from './limits.ts';
 
-/** The text is JSON, and nests deeper than it may. */
+/** The text is JSON but nests deeper than allowed. */
 export class JsonDepthError extends Error {
   override readonly name = 'JsonDepthError';
-  /** Where it is too deep: the outermost names and places of it, innermost last. */
+  /** The outermost names and indexes on the way to the place that is too deep, innermost last. */
   readonly path: readonly (string | number)[];
 
   constructor(path: readonly (string | number)[], maxDepth: number) {
@@ -13,15 +13,15 @@ export class JsonDepthError extends Error {
   }
 }
 
-/** What is said of JSON that nests too deeply: what was expected, and what to do. */
+/** The message for JSON that nests too deeply: what was expected, and what to do. */
 export function tooDeep(maxDepth: number = JSON_LIMITS.maxDepth): string {
   return `JSON may nest ${maxDepth} levels of objects and arrays, and this nests more: make it flatter`;
 }
 
 /**
- * The value of a text from outside. Every entrance uses this instead of JSON.parse.
- * @throws {SyntaxError} for a text that is no JSON. Its message quotes the text: do not pass it on.
- * @throws {JsonDepthError} for one that nests deeper than `maxDepth`.
+ * The value of a text from outside. Code that takes such a text uses this instead of JSON.parse.
+ * @throws {SyntaxError} if the text is not JSON. Its message quotes the text: do not pass it on.
+ * @throws {JsonDepthError} if the text nests deeper than `maxDepth`.
  */
 export function parseJson(text: string, maxDepth: number = JSON_LIMITS.maxDepth): unknown {
   const isDeep = nestsDeeper(text, maxDepth);
@@ -30,17 +30,17 @@ export function parseJson(text: string, maxDepth: number = JSON_LIMITS.maxDepth)
   throw new JsonDepthError(pathToDepth(value, maxDepth), maxDepth);
 }
 
-/** Like {@link parseJson}, for what must be read anyway: each value that lies too deep becomes {@link LEFT_OUT}. */
+/** Like {@link parseJson}, for text that must be read anyway: {@link LEFT_OUT} replaces values that are too deep. */
 export function parsePruned(text: string, maxDepth: number): unknown {
   const value: unknown = JSON.parse(text);
   if (nestsDeeper(text, maxDepth)) prune(value, maxDepth);
   return value;
 }
 
-/** Stands where a value lay too deep. */
+/** Replaces a value that is too deep. */
 export const LEFT_OUT = '[left out: nested too deeply]';
 
-/** Whether the text, if it is JSON, nests deeper. One pass without recursion that jumps over strings. */
+/** Whether the text, if it is JSON, nests deeper. One pass without recursion, which skips strings. */
 export function nestsDeeper(text: string, maxDepth: number): boolean {
   if (text.length <= 2 * maxDepth) return false;
   let depth = 0;
@@ -64,7 +64,7 @@ export function nestsDeeper(text: string, maxDepth: number): boolean {
 const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** The index of the closing quote; behind the text where there is none. */
+/** The index of the closing quote; the length of the text if there is none. */
 function endOfString(text: string, open: number): number {
   for (let end = text.indexOf('"', open + 1); end >= 0; end = text.indexOf('"', end + 1)) {
     let first = end;
@@ -75,8 +75,8 @@ function endOfString(text: string, open: number): number {
 }
 
 /**
- * JSON for people to read: indented by two blanks down to JSON_LIMITS.shownDepth, in one line below. Indented all the way,
- * what nests would be blanks for the most part. For a value that JSON.parse could have made.
+ * JSON for people: indented by two spaces down to JSON_LIMITS.shownDepth, in one line below that. With more
+ * indentation, deep values would be mostly spaces. For a value that JSON.parse could have made.
  */
 export function indentedJson(value: unknown, depth = 0): string {
   if (!isHolder(value) || depth >= JSON_LIMITS.shownDepth) return JSON.stringify(value);
@@ -93,7 +93,7 @@ export function indentedJson(value: unknown, depth = 0): string {
   return `${open}${members.map((member) => `${line}  ${member}`).join(',')}${line}${close}`;
 }
 
-/** An object or an array on the way down, at this depth of the whole. */
+/** An object or array at this depth of the whole value. */
 interface Level {
   readonly value: object;
   readonly depth: number;
@@ -116,7 +116,7 @@ function shortKey(key: string | number): string | number {
   return typeof key === 'string' ? key.slice(0, JSON_LIMITS.shownKeyChars).toWellFormed() : key;
 }
 
-/** In place: a value that JSON.parse has made belongs to nobody else. */
+/** Changes the value in place: JSON.parse has just made it, so no other code has it. */
 function prune(value: unknown, maxDepth: number): void {
   for (const { value: holder, depth } of levelsOf(value, maxDepth)) {
     if (depth < maxDepth) continue;

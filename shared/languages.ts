@@ -1,6 +1,6 @@
-/** The language of a file by its name, in the names that syntax highlighters know. */
+/** Finds a file's language by its name, in the names that syntax highlighters know. */
 
-/** `plaintext` where the name says nothing. */
+/** Returns `plaintext` if the name tells nothing. */
 export function languageOf(filePath: string): string {
   const name = filePath.slice(Math.max(filePath.lastIndexOf('/'), filePath.lastIndexOf('\\')) + 1);
   const extension = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '';

@@ -1,4 +1,4 @@
-/** What can be asked about an account and its surroundings: who, which models, which tools, which bridges. */
+/** The lists that an account can ask for: itself, models, tools, bridges. */
 import * as z from 'zod';
 import { BridgeId } from './ids.ts';
 import { ModelPrices, ModelRole } from './models.ts';
@@ -9,14 +9,14 @@ import { Confinement } from './tunnel.ts';
 export const Me = z.object({ account: z.string(), scope: z.literal('user') });
 export type Me = z.infer<typeof Me>;
 
-/** What is not there is not known. */
+/** A missing field means that its value is unknown. */
 export const ModelInfo = z.object({
   id: z.string(),
   isDefault: z.boolean(),
   takesImages: z.boolean(),
-  /** Without it the model chats. */
+  /** Absent: the model chats. */
   roles: z.array(ModelRole).optional(),
-  /** Tokens of prompt and answer together. */
+  /** Tokens of the prompt and the answer together. */
   contextWindow: z.int().positive().optional(),
   prices: ModelPrices.optional(),
 });
@@ -25,12 +25,12 @@ export type ModelInfo = z.infer<typeof ModelInfo>;
 /** `GET models`. */
 export const ModelList = z.object({
   items: z.array(ModelInfo),
-  /** Whether names that are not listed are passed through to the model server. */
+  /** Whether the model server gets names that are not in the list. */
   passesThrough: z.boolean(),
 });
 export type ModelList = z.infer<typeof ModelList>;
 
-/** `GET tools`: all there are; which of them a run has depends on its mode and its bridge. */
+/** `GET tools`: all tools. A run's mode and bridge decide which of them it has. */
 export const ToolList = z.object({
   items: z.array(
     z.object({
@@ -47,7 +47,7 @@ export type ToolList = z.infer<typeof ToolList>;
 
 export const BridgeInfo = z.object({
   id: BridgeId,
-  /** Whether it is there now; what follows is from its last hello. */
+  /** Whether the bridge is connected now. The fields below are from its last hello. */
   connected: z.boolean(),
   lastConnected: z.iso.datetime(),
   workspacePath: z.string(),
@@ -56,6 +56,6 @@ export const BridgeInfo = z.object({
 });
 export type BridgeInfo = z.infer<typeof BridgeInfo>;
 
-/** `GET bridges`: the one that connected last comes first; new conversations get it. */
+/** `GET bridges`: the most recently connected bridge comes first. New conversations get that one. */
 export const BridgeList = z.object({ items: z.array(BridgeInfo) });
 export type BridgeList = z.infer<typeof BridgeList>;

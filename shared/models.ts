@@ -1,38 +1,39 @@
-/** The table of models: the setting MODELS, as whoever runs the Worker writes it. */
+/** The table of models: the form of the Worker's setting MODELS. */
 import * as z from 'zod';
 import { DrawbridgeError, invalidRequest } from './errors.ts';
 import { MODEL_LIMITS } from './limits.ts';
 
-/** What a model can be asked for: to chat, to apply an edit, to embed texts. Only `chat` models answer messages. */
+/** What a model can do: chat, apply an edit, embed texts. Only `chat` models answer messages. */
 export const ModelRole = z.enum(['chat', 'apply', 'embed']);
 export type ModelRole = z.infer<typeof ModelRole>;
 
 const Price = z.number().nonnegative();
 
-/** Per million tokens. */
+/** Prices per million tokens. */
 export const ModelPrices = z.strictObject({
   input: Price,
-  /** Of input that the server had cached; without it that costs as much as any other. */
+  /** The price of cached input. Without it, cached input costs `input`. */
   cachedInput: Price.optional(),
   output: Price,
-  /** ISO 4217. */
+  /** A code of ISO 4217. */
   currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code such as USD'),
 });
 export type ModelPrices = z.infer<typeof ModelPrices>;
 
-/** Where a server takes less, or wants it otherwise, than OpenAI's. */
+/** How a server differs from OpenAI's. */
 export const ModelSwitches = z.strictObject({
-  /** Whether `stream_options` is sent, which asks for the usage; without it some servers report none. */
+  /** Whether to send `stream_options`, which asks for the usage. Some servers report no usage without it. */
   streamOptions: z.boolean().default(true),
-  /** The field that carries `maxOutputTokens`: OpenAI's reasoning models take only `max_completion_tokens`. */
+  /** The field for `maxOutputTokens`. OpenAI's reasoning models take only `max_completion_tokens`. */
   maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
-  /** Sent as `parallel_tool_calls` where it is set; several servers refuse the field. */
+  /** The value of `parallel_tool_calls`. Without it the field is not sent: several servers refuse it. */
   parallelToolCalls: z.boolean().optional(),
-  /** Whether a `<think>` at the very start of an answer encloses reasoning. */
+  /** Whether a `<think>` at the start of an answer encloses reasoning. */
   thinkTags: z.boolean().default(true),
   /**
-   * The field of its messages in which the model gets back what it thought: DeepSeek's and Moonshot's thinking models refuse a
-   * conversation with tool calls without `reasoning_content`. Groq and Mistral refuse the field itself, so by default none.
+   * The field of an assistant message that returns the model's reasoning to the model. DeepSeek's and Moonshot's
+   * thinking models refuse a conversation with tool calls but without `reasoning_content`. Groq and Mistral refuse the
+   * field, so the default is `none`.
    */
   reasoningField: z.enum(['none', 'reasoning_content', 'reasoning']).default('none'),
 });
@@ -46,30 +47,30 @@ const Tokens = z.int().positive();
 export const ModelEntry = z.strictObject({
   /** The name that requests give. */
   id: ModelName,
-  /** Of its server, without `/chat/completions`; without it OPENAI_BASE_URL, else OpenAI. */
+  /** The URL of the server, without `/chat/completions`. Default: OPENAI_BASE_URL, or else OpenAI. */
   baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
-  /** The secret binding that holds its key. Without it OPENAI_API_KEY, but never to a `baseUrl` of its own. */
+  /** The secret binding with the server's key. Default: OPENAI_API_KEY, but never for an entry's own `baseUrl`. */
   keyName: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of a secret binding such as GROQ_API_KEY')
     .refine((name) => name !== 'AUTH_SECRET', 'AUTH_SECRET is no key of a model server')
     .optional(),
-  /** The name that its server knows; without it `id`. */
+  /** The model's name at its server. Default: `id`. */
   upstreamId: ModelName.optional(),
   roles: z.array(ModelRole).min(1).default(['chat']),
   /** Tokens of prompt and answer together. */
   contextWindow: Tokens.optional(),
-  /** The longest answer that is asked for; without it the server decides. */
+  /** The longest answer to ask for. Without it, the server decides. */
   maxOutputTokens: Tokens.optional(),
   prices: PricesSetting.optional(),
   takesImages: z.boolean().default(true),
-  /** Ids of this table that answer when this model cannot, the first one first. */
+  /** Ids of the models in this table that answer if this one cannot, in order. */
   fallbacks: z.array(ModelName).max(MODEL_LIMITS.maxFallbacks).default([]),
   switches: ModelSwitches.prefault({}),
 });
 export type ModelEntry = z.infer<typeof ModelEntry>;
 
-/** Ids are unique; every fallback is another entry that chats, and stands once. */
+/** Ids are unique. Every fallback is another entry that chats, named once. */
 export const ModelTable = z
   .array(ModelEntry)
   .min(1)
@@ -97,7 +98,7 @@ export function chats({ roles }: Pick<ModelEntry, 'roles'>): boolean {
   return roles.includes('chat');
 }
 
-/** @throws {DrawbridgeError} NOT_CONFIGURED, which names the first field at fault: `MODELS[0].prices.input: …`. */
+/** @throws {DrawbridgeError} NOT_CONFIGURED, which names the first wrong field: `MODELS[0].prices.input: …`. */
 export function parseModelTable(text: string): ModelTable {
   const parsed = ModelTable.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;

@@ -1,18 +1,18 @@
-/** What a conversation may do: the mode travels with every request, run and tool call. */
+/** What a conversation may do. Every request, run and tool call carries the mode. */
 import * as z from 'zod';
 
 export const Mode = z.enum(['agent', 'plan', 'ask', 'debug']);
 export type Mode = z.infer<typeof Mode>;
 
 /**
- * How far a tool reaches: `read` changes nothing and may be run again, `write` changes files, `execute` runs programs.
+ * What a tool may do: `read` changes nothing and may run again, `write` changes files, `execute` runs programs.
  */
 export const Effect = z.enum(['read', 'write', 'execute']);
 export type Effect = z.infer<typeof Effect>;
 
 /**
- * Whether a mode lets a tool of this effect run. Asked three times: when tools are offered to the model, when its
- * call is logged, and by the bridge, which trusts neither.
+ * Whether a mode lets a tool with this effect run. Three places check this: the offer of tools to the model, the
+ * logging of a call, and the bridge, which trusts neither.
  */
 export function modeAllows(mode: Mode, effect: Effect): boolean {
   switch (mode) {
@@ -25,7 +25,7 @@ export function modeAllows(mode: Mode, effect: Effect): boolean {
   }
 }
 
-/** Whether nothing may be changed in this mode. */
+/** Whether this mode may change nothing. */
 export function isReadOnly(mode: Mode): boolean {
   return !modeAllows(mode, 'write');
 }

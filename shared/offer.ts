@@ -1,4 +1,4 @@
-/** Tools that a bridge offers beside the built-in ones: definitions as data, in sets that are told as a whole. */
+/** Tools that a bridge offers in addition to the built-in ones: definitions as data, sent as whole sets. */
 import * as z from 'zod';
 import { OFFER_LIMITS } from './limits.ts';
 import { Effect } from './modes.ts';
@@ -6,10 +6,10 @@ import { Effect } from './modes.ts';
 /** SHA-256 in hexadecimal. */
 const Digest = z.string().regex(/^[0-9a-f]{64}$/);
 
-/** No built-in tool begins like that, so that a request can name an offer before anybody knows which there are. */
+/** No built-in tool's name begins this way, so a request can name an offer before the edge knows the set. */
 const NAME = /^mcp_[A-Za-z0-9_-]{1,60}$/;
 
-/** Whether a tool of this name can only be an offer. */
+/** Whether only an offer can have this name. */
 export function isOfferName(name: string): boolean {
   return NAME.test(name);
 }
@@ -19,7 +19,7 @@ const InputSchema = z
   .record(z.string(), z.unknown())
   .refine((schema) => schema['type'] === 'object', { error: 'its type must be "object"' });
 
-/** A tool of a server that the owner of the bridge has listed, in the server's own words. */
+/** A tool of a server that the bridge's owner has listed, as the server defines it. */
 export const OfferDefinition = z.object({
   name: z.string().regex(NAME),
   title: z.string().max(OFFER_LIMITS.maxTitleChars).optional(),
@@ -27,7 +27,7 @@ export const OfferDefinition = z.object({
   inputSchema: InputSchema,
   effect: Effect,
   idempotent: z.boolean(),
-  /** No other document: what a server says that it has changed is its word alone. */
+  /** Only this document type: the bridge cannot check a server's claim that it changed a file. */
   document: z.object({ type: z.literal('tool_call') }),
   origin: z.object({
     server: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/),
@@ -37,25 +37,25 @@ export const OfferDefinition = z.object({
 export type OfferDefinition = z.infer<typeof OfferDefinition>;
 
 /**
- * An offer as it is told to the edge. `effect` and `idempotent` are what the bridge stands for: `execute` and false
- * unless its owner trusts the server's word.
+ * An offer as the edge gets it. The bridge vouches for `effect` and `idempotent`: they are `execute` and false unless
+ * the bridge's owner trusts the server's own values.
  */
 export const Offer = OfferDefinition.extend({
-  /** Of the definition in the server's words. A call carries it, so that it never means another definition. */
+  /** The digest of the server's definition. A call carries it, so that it never means another definition. */
   digest: Digest,
 });
 export type Offer = z.infer<typeof Offer>;
 
-/** All that a bridge offers at one time. */
+/** Everything that a bridge offers at one time. */
 export const OfferSet = z.object({
-  /** Of everything in the set: two sets with the same digest are the same. */
+  /** The digest of the whole set: two sets with the same digest are equal. */
   digest: Digest,
-  /** In the order in which the model is told of them. */
+  /** In the order in which the model gets them. */
   offers: z
     .array(Offer)
     .max(OFFER_LIMITS.maxOffers)
     .refine((offers) => charsOf(offers) <= OFFER_LIMITS.maxChars, { error: 'they are too large' }),
-  /** Tools that are there and cannot be offered, with the reason in one sentence. */
+  /** Tools that exist but cannot be offered, with the reason in one sentence. */
   unavailable: z
     .array(
       z.object({
@@ -67,7 +67,7 @@ export const OfferSet = z.object({
 });
 export type OfferSet = z.infer<typeof OfferSet>;
 
-/** What offers take in a frame and in a row, in UTF-16 units. */
+/** The size of offers in a frame and in a row, in UTF-16 units. */
 export function charsOf(offers: readonly Offer[]): number {
   return JSON.stringify(offers).length;
 }

@@ -1,8 +1,8 @@
-/** Paths relative to a workspace, with `/`, as names alone: which one lies within which, whatever is on the disk. */
+/** Compares paths relative to a workspace, with `/`, by their names alone, without a look at the disk. */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from './limits.ts';
 
-/** A folder or file of a workspace to which calls are limited: `src/` and `src` are the same, `.` is everything. */
+/** A folder or file of a workspace to which calls are limited. `src/` equals `src`; `.` is the whole workspace. */
 export const AllowedPath = z
   .string()
   .max(REQUEST_LIMITS.maxPathChars)
@@ -12,9 +12,8 @@ export const AllowedPath = z
   );
 
 /**
- * Whether a path is one of the allowed ones or lies below one. `..` is taken away first; a path that is absolute, or
- * that leaves the workspace on its way, is never within. Links are not followed: on the machine that is for the path
- * they lead to.
+ * Whether a path is one of the allowed ones or is below one. Resolves `..` first. An absolute path, or one that leaves
+ * the workspace on its way, is never within. Does not follow links: the machine checks the path that a link leads to.
  */
 export function isWithin(path: string, allowed: readonly string[]): boolean {
   const names = namesOf(path);
@@ -24,7 +23,7 @@ export function isWithin(path: string, allowed: readonly string[]): boolean {
   );
 }
 
-/** The names on the way from the workspace, none for the workspace itself; null for a path that leads out of it. */
+/** The names from the workspace to the path, none for the workspace itself; null for a path out of the workspace. */
 function namesOf(path: string): readonly string[] | null {
   if (path.startsWith('/')) return null;
   const names: string[] = [];

@@ -1,9 +1,9 @@
-/** The second form of a response's documents: metadata beside the id, a tool's result as its text. */
+/** The plain form of a response's documents: metadata is beside the id, and a tool's result is its text. */
 import * as z from 'zod';
 import { ChatResponse, type Document, DocumentType, ToolOutcome } from './documents.ts';
 import { DocumentId } from './ids.ts';
 
-/** What its type adds stands beside these. */
+/** The metadata fields of the document's type are beside these fields. */
 export const PlainDocument = z.looseObject({
   id: DocumentId,
   type: DocumentType,
@@ -17,7 +17,7 @@ export type PlainResponse = z.infer<typeof PlainResponse>;
 /** A response in the form that its request asked for. */
 export const AnyResponse = z.union([ChatResponse, PlainResponse]);
 
-/** Documents stand in their order, so their sequence is left out. */
+/** Leaves out `sequence`: the documents are in order. */
 export function toPlain(response: ChatResponse): PlainResponse {
   return { ...response, documents: response.documents.map(plainDocument) };
 }

@@ -1,12 +1,12 @@
 /**
- * Text from outside, made harmless where it is printed: a model, a file or a command must not steer what a person sees,
- * and the name of a file must not look like two lines of a listing.
+ * Makes text from outside harmless for printing: a model, a file or a command must not control what a person sees, and
+ * a file's name must not look like two lines of a listing.
  */
 import type { Proposal } from './approvals.ts';
 
 /**
- * For what streams to a terminal: without colour sequences, and with every other control character shown as its picture.
- * A stream may be cut anywhere: a colour or a CRLF that is cut in two looks odd, but does nothing.
+ * For text that streams to a terminal: removes colour sequences and shows every other control character as a symbol. A
+ * stream may be cut anywhere: a colour or a CRLF that is cut in two looks odd, but is harmless.
  */
 export function printable(text: string): string {
   return text
@@ -15,40 +15,40 @@ export function printable(text: string): string {
     .replaceAll(CONTROLS, (character) => pictureOf(character.charCodeAt(0)));
 }
 
-/** The same on one line and no longer than `maxChars`. */
+/** {@link printable} on one line, cut to `maxChars` UTF-16 units. */
 export function printableLine(text: string, maxChars: number): string {
   return shorten(printable(text).replaceAll(/\s+/g, ' ').trim(), maxChars);
 }
 
-/** At most `maxChars` of a text, with an ellipsis at its end where it was cut. */
+/** Cuts a text to `maxChars` UTF-16 units; a cut text ends with an ellipsis. */
 export function shorten(text: string, maxChars: number): string {
   return text.length <= maxChars ? text : `${text.slice(0, maxChars - 1).toWellFormed()}…`;
 }
 
 /**
- * For what a person decides about: two different texts never look the same. Every character that a terminal does not show
- * as itself becomes `\\u{…}`, but a line feed stays. A backslash in front of such an escape, or of text that looks like
- * one, is doubled: whoever reads it can tell an escape from written text.
+ * For text that a person decides about: two different texts never look the same. Every character that a terminal does
+ * not show as itself becomes `\\u{…}`, except a line feed. A backslash before an escape, or before text that looks like
+ * an escape, is doubled, so that a person can tell an escape from written text.
  */
 export function inPlainSight(text: string): string {
   return text.replace(AMBIGUOUS_BACKSLASHES, '$&$&').replace(HIDDEN, escapeOf);
 }
 
-/** {@link inPlainSight} with line feeds escaped too: for messages that may quote names and addresses. Not for its own results. */
+/** {@link inPlainSight} with line feeds escaped too, for messages that may quote names and URLs. Apply it only once. */
 export function inOneLine(text: string): string {
   return text.replace(AMBIGUOUS_IN_LINE, '$&$&').replace(HIDDEN_IN_LINE, escapeOf);
 }
 
 /**
- * A name of a file as one line of text can hold it: as it is, or as a JSON string where it would break the line or hide
- * something. No two names are written the same.
+ * A file's name for one line of text: as it is, or as a JSON string if it would break the line or hide something. Two
+ * different names never look the same.
  */
 export function nameInLine(name: string): string {
   if (!name.startsWith('"') && name.search(HIDDEN_IN_NAME) < 0) return name;
   return JSON.stringify(name).replace(HIDDEN_IN_NAME, jsonEscapeOf);
 }
 
-/** A proposal line by line, all of it: values are indented, and their further lines stand deeper. */
+/** The whole proposal, line by line. Values are indented, and their further lines are indented deeper. */
 export function describeProposal(proposal: Proposal): string[] {
   switch (proposal.kind) {
     case 'edit':
@@ -74,7 +74,7 @@ export function describeProposal(proposal: Proposal): string[] {
   }
 }
 
-/** Before the arguments, whose names the model chooses. */
+/** Shown before the arguments, because the model chooses their names. */
 function describeOffer({ server, tool }: NonNullable<CallProposal['offer']>): string {
   return `  ${inPlainSight(tool)}, a tool of the server ${inPlainSight(server)}`;
 }
@@ -89,7 +89,7 @@ function describeValues(values: Readonly<Record<string, unknown>>): string[] {
   });
 }
 
-/** Lines that go are marked with a minus, lines that come with a plus. */
+/** Marks removed lines with a minus and added lines with a plus. */
 function describeEdit(edit: Extract<Proposal, { kind: 'edit' }>): string[] {
   const { operation, path, diff, beforeHash, afterHash, cut } = edit;
   const marked = (mark: string, text: string) =>
@@ -110,12 +110,12 @@ function describeEdit(edit: Extract<Proposal, { kind: 'edit' }>): string[] {
   ];
 }
 
-/** A name that is no plain word is quoted, so that it cannot look like a name with a value. */
+/** Quotes a name that is not a plain word, so that it cannot look like a name with a value. */
 function nameInPlainSight(name: string): string {
   return /^\w+$/.test(name) ? name : inPlainSight(JSON.stringify(name));
 }
 
-/** JSON's own escapes for the control characters that JSON lets through; line ends of formatted JSON stay. */
+/** Writes JSON escapes for the control characters that JSON allows as they are. Line ends of formatted JSON stay. */
 export function escapeControls(json: string): string {
   return json.replaceAll(CONTROLS, jsonEscapeOf);
 }
@@ -127,7 +127,7 @@ function escapeOf(character: string): string {
   return `\\u{${character.codePointAt(0)?.toString(HEX)}}`;
 }
 
-/** One for each half of a surrogate pair, as JSON has them. */
+/** One escape for each half of a surrogate pair, as in JSON. */
 function jsonEscapeOf(character: string): string {
   return character
     .split('')
@@ -135,25 +135,25 @@ function jsonEscapeOf(character: string): string {
     .join('');
 }
 
-/** Controls, formats, blanks other than the space, surrogates, and what no font shows. */
+/** Control and format characters, blanks other than the space, surrogates, and characters that no font shows. */
 const HIDDEN_CLASS =
   '[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Cn}\\p{Zl}\\p{Zp}\\u115f\\u1160\\u2800\\u3164\\uffa0]|(?! )\\p{Zs}';
 const HIDDEN_IN_LINE = new RegExp(HIDDEN_CLASS, 'gu');
 const HIDDEN = new RegExp(`(?!\\n)(?:${HIDDEN_CLASS})`, 'gu');
-/** Words of some languages and many emoji are written with joiners. */
+/** Joiners stay: words of some languages and many emoji contain them. */
 const HIDDEN_IN_NAME = new RegExp(`(?![\\u200c\\u200d])(?:${HIDDEN_CLASS})`, 'gu');
 const AMBIGUOUS_BACKSLASHES = new RegExp(`\\\\+(?=u\\{|(?!\\n)(?:${HIDDEN_CLASS}))`, 'gu');
 const AMBIGUOUS_IN_LINE = new RegExp(`\\\\+(?=u\\{|${HIDDEN_CLASS})`, 'gu');
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them.
 const COLOURS = /\u001b\[[0-9;:]*m/g;
 
-/** C0 without tab and line feed, DEL, C1, and the marks that turn the direction of writing around. */
+/** C0 without tab and line feed, DEL, C1, line separators, and the marks that change the direction of writing. */
 const CONTROLS =
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them.
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** Unicode's block of control pictures has one for each of C0. */
+/** The start of Unicode's control pictures, one for each character of C0. */
 const PICTURES = 0x2400;
 const C0_END = 0x20;
 const REPLACEMENT = '\ufffd';

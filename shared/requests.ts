@@ -1,4 +1,4 @@
-/** What clients send: bodies and queries of the HTTP API, parsed once and then trusted. */
+/** The bodies and queries that clients send to the HTTP API, parsed once and then trusted. */
 import * as z from 'zod';
 import { BridgeId, ConversationId, ResponseId } from './ids.ts';
 import { REQUEST_LIMITS } from './limits.ts';
@@ -12,7 +12,7 @@ const Name = z.string().min(1).max(REQUEST_LIMITS.maxNameChars);
 
 const TextPart = z.strictObject({ type: z.literal('text'), text: z.string() });
 
-/** An image the model can fetch (https) or that is carried along (base64), in OpenAI's form. */
+/** An image in OpenAI's form: the model fetches it (https), or the message contains it (base64). */
 const ImagePart = z.strictObject({
   type: z.literal('image_url'),
   image_url: z.strictObject({
@@ -30,10 +30,10 @@ export type ImagePart = z.infer<typeof ImagePart>;
 const ContentPart = z.discriminatedUnion('type', [TextPart, ImagePart]);
 export type ContentPart = z.infer<typeof ContentPart>;
 
-/** What a message says: text, or text and images in their order. */
+/** The content of a message: text, or text and images in order. */
 export type MessageContent = string | ContentPart[];
 
-/** A string, or OpenAI's list of parts; a list without images becomes the string that its texts join to. */
+/** A string, or OpenAI's list of parts. The texts of a list without images are joined to a string. */
 const MessageContent = z
   .union([z.string(), z.array(ContentPart).max(REQUEST_LIMITS.maxContentParts)])
   .transform(
@@ -41,10 +41,10 @@ const MessageContent = z
       typeof content === 'string' || content.some(isImage) ? content : textOf(content),
   )
   .refine((content) => textOf(content).length <= REQUEST_LIMITS.maxMessageChars, {
-    message: `A message may hold ${REQUEST_LIMITS.maxMessageChars} characters of text`,
+    message: `A message may have at most ${REQUEST_LIMITS.maxMessageChars} characters of text`,
   });
 
-/** What a message says, without its images. */
+/** The text of a message, without its images. */
 export function textOf(content: MessageContent): string {
   if (typeof content === 'string') return content;
   return content.map((part) => (part.type === 'text' ? part.text : '')).join('');
@@ -94,21 +94,21 @@ const LinterError = z.strictObject({
   path: ContextText,
   line: LineNumber.optional(),
   column: LineNumber.optional(),
-  /** Without it `error`. */
+  /** Absent: `error`. */
   severity: z.enum(['error', 'warning', 'information', 'hint']).optional(),
   message: ContextText,
-  /** The linter, and its rule. */
+  /** The linter and its rule. */
   source: Name.optional(),
 });
 
-/** The path alone, or with what the editor shows, saved or not. */
+/** The path alone, or with the editor's content, saved or not. */
 const OpenFile = z.union([
   ContextText,
   z.strictObject({ path: ContextText, content: ContextText.optional() }),
 ]);
 
 export const RequestContext = z.strictObject({
-  /** The folder that the client has open. Tools work in the bridge's, whatever this says. */
+  /** The folder that the client has open. Tools always work in the bridge's workspace. */
   workspacePath: ContextText.optional(),
   openFiles: z.array(OpenFile).max(REQUEST_LIMITS.maxContextEntries).optional(),
   recentFiles: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
@@ -119,52 +119,53 @@ export const RequestContext = z.strictObject({
 });
 export type RequestContext = z.infer<typeof RequestContext>;
 
-/** Named events (`event: document_start`), or unnamed ones with the type inside `data`. */
+/** `named` events (`event: document_start`), or unnamed events with the type inside `data`. */
 export const Framing = z.enum(['named', 'data']);
 export type Framing = z.infer<typeof Framing>;
 
 /**
- * While a conversation is busy a message waits for its turn (`queue`), is refused with CONVERSATION_BUSY (`reject`), is
- * told to the run at work before its next request to the model (`steer`), or ends that run and then waits (`interrupt`).
+ * What happens to a message while the conversation is busy. `queue`: it waits for its turn. `reject`: the API answers
+ * CONVERSATION_BUSY. `steer`: the current run gets it before its next request to the model. `interrupt`: it ends the
+ * current run and then waits.
  */
 export const Delivery = z.enum(['queue', 'reject', 'steer', 'interrupt']);
 export type Delivery = z.infer<typeof Delivery>;
 
-/** Strict, as all bodies are: a limit under a misspelt name would not hold, and nobody would know. */
+/** Strict, like all bodies: a limit with a misspelt name would have no effect, and the client would not notice. */
 export const ChatFields = z.strictObject({
-  /** Any name that the upstream knows; without it the configured default answers. */
+  /** Any name that the model server knows. Absent: the configured default answers. */
   model: Name.optional(),
-  /** Without it `agent`. */
+  /** Absent: `agent`. */
   mode: Mode.optional(),
   messages: Messages,
-  /** The messages are appended to this conversation; without it they begin a new one. */
+  /** The conversation that gets the messages. Absent: a new one. */
   conversationId: ConversationId.optional(),
-  /** The bridge of a new conversation; without it the account's bridge that connected last. */
+  /** The bridge of a new conversation. Absent: the account's most recently connected bridge. */
   bridgeId: BridgeId.optional(),
   context: RequestContext.optional(),
-  /** Only these tools are on offer; without it all that the mode allows. */
+  /** The run has only these tools. Absent: all tools that the mode allows. */
   tools: ToolSelection.optional(),
-  /** The same as settings by name; not together with `tools`. */
+  /** The same as settings by name. Not together with `tools`. */
   availableTools: ToolRegistry.optional(),
-  /** These three are told to the model server; what they do there is its own affair. */
+  /** The model server gets this field and the next two, and decides what they mean. */
   temperature: z.number().min(0).max(REQUEST_LIMITS.maxTemperature).optional(),
-  /** Tokens of one request to the model at most; never more than the table of models allows. */
+  /** The most tokens of one answer of the model; never more than the table of models allows. */
   maxTokens: z.int().positive().optional(),
-  /** Whose message this is, under a name that stays the same. */
+  /** A stable name of the person who sends the message. */
   user: Name.optional(),
-  /** `plain`: each document's metadata stands beside its id, and a tool's result is its text. */
+  /** `plain`: each document's metadata is beside its id, and a tool's result is its text. */
   documents: z.enum(['full', 'plain']).optional(),
-  /** What the answer shows beyond its documents: `reasoning` for what the model thought, where it tells. */
+  /** Documents to add to the answer. `reasoning`: the model's reasoning, if the model sends it. */
   include: z
     .array(z.enum(['reasoning']))
     .max(1)
     .optional(),
   /**
    * Sends an edited message again: a new conversation begins with everything before this response's message. Not
-   * together with `conversationId` or `bridgeId`: both follow from the response.
+   * together with `conversationId` or `bridgeId`: the response already names both.
    */
   editOf: ResponseId.optional(),
-  /** What becomes of the message while the conversation is busy. */
+  /** What happens to the message while the conversation is busy. */
   delivery: Delivery.default('queue'),
   /** Shown to other devices beside the message. */
   device: Name.optional(),
@@ -172,7 +173,7 @@ export const ChatFields = z.strictObject({
   stream_options: z.strictObject({ framing: Framing.default('named') }).optional(),
 });
 
-/** What the model server is told beside the messages. */
+/** What the model server gets in addition to the messages. */
 export type Sampling = Pick<z.output<typeof ChatFields>, 'temperature' | 'maxTokens' | 'user'>;
 
 const PLANNING = [createPlan.name, askQuestion.name];
@@ -182,8 +183,8 @@ export const ChatRequest = ChatFields.superRefine(refuseTwoPlaces).transform(toO
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
 /**
- * `POST /api/v1/chat/plan`: a {@link ChatRequest} whose mode is `plan`, whatever it names. A list of tools leaves those on
- * offer that planning needs.
+ * `POST /api/v1/chat/plan`: a {@link ChatRequest} whose mode is always `plan`. The tools that planning needs stay
+ * available, even if a list of tools does not name them.
  */
 export const PlanRequest = ChatFields.extend({
   mode: Mode.default('plan').transform((): Mode => 'plan'),
@@ -199,26 +200,26 @@ function toOneSelection({ availableTools, ...request }: Fields) {
   return availableTools ? { ...request, tools: availableTools } : request;
 }
 
-/** One thing in two fields would leave open which of them holds. */
+/** If two fields said the same thing, it would be unclear which one counts. */
 function refuseTwoPlaces(
   { editOf, conversationId, bridgeId, tools, availableTools, ...form }: Fields,
   context: z.RefinementCtx,
 ): void {
   if (form.documents === 'plain' && form.stream_options?.framing === 'named') {
-    const message = 'A stream has plain documents in the framing data: leave this out';
+    const message = 'A stream of plain documents has the framing data: leave this out';
     context.addIssue({ code: 'custom', path: ['stream_options', 'framing'], message });
   }
   if (tools && availableTools) {
-    const message = 'Leave it out: tools stands beside it';
+    const message = 'Leave it out: the request has tools too';
     context.addIssue({ code: 'custom', path: ['availableTools'], message });
   }
   if (editOf === undefined) return;
-  const message = 'Leave it out: it follows from editOf';
+  const message = 'Leave it out: editOf already decides it';
   if (conversationId) context.addIssue({ code: 'custom', path: ['conversationId'], message });
   if (bridgeId) context.addIssue({ code: 'custom', path: ['bridgeId'], message });
 }
 
-/** `PATCH /api/v1/chat/completions/{id}`: what a message that still waits says instead. */
+/** `PATCH /api/v1/chat/completions/{id}`: the new content of a waiting message. */
 export const MessagePatch = z.strictObject({
   content: MessageContent.refine(
     (content) => typeof content !== 'string' || content.trim() !== '',
@@ -229,17 +230,17 @@ export const MessagePatch = z.strictObject({
 });
 export type MessagePatch = z.infer<typeof MessagePatch>;
 
-/** The header of that name: visible ASCII, as the IETF's draft has it. */
+/** The header `Idempotency-Key`: visible ASCII, as in the IETF's draft. */
 export const IdempotencyKey = z
   .string()
   .regex(/^[\x21-\x7e]{1,200}$/, 'Idempotency-Key takes 1 to 200 visible ASCII characters');
 
 /**
- * `POST /api/v1/conversations/{id}/clarifications/{documentId}`. Questions without an answer are passed over; an empty
- * list passes over all.
+ * `POST /api/v1/conversations/{id}/clarifications/{documentId}`. Questions without an answer are skipped; an empty list
+ * skips all questions.
  */
 export const ClarificationAnswer = z.strictObject({
-  /** Whose document it is: an answer that comes too late is then never taken for one to a later response. */
+  /** The response of the document: a late answer then never counts for a later response. */
   responseId: ResponseId.optional(),
   answers: z
     .array(
@@ -253,11 +254,11 @@ export const ClarificationAnswer = z.strictObject({
 });
 export type ClarificationAnswer = z.infer<typeof ClarificationAnswer>;
 
-/** `POST /api/v1/conversations/{id}/approvals/{callId}`: an {@link ApprovalAnswer} whose call is named by the path. */
+/** `POST /api/v1/conversations/{id}/approvals/{callId}`: an {@link ApprovalAnswer}; the path names the call. */
 export const ApprovalRequest = ApprovalAnswer.omit({ callId: true }).strict();
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 
-/** A position on the tape as a client gives it back: digits only, no larger than a safe integer. */
+/** A position on the tape that a client sends back: digits only, at most a safe integer. */
 export const Cursor = z
   .string()
   .regex(/^\d{1,16}$/, 'A cursor is the id of an event: an integer')

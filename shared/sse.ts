@@ -1,12 +1,12 @@
-/** Events as Server-Sent Events (WHATWG HTML, section 9.2), in both framings, and back. */
+/** Writes and reads events as Server-Sent Events (WHATWG HTML, section 9.2), in both framings. */
 import { StreamEvent } from './events.ts';
 import { parseJson } from './json.ts';
 import { JSON_LIMITS } from './limits.ts';
 import type { Framing } from './requests.ts';
 
 /**
- * One event as finished SSE text. `position` becomes the `id:`; null leaves the reader's cursor where it is.
- * JSON holds no raw line end, so `data:` is always one line and `\nid: ` never occurs inside it.
+ * One event as finished SSE text. `position` becomes the `id:`; null does not change the reader's cursor. JSON contains
+ * no raw line end, so `data:` is always one line and `\nid: ` never occurs inside it.
  */
 export function formatEvent(event: StreamEvent, position: number | null, framing: Framing): string {
   const id = position === null ? '' : `id: ${position}\n`;
@@ -17,7 +17,7 @@ export function formatEvent(event: StreamEvent, position: number | null, framing
   return `${id}data: ${JSON.stringify(unnamedData(event))}\n\n${end}`;
 }
 
-/** The event of a named frame. Undefined for a type that this version does not know: readers skip those. */
+/** The event of a named frame. Undefined for a type that this version does not know; readers skip the frame. */
 export function parseNamedEvent(name: string, data: string): StreamEvent | undefined {
   const member = NESTED[name];
   const content = parseJson(data, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
@@ -25,14 +25,14 @@ export function parseNamedEvent(name: string, data: string): StreamEvent | undef
   return StreamEvent.safeParse(event).data;
 }
 
-/** The last cursor in finished SSE text, or undefined where it has none. */
+/** The last cursor in finished SSE text; undefined if it has none. */
 export function lastCursorIn(text: string): number | undefined {
   const start = text.lastIndexOf('\nid: ');
   if (start >= 0) return Number.parseInt(text.slice(start + '\nid: '.length), 10);
   return text.startsWith('id: ') ? Number.parseInt(text.slice('id: '.length), 10) : undefined;
 }
 
-/** Events that are one thing: a named frame's data is the thing itself, as the response structure shows it. */
+/** Events with one member: the data of a named frame is that member, in the form of the response structure. */
 const NESTED: Readonly<Record<string, string>> = {
   message: 'message',
   response_start: 'response',
@@ -57,7 +57,7 @@ function namedData(event: StreamEvent): object {
   }
 }
 
-/** The flat documents of the second form: a document's metadata stands beside its id, a result is its text. */
+/** The plain form of documents: a document's metadata is beside its id, and a result is its text. */
 function unnamedData(event: StreamEvent): object {
   switch (event.type) {
     case 'document_start': {

@@ -1,21 +1,21 @@
-/** What our tokens say of themselves (RFC 7519), for the end that mints them and the end that checks them. */
+/** The claims and the secret of Drawbridge's tokens (RFC 7519), for both sides: making and checking tokens. */
 
 export const TOKEN_ISSUER = 'drawbridge';
 export const TOKEN_AUDIENCE = 'drawbridge';
 
-/** Bytes of the secret that signs tokens, at least: as many as HS256's hash has (RFC 7518, section 3.2). */
+/** The fewest bytes of the secret that signs tokens: as many as HS256's hash has (RFC 7518, section 3.2). */
 export const MIN_SECRET_BYTES = 32;
-/** More than any tool makes: a longer text is some other file. */
+/** More bytes than any tool makes for a secret: a longer text is another file. */
 const MAX_SECRET_BYTES = 1024;
 
-/** The bytes of a secret, or what is wrong with its text, as the end of a sentence about it. */
+/** The bytes of a secret, or what is wrong with its text. `problem` ends a sentence that begins with the secret. */
 export type DecodedSecret =
   | { readonly ok: true; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly ok: false; readonly problem: string };
 
 /**
- * Reads a secret in hex, base64 or base64url, with or without padding and line ends. Hex digits alone are
- * always hex: base64 of so many bytes at random has other characters too.
+ * Reads a secret in hex, base64 or base64url, with or without padding and line ends. Hex digits alone always mean hex:
+ * the base64 of that many random bytes has other characters too.
  */
 export function decodeSecret(text: string): DecodedSecret {
   const written = text.replace(/\s+/g, '');
@@ -38,16 +38,16 @@ function fromHex(text: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(text.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
-/** Of every runtime that this folder runs in. */
+/** Every runtime of this folder has it. */
 declare function atob(base64: string): string;
 
-/** Null for what is not base64, in either of its alphabets. */
+/** Null for text that is not base64 in either alphabet. */
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {
   if (!/^[\w+/-]+={0,2}$/.test(text)) return null;
   try {
     const binary = atob(text.replaceAll('-', '+').replaceAll('_', '/').replace(/=+$/, ''));
     return Uint8Array.from(binary, (character) => character.charCodeAt(0));
   } catch {
-    return null; // Of a length that base64 never has.
+    return null; // Base64 never has this length.
   }
 }

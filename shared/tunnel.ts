@@ -1,6 +1,6 @@
 /**
- * The frames between a bridge and its tunnel object: one union per direction. One JSON text per WebSocket message.
- * Unlike the readers of a stream, both ends refuse frames they do not know: the versions must agree.
+ * The frames between a bridge and its tunnel object: one union for each direction, one JSON text for each WebSocket
+ * message. Unlike the readers of a stream, both ends refuse unknown frames: the versions must agree.
  */
 import * as z from 'zod';
 import { Nonce, Proposal } from './approvals.ts';
@@ -11,24 +11,24 @@ import { Mode } from './modes.ts';
 import { OfferSet } from './offer.ts';
 import { AllowedPath } from './paths.ts';
 
-/** Raised with every change of this file that an older peer would misread. */
+/** Raise it with every change of this file that an older peer would misread. */
 export const TUNNEL_PROTOCOL = 3;
 
-/** WebSocket close codes of the tunnel. After any of these the bridge does not come back by itself. */
+/** WebSocket close codes of the tunnel. After these the bridge does not reconnect by itself. */
 export const CLOSE = {
   /** A newer connection of the same bridge took over. */
   replaced: 4001,
-  /** The two ends speak different versions; the goodbye before it says which one to update. */
+  /** The two ends have different versions. The goodbye before it says which end to update. */
   protocolMismatch: 4002,
-  /** A frame was not understood. */
+  /** The peer did not understand a frame. */
   badFrame: 4003,
 } as const;
 
-/** Answered by the runtime itself, without waking the object. */
+/** The runtime itself answers it, without waking the object. */
 export const PING = 'ping';
 export const PONG = 'pong';
 
-/** What a tool came to, as the bridge reports it. `code` is for programs, `data` is for the model. */
+/** The outcome of a tool, as the bridge reports it. `code` is for programs, `data` is for the model. */
 export const ToolResult = z.discriminatedUnion('status', [
   z.object({ status: z.literal('success'), data: z.string(), metadata: Metadata.optional() }),
   z.object({
@@ -40,16 +40,16 @@ export const ToolResult = z.discriminatedUnion('status', [
 ]);
 export type ToolResult = z.infer<typeof ToolResult>;
 
-/** What the request that led to a call demands of it. It narrows what the bridge allows, and never widens it. */
+/** Limits that the request sets for a call. They narrow what the bridge allows, and never widen it. */
 export const CallLimits = z.object({
-  /** The call may only reach these and what is below them; a command cannot be held to that and is refused. */
+  /** The call may reach only these paths and paths below them. The bridge cannot hold commands to it: it refuses them. */
   allowedPaths: z.array(AllowedPath).min(1).max(REQUEST_LIMITS.maxAllowedPaths).optional(),
-  /** A person is asked first, whatever the rules of the machine allow. */
+  /** The bridge asks a person first, even if the machine's rules allow the call. */
   requireApproval: z.boolean().optional(),
 });
 export type CallLimits = z.infer<typeof CallLimits>;
 
-/** One tool call on its way to the bridge. The arguments are canonical and already parsed once by the edge. */
+/** One tool call on its way to the bridge. The edge has parsed the arguments once; their names are canonical. */
 export const ToolCall = z.object({
   callId: CallId,
   conversationId: ConversationId,
@@ -57,15 +57,15 @@ export const ToolCall = z.object({
   arguments: Metadata,
   mode: Mode,
   limits: CallLimits.optional(),
-  /** Digest of the definition that is meant, where the tool is an offer. A bridge with another one refuses the call. */
+  /** For an offer: the digest of its definition. A bridge with another definition refuses the call. */
   definition: z.string().optional(),
-  /** Why the edge demands an approval of this one call; `limits.requireApproval` is set then. */
+  /** Why the edge demands an approval of this call; `limits.requireApproval` is set then. */
   approvalReason: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 
 /**
- * A person's answer to the question with this nonce. An approval from a device counts only with a good signature
+ * A person's answer to the question with this nonce. A device's approval counts only with a valid signature
  * (shared/approvals.ts).
  */
 export const ApprovalAnswer = z.object({
@@ -77,15 +77,15 @@ export const ApprovalAnswer = z.object({
 });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
 
-/** How commands are confined on the machine. */
+/** The sandbox for commands on the machine. */
 export const Confinement = z.object({
   kind: z.enum(['bubblewrap', 'none']),
-  /** One sentence: what it does, or why there is none. */
+  /** One sentence: what the sandbox does, or why there is none. */
   detail: z.string(),
 });
 export type Confinement = z.infer<typeof Confinement>;
 
-/** What the prompt says of the machine. Untrusted text: it is escaped and labelled as data. */
+/** The machine's description for the prompt. It is untrusted text: the prompt escapes it and labels it as data. */
 export const MachineContext = z.object({
   os: z.string().max(REQUEST_LIMITS.maxNameChars),
   shell: z.string().max(REQUEST_LIMITS.maxNameChars),
@@ -96,20 +96,19 @@ export const MachineContext = z.object({
 export type MachineContext = z.infer<typeof MachineContext>;
 
 /**
- * A feature of bridges: the bridge answers `look` with `context`, and says nothing of the
- * workspace unasked.
+ * A feature of bridges: the bridge answers `look` with `context`, and sends no `context` unasked.
  */
 export const LOOK = 'look';
 
 /**
- * What a peer of this version can do beyond it, by name. A name that the other side does not know means nothing to it, so
- * that an addition needs no new version.
+ * Names of what a peer can do beyond its version. The other side ignores names that it does not know, so that an
+ * addition needs no new version.
  */
 const Features = z
   .array(z.string().max(REQUEST_LIMITS.maxNameChars))
   .max(TUNNEL_LIMITS.maxFeatures);
 
-/** The peer knows offers: `offers` in hello, and the frames `offers_wanted` and `offers`. */
+/** A feature: the peer knows `offers` in hello, and the frames `offers_wanted` and `offers`. */
 export const OFFERS_FEATURE = 'offers';
 
 const Hello = z.object({
@@ -122,13 +121,13 @@ const Hello = z.object({
   tools: z.array(z.string().max(REQUEST_LIMITS.maxNameChars)).max(TUNNEL_LIMITS.maxTools),
   confinement: Confinement,
   context: MachineContext,
-  /** Digest of the set that the bridge offers; absent where it offers nothing. */
+  /** The digest of the set that the bridge offers; absent if it offers nothing. */
   offers: z.string().optional(),
-  /** Calls the journal still holds. Those the tunnel no longer knows are acked, so that the journal lets them go. */
+  /** Calls in the bridge's journal. The tunnel acks those that it no longer knows, so that the journal drops them. */
   calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
 });
 
-/** More calls that the journal holds, where one hello cannot list them all. */
+/** More calls in the journal, if one hello cannot list them all. */
 const HeldCalls = z.object({
   type: z.literal('held_calls'),
   calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
@@ -136,10 +135,10 @@ const HeldCalls = z.object({
 
 const Result = z.object({ type: z.literal('result'), callId: CallId, result: ToolResult });
 
-/** Progress only: it may be dropped, the result has the bounded whole. */
+/** Live output. It may be dropped: the result has all of it, within bounds. */
 const Output = z.object({ type: z.literal('output'), callId: CallId, delta: z.string() });
 
-/** A person is asked about a call. It takes the place of an earlier question about this call that has another nonce. */
+/** The bridge asks a person about a call. It replaces an earlier question about this call with another nonce. */
 const ApprovalRequest = z.object({
   type: z.literal('approval_request'),
   callId: CallId,
@@ -152,7 +151,7 @@ const ApprovalRequest = z.object({
 const ApprovalRefused = z.object({
   type: z.literal('approval_refused'),
   callId: CallId,
-  /** Of the answer, not of the question that is open. */
+  /** The nonce of the answer, not of the open question. */
   nonce: Nonce,
   message: z.string().max(TUNNEL_LIMITS.maxTextChars),
 });
@@ -161,21 +160,21 @@ const ApprovalResolved = z.object({
   type: z.literal('approval_resolved'),
   callId: CallId,
   nonce: Nonce,
-  /** `superseded`: the question no longer says what would happen. The call is asked about anew, or it needs no answer any more. */
+  /** `superseded`: the proposal is out of date. The bridge asks about the call again, or no longer needs an answer. */
   decision: z.enum(['once', 'reject', 'expired', 'superseded']),
-  /** Where it was answered: `device`, `terminal`, or `drawbridge` where nobody did. Later versions may know more places. */
+  /** The place of the answer: `device`, `terminal`, or `drawbridge` if nobody answered. Later versions may add more. */
   by: z.string().max(REQUEST_LIMITS.maxNameChars),
   message: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
 });
 
-/** The set that holds from now on: where it was asked for, and whenever it changes. Null where nothing is offered any more. */
+/** The set from now on, sent on request and after each change. Null if the bridge no longer offers anything. */
 const Offers = z.object({ type: z.literal('offers'), set: OfferSet.nullable() });
 
 const Context = z.object({
   type: z.literal('context'),
   /**
-   * Of the look that this answers. A bridge without {@link LOOK} tells the context unasked,
-   * whenever it has changed.
+   * The id of the look that this answers. A bridge without {@link LOOK} sends the context unasked whenever it has
+   * changed.
    */
   lookId: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
   context: MachineContext,
@@ -195,7 +194,7 @@ export const BridgeFrame = z.discriminatedUnion('type', [
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 
-/** Everything still open: calls to run or to answer from the journal, calls to end, answers given meanwhile. */
+/** Everything still open: calls to run or to answer from the journal, calls to cancel, and new answers of people. */
 const Welcome = z.object({
   type: z.literal('welcome'),
   protocol: z.int(),
@@ -207,23 +206,23 @@ const Welcome = z.object({
 
 const Call = z.object({ type: z.literal('call'), call: ToolCall });
 
-/** The conversation has stored the result (or knows nothing of the call): the journal may let it go. */
+/** The conversation has stored the result, or does not know the call: the journal may drop it. */
 const Ack = z.object({ type: z.literal('ack'), callId: CallId });
 
 const Cancel = z.object({ type: z.literal('cancel'), callId: CallId });
 
 const Approval = z.object({ type: z.literal('approval'), answer: ApprovalAnswer });
 
-/** The set of this digest, which hello has named, is not known here. */
+/** The tunnel lacks the set with this digest, which hello has named. */
 const OffersWanted = z.object({ type: z.literal('offers_wanted'), digest: z.string() });
 
-/** Only to a bridge with {@link LOOK}: it looks at the workspace and answers with `context`. */
+/** Sent only to a bridge with {@link LOOK}, which looks at the workspace and answers with `context`. */
 const Look = z.object({
   type: z.literal('look'),
   lookId: z.string().max(REQUEST_LIMITS.maxNameChars),
 });
 
-/** UTF-16 units of output that arrived and may be sent anew. */
+/** UTF-16 units of output that have arrived: the bridge may send as many again. */
 const Credit = z.object({ type: z.literal('credit'), chars: z.int().positive() });
 
 const Goodbye = z.object({ type: z.literal('goodbye'), code: z.string(), message: z.string() });
@@ -242,5 +241,5 @@ export const TunnelFrame = z.discriminatedUnion('type', [
 ]);
 export type TunnelFrame = z.infer<typeof TunnelFrame>;
 
-/** The part of `hello` and `welcome` that every version can read, also where the rest has another form. */
+/** The part of `hello` and `welcome` that every version can read, even if the rest has another form. */
 export const Greeting = z.object({ type: z.enum(['hello', 'welcome']), protocol: z.int() });

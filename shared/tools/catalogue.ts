@@ -1,4 +1,4 @@
-/** The built-in tools, by every name a model may call them. */
+/** The built-in tools, by every name that a model may use. */
 import { askQuestion } from './ask-question.ts';
 import { codebaseSearch } from './codebase-search.ts';
 import { createPlan } from './create-plan.ts';
@@ -15,7 +15,7 @@ import { strReplace } from './str-replace.ts';
 import { todoWrite } from './todo-write.ts';
 import { write } from './write.ts';
 
-/** Every built-in tool, in the order they are offered. */
+/** Every built-in tool, in the order in which the model gets them. */
 export const TOOLS: readonly ToolDefinition[] = [
   readFile,
   listDir,
@@ -33,7 +33,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   askQuestion,
 ];
 
-/** The built-in tools of one executor, in the order they are offered. */
+/** The built-in tools of one executor, in the order of {@link TOOLS}. */
 export function toolsRunBy(executor: Executor): readonly ToolDefinition[] {
   return TOOLS.filter((tool) => tool.executor === executor);
 }
@@ -42,12 +42,12 @@ const BY_NAME = new Map<string, ToolDefinition>(
   TOOLS.flatMap((tool) => [tool.name, ...tool.aliases].map((name) => [name, tool])),
 );
 
-/** The built-in tool of this name or alias. What a run may use is in its toolbox (toolbox.ts). */
+/** The built-in tool with this name or alias. The tools of a run are in its toolbox (toolbox.ts). */
 export function findTool(name: string): ToolDefinition | undefined {
   return BY_NAME.get(name);
 }
 
-/** What a person's yes to a call does, in words that follow it: "y …". */
+/** What a person's yes to a call does, as text after "y": "y runs this command". */
 export function consequenceOf(name: string): string {
   const document = findTool(name)?.document;
   if (document?.type === 'terminal_command') return 'runs this command';
@@ -62,7 +62,7 @@ const CONSEQUENCES = {
   rename: 'renames this file',
 } as const;
 
-/** Names of the API's table of tools that this version has nothing for. Requests may name them. */
+/** Tools of the API's table that this version does not have. Requests may name them. */
 const UNAVAILABLE: ReadonlySet<string> = new Set([
   'web_search',
   'WebSearch',

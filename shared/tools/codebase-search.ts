@@ -32,7 +32,7 @@ export const codebaseSearch = defineTool({
   subjects: (args) => placesOf(args.target_directories),
 });
 
-/** An empty path is the whole workspace, as an empty list is. */
+/** An empty path is the whole workspace; so is an empty list. */
 function placesOf(paths: readonly string[]): readonly string[] {
   return paths.length === 0 ? ['.'] : [...new Set(paths.map((path) => path || '.'))];
 }

@@ -4,7 +4,7 @@ import { defineTool } from './definition.ts';
 
 const { maxTodos, maxIdChars, maxTodoChars, maxPlanChars } = EDGE_TOOL_LIMITS;
 
-/** Lays a plan before the user. Its todos become the conversation's list. */
+/** Shows a plan to the user. Its todos become the conversation's list. */
 export const createPlan = defineTool({
   name: 'create_plan',
   aliases: ['CreatePlan'],

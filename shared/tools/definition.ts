@@ -1,60 +1,60 @@
-/** What a tool is, for both sides: the model is offered it, the edge checks and shows its calls, the bridge runs them. */
+/** Defines a tool for all sides: the model gets it, the edge checks and shows its calls, the bridge runs them. */
 import * as z from 'zod';
 import { type Effect, type Mode, modeAllows } from '../modes.ts';
 
-/** How a call of the tool is shown: as which document, and which argument streams as its content. */
+/** How a call of the tool is shown: the type of its document, and the argument that streams as its content. */
 export type ToolDocument =
   | { readonly type: 'tool_call' }
   | {
       readonly type: 'file_edit';
-      /** Name of the argument that holds the path. */
+      /** The name of the argument with the path. */
       readonly path: string;
-      /** Name of the argument that is the document's content, or null where there is none. */
+      /** The name of the argument with the document's content; null if there is none. */
       readonly content: string | null;
       readonly operation: 'create' | 'edit' | 'delete' | 'rename';
-      /** Name of the argument that holds a renamed file's new path. */
+      /** The name of the argument with a renamed file's new path. */
       readonly newPath?: string;
     }
   | { readonly type: 'terminal_command'; readonly command: string }
   | { readonly type: 'plan' | 'clarification'; readonly content: string }
   | { readonly type: 'todo_update' };
 
-/** Who carries a call of the tool out: the conversation itself, the bridge, or another agent. */
+/** Who runs a call of the tool: the conversation itself (`edge`), the bridge, or another agent. */
 export type Executor = 'edge' | 'bridge' | 'agent';
 
-/** Where a tool comes from that a bridge offers: a server that its owner listed, and the tool's name there. */
+/** The origin of an offered tool: a server that the bridge's owner has listed, and the tool's name there. */
 export interface Origin {
   readonly server: string;
   readonly tool: string;
 }
 
-/** All that is known of a tool but its arguments. */
+/** Everything about a tool except its arguments. */
 export interface ToolFacts {
-  /** The canonical name, as offered to the model. */
+  /** The canonical name, which the model gets. */
   readonly name: string;
-  /** Other names that models were trained on; a call by one of them is the same call. */
+  /** Other names that models were trained on. A call by an alias is the same call. */
   readonly aliases: readonly string[];
   /** For the model. */
   readonly description: string;
-  /** Other argument names -> the canonical one; applied before the schema, never over a canonical argument. */
+  /** Other argument names -> the canonical name. Applied before the schema; never replaces a canonical argument. */
   readonly renamed: Readonly<Record<string, string>>;
   readonly effect: Effect;
-  /** The modes that it is for; without it all that its effect allows. */
+  /** The modes of the tool. Absent: all modes that allow its effect. */
   readonly modes?: readonly Mode[];
-  /** Whether running it a second time is harmless; `read` tools are so by nature. */
+  /** Whether a second run is harmless, as it always is for `read` tools. */
   readonly idempotent: boolean;
   readonly executor: Executor;
   readonly document: ToolDocument;
-  /** Only of a tool that is offered: built-in ones have none. */
+  /** Only for an offered tool: built-in tools have none. */
   readonly origin?: Origin;
 }
 
 /** A built-in tool. */
 export interface ToolDefinition<Schema extends z.ZodObject = z.ZodObject> extends ToolFacts {
   readonly arguments: Schema;
-  /** What the bridge's rules match: a path or a command line. Tools of the edge have none. */
+  /** What the bridge's rules match: a path or a command line. Tools of the edge return an empty text. */
   readonly subject: (args: z.infer<Schema>) => string;
-  /** All of them, the one of `subject` first, where a call can have several. */
+  /** All subjects, that of `subject` first, if a call can have several. */
   readonly subjects?: (args: z.infer<Schema>) => readonly string[];
 }
 
@@ -63,7 +63,7 @@ export function takesPath({ executor, document, origin }: ToolFacts): boolean {
   return executor === 'bridge' && document.type !== 'terminal_command' && origin === undefined;
 }
 
-/** Whether a mode lets the tool run: by what it may change, and by what it is for. */
+/** Whether a mode lets the tool run: the mode must allow the tool's effect, and the tool must be for the mode. */
 export function modeHasTool(
   mode: Mode,
   { effect, modes }: Pick<ToolFacts, 'effect' | 'modes'>,
@@ -71,7 +71,7 @@ export function modeHasTool(
   return modeAllows(mode, effect) && (modes?.includes(mode) ?? true);
 }
 
-/** Everything that the machine's rules have to say something about before the call runs; never empty. */
+/** Every subject that the machine's rules must check before the call runs; never empty. */
 export function subjectsOf<Schema extends z.ZodObject>(
   tool: ToolDefinition<Schema>,
   args: z.infer<Schema>,
@@ -86,7 +86,7 @@ export function defineTool<Schema extends z.ZodObject>(
   return definition;
 }
 
-/** Arguments under their canonical names; what is not renamed stays as it is. */
+/** The arguments under their canonical names. Other arguments stay as they are. */
 export function renameArguments(
   tool: Pick<ToolDefinition, 'renamed'>,
   args: Readonly<Record<string, unknown>>,
@@ -96,7 +96,7 @@ export function renameArguments(
     if (canonical === undefined) return [[name, value]];
     return Object.hasOwn(args, canonical) ? [] : [[canonical, value]];
   });
-  // Not by assignment: an argument named `__proto__` would give others to an object that shows none.
+  // Not by assignment: an argument named `__proto__` would set the object's prototype.
   return Object.fromEntries(renamed);
 }
 
@@ -110,10 +110,10 @@ export interface FunctionDefinition {
   };
 }
 
-/** Made once for each tool: a quarter of a millisecond for all of them, which every turn would pay. */
+/** Made once for each tool: making all takes a quarter of a millisecond, which every turn would pay. */
 const functions = new WeakMap<ToolDefinition, FunctionDefinition>();
 
-/** Shared by all callers: not to be changed. */
+/** All callers share the result: do not change it. */
 export function toFunctionDefinition(tool: ToolDefinition): FunctionDefinition {
   const known = functions.get(tool);
   if (known) return known;

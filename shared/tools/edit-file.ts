@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineTool } from './definition.ts';
 
-/** Merges an edit that leaves unchanged parts out. */
+/** Merges an edit that leaves out unchanged parts. */
 export const editFile = defineTool({
   name: 'edit_file',
   aliases: [],

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineTool } from './definition.ts';
 
-/** Finds files by the form of their path. */
+/** Finds files by a pattern of their path. */
 export const globFileSearch = defineTool({
   name: 'glob_file_search',
   aliases: ['Glob'],

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { defineTool } from './definition.ts';
 
-/** Gives one file another name, in the same folder or in another one. */
+/** Renames one file, within its folder or into another one. */
 export const renameFile = defineTool({
   name: 'rename_file',
   aliases: ['Rename', 'Move', 'move_file'],

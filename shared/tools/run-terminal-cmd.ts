@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { COMMAND_LIMITS } from '../limits.ts';
 import { defineTool } from './definition.ts';
 
-/** What a command can ask for beyond the sandbox. */
+/** The permissions beyond the sandbox that a command can ask for. */
 export const Permission = z.enum(['network', 'git_write', 'all']);
 export type Permission = z.infer<typeof Permission>;
 

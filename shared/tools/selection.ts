@@ -1,4 +1,4 @@
-/** Which tools a request puts on offer, and how: a list of names, or settings by name. */
+/** The tools that a request gives to the run: a list of names, or settings by name. */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../limits.ts';
 import { isOfferName } from '../offer.ts';
@@ -6,29 +6,29 @@ import { CallLimits } from '../tunnel.ts';
 import { findTool, isUnavailable } from './catalogue.ts';
 import { takesPath } from './definition.ts';
 
-/** Strict: a limit under a misspelt name would not hold, and nobody would know. */
+/** Strict: a limit with a misspelt name would have no effect, and the client would not notice. */
 const ToolSettings = CallLimits.extend({
   enabled: z.boolean().default(true),
-  /** The only scope there is: every tool stays within the workspace. */
+  /** The only scope: every tool stays within the workspace. */
   scope: z.literal('workspace').optional(),
 }).strict();
 type ToolSettings = z.infer<typeof ToolSettings>;
 
 const Registry = z.record(z.string(), ToolSettings);
 
-/** What is parsed: the tools on offer by their canonical names, with what limits their calls. Names may be aliases. */
+/** The parsed selection: tools by their canonical names, with the limits of their calls. A request may use aliases. */
 export type ToolSelection = Record<string, CallLimits>;
 
 /**
- * A list of names, or settings by name. A tool that is not named is not on offer; one that this version lacks (a name of
- * the API's table of tools) may be named and is told as unavailable.
+ * A list of names, or settings by name. The run gets no other tools. A request may name a tool of the API's table that
+ * this version lacks; the response then lists the tool as unavailable.
  */
 export const ToolSelection = toolSelection([]);
 
-/** Settings by name alone: what stands under `availableTools`. */
+/** Only settings by name: the value of `availableTools`. */
 export const ToolRegistry = toolRegistry([]);
 
-/** {@link ToolSelection} in which these stay on offer, unless the request says that they are not enabled. */
+/** A {@link ToolSelection} that keeps these tools unless the request disables them. */
 export function toolSelection(kept: readonly string[]) {
   return z
     .preprocess(
@@ -42,7 +42,7 @@ export function toolSelection(kept: readonly string[]) {
     .transform((selection, context) => selectFrom(settingsOf(selection), kept, context));
 }
 
-/** {@link ToolRegistry} in which these stay on offer, unless the request says that they are not enabled. */
+/** A {@link ToolRegistry} that keeps these tools unless the request disables them. */
 export function toolRegistry(kept: readonly string[]) {
   return z
     .preprocess(boundSelection, Registry)
@@ -67,11 +67,11 @@ function selectFrom(
   return selected;
 }
 
-/** Counted before any is looked at: a body holds so many bad entries that their faults would fill the memory. */
+/** Counts the entries before checking any: the issues of all bad entries in a body could fill the memory. */
 function boundSelection(value: unknown, context: z.RefinementCtx): unknown {
   const { availableTools = value } = Object(value) as { availableTools?: unknown };
   if (countOf(availableTools) <= REQUEST_LIMITS.maxContextEntries) return value;
-  const message = `No more than ${REQUEST_LIMITS.maxContextEntries} tools can be named`;
+  const message = `A request can name at most ${REQUEST_LIMITS.maxContextEntries} tools`;
   context.addIssue({ code: 'custom', message });
   return z.NEVER;
 }
@@ -105,7 +105,7 @@ function problemOf(
   }
   if (seen.has(tool.name)) return `${tool.name} is named twice`;
   if (requireApproval && tool.executor === 'edge') {
-    return `${tool.name} needs no machine, so nobody is asked: leave requireApproval out`;
+    return `${tool.name} does not run on the machine and needs no approval: leave requireApproval out`;
   }
   return allowedPaths && !takesPath(tool) ? takesNoPath(tool.name) : null;
 }

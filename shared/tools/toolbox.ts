@@ -1,4 +1,4 @@
-/** What one run may use: a value, made when the run starts and passed on to everything that looks at its calls. */
+/** The tools of one run: a value, made at the run's start and passed to all code that handles its calls. */
 import { type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema';
 import type { Metadata } from '../documents.ts';
 import type { Offer, OfferSet } from '../offer.ts';
@@ -12,25 +12,25 @@ import {
   toFunctionDefinition,
 } from './definition.ts';
 
-/** A tool as a run knows it, whoever has defined it. */
+/** A tool of a run, built-in or offered. */
 export interface Tool extends ToolFacts {
-  /** Shared by all callers: not to be changed. */
+  /** All callers share the result: do not change it. */
   readonly toFunction: () => FunctionDefinition;
   /** Takes arguments under their canonical names. */
   readonly read: (args: unknown) => ReadArguments;
-  /** What the machine's rules match, of arguments that were read; never empty. */
+  /** What the machine's rules match, from arguments that `read` has accepted; never empty. */
   readonly subjects: (args: Metadata) => readonly string[];
-  /** Of an offer's definition; built-in tools have none. */
+  /** The digest of an offer's definition; built-in tools have none. */
   readonly digest?: string;
 }
 
 export type ReadArguments =
   | { readonly isValid: true; readonly args: Metadata }
-  /** `problem` is for the model, which can mend it. */
+  /** `problem` is for the model, which can correct its call. */
   | { readonly isValid: false; readonly problem: string };
 
 export class Toolbox {
-  /** In the order in which they are offered. */
+  /** In the order in which the model gets them. */
   readonly tools: readonly Tool[];
   readonly #byName: ReadonlyMap<string, Tool>;
 
@@ -41,17 +41,17 @@ export class Toolbox {
     );
   }
 
-  /** The tool of this name or alias. */
+  /** The tool with this name or alias. */
   find(name: string): Tool | undefined {
     return this.#byName.get(name);
   }
 
-  /** The canonical name of a call's tool; the model's own word for one that does not exist. */
+  /** The canonical name of a call's tool, or the given name if there is no such tool. */
   nameOf(name: string): string {
     return this.find(name)?.name ?? name;
   }
 
-  /** Who carries a call out. One of a tool that is not here is for the bridge to refuse. */
+  /** Who runs a call. The bridge gets calls of unknown tools, and refuses them. */
   executorOf(name: string): Executor {
     return this.find(name)?.executor ?? 'bridge';
   }
@@ -74,13 +74,13 @@ function readBuiltIn({ name, arguments: schema }: ToolDefinition, args: unknown)
   return { isValid: false, problem: `Invalid arguments for ${name}: ${where}: ${issue?.message}` };
 }
 
-/** The toolbox of a run to which nothing was offered. */
+/** The toolbox of a run without offers. */
 export const BUILT_IN = new Toolbox(TOOLS.map(toTool));
 
-/** Made once for each set: every step of a run asks for its toolbox. */
+/** Made once for each set, because every step of a run asks for its toolbox. */
 const toolboxes = new WeakMap<OfferSet, Toolbox>();
 
-/** The toolbox of a run to which this set was offered. The same set gives the same toolbox. */
+/** The toolbox of a run with this set of offers. The same set gives the same toolbox. */
 export function toolboxWith(set: OfferSet | undefined): Toolbox {
   if (!set) return BUILT_IN;
   const made = toolboxes.get(set) ?? new Toolbox([...BUILT_IN.tools, ...set.offers.map(offered)]);
@@ -88,7 +88,7 @@ export function toolboxWith(set: OfferSet | undefined): Toolbox {
   return made;
 }
 
-/** An offer as a tool: its definition's digest is part of it, its arguments are checked by its own schema. */
+/** An offer as a tool. It has the digest of its definition, and its own schema checks the arguments. */
 export function offered(offer: Offer): Tool {
   const { name, description, inputSchema, effect, idempotent, document, origin, digest } = offer;
   const { $schema: _, ...parameters } = inputSchema;
@@ -104,7 +104,7 @@ export function offered(offer: Offer): Tool {
         validator ??= new Validator(inputSchema as Schema, draftOf(inputSchema));
         return readOffered(name, args, validator);
       } catch {
-        // A reference that leads nowhere or around in a circle; the schema is the server's.
+        // The server's schema has a reference that leads nowhere or in a circle.
         return { isValid: false, problem: `${name} cannot be called: ${UNUSABLE_SCHEMA}` };
       }
     },
@@ -117,7 +117,7 @@ const UNUSABLE_SCHEMA = 'the JSON Schema of its arguments cannot be applied.';
 function readOffered(name: string, args: unknown, validator: Validator): ReadArguments {
   const { valid, errors } = validator.validate(args);
   if (valid && isObject(args)) return { isValid: true, args };
-  // From the outside to the inside: the last one names the value itself.
+  // The errors go from the outside to the inside: the last one names the value itself.
   const { instanceLocation = '#', error = 'it is not an object' } = errors.at(-1) ?? {};
   return {
     isValid: false,
