@@ -1,12 +1,12 @@
-/** Both sides measured in turns, so that whatever else the machine does meets both. */
+/** Measures both sides in turns, so that other work of the machine affects both. */
 
-/** What each round gave, without the rounds that only warmed up. */
+/** The results of the rounds, without the warm-up rounds. */
 export interface Rounds<Sample> {
   readonly bare: readonly Sample[];
   readonly ours: readonly Sample[];
 }
 
-/** Runs `measure` on one side, then the other, again and again; the first `warmUps` rounds are thrown away. */
+/** Runs `measure` on one side, then on the other, in each round. Drops the first `warmUps` rounds. */
 export async function alternate<Side, Sample>(
   sides: { readonly bare: Side; readonly ours: Side },
   { warmUps, rounds }: { readonly warmUps: number; readonly rounds: number },

@@ -1,4 +1,4 @@
-/** The bare Worker: the same runtime, the same upstream, nothing in between. */
+/** Starts the bare Worker: the same runtime and upstream, with nothing in between. */
 import { join } from 'node:path';
 import { ask } from './client.ts';
 import { openTemporaryFolder } from './folder.ts';

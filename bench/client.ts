@@ -1,4 +1,4 @@
-/** The client that measures: one request, its answer read as bytes, with as little work of its own as can be. */
+/** The measuring client: sends one request and reads its answer as bytes, with as little work as possible. */
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { nowMs } from './clock.ts';
@@ -7,9 +7,9 @@ export interface Exchange {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Sent as JSON; undefined for none. */
+  /** Sent as JSON; undefined sends no body. */
   readonly body?: unknown;
-  /** Gets the answer's text as it arrives; stamps and event names are ASCII, so pieces are decoded on their own. */
+  /** Gets the answer's text as it arrives. Stamps and event names are ASCII, so each piece is decoded alone. */
   readonly onText?: ((text: string) => void) | undefined;
   readonly signal: AbortSignal;
 }
@@ -17,14 +17,14 @@ export interface Exchange {
 /** An answer that has begun. */
 export interface Answering {
   readonly headers: IncomingMessage['headers'];
-  /** Resolves with the last byte; rejects if the answer breaks off. Need not be waited for. */
+  /** Resolves with the last byte; rejects if the answer breaks off. The caller need not wait for it. */
   readonly ended: Promise<Answered>;
 }
 
-/** What came of it. Times in milliseconds. */
+/** A complete answer. Times are in milliseconds. */
 export interface Answered {
   readonly headers: IncomingMessage['headers'];
-  /** Of the body, without what HTTP puts around it. */
+  /** Bytes of the body, without HTTP's framing. */
   readonly bytes: number;
   /** From the call to the last byte. */
   readonly totalMs: number;
@@ -32,7 +32,7 @@ export interface Answered {
 
 const agent = new Agent({ keepAlive: true });
 
-/** Resolves with the answer's headers. @throws if there is no answer, or it is not a success; the signal breaks it off. */
+/** Resolves with the answer's headers. The signal breaks the answer off. @throws without an answer or a success. */
 export async function ask(exchange: Exchange): Promise<Answering> {
   const { method, url, headers, body, onText, signal } = exchange;
   const startMs = nowMs();
@@ -49,7 +49,7 @@ export async function ask(exchange: Exchange): Promise<Answering> {
   const [response] = (await once(asked, 'response')) as [IncomingMessage];
   if (!isSuccess(response)) throw await refusalOf(response);
   const ended = readToEnd(response, startMs, onText);
-  ended.catch(() => undefined); // Whoever leaves an answer early does not wait for its end.
+  ended.catch(() => undefined); // A caller that leaves an answer early does not wait for its end.
   return { headers: response.headers, ended };
 }
 

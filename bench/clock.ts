@@ -1,8 +1,8 @@
 /** The clock that all processes of a run share. */
 
 /**
- * Milliseconds with a fraction, since some moment in the past that is the same for every process of this machine: the
- * monotonic clock of Linux and macOS. `performance.now()` counts from each process's own start, and the wall clock jumps.
+ * Milliseconds with a fraction since a moment that is the same for every process of this machine: the monotonic clock
+ * of Linux and macOS. `performance.now()` counts from each process's own start, and the wall clock can jump.
  */
 export function nowMs(): number {
   return Number(process.hrtime.bigint()) / NANOSECONDS;

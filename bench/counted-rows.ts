@@ -1,15 +1,15 @@
-/** Rows written by all objects of a house that counts them: what is billed. */
+/** Counts the rows that all objects of a house write; the platform bills them. */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { House } from './house.ts';
 
-/** The Worker that such a house is started with. */
+/** The Worker of a house that counts its rows. */
 export const COUNTING_ENTRY = join(import.meta.dirname, 'edge', 'counting.ts');
-/** What is still written after an answer's last byte is written by then. */
+/** Time for the rows that are written after an answer's last byte. */
 const SETTLE_MS = 500;
 
-/** The rows that were written for the work, and what it came to. Nothing else may be under way. */
+/** The rows written for the work, and the work's result. Nothing else may run meanwhile. */
 export async function countRows<Result>(
   { url }: House,
   work: () => Promise<Result>,

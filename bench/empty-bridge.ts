@@ -1,4 +1,4 @@
-/** A bridge without hands: the real one's socket, and behind it a result that is always the same. */
+/** A bridge without tools: it uses the real bridge's socket and always returns the same result. */
 import { answerMs } from '../bridge/tunnel/connection.ts';
 import { TunnelSocket } from '../bridge/tunnel/socket.ts';
 import { mintToken } from '../local/state/tokens.ts';
@@ -11,7 +11,7 @@ export interface ConnectedBridge extends AsyncDisposable {
   readonly bridgeId: string;
 }
 
-/** Resolves when it is connected. What a turn with it takes is the loop itself: upstream, rows, RPCs and the socket. */
+/** Resolves when it is connected. A turn with it measures only the loop: upstream, rows, RPCs and the socket. */
 export async function connectEmptyBridge(
   house: House,
   result: ToolResult,
@@ -47,7 +47,7 @@ export async function connectEmptyBridge(
   };
 }
 
-/** It offers what a real bridge offers, so that the model is sent the same request. */
+/** Offers the same tools as a real bridge, so that the model gets the same request. */
 function helloOf(bridgeId: string): BridgeFrame {
   return {
     type: 'hello',

@@ -1,4 +1,4 @@
-/** `npm run bench:escapes`: tries to get out of the sandbox, in every way of the list at once. See `--help`. */
+/** `npm run bench:escapes`: tries to escape from the sandbox, in all listed ways at once. See `--help`. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
     if (hits > 0 || marked.length > 0 || untried) process.exitCode = 1;
   } finally {
     execFileSync('chmod', ['-R', 'u+rwx', base]);
-    // Not by Node, which gives up on paths longer than the kernel takes at once.
+    // Uses `rm`, because Node fails on paths longer than the kernel takes at once.
     execFileSync('rm', ['-rf', base]);
   }
 }
@@ -64,7 +64,7 @@ async function besiege(
   return await siege.run(attacks, minutes * 60_000);
 }
 
-/** The folders around the workspace, and in it one for each attack. */
+/** Makes the folders around the workspace, and in it one folder for each attack. */
 function layOut(attacks: readonly Attack[]): string {
   const base = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-escapes-')));
   const put = (name: string, text: string) => {
@@ -82,7 +82,7 @@ function layOut(attacks: readonly Attack[]): string {
   return base;
 }
 
-/** Files outside the workspace, or in a repository of the person's, in which a command has written. */
+/** Files outside the workspace, or in the person's repository, that a command has written. */
 function markedOutside(base: string): string[] {
   const script =
     'grep -rl "$1" "$0/home" "$0/instances" "$0/outside"; find "$0" -maxdepth 1 -name made; ' +

@@ -1,4 +1,4 @@
-/** `npm run bench:faults`: kills the running house again and again and looks what is lost. See `--help`. */
+/** `npm run bench:faults`: kills a running house repeatedly and checks what is lost. See `--help`. */
 
 import { randomInt } from 'node:crypto';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ stuck. The exit code is 1 when any of these is not 0. The same seed plans the sa
 the machine's affair. Linux only.
 `;
 
-/** One kill a round, and so few in a window that the supervisor does not take them for a crash loop. */
+/** One kill in each round: too few in a window for a crash loop. */
 const ROUND_MS = Math.ceil(LOCAL_LIMITS.crashWindowMs / (LOCAL_LIMITS.maxCrashes - 2));
 
 await main();
@@ -55,7 +55,7 @@ async function playAll(plans: readonly RoundPlan[], houses: number): Promise<Rou
   await using upstream = await startUpstream(join(import.meta.dirname, 'faults', 'upstream.ts'));
   await using lanes = new AsyncDisposableStack();
   const street: FaultHouse[] = [];
-  // One after the other: one that cannot be started leaves none behind that nobody would end.
+  // Starts one after the other: if one start fails, no other house is left that is still starting.
   while (street.length < houses) {
     street.push(lanes.use(await startFaultHouse(upstream.baseUrl)));
   }
@@ -63,7 +63,7 @@ async function playAll(plans: readonly RoundPlan[], houses: number): Promise<Rou
   return (await Promise.all(street.map((house) => playLane(waiting, house)))).flat();
 }
 
-/** One house, round after round. */
+/** Plays the rounds of one house, one after the other. */
 async function playLane(waiting: RoundPlan[], house: FaultHouse): Promise<RoundResult[]> {
   const results: RoundResult[] = [];
   for (let plan = waiting.shift(); plan; plan = waiting.shift()) {

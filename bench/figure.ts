@@ -1,24 +1,24 @@
-/** A measured figure, and what it is held against. */
+/** A measured figure, and its bounds. */
 
 export type Unit = 'ms' | 'us' | 'rows' | 'bytes' | 'MB' | 'events' | 'requests';
 
 export interface Figure {
   readonly what: string;
   readonly unit: Unit;
-  /** The same for the bare Worker, or for what the figure's words name instead; null where there is no such thing. */
+  /** The figure of the bare Worker, or of another reference that the figure's text names; null without one. */
   readonly bare: number | null;
-  /** Null where this machine cannot tell. */
+  /** Null if this machine cannot measure it. */
   readonly ours: number | null;
   readonly target?: Target;
-  /** Of other systems, in words; see {@link PEERS_NOTE}. */
+  /** Figures of other systems, as text; see {@link PEERS_NOTE}. */
   readonly peers?: Peers;
 }
 
-/** Bounds that are all to be kept; both are inclusive. */
+/** Bounds that the figure must keep; both are inclusive. */
 export interface Target {
-  /** Of ours to bare. */
+  /** The largest ratio of `ours` to `bare`. */
   readonly maxRatio?: number;
-  /** Of ours, in the figure's unit. */
+  /** The largest `ours`, in the figure's unit. */
   readonly max?: number;
 }
 
@@ -30,12 +30,12 @@ export interface Peers {
 export const PEERS_NOTE =
   'AIChatAgent (Cloudflare) and opencode: measured earlier on this kind of machine, not in this run.';
 
-/** Null without both figures, or against nothing. */
+/** Null if one of the figures is missing, or if `bare` is 0. */
 export function ratioOf({ bare, ours }: Figure): number | null {
   return bare && ours !== null ? ours / bare : null;
 }
 
-/** `short` where a bound is broken; null where there is none, or nothing to hold against it. */
+/** `short` if a bound is broken; null without a bound, or without a figure to compare. */
 export function verdictOf(figure: Figure): 'ok' | 'short' | null {
   const { target, ours } = figure;
   if (!target || ours === null) return null;

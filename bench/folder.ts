@@ -1,4 +1,4 @@
-/** A folder for what a measurement leaves behind. */
+/** A temporary folder for the files of a measurement. */
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ export interface TemporaryFolder extends Disposable {
   readonly path: string;
 }
 
-/** Its disposal removes it with all that is in it. */
+/** Disposal removes the folder with its content. */
 export function openTemporaryFolder(): TemporaryFolder {
   const path = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-bench-')));
   return {

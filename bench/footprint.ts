@@ -1,18 +1,18 @@
-/** What a workerd process takes of its machine, as Linux tells it. */
+/** Reads the memory and CPU time of a workerd process from Linux. */
 import { readdir, readFile } from 'node:fs/promises';
 import * as z from 'zod';
 
 export interface Footprint {
-  /** Resident memory in MB (10^6 bytes): now, and the most there ever was. */
+  /** Resident memory in MB (10^6 bytes): now, and at its peak. */
   readonly residentMb: number;
   readonly peakMb: number;
-  /** CPU time since its start, in all its threads. */
+  /** CPU time of all threads since the process's start. */
   readonly cpuMs: number;
 }
 
 /**
- * Of the one process that has `argument` in its command line. Null where there is no /proc to ask.
- * @throws if there is no such process.
+ * The footprint of the process with `argument` in its command line. Null without /proc.
+ * @throws if no process has this argument.
  */
 export async function footprintOf(argument: string): Promise<Footprint | null> {
   if (process.platform !== 'linux') return null;
@@ -29,7 +29,7 @@ export async function footprintOf(argument: string): Promise<Footprint | null> {
 }
 
 async function readProc(pid: string, file: 'cmdline' | 'status' | 'stat'): Promise<string> {
-  // It may have ended since it was listed.
+  // The process may have ended since it was listed.
   return await readFile(`/proc/${pid}/${file}`, 'utf8').catch(() => '');
 }
 
@@ -38,11 +38,11 @@ function megabytes(status: string, field: 'VmRSS' | 'VmHWM'): number {
   return (z.coerce.number<string | undefined>().parse(kib) * 1024) / 1e6;
 }
 
-/** `utime` and `stime` of proc_pid_stat(5), which stand 12 and 13 fields behind the name in parentheses. */
+/** `utime` and `stime` of proc_pid_stat(5): 12 and 13 fields after the name in parentheses. */
 function cpuMsIn(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')')).split(' ');
   return (Number(fields[12]) + Number(fields[13])) * TICK_MS;
 }
 
-/** Linux counts 100 ticks a second on every architecture that Node runs on. */
+/** Linux counts 100 ticks a second on every architecture of Node. */
 const TICK_MS = 10;

@@ -1,4 +1,4 @@
-/** `npm run bench:fuzz`: thousands of requests, made from the API's own description, to a real workerd. See `--help`. */
+/** `npm run bench:fuzz`: sends thousands of requests, made from `/openapi.json`, to a real workerd. See `--help`. */
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
@@ -72,7 +72,7 @@ async function fuzzHouse(seed: number, count: number): Promise<FuzzReport> {
   });
 }
 
-/** With node:http: `fetch` mends or refuses half of what is wrong before it is sent. */
+/** Uses node:http: `fetch` corrects or refuses many faults before it sends a request. */
 function post(
   url: string,
   { method, path, headers, body }: FuzzRequest,

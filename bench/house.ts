@@ -1,4 +1,4 @@
-/** Drawbridge as `npm start` runs it, with the scripted upstream; a bridge is added where a measurement needs one. */
+/** Runs Drawbridge as `npm start` does, with the scripted upstream. A measurement adds a bridge if it needs one. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openState, type State } from '../local/state/state.ts';
@@ -13,22 +13,22 @@ export interface House extends Side, AsyncDisposable {
   readonly url: string;
   readonly state: State;
   readonly workspaceDir: string;
-  /** Its calls go to the bridge, if one is named. */
+  /** Opens a conversation, whose calls go to the bridge if one is named. */
   open(bridgeId?: string): Promise<Talk>;
-  /** Asks its API as its one user; the path is the one below `/api/v1/`. Resolves with the answer's headers. */
+  /** Sends a request to the API as its one user. The path is below `/api/v1/`. Resolves with the answer's headers. */
   request(path: string, asked?: ApiRequest): Promise<Answering>;
-  /** Ends the runtime and starts it on the same storage and address: no object is in memory then. */
+  /** Ends the runtime and starts it on the same storage and address. No object is in memory then. */
   restart(): Promise<void>;
 }
 
-/** A GET where nothing else is said; its signal is one more that breaks it off. */
+/** A GET by default. Its signal breaks the request off, as does the signal of the whole measurement. */
 export type ApiRequest = Partial<Omit<Exchange, 'url'>>;
 
 const ROOT = join(import.meta.dirname, '..');
 /** The Worker that is deployed. */
 const WORKER_ENTRY = join(ROOT, 'worker', 'index.ts');
 
-/** `settings` are the Worker's, beside those that every house has. */
+/** `settings` are settings of the Worker, in addition to those of every house. */
 export async function startHouse(
   { upstream, wrangler, signal }: Ground,
   entry = WORKER_ENTRY,
@@ -70,7 +70,7 @@ export async function startHouse(
   };
 }
 
-/** More requests come in a minute than any user sends. */
+/** No rate limit: a measurement sends more requests in a minute than a user. */
 const NO_LIMIT = '0';
 
 async function openConversation(
@@ -88,7 +88,7 @@ async function openConversation(
   return talk;
 }
 
-/** The body of a message that is answered by the script, as a stream. */
+/** The body of a message that the script answers with a stream. */
 export function messageFor(script: ScriptName) {
   return { model: script, messages: [{ role: 'user', content: 'Go on.' }], stream: true };
 }

@@ -1,18 +1,18 @@
-/** Conversations of several lengths, copies of each, and turns with them. */
+/** Makes conversations of several lengths with copies, and measures turns with them. */
 import * as z from 'zod';
 import { nowMs } from './clock.ts';
 import { type ApiRequest, type House, messageFor } from './house.ts';
 import { median } from './statistics.ts';
 
-/** Of each length, so that no measurement makes one much longer, and each can be the first after a restart. */
+/** Copies of each length: no measurement makes one much longer, and each can be the first after a restart. */
 export const COPIES = 8;
 /** Turns of another conversation after each restart. */
 const WARM_UPS = 20;
 
-/** Lengths are in exchanges: a message and its answer. */
+/** Values by length in exchanges: an exchange is a message and its answer. */
 export type ByLength<Length extends number, Value> = Readonly<Record<Length, Value>>;
 
-/** One after the other, in their order. */
+/** Runs the lengths one after the other, in order. */
 export async function forEachLength<Length extends number, Value>(
   lengths: readonly Length[],
   measure: (length: Length) => Promise<Value>,
@@ -22,10 +22,10 @@ export async function forEachLength<Length extends number, Value>(
   return values as ByLength<Length, Value>;
 }
 
-/** The ids of conversations: one is made, the others are its copies up to one of its answers. */
+/** Ids of conversations: one is made, and the others are its copies up to one of its answers. */
 export type Copies<Length extends number> = ByLength<Length, readonly string[]>;
 
-/** `step` is by how many exchanges each copy is shorter than the one before it. */
+/** Each copy is `step` exchanges shorter than the one before it. */
 export async function makeCopies<Length extends number>(
   house: House,
   lengths: readonly Length[],
@@ -57,16 +57,16 @@ async function converse(house: House, exchanges: number) {
   return { conversationId, responseIds };
 }
 
-/** What an exchange took, from its request on. */
+/** The times of an exchange, counted from its request. */
 export interface Turn {
-  /** Up to the first word of the answer. */
+  /** The time to the first word of the answer. */
   readonly firstMs: number;
   readonly totalMs: number;
-  /** Whether the model was asked for a summary before it. */
+  /** Whether the model made a summary before this turn. */
   readonly isSummarised: boolean;
 }
 
-/** A message and its answer, in a new conversation if none is named. */
+/** Sends a message and waits for its answer, in a new conversation if none is named. */
 export async function takeTurn(house: House, conversationId: string | undefined) {
   const startMs = nowMs();
   let firstMs = Number.NaN;
@@ -85,7 +85,7 @@ export async function takeTurn(house: House, conversationId: string | undefined)
   return { headers, firstMs, totalMs, isSummarised };
 }
 
-/** The median of those without a summary. */
+/** The median of the turns without a summary. */
 export function medianTurn(turns: readonly Turn[]): Pick<Turn, 'firstMs' | 'totalMs'> {
   const plain = turns.filter(({ isSummarised }) => !isSummarised);
   return {
@@ -94,7 +94,7 @@ export function medianTurn(turns: readonly Turn[]): Pick<Turn, 'firstMs' | 'tota
   };
 }
 
-/** A turn with each copy in every round; the lengths by turns, so that whatever else the machine does meets all of them. */
+/** A turn with each copy in every round. The lengths alternate, so that other work of the machine affects all. */
 export async function takeTurns<Length extends number>(
   house: House,
   copies: Copies<Length>,
@@ -110,7 +110,7 @@ export async function takeTurns<Length extends number>(
   return turns;
 }
 
-/** The code is loaded and compiled then; only objects are cold, all but those of the account. */
+/** Restarts, then loads and compiles the code: only the objects are cold, except the account's. */
 export async function restartWarm(house: House): Promise<void> {
   await house.restart();
   await converse(house, WARM_UPS);

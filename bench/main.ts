@@ -1,4 +1,4 @@
-/** `npm run bench`: measures Drawbridge beside a bare Worker, in one run on one machine. See `--help`. */
+/** `npm run bench`: measures Drawbridge and a bare Worker in one run on one machine. See `--help`. */
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';

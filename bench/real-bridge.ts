@@ -1,4 +1,4 @@
-/** The real bridge of a house, as the process that `npm start` runs. */
+/** Runs the real bridge of a house, as the process that `npm start` starts. */
 import { join } from 'node:path';
 import { bridgeEnvironment } from '../local/bridge/environment.ts';
 import { runBridgeProcess } from '../local/bridge/process.ts';
@@ -7,7 +7,7 @@ import type { House } from './house.ts';
 
 const DRAWBRIDGE = join(import.meta.dirname, '..', 'bin', 'drawbridge.mjs');
 
-/** Resolves when it is connected. */
+/** Resolves when the bridge is connected. */
 export async function connectRealBridge(house: House): Promise<ConnectedBridge> {
   const { url, state, workspaceDir } = house;
   const ending = new AbortController();

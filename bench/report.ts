@@ -1,7 +1,7 @@
-/** The figures as a table for people, and as JSON for programs. */
+/** Writes the figures as a table for people and as JSON for programs. */
 import { type Figure, PEERS_NOTE, ratioOf, type Target, type Unit, verdictOf } from './figure.ts';
 
-/** The figures of one measurement, under the letter that asks for it. */
+/** The figures of one measurement. The letter selects it on the command line. */
 export interface Section {
   readonly letter: string;
   readonly title: string;
@@ -40,7 +40,7 @@ export function formatJson(sections: readonly Section[]): string {
 
 const HEAD = ['', '', 'bare', 'ours', 'ratio', 'target', '', 'AIChatAgent', 'opencode'];
 
-/** What is not text is a figure, and stands to the right. */
+/** Columns without text are figures, aligned to the right. */
 function isText(column: number): boolean {
   return column < 2 || column >= 5;
 }

@@ -1,4 +1,4 @@
-/** An answer with one reader who is never cut off, and clients who come back to it. */
+/** An answer with one reader that is never cut off, and clients that come back to it. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatEvent, lastCursorIn } from '../shared/sse.ts';
 import type { Answering } from './client.ts';
@@ -8,20 +8,20 @@ import type { ScriptName } from './scripts.ts';
 import { readEvents, textIn, wholeFramesOf } from './sse-text.ts';
 import { TOKEN_CHARS } from './stamps.ts';
 
-/** An answer of one text document, as its uncut reader has it. */
+/** An answer of one text document, as the uncut reader has it. */
 export interface WatchedAnswer {
-  /** Of its events, below the API's root. */
+  /** The path of the answer's events, below the API's root. */
   readonly path: string;
   readonly ended: Answering['ended'];
-  /** All that the reader has got. */
+  /** Everything that the reader has received. */
   text(): string;
-  /** The cursor of a client that was cut off behind so many tokens. */
+  /** The cursor of a client that was cut off after this many tokens. */
   cursorAt(tokens: number): number;
-  /** Resolves when the reader has so many. @throws if the answer ends before. */
+  /** Resolves when the reader has this many tokens. @throws if the answer ends earlier. */
   has(tokens: number): Promise<void>;
 }
 
-/** Resolves when its text has begun. */
+/** Resolves when the answer's text has begun. */
 export async function startAnswer(
   house: Pick<House, 'request'>,
   script: ScriptName,
@@ -58,17 +58,17 @@ function endedEarly(): never {
   throw new Error('The answer ended before it had what was waited for.');
 }
 
-/** What a client got until it had all that the uncut reader had when it came back. */
+/** What a client received until it had everything that the uncut reader had when the client came back. */
 export interface Return {
   readonly requests: number;
   readonly events: number;
   readonly bytes: number;
   readonly ms: number;
-  /** Of the words that it lacked, and of the other events behind its cursor as the uncut reader got them. */
+  /** Bytes of the text that the client lacked, and of other events after its cursor, as the uncut reader got them. */
   readonly neededBytes: number;
 }
 
-/** Comes back with a cursor, or joins with none. @throws if the text is not what the uncut reader has there. */
+/** Comes back with a cursor, or joins without one. @throws if the text differs from the uncut reader's text. */
 export async function comeBack(
   house: Pick<House, 'request'>,
   answer: WatchedAnswer,
@@ -94,7 +94,7 @@ export async function comeBack(
   return { requests, events: readEvents(text).length, bytes: text.length, ms, neededBytes };
 }
 
-/** One request: its whole frames up to that position, or up to where it ends. */
+/** Sends one request and reads its whole frames up to that position, or to its end. */
 async function readTo(
   house: Pick<House, 'request'>,
   path: string,
@@ -122,7 +122,7 @@ async function neededFor(answer: WatchedAnswer, text: string, cursor: number): P
   const words = textIn(got);
   const position = headOf(text);
   const start = Math.max(0, cursor - answer.cursorAt(0));
-  // What is on its way to the uncut reader is there in a moment.
+  // Waits for the text that is still on its way to the uncut reader.
   while (textIn(readEvents(answer.text())).length < start + words.length) await sleep(1);
   const all = readEvents(answer.text());
   if (textIn(all).slice(start, start + words.length) !== words) {
@@ -136,7 +136,7 @@ async function neededFor(answer: WatchedAnswer, text: string, cursor: number): P
   return words.length + frames.join('').length;
 }
 
-/** The position up to which whole frames have come; 0 before the first. */
+/** The position of the last whole frame; 0 before the first. */
 function headOf(text: string): number {
   return lastCursorIn(wholeFramesOf(text)) ?? 0;
 }

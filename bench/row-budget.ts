@@ -1,8 +1,8 @@
-/** How many rows a response may cost, all objects and alarms counted. */
+/** The number of rows that a response may cost, in all objects and alarms. */
 
-/** What an answer was made of. */
+/** The parts of an answer. */
 export interface Work {
-  /** From its first word to its last. */
+  /** The time from the first word to the last. */
   readonly seconds: number;
   readonly documents: number;
   /** Requests to the model. */
@@ -12,8 +12,8 @@ export interface Work {
 }
 
 /**
- * The most rows that such a response may cost; not whole where the seconds are odd. A part is for what happens once, the
- * others for each commit of the tape, each turn, and each call on its way there and back.
+ * The most rows that the response may cost; a fraction if the seconds are odd. One part is for what happens once, the
+ * others are for each commit of the tape, each turn, and each call on its way there and back.
  */
 export function rowBudget({ seconds, documents, turns, calls }: Work): number {
   return 6 + seconds / 2 + documents + 4 * turns + 5 * calls;

@@ -1,4 +1,4 @@
-/** `npm run bench:sandbox`: what the sandbox adds to a command, beside the same command without it. Linux only. */
+/** `npm run bench:sandbox`: measures the time that the sandbox adds to a command. Linux only. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -40,7 +40,7 @@ async function measure(paths: number): Promise<void> {
   }
   const baseMs: number[] = [];
   for (let index = 0; index < BASES; index++) {
-    // Something new to close, in the place of something old: the number of mounts stays.
+    // Replaces an old thing to close with a new one: the number of mounts stays the same.
     rmSync(join(workspace, 'p0'), { recursive: true });
     protect(workspace, 'p0');
     giveAway(folder);
@@ -59,7 +59,7 @@ async function measureScan(entries: number): Promise<void> {
     mkdirSync(path, { recursive: true });
     for (let file = 0; file < 9; file++) writeFileSync(join(path, `file-${file}.ts`), '');
   }
-  // What has just changed is read again.
+  // Waits, because the scan reads again what has just changed.
   await new Promise((resolve) => setTimeout(resolve, 1_500));
   const scan = new WorkspaceScan(fromText(folder));
   const times: number[] = [];

@@ -1,25 +1,25 @@
-/** What the upstream plays. A request names its script where it would name a model, so every Worker passes it on. */
+/** The scripts of the upstream. A request names its script as its model, so every Worker passes the name on. */
 import * as z from 'zod';
 
 export interface Script {
-  /** Calls of `read_file` in the first turn, the second, ...; the turn after them answers with text. */
+  /** The number of `read_file` calls in each turn; the turn after these answers with text. */
   readonly calls: readonly number[];
-  /** Tokens of that text. */
+  /** The tokens of that text. */
   readonly tokens: number;
   /**
-   * From one token to the next: 0 sends each by itself without a pause, `one piece` all of them in one write; with `never`
-   * nothing is answered, not even headers.
+   * The time from one token to the next. 0 sends each token by itself without a pause; `one piece` sends all in one
+   * write; `never` sends nothing, not even headers.
    */
   readonly everyMs: number | 'one piece' | 'never';
 }
 
 const READING_TURNS = 30;
 
-/** Fifty tokens a second is what a large model does. */
+/** Fifty tokens a second, as from a large model. */
 const MODEL_PACE_MS = 20;
 
 export const SCRIPTS = {
-  /** Makes a conversation, and warms it. */
+  /** Makes a conversation and warms it up. */
   greeting: { calls: [], tokens: 5, everyMs: 'one piece' },
   piece: { calls: [], tokens: 1_000, everyMs: 'one piece' },
   burst: { calls: [], tokens: 1_000, everyMs: 0 },
@@ -28,7 +28,7 @@ export const SCRIPTS = {
   short: { calls: [], tokens: 20, everyMs: MODEL_PACE_MS },
   long: { calls: [], tokens: 1_000, everyMs: MODEL_PACE_MS },
   tools: { calls: [2, 2], tokens: 20, everyMs: MODEL_PACE_MS },
-  /** Quicker than a model, so that there is much to come back to soon. */
+  /** Faster than a model, so that a returning client soon has much to read. */
   steady: { calls: [], tokens: 1_000, everyMs: 4 },
   silent: { calls: [], tokens: 0, everyMs: 'never' },
   crowd: { calls: [], tokens: 500, everyMs: MODEL_PACE_MS },
@@ -37,7 +37,7 @@ export const SCRIPTS = {
 export const ScriptName = z.enum(Object.keys(SCRIPTS) as [keyof typeof SCRIPTS]);
 export type ScriptName = z.infer<typeof ScriptName>;
 
-/** What every call reads: the name of a file, and its text. */
+/** The file that every call reads: its name and its text. */
 export const READ_FILE = {
   name: 'notes.md',
   text: Array.from({ length: 40 }, (_, line) => `- note ${line}: what was decided, and why`).join(

@@ -5,21 +5,21 @@ import type { Footprint } from './footprint.ts';
 import type { ScriptName } from './scripts.ts';
 import type { Upstream } from './upstream-process.ts';
 
-/** What a side is started on. */
+/** What a side needs to start. */
 export interface Ground {
   readonly upstream: Upstream;
-  /** Of this repository: the bare Worker runs with the same date and flags. */
+  /** The configuration of this repository. The bare Worker runs with the same date and flags. */
   readonly wrangler: WranglerConfig;
-  /** Ends every request under way, and with them the measurement. */
+  /** Ends every open request, and the measurement. */
   readonly signal: AbortSignal;
 }
 
 export interface Side {
-  /** A conversation that exists, and that has had its first answer. */
+  /** Opens a conversation that has had its first answer. */
   open(): Promise<Talk>;
-  /** Of its workerd. Null where the system does not tell. */
+  /** The footprint of the side's workerd; null if the system does not tell. */
   footprint(): Promise<Footprint | null>;
 }
 
-/** Asks for an answer by the script, in one conversation; one at a time. Every piece of it goes to `onText`. */
+/** Asks for the script's answer in one conversation, one at a time. `onText` gets every piece of the answer. */
 export type Talk = (script: ScriptName, onText?: (text: string) => void) => Promise<Answered>;

@@ -1,33 +1,33 @@
-/** A stream as it was sent, read afterwards: while it is measured nothing is parsed. */
+/** Reads a stream's text after the measurement, so that nothing is parsed during it. */
 import type { StreamEvent } from '../shared/events.ts';
 import { parseNamedEvent } from '../shared/sse.ts';
 
 export interface SentEvent {
   readonly event: StreamEvent;
-  /** Behind it; null for a heartbeat. */
+  /** The position after the event; null for a heartbeat. */
   readonly position: number | null;
 }
 
-/** The events of the whole frames in a stream's text, of the named framing. @throws for one that is not known. */
+/** The events of the whole frames in a stream's text, in the framing `named`. @throws for an unknown event. */
 export function readEvents(text: string): SentEvent[] {
   return wholeFramesOf(text)
     .split(FRAME_END)
     .flatMap((frame) => {
       const { event: name, id, data } = fieldsOf(frame);
-      if (name === undefined) return []; // Only `retry:`, or nothing.
+      if (name === undefined) return []; // The frame has only `retry:`, or nothing.
       const event = parseNamedEvent(name, data ?? '');
       if (!event) throw new Error(`The stream holds an event of an unknown form: ${name}`);
       return [{ event, position: id === undefined ? null : Number(id) }];
     });
 }
 
-/** Without a frame at its end that is not whole. */
+/** The text without an incomplete frame at its end. */
 export function wholeFramesOf(text: string): string {
   const end = text.lastIndexOf(FRAME_END);
   return end < 0 ? '' : text.slice(0, end + FRAME_END.length);
 }
 
-/** What their deltas say. */
+/** The text of the events' deltas. */
 export function textIn(events: readonly SentEvent[]): string {
   return events.map(({ event }) => (event.type === 'content_delta' ? event.delta : '')).join('');
 }

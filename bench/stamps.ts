@@ -1,4 +1,4 @@
-/** Tokens that carry the time they were sent at, and the reader that finds them again in whatever framing. */
+/** Makes tokens that carry their sending time, and finds them again in any framing. */
 
 import type { Answered } from './client.ts';
 import { nowMs } from './clock.ts';
@@ -8,19 +8,19 @@ import type { Talk } from './side.ts';
 const MARK = '@';
 const DIGITS = 4;
 const BASE = 36;
-/** What the last digit counts. */
+/** The unit of the last digit. */
 const UNIT_MS = 0.01;
-/** Characters of a token, in every encoding also its bytes. */
+/** Characters of a token, and its bytes in every encoding. */
 export const TOKEN_CHARS = MARK.length + DIGITS;
-/** Times repeat after this many milliseconds, about 17 s: far more than any token is under way. */
+/** Times repeat after this many milliseconds, about 17 s: far longer than a token's way. */
 const PERIOD_MS = BASE ** DIGITS * UNIT_MS;
 
 export interface Heard extends Answered {
-  /** Of every token at its arrival, in milliseconds. */
+  /** The age of every token at its arrival, in milliseconds. */
   readonly agesMs: readonly number[];
 }
 
-/** Asks for an answer and hears it to its end. @throws if tokens are missing. */
+/** Asks for an answer and reads it to its end. @throws if tokens are missing. */
 export async function hear(talk: Talk, script: ScriptName): Promise<Heard> {
   const { tokens } = SCRIPTS[script];
   const reader = new StampReader(tokens);
@@ -30,7 +30,7 @@ export async function hear(talk: Talk, script: ScriptName): Promise<Heard> {
   return { ...answered, agesMs };
 }
 
-/** One token sent now: five characters, about what an upstream's token has. It means nothing in Markdown, JSON or SSE. */
+/** A token sent now: five characters, like a usual token. It has no meaning in Markdown, JSON or SSE. */
 export function stampedToken(): string {
   const units = Math.floor((nowMs() % PERIOD_MS) / UNIT_MS);
   return MARK + units.toString(BASE).padStart(DIGITS, '0');
@@ -38,7 +38,7 @@ export function stampedToken(): string {
 
 /**
  * Takes a stream's text piece by piece and collects the age of each token at its arrival, in milliseconds. It stops
- * after `tokens` of them: Drawbridge repeats the whole text at the end of a document.
+ * after `tokens` tokens, because Drawbridge repeats the whole text at the end of a document.
  */
 export class StampReader {
   readonly agesMs: number[] = [];

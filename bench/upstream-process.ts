@@ -1,19 +1,19 @@
-/** Starts the scripted upstream as a process, so that it takes no time from the client that measures. */
+/** Starts the scripted upstream as a process, so that it takes no time from the measuring client. */
 import { fork } from 'node:child_process';
 import { on, once } from 'node:events';
 import { UpstreamReport } from './upstream-reports.ts';
 
 export interface Upstream extends AsyncDisposable {
-  /** As OPENAI_BASE_URL has it. */
+  /** The value for OPENAI_BASE_URL. */
   readonly baseUrl: string;
-  /** The next report of this type; those before the call are gone. @throws when the signal aborts first. */
+  /** The next report of this type after the call. @throws if the signal aborts first. */
   next<Type extends UpstreamReport['type']>(
     type: Type,
     signal: AbortSignal,
   ): Promise<Extract<UpstreamReport, { type: Type }>>;
 }
 
-/** The program serves by upstream-server.ts. Resolves when it listens; its disposal ends it. */
+/** Starts a program that uses upstream-server.ts. Resolves when it listens; disposal ends it. */
 export async function startUpstream(program: string): Promise<Upstream> {
   const child = fork(program, { stdio: ['ignore', 2, 2, 'ipc'] });
   const exited = once(child, 'exit');

@@ -1,17 +1,17 @@
-/** What a scripted upstream tells the process that started it. */
+/** The messages of a scripted upstream to the process that started it. */
 import * as z from 'zod';
 
-/** Times are of the clock that all processes of a run share. */
+/** Times are from the clock that all processes of a run share. */
 export const UpstreamReport = z.discriminatedUnion('type', [
   z.object({ type: z.literal('listening'), port: z.int() }),
-  /** A request came that is left without an answer, its headers included. */
+  /** A request came that gets no answer, not even headers. */
   z.object({ type: z.literal('left waiting') }),
-  /** The connection was closed under an answer that had not ended. */
+  /** The connection was closed before the answer had ended. */
   z.object({ type: z.literal('hung up'), atMs: z.number() }),
 ]);
 export type UpstreamReport = z.infer<typeof UpstreamReport>;
 
-/** For the upstream's side. */
+/** Sends a report; the upstream calls it. */
 export function report(what: UpstreamReport): void {
   process.send?.(what);
 }

@@ -1,12 +1,12 @@
-/** The shell of every scripted upstream: a server in a process of its own, which its parent is told the port of, and ends. */
+/** The server of every scripted upstream, in its own process. It tells its parent the port, and the parent ends it. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { report } from './upstream-reports.ts';
 
-/** Answers each request, given its body as JSON; an event stream has been begun. */
+/** Answers a request, given its parsed body. The response has already begun as an event stream. */
 export type UpstreamScript = (request: unknown, response: ServerResponse) => void | Promise<void>;
 
-/** Serves until the parent process lets go of this one. */
+/** Serves until the parent process disconnects. */
 export function serveUpstream(script: UpstreamScript): void {
   const server = createServer((request, response) => {
     answer(script, request, response).catch((error: unknown) => {

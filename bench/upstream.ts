@@ -1,4 +1,4 @@
-/** A process of its own: an OpenAI-compatible server that plays scripts. Its parent is told the port, and ends it. */
+/** An OpenAI-compatible server that plays scripts, in its own process. Its parent gets the port, and ends it. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
@@ -26,13 +26,13 @@ async function answer(request: unknown, response: ServerResponse): Promise<void>
   else await pace(script.tokens, script.everyMs, response);
 }
 
-/** The turns of the answer so far. */
+/** The number of turns in the answer so far. */
 function turnOf(messages: readonly unknown[]): number {
   const roles = messages.map((message) => Message.parse(message).role);
   return roles.slice(roles.lastIndexOf('user')).filter((role) => role === 'assistant').length;
 }
 
-/** Each token at its time from the start on, so that a late one does not make the next one late. */
+/** Sends each token at its time from the start, so that a late token does not delay the next one. */
 async function pace(tokens: number, everyMs: number, response: ServerResponse): Promise<void> {
   const startMs = nowMs();
   for (let token = 1; token <= tokens && !response.destroyed; token++) {
@@ -43,7 +43,7 @@ async function pace(tokens: number, everyMs: number, response: ServerResponse): 
   response.end(END.stop);
 }
 
-/** Everything of a frame that is the same each time is made once: the server must be faster than what it measures. */
+/** The constant parts of a frame are made once: the server must be faster than the Workers it measures. */
 const CHUNK =
   'data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1,"model":"scripted","choices":[';
 const TEXT = `${CHUNK}{"index":0,"delta":{"content":"`;

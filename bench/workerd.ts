@@ -1,4 +1,4 @@
-/** One Worker on a workerd of its own, bundled and started the way `npm start` does it. */
+/** Runs one Worker on its own workerd, bundled and started as `npm start` does it. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { waitUntilHealthy } from '../local/runtime/address.ts';
@@ -11,19 +11,19 @@ export interface WorkerdOptions {
   readonly entry: string;
   readonly wrangler: WranglerConfig;
   readonly variables: Readonly<Record<string, string>>;
-  /** Exists; the caller removes it. */
+  /** An existing folder, which the caller removes. */
   readonly folder: string;
 }
 
 export interface Workerd extends AsyncDisposable {
   readonly url: string;
-  /** Null where the system does not tell. */
+  /** Null if the system does not tell. */
   footprint(): Promise<Footprint | null>;
-  /** Another process on the same storage and address. Resolves when it answers. */
+  /** Starts another process on the same storage and address. Resolves when it answers. */
   restart(): Promise<void>;
 }
 
-/** Resolves when the Worker answers. What it logs goes to stderr; its death fails the requests under way. */
+/** Resolves when the Worker answers. Its log goes to stderr; its death fails the open requests. */
 export async function startWorkerd({ entry, ...options }: WorkerdOptions): Promise<Workerd> {
   const { folder } = options;
   await mkdir(join(folder, STORAGE), { recursive: true });
@@ -50,7 +50,7 @@ interface Running {
   end(): Promise<void>;
 }
 
-/** Port 0 is any free one. */
+/** Port 0 is any free port. */
 async function run(
   { wrangler, variables, folder }: Omit<WorkerdOptions, 'entry'>,
   askedPort: number,

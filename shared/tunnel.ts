@@ -42,7 +42,7 @@ export type ToolResult = z.infer<typeof ToolResult>;
 
 /** Limits that the request sets for a call. They narrow what the bridge allows, and never widen it. */
 export const CallLimits = z.object({
-  /** The call may reach only these paths and paths below them. The bridge cannot hold commands to it: it refuses them. */
+  /** The call may reach only these paths and paths below. The bridge cannot hold commands to it, so it refuses them. */
   allowedPaths: z.array(AllowedPath).min(1).max(REQUEST_LIMITS.maxAllowedPaths).optional(),
   /** The bridge asks a person first, even if the machine's rules allow the call. */
   requireApproval: z.boolean().optional(),

@@ -1,4 +1,4 @@
-/** (a) A whole answer at once: what a token costs when nothing waits for the model. */
+/** (a) A whole answer at once: the cost of a token when nothing waits for the model. */
 import { alternate } from '../alternate.ts';
 import { startBare } from '../bare.ts';
 import type { Figure } from '../figure.ts';
@@ -8,13 +8,13 @@ import type { Ground, Side } from '../side.ts';
 import { hear } from '../stamps.ts';
 import { median } from '../statistics.ts';
 
-/** V8 compiles what is hot within the first few. */
+/** V8 compiles the hot code within the first few rounds. */
 const WARM_UPS = 5;
 const ROUNDS = 15;
 
 /**
- * Two ways of sending at once: each token by itself, as model servers do, where the upstream takes a part of the time;
- * and all in one write, where all of it is the Worker's and the client's.
+ * Two ways of sending at once. Each token by itself, as model servers do: the upstream takes a part of the time. All
+ * tokens in one write: the Worker and the client take all of the time.
  */
 export async function measureBurst(ground: Ground): Promise<Figure[]> {
   await using bare = await startBare(ground);

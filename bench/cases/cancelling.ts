@@ -1,4 +1,4 @@
-/** (g) A cancel: how soon the upstream is no longer paid for words that nobody wants. */
+/** (g) A cancel: how soon the upstream ends, so that no unwanted tokens are paid for. */
 import * as z from 'zod';
 import type { Answering } from '../client.ts';
 import { nowMs } from '../clock.ts';
@@ -10,12 +10,12 @@ import { StampReader } from '../stamps.ts';
 import { median, percentile } from '../statistics.ts';
 import type { Upstream } from '../upstream-process.ts';
 
-/** Of each kind. */
+/** Cancels of each kind. */
 const CANCELS = 40;
 const WARM_UPS = 5;
-/** They come after another number of tokens each time, so that they meet every moment of a token's way. */
+/** Each cancel comes after another number of tokens, so that the cancels hit every stage of a token's way. */
 const MAX_TOKENS = 20;
-/** A connection that is still open by then was forgotten. */
+/** A connection that is still open after this time was forgotten. */
 const FORGOTTEN_MS = 10_000;
 
 export async function measureCancelling({ upstream, ...ground }: Ground): Promise<Figure[]> {
@@ -70,7 +70,7 @@ function ask(
   return house.request('chat/completions', asked);
 }
 
-/** From sending the cancel, on a connection of its own, to the end of the upstream's. */
+/** The time from sending the cancel, on its own connection, to the end of the upstream's connection. */
 async function cancel(
   house: House,
   upstream: Upstream,

@@ -1,4 +1,4 @@
-/** (e) Many conversations at once: what a crowd adds to each token, and what it takes of CPU and memory. */
+/** (e) Many conversations at once: the time added to each token, and the CPU and memory used. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startBare } from '../bare.ts';
 import type { Figure } from '../figure.ts';
@@ -13,7 +13,7 @@ const CROWDS = [
   { conversations: 100, maxP95Ms: 60 },
   { conversations: 300, maxP95Ms: 500 },
 ] as const;
-/** They begin one after the other within a second, as people do. */
+/** The conversations begin one after the other within this time, as people do. */
 const WITHIN_MS = 1_000;
 const PACE = 1_000 / SCRIPTS.crowd.everyMs;
 
@@ -54,11 +54,11 @@ export async function measureCrowd(ground: Ground): Promise<Figure[]> {
 interface Crowd {
   readonly agesMs: readonly number[];
   readonly cpuUsPerToken: number | null;
-  /** Just after the last answer. */
+  /** Measured just after the last answer. */
   readonly after: Footprint | null;
 }
 
-/** One side after the other, each with the machine to itself and a new process. */
+/** Measures one side. Each side has the machine to itself and a new process. */
 async function measureSide(started: Side & AsyncDisposable, conversations: number): Promise<Crowd> {
   await using side = started;
   const talks = await Promise.all(Array.from({ length: conversations }, () => side.open()));

@@ -1,4 +1,4 @@
-/** (h) A long conversation: what its next turn costs, in memory already and first after a restart, and what it weighs. */
+/** (h) A long conversation: the time of its next turn, from memory and after a restart, and its memory. */
 import { COUNTING_ENTRY, countRows } from '../counted-rows.ts';
 import type { Figure } from '../figure.ts';
 import { type House, startHouse } from '../house.ts';
@@ -17,7 +17,7 @@ import type { Ground } from '../side.ts';
 import { median } from '../statistics.ts';
 import { measureOutgrown } from './outgrown.ts';
 
-/** What is longer is held against {@link SHORT}. */
+/** Lengths in exchanges; {@link SHORT} is the reference for longer ones. */
 const LENGTHS = [10, 100, 1_000] as const;
 type Length = (typeof LENGTHS)[number];
 const SHORT: Length = 10;
@@ -25,21 +25,21 @@ const ROUNDS = 2;
 const COUNTED_TURNS = 4;
 const VIEWS = 5;
 
-/** The request to the model holds the conversation, so something of its length is always paid for. */
+/** The request to the model contains the conversation, so its length always costs something. */
 const MAX_GROWTH = 1.5;
-/** All of it is read once, too. */
+/** A woken conversation is also read once as a whole. */
 const MAX_WOKEN_GROWTH = 2;
 
 export async function measureGrowing(ground: Ground): Promise<Figure[]> {
   return [...(await measureWithin(ground)), ...(await measureOutgrown(ground))];
 }
 
-/** All of it within the model's window. */
+/** Measures conversations that fit the model's window. */
 async function measureWithin(ground: Ground): Promise<Figure[]> {
   await using house = await startHouse(ground, COUNTING_ENTRY);
   const copies = await makeCopies(house, LENGTHS);
   const rows = await measureRows(house, copies);
-  await takeTurns(house, copies, LENGTHS, 1); // Which may wake them.
+  await takeTurns(house, copies, LENGTHS, 1); // This may wake the conversations.
   const warm = await takeTurns(house, copies, LENGTHS, ROUNDS);
   const views = await measureViews(house, copies);
   await restartWarm(house);
@@ -77,7 +77,7 @@ async function measureRows(house: House, copies: Copies<Length>) {
   });
 }
 
-/** In MB for each conversation; null where the system does not tell. */
+/** MB for each conversation; null if the system does not tell. */
 async function measureMemory(
   house: House,
   copies: Copies<Length>,

@@ -1,4 +1,4 @@
-/** (h), where the conversation has outgrown the model's window long ago: nothing of its length may be paid for then. */
+/** (h) for a conversation far longer than the model's window: its length must not cost anything then. */
 import type { Figure } from '../figure.ts';
 import { startHouse } from '../house.ts';
 import {
@@ -14,14 +14,14 @@ import type { Ground } from '../side.ts';
 
 const LENGTHS = [100, 1_000] as const;
 type Length = (typeof LENGTHS)[number];
-/** Tokens: some fifty exchanges. The script that answers them answers the requests for summaries as well. */
+/** Tokens: some fifty exchanges. Their script also answers the requests for summaries. */
 const CONTEXT_WINDOW = 4_000;
-/** More than there are turns from one summary to the next. */
+/** More rounds than turns between two summaries. */
 const ROUNDS = 20;
-/** The copies are each at another place between two summaries. */
+/** Puts each copy at another place between two summaries. */
 const STEP = 3;
 
-/** Timer noise, and no more. */
+/** Allows only timer noise. */
 const MAX_GROWTH = 1.2;
 
 export async function measureOutgrown(ground: Ground): Promise<Figure[]> {
@@ -31,7 +31,7 @@ export async function measureOutgrown(ground: Ground): Promise<Figure[]> {
   };
   await using house = await startHouse(ground, undefined, { MODELS: JSON.stringify([model]) });
   const copies = await makeCopies(house, LENGTHS, STEP);
-  await takeTurns(house, copies, LENGTHS, 1); // Which may wake them.
+  await takeTurns(house, copies, LENGTHS, 1); // This may wake the conversations.
   const warm = await takeTurns(house, copies, LENGTHS, ROUNDS);
   await restartWarm(house);
   const cold = await takeTurns(house, copies, LENGTHS, 1);

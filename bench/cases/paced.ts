@@ -1,4 +1,4 @@
-/** (b) An answer at a model's pace: what is added to each token on its way. */
+/** (b) An answer at a model's pace: the time added to each token. */
 import { alternate } from '../alternate.ts';
 import { startBare } from '../bare.ts';
 import type { Figure } from '../figure.ts';

@@ -38,13 +38,13 @@ export async function measureReading(ground: Ground): Promise<Figure[]> {
 
 const TURNS = SCRIPTS.reading.calls.length;
 
-/** What the tool makes of the file, so that the model is sent the same history by both bridges. */
+/** The tool's text for the file, so that both bridges give the model the same history. */
 const SHOWN_FILE = READ_FILE.text
   .split('\n')
   .map((line, index) => `${index + 1}|${line}`)
   .join('\n');
 
-/** From one result on the stream to the next, on average: the beginning and the end of the answer are left out. */
+/** The average time from one result on the stream to the next, without the beginning and the end of the answer. */
 async function turnMs(house: House, { bridgeId }: ConnectedBridge): Promise<number> {
   const talk = await house.open(bridgeId);
   const results: number[] = [];
@@ -54,7 +54,7 @@ async function turnMs(house: House, { bridgeId }: ConnectedBridge): Promise<numb
     isFailed ||= text.includes('"status":"error"');
   });
   const [first = 0] = results;
-  // Pieces are whole frames here: at most one result is under way at a time.
+  // Pieces are whole frames here: at most one result is on its way at a time.
   if (isFailed || results.length !== TURNS) throw new Error('The calls did not all succeed.');
   return ((results.at(-1) ?? 0) - first) / (TURNS - 1);
 }

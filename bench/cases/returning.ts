@@ -1,4 +1,4 @@
-/** (f) Coming back: what it takes a client that was cut off, or that joins late, to have all of an answer. */
+/** (f) Coming back: the time and bytes until a client that was cut off, or that joins late, has the whole answer. */
 import type { Figure } from '../figure.ts';
 import { type House, startHouse } from '../house.ts';
 import { comeBack, type Return, startAnswer } from '../returning-client.ts';
@@ -7,9 +7,9 @@ import type { Ground } from '../side.ts';
 import { median } from '../statistics.ts';
 
 const ROUNDS = 15;
-/** Tokens of the answer that the client had when it was cut off. */
+/** Tokens that the client had when it was cut off. */
 const CUTS = [0, 500, 999];
-/** Clients come back to an answer at work when it has so many tokens, and so on every so many. */
+/** Clients come back to an answer in progress at `fromToken`, and then every `everyTokens` tokens. */
 const LIVE = { cuts: [0, 500], fromToken: 700, everyTokens: 20 } as const;
 const { tokens: TOKENS } = SCRIPTS.steady;
 
@@ -40,7 +40,7 @@ async function measureEnded(house: House): Promise<Figure[]> {
   ];
 }
 
-/** The message, the response, its document, all of its text, their ends. */
+/** The message, the response, its document, the whole text, and the two ends. */
 const WHOLE_EVENTS = 6;
 
 async function measureLive(house: House): Promise<Figure[]> {

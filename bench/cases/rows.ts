@@ -1,4 +1,4 @@
-/** (d) What is billed and what is sent: rows written by all objects, and bytes for each token. */
+/** (d) The costs of an answer: rows written by all objects, and bytes for each token. */
 import { startBare } from '../bare.ts';
 import { COUNTING_ENTRY, countRows } from '../counted-rows.ts';
 import { connectEmptyBridge } from '../empty-bridge.ts';
@@ -49,13 +49,13 @@ export async function measureRows(ground: Ground): Promise<Figure[]> {
   ];
 }
 
-/** Of one text and one turn, such an answer needs less than its budget. */
+/** A long answer of one text and one turn needs less than its budget. */
 const MAX_LONG_ROWS = 16;
 
 const TOOL_TURNS = SCRIPTS.tools.calls.length + 1;
 const TOOL_CALLS = SCRIPTS.tools.calls.reduce<number>((sum, calls) => sum + calls, 0);
 
-/** Each call is a document, and so is the text at the end. */
+/** Each call is a document; so is the text at the end. */
 function budgetOf(script: 'short' | 'long' | 'tools'): number {
   const { calls, tokens, everyMs } = SCRIPTS[script];
   const called = calls.reduce<number>((sum, count) => sum + count, 0);

@@ -1,4 +1,4 @@
-/** The least that a Worker can do between a client and a model: what Drawbridge's own cost is measured against. */
+/** The least that a Worker can do between a client and a model: the reference for Drawbridge's own cost. */
 
 interface Env {
   readonly OPENAI_BASE_URL: string;

@@ -1,4 +1,4 @@
-/** The real Worker with a count of what its objects write: the rows of every statement, and one for each alarm set. */
+/** The real Worker with a count of written rows: those of every statement, and one for each alarm set. */
 import type { Env } from '../../worker/env.ts';
 import worker, {
   Account as RealAccount,
@@ -36,7 +36,7 @@ export class Tunnel extends RealTunnel {
 }
 
 let written = 0;
-/** Not yet counted: a cursor knows its rows only once it was read to its end. */
+/** Cursors not yet counted: a cursor knows its rows only after it was read to its end. */
 let cursors: { readonly rowsWritten: number }[] = [];
 let isWatching = false;
 
@@ -46,7 +46,7 @@ function count(): number {
   return written;
 }
 
-/** All objects live in one isolate, so their storages share the prototypes that are wrapped here, once. */
+/** All objects are in one isolate and share the prototypes of their storages, so wrapping these once is enough. */
 function watch(storage: DurableObjectStorage): void {
   if (isWatching) return;
   isWatching = true;
@@ -58,7 +58,7 @@ function watch(storage: DurableObjectStorage): void {
         self,
         parameters,
       );
-      // One that reads may be left before its end, and then only its own object may ask it anything.
+      // A reading cursor may be left before its end; then only its own object may use it.
       if (!/^\s*select\b/i.test(String(parameters[0]))) cursors.push(cursor);
       return cursor;
     },

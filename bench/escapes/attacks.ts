@@ -1,30 +1,30 @@
-/** Ways out of the sandbox, to be tried: by a program that changes names without pause, or by a command alone. */
+/** Attacks on the sandbox: with a program that changes names without pause, or with a command alone. */
 
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * All that an attack does happens in a folder of its own inside the workspace, with the home folder beside the workspace
- * (`$HOME`), and beside that `instances` (our state) and `outside`.
+ * An attack works in its own folder inside the workspace. Beside the workspace are the home folder (`$HOME`),
+ * `instances` (Drawbridge's state) and `outside`.
  */
 export interface Attack {
   readonly name: string;
-  /** Files of the person in the attack's folder. A repository of theirs holds a file `person`. */
+  /** The person's files in the attack's folder. A repository of the person contains a file `person`. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Runs once before, as a command. */
+  /** A command that runs once before the attempts. */
   readonly prepare?: string;
-  /** Perl that runs beside the attempts. */
+  /** A Perl program that runs beside the attempts. */
   readonly swapper?: string;
-  /** One attempt, of this number. What it prints of {@link LOOT}, and where it leaves a {@link MARK}, are hits. */
+  /** The command of one attempt. Printing {@link LOOT} is a hit; so is leaving a {@link MARK} outside. */
   readonly attempt: (index: number) => string;
 }
 
-/** Is in every file that no command may read. */
+/** A text in every file that no command may read. */
 export const LOOT = 'LOOT-of-the-person';
-/** Is in everything that a command writes where it may not. */
+/** A text that attacks write where they must not. */
 export const MARK = 'MARK-of-a-command';
 
-/** Of the home folder and of our state, beside the workspace. */
+/** Files of the home folder and of Drawbridge's state, beside the workspace. */
 export const PERSONAL_FILES = [
   'home/.ssh/id_ed25519',
   'home/.aws/credentials',
@@ -44,14 +44,14 @@ export const PERSONAL_FILES = [
   'outside/notes.txt',
 ] as const;
 
-/** Exchanges two names at once: renameat2(2) with RENAME_EXCHANGE, which no shell has. */
+/** Exchanges two names in one step: renameat2(2) with RENAME_EXCHANGE, which no shell has. */
 const EXCHANGE = `
 use POSIX;
 my $renameat2 = (POSIX::uname())[4] eq "aarch64" ? 276 : 316;
 sub swap { my ($a, $b) = @_; syscall($renameat2, -100, $a, -100, $b, 2); }
 `;
 
-/** Wakes this process again and again, even when it was stopped: timer_create(2) and timer_settime(2) with SIGCONT. */
+/** Wakes this process repeatedly, even if it is stopped: timer_create(2) and timer_settime(2) with SIGCONT. */
 export const WAKE = `
 my ($create, $settime) = (POSIX::uname())[4] eq "aarch64" ? (107, 110) : (222, 223);
 sub wake { my ($ns) = @_; $SIG{CONT} = sub {};
@@ -60,15 +60,15 @@ sub wake { my ($ns) = @_; $SIG{CONT} = sub {};
   my $times = pack("q4", 0, $ns, 0, $ns); syscall($settime, unpack("l", $timer), 0, $times, 0) == 0 or die; }
 `;
 
-/** A new protected name each time: only then is a base made at all. */
+/** Makes a new protected name each time: otherwise the sandbox makes no base. */
 const provoke = (index: number) => `mkdir -p fresh/${index}/.vscode`;
 
-/** Removes that name, as a person would: a sandbox closes only so many, and then no base is made any more. */
+/** Removes that name, as a person would: the sandbox closes a bounded number of names and then makes no base. */
 export async function makeRoom(folder: string, index: number): Promise<void> {
   await rm(join(folder, 'fresh', String(index)), { recursive: true, force: true });
 }
 
-/** Into every repository there is. */
+/** Writes into every repository. */
 const WRITE =
   `for git in */.git */*/.git */*/*/.git; do echo ${MARK} > $git/hooks/pre-commit; ` +
   `echo ${MARK} >> $git/config; git -C "$(dirname $git)" config core.fsmonitor ${MARK}; done`;
@@ -132,11 +132,11 @@ export const RACES: readonly Attack[] = [
 
 const HOME_FILES = PERSONAL_FILES.map((name) => `"$HOME/../${name}"`).join(' ');
 
-/** Those that need no second program. */
+/** The attacks that need no second program. */
 export const PLAIN: readonly Attack[] = [
   {
     name: 'to read the home folder and our state by their names',
-    // Not through the workspace: it grows with every attempt of the others.
+    // Leaves out the workspace, which grows with every other attempt.
     attempt: () => `cat ${HOME_FILES}; grep -r --exclude-dir=workspace ${LOOT} "$HOME" "$HOME/.."`,
   },
   {

@@ -1,4 +1,4 @@
-/** Attacks that run side by side on one workspace, in an order that a seed decides. */
+/** Runs attacks side by side on one workspace, in an order that a seed decides. */
 import { join } from 'node:path';
 import type { Confinement } from '../../bridge/sandbox/confinement.ts';
 import { BackgroundProcesses } from '../../bridge/terminal/background.ts';
@@ -9,17 +9,17 @@ import { type Attack, LOOT, makeRoom } from './attacks.ts';
 export interface AttackResult {
   readonly name: string;
   attempts: number;
-  /** Attempts whose command could not be run to its end. */
+  /** Attempts whose command did not run to its end. */
   failed: number;
   /** Attempts that printed what no command may read. */
   hits: number;
 }
 
-/** As many commands at once as keep a small machine busy. */
+/** Commands at once: as many as keep a small machine busy. */
 const SIDE_BY_SIDE = 3;
-/** Programs that exchange names, at once: more only starve each other. */
+/** Programs at once that exchange names: more would only slow each other down. */
 const SWAPPERS = 3;
-/** Attempts between two changes of those programs. */
+/** Attempts until other programs exchange names. */
 const ATTEMPTS_PER_SHIFT = 20;
 const ATTEMPT_MS = 30_000;
 const END = 'end of the attempt';
@@ -55,7 +55,7 @@ export class Siege {
     return results;
   }
 
-  /** Some programs swap, and attempts of all kinds are made beside them. */
+  /** Runs some swapping programs and, beside them, attempts of all kinds. */
   async #shift(
     attacks: readonly Attack[],
     results: readonly AttackResult[],
@@ -102,13 +102,13 @@ export class Siege {
       if (!output.includes(END)) result.failed++;
       await makeRoom(this.#cwd(index), number);
     } catch {
-      // The sandbox could not be made: then nothing was tried.
+      // The sandbox could not be made, so nothing was tried.
       result.failed++;
     }
   }
 
   async #command(index: number, script: string): Promise<string> {
-    // A command's own HOME may lie elsewhere; the attacks are after the person's.
+    // A command may have another HOME. The attacks want the person's home folder.
     const command = `HOME='${this.#home}'; { ${script}; } 2>/dev/null; echo "${END}"`;
     const options = { timeoutMs: ATTEMPT_MS, onOutput: () => {}, signal: this.#signal };
     const { output } = await this.#confinement.start(

@@ -1,4 +1,4 @@
-/** Drawbridge with its bridge as `npm start` runs it, in folders of its own, and what SIGKILL needs to find. */
+/** Runs Drawbridge with its bridge, as `npm start` does, in its own folders, and finds the processes to kill. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
@@ -8,7 +8,7 @@ import { openState, readUserToken, type State } from '../../local/state/state.ts
 import { openTemporaryFolder } from '../folder.ts';
 import { RULES, SCRIPT, SCRIPT_FILES } from './scenarios.ts';
 
-/** Which process a kill is for. */
+/** The process to kill. */
 export type Target = 'workerd' | 'bridge';
 
 export interface FaultHouse extends AsyncDisposable {
@@ -16,9 +16,9 @@ export interface FaultHouse extends AsyncDisposable {
   readonly token: string;
   readonly state: State;
   readonly workspaceDir: string;
-  /** Aborts when the house cannot go on; its reason says why. */
+  /** Aborts if the house cannot go on, with the reason. */
   readonly fallen: AbortSignal;
-  /** False where the process is not there just now. */
+  /** Returns false if the process is not running now. */
   kill(target: Target): boolean;
 }
 
@@ -29,7 +29,7 @@ const PROGRAMS = {
   drawbridge: [process.execPath, join(ROOT, 'bin', 'drawbridge.mjs')],
 } as const;
 
-/** Resolves when everything answers; its disposal ends every process and removes the folders. */
+/** Resolves when the API and the bridge are ready. Disposal ends every process and removes the folders. */
 export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> {
   const folder = openTemporaryFolder();
   const workspaceDir = join(folder.path, 'workspace');
@@ -47,7 +47,7 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
       model: { kind: 'upstream', baseUrl: upstreamUrl, apiKey: undefined, model: undefined },
       workerSettings: { RATE_LIMIT_REQUESTS_PER_MINUTE: '0', RATE_LIMIT_RUNS_PER_MINUTE: '0' },
       onReady: async ({ url }) => ready.resolve(url),
-      onNotice: () => undefined, // Deaths are what this is about.
+      onNotice: () => undefined, // The kills are intended.
     },
     ending.signal,
   ).catch((error: unknown) => fallen.abort(error));
@@ -65,7 +65,7 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
   };
 }
 
-/** Found by its arguments, which name folders that are this house's alone. Linux only, as there must be a /proc. */
+/** Finds the process by its arguments, which name folders of this house alone. Linux only: it needs /proc. */
 function killProcess(target: Target, state: State): boolean {
   const wanted =
     target === 'workerd' ? [join(state.buildDir, 'workerd.capnp')] : ['connect', state.dir];
@@ -79,6 +79,6 @@ function hasAll(pid: string, wanted: readonly string[]): boolean {
     const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     return wanted.every((argument) => args.includes(argument));
   } catch {
-    return false; // It ended while we looked.
+    return false; // The process ended during the search.
   }
 }

@@ -1,4 +1,4 @@
-/** What the rounds came to, as text. Pure. */
+/** Writes the results of the rounds as text. Pure. */
 import { median, percentile } from '../statistics.ts';
 import { FAULTS, type RoundResult } from './round.ts';
 import { SCENARIOS } from './scenarios.ts';

@@ -1,4 +1,4 @@
-/** One round: a message, a kill on the way, and whether everything came out as if there had been none. */
+/** Plays one round: sends a message, kills a process, and checks that the result is the same as without the kill. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,15 +11,15 @@ import type { FaultHouse, Target } from './house.ts';
 import { commandOf, modelOf, type Scenario, traceFileOf } from './scenarios.ts';
 import { Sight } from './sight.ts';
 
-/** What a round can find wrong. */
+/** The faults that a round can find. */
 export const FAULTS = ['lost', 'doubled', 'changed', 'stuck'] as const;
 export type Fault = (typeof FAULTS)[number];
 
 export interface RoundResult {
   readonly targets: readonly Target[];
-  /** What the kill really hit. */
+  /** What was in progress when the kill came. */
   readonly hit: Scenario;
-  /** From the kill to the next event. Null where none came. */
+  /** From the kill to the next event; null if none came. */
   readonly recoveryMs: number | null;
   readonly faults: readonly { readonly fault: Fault; readonly detail: string }[];
 }
@@ -28,12 +28,12 @@ export interface RoundPlan {
   readonly round: number;
   readonly scenario: Scenario;
   readonly targets: readonly Target[];
-  /** From the moment the scenario names to the kill, and from an approval's question to its answer. */
+  /** The time from the scenario's moment to the kill, and from an approval's question to its answer. */
   readonly killAfterMs: number;
   readonly answerAfterMs: number;
 }
 
-/** From the message to its end, with two restarts of the bridge on the way. */
+/** The time from the message to its end, which includes two restarts of the bridge. */
 const STUCK_MS = 30_000;
 const RETRY_MS = 50;
 
@@ -73,7 +73,7 @@ export async function playRound(house: FaultHouse, plan: RoundPlan): Promise<Rou
   return { targets, hit: kill.hit ?? 'idle', recoveryMs: kill.recoveryMs, faults };
 }
 
-/** Sent with a key, and again until it is accepted: a kill may eat the message or only its answer. */
+/** Sends the message with a key until it is accepted: a kill may lose the message, or only its answer. */
 async function* stream(
   client: Client,
   { state }: FaultHouse,
@@ -108,7 +108,7 @@ function isMoment(scenario: Scenario, event: StreamEvent): boolean {
   }
 }
 
-/** The person: says yes after a moment, with this machine's key, until it was taken. */
+/** Acts as the person: says yes after a moment, with this machine's key, until the API takes it. */
 async function approve(
   client: Client,
   { state: { device } }: FaultHouse,
@@ -127,7 +127,7 @@ async function approve(
     try {
       return await client.answerApproval(conversationId, callId, answer, signal);
     } catch (error) {
-      // 404 and 409: it was answered, or its call has ended. Anything else: the house is starting again.
+      // 404 and 409: the question was answered, or its call has ended. Other statuses: the house is restarting.
       const status = error instanceof ClientError ? (error.status ?? 500) : 500;
       if (status < 500) return;
       await sleep(RETRY_MS);
@@ -135,7 +135,7 @@ async function approve(
   }
 }
 
-/** The round's one kill, made once. */
+/** The round's one kill. */
 class Kill {
   readonly #house: FaultHouse;
   readonly #targets: readonly Target[];
@@ -160,7 +160,7 @@ class Kill {
     this.#atMs = performance.now();
   }
 
-  /** An event came. */
+  /** Called for each event. */
   seen(): void {
     if (this.#atMs !== null) this.recoveryMs ??= performance.now() - this.#atMs;
   }
@@ -198,7 +198,7 @@ async function judge(
   return faults;
 }
 
-/** The kill may come in the very end, when the response is there and its server is not. */
+/** Retries: the kill may come at the end, when the response exists but its server is down. */
 async function readPatiently(client: Client, responseId: string) {
   const signal = AbortSignal.timeout(STUCK_MS);
   for (;;) {
@@ -215,6 +215,6 @@ function countLines(path: string): number {
   try {
     return readFileSync(path, 'utf8').split('\n').length - 1;
   } catch {
-    return 0; // It never ran.
+    return 0; // The command never ran.
   }
 }

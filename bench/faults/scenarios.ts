@@ -1,7 +1,7 @@
-/** What a round asks for, and what the model makes of it. The model's name carries both through the Worker. */
+/** The scenarios of the rounds. The model's name carries the scenario and the round through the Worker. */
 import * as z from 'zod';
 
-/** What is under way when the kill comes. `idle`: nothing; the message is sent while everything starts again. */
+/** What is in progress when the kill comes. `idle`: nothing; the message is sent while the processes restart. */
 export const SCENARIOS = ['stream', 'call', 'approval', 'idle'] as const;
 const Scenario = z.enum(SCENARIOS);
 export type Scenario = z.infer<typeof Scenario>;
@@ -15,25 +15,25 @@ export function modelOf(scenario: Scenario, round: number): string {
   return `${scenario}-${round}`;
 }
 
-/** @throws if the name is of another making. */
+/** @throws if the name has another form. */
 export function parseModel(model: string): { scenario: Scenario; round: number } {
   const [scenario, round] = model.split('-');
   return { scenario: Scenario.parse(scenario), round: z.coerce.number().int().parse(round) };
 }
 
-/** The scripts in the workspace: the same, but the owner's rules ask about one of them. */
+/** The scripts in the workspace. Both are equal, but the owner's rules ask about one. */
 export const SCRIPT_FILES = { call: 'call.sh', approval: 'ask.sh' } as const;
 
-/** It takes a moment, so that a kill can hit it. */
+/** Takes a moment, so that a kill can hit it. */
 export const SCRIPT = 'echo ran >> "$1"\nsleep 0.4\necho over\n';
 
-/** Anything may run but the one script about which a person is asked. The last rule that fits decides. */
+/** Allow everything except the script that needs an approval. The last matching rule decides. */
 export const RULES = [
   { tool: 'run_terminal_cmd', pattern: '*', decision: 'allow' },
   { tool: 'run_terminal_cmd', pattern: `sh ${SCRIPT_FILES.approval} *`, decision: 'ask' },
 ] as const;
 
-/** The command of a scenario's first turn; null where it only talks. */
+/** The command of a scenario's first turn; null for a scenario without a command. */
 export function commandOf(scenario: Scenario, round: number): string | null {
   if (scenario === 'stream' || scenario === 'idle') return null;
   return `sh ${SCRIPT_FILES[scenario]} ${traceFileOf(round)}`;

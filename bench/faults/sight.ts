@@ -1,4 +1,4 @@
-/** What one client has seen of a response, and what it must never see. */
+/** Records what one client has seen of a response, and checks for what it must never see. */
 import type { ChatResponse } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
@@ -8,13 +8,13 @@ export class Sight {
   response: ChatResponse | null = null;
   conversationId = '';
   done = 0;
-  /** Whether a call came back with a success. */
+  /** Whether a call has succeeded. */
   succeeded = false;
-  /** Content of each document as it was when it was shown whole. */
+  /** The content of each document when it was complete. */
   readonly #whole = new Map<string, string>();
   #calling = false;
 
-  /** What a kill would hit now. */
+  /** What a kill would interrupt now. */
   get underWay(): Scenario {
     if (!this.response || this.done > 0) return 'idle';
     if (this.response.status === 'waiting') return 'approval';
@@ -40,7 +40,7 @@ export class Sight {
     if (event.type === 'document_end') this.#end(event.documentId, event.finalContent);
   }
 
-  /** How the response as the API gives it differs from what was seen of it. */
+  /** The differences between the API's response and what the client has seen of it. */
   differencesTo(stored: ChatResponse): string[] {
     if (!this.response) return [];
     const [seen, asked] = [answerOf(this.response), stored].map((one) => JSON.stringify(one));

@@ -1,4 +1,4 @@
-/** A process of its own: the model of the rounds. No two attempts at an answer say the same. Its parent ends it. */
+/** The model of the rounds, in its own process, which the parent ends. Each attempt at an answer has another text. */
 import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
@@ -10,7 +10,7 @@ const Request = z.object({
   messages: z.array(z.object({ role: z.string() })),
 });
 
-/** The text's pace: long enough to be hit, short enough for a hundred rounds. */
+/** The text's pace: long enough for a kill to hit it, short enough for a hundred rounds. */
 const PIECES = 60;
 const PIECE_MS = 12;
 
@@ -32,7 +32,7 @@ async function answer(request: unknown, response: ServerResponse): Promise<void>
   response.end(END_TEXT);
 }
 
-/** Every tenth piece is a code block, so that documents end while the answer goes on. */
+/** Every tenth piece is a code block, so that documents end before the answer does. */
 function textOf(piece: number, attempt: number): string {
   if (piece % 10 === 9) return `\n\n\`\`\`js\nlet at = '${piece}.${attempt}';\n\`\`\`\n\n`;
   return `word ${piece} of attempt ${attempt} `;

@@ -1,4 +1,4 @@
-/** Addresses as clients write them, and addresses that lead nowhere. */
+/** Makes valid URLs, and URLs that the API does not have. */
 import type { Random } from './random.ts';
 
 export function queryText(query: Readonly<Record<string, string>>): string {
@@ -6,15 +6,15 @@ export function queryText(query: Readonly<Record<string, string>>): string {
   return text === '' ? '' : `?${text}`;
 }
 
-/** Half a character has no form in an address, and a whole one must not be cut. */
+/** Replaces lone surrogates, which no URL can contain, and cuts no percent escape in two. */
 export function encodePart(text: string): string {
   return encodeURIComponent(text.toWellFormed()).slice(0, MAX_PART_CHARS).replace(/%.?$/, '');
 }
 
-/** Longer ones are refused by whatever stands before the API. */
+/** Servers in front of the API refuse longer parts. */
 const MAX_PART_CHARS = 4_000;
 
-/** A request to an address that the API does not have. */
+/** A request to a URL that the API does not have. */
 export function unknownPath(random: Random): { fault: string; method: string; path: string } {
   const path = random.pick([
     '/',

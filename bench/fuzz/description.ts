@@ -1,4 +1,4 @@
-/** The API's own description, read by what holds the API against it. Runs in Node and in workerd. */
+/** Reads the API's own description and checks the API against it. Runs in Node and in workerd. */
 import { type Schema as CheckedSchema, Validator } from '@cfworker/json-schema';
 
 /** The part of JSON Schema that the description uses. */
@@ -59,7 +59,7 @@ export interface Description {
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
-/** The operations of a document, in its order. */
+/** The operations of a document, in order. */
 export function operationsOf({ paths }: Description): DescribedOperation[] {
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => ({
@@ -71,7 +71,7 @@ export function operationsOf({ paths }: Description): DescribedOperation[] {
   );
 }
 
-/** The schema itself, where it is a reference to a named one. */
+/** The schema itself, or the named schema that it refers to. */
 export function resolve({ components }: Description, schema: Schema): Schema {
   if (schema.$ref === undefined) return schema;
   const named = components.schemas[schema.$ref.slice(COMPONENTS.length)];
@@ -81,18 +81,18 @@ export function resolve({ components }: Description, schema: Schema): Schema {
 
 const COMPONENTS = '#/components/schemas/';
 
-/** Holds values against schemas of the document, without evaluating any text as code. */
+/** Checks values by the document's schemas, without evaluating text as code. */
 export class Checker {
   readonly #definitions: Readonly<Record<string, unknown>>;
   readonly #validators = new Map<string, Validator>();
 
-  /** `closed` takes a field that a schema does not name for an error: right for answers of the same version. */
+  /** With `closed`, a field that a schema does not name is an error: right for answers of the same version. */
   constructor(description: Description, { closed = false } = {}) {
     const { schemas } = description.components;
     this.#definitions = JSON.parse(JSON.stringify(schemas), closed ? close : undefined);
   }
 
-  /** What is wrong with the value: the innermost reason, or null. */
+  /** The innermost reason why the value is wrong, or null. */
   problemOf(schema: Schema, value: unknown): string | null {
     const { valid, errors } = this.#validatorOf(schema).validate(value);
     if (valid) return null;
@@ -112,7 +112,7 @@ export class Checker {
   }
 }
 
-/** Only what lists its fields can be closed. */
+/** Closes only schemas that list their fields. */
 function close(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const isOpen = 'properties' in value && 'type' in value && !('additionalProperties' in value);

@@ -1,9 +1,9 @@
-/** What can be wrong with a value, and with the text that carries it. */
+/** Faults of a value, and of the text that carries it. */
 import type { Schema } from './description.ts';
 import type { Random } from './random.ts';
 import type { Place } from './sample.ts';
 
-/** Texts that have broken programs. */
+/** Texts that often break programs. */
 export const ODD_TEXTS: readonly string[] = [
   '',
   ' ',
@@ -53,7 +53,7 @@ const ODD_VALUES: readonly unknown[] = [
   nest(60),
 ];
 
-/** A value at this place that its schema, as a rule, does not allow; undefined takes it away. */
+/** A value for this place that its schema usually does not allow; undefined removes the value. */
 export function faultAt({ schema }: Place, value: unknown, random: Random): unknown {
   const faults = [
     () => undefined,
@@ -65,7 +65,7 @@ export function faultAt({ schema }: Place, value: unknown, random: Random): unkn
   return random.pick(faults)();
 }
 
-/** Values right at the schema's bounds, and one beyond them. */
+/** Values at the schema's bounds, and one beyond each bound. */
 function boundsOf(schema: Schema, value: unknown): (() => unknown)[] {
   const { maxLength, maxItems, minimum, maximum, pattern } = schema;
   const faults: (() => unknown)[] = [];
@@ -89,7 +89,7 @@ function boundsOf(schema: Schema, value: unknown): (() => unknown)[] {
   return faults;
 }
 
-/** A copy with another value at the path; undefined takes the member away. */
+/** A copy with another value at the path; undefined removes the member. */
 export function withFault(value: unknown, path: Place['path'], fault: unknown): unknown {
   const [name, ...rest] = path;
   if (name === undefined) return fault;

@@ -1,16 +1,16 @@
-/** What is wrong with the answer to a fuzzed request. Pure. */
+/** Finds what is wrong with the answer to a fuzzed request. Pure. */
 import { Checker, type Description, type Media } from './description.ts';
 import type { FuzzRequest } from './requests.ts';
 
 export interface FuzzAnswer {
   readonly status: number;
-  /** As the header has it; empty without one. */
+  /** The header's value; empty without the header. */
   readonly contentType: string;
-  /** Of a stream only its beginning. */
+  /** The body; for a stream only its beginning. */
   readonly text: string;
 }
 
-/** What no answer may hold: a stack, or where the code lies. */
+/** What no answer may contain: a stack, or a path of the code. */
 const INSIDES =
   /\n\s+at \S|\bat \S+ \(|[\w/]+\.[cm]?[jt]s:\d+|node_modules|\/(work|tmp|home|root)\/\w/;
 
@@ -23,7 +23,7 @@ export class Judge {
     this.#checker = new Checker(description);
   }
 
-  /** Every reason to find fault with the answer. */
+  /** Everything that is wrong with the answer. */
   problemsOf(request: FuzzRequest, answer: FuzzAnswer): string[] {
     const problems = [
       answer.status >= 500 ? `status ${answer.status}` : null,

@@ -1,4 +1,4 @@
-/** Chance that can be repeated: the same seed gives the same numbers everywhere (mulberry32). */
+/** Repeatable random numbers: the same seed gives the same numbers everywhere (mulberry32). */
 export class Random {
   #state: number;
 
@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to 1, without 1. */
+  /** A number from 0 up to 1, without 1. */
   fraction(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -23,7 +23,7 @@ export class Random {
     return this.fraction() < probability;
   }
 
-  /** One of the items. Throws where there is none. */
+  /** One of the items. Throws without items. */
   pick<Item>(items: readonly Item[]): Item {
     const item = items[this.below(items.length)];
     if (item === undefined) throw new Error('There is nothing to pick from.');

@@ -1,4 +1,4 @@
-/** Requests made from the API's description alone: good ones, and ones with one thing wrong. Pure: the seed decides. */
+/** Makes requests from the API's description alone: good ones, and ones with one fault. Pure: the seed decides. */
 import { encodePart, queryText, unknownPath } from './addresses.ts';
 import { type DescribedOperation, type Description, operationsOf, resolve } from './description.ts';
 import { faultAt, ODD_TEXTS, SPOILED, withFault } from './faults.ts';
@@ -9,18 +9,18 @@ import type { Ids, World } from './world.ts';
 export interface FuzzRequest {
   /** Null for a method or a path that the document does not have. */
   readonly operation: DescribedOperation | null;
-  /** What is wrong with it, in a few words. */
+  /** The fault of the request, in a few words. */
   readonly fault: string;
   readonly method: string;
-  /** With its query. */
+  /** The path with the query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | Uint8Array;
-  /** Sent with this bridge's token, not with a user's. */
+  /** Sent with this bridge's token instead of a user's token. */
   readonly bridgeId?: string;
-  /** Whether it must succeed. */
+  /** Whether the request must succeed. */
   readonly isGood?: boolean;
-  /** Must be answered with exactly the same. */
+  /** A second request that must get exactly the same answer. */
   readonly twin?: FuzzRequest;
 }
 
@@ -39,7 +39,7 @@ export class RequestMaker {
     this.#random = random;
   }
 
-  /** Every operation in its turn. */
+  /** A request for the next operation, each in turn. */
   next(world: World): FuzzRequest {
     const operation = this.#operations[this.#made++ % this.#operations.length];
     if (!operation) throw new Error('The document has no operations.');
@@ -65,7 +65,7 @@ export class RequestMaker {
     return random.pick(operation.requestBody ? [...makers, ...bodied, ...bodied] : makers)();
   }
 
-  /** The document's own example with real ids. What waits, for a person or its turn, cannot be had by a request alone. */
+  /** The document's own example with real ids. A request alone cannot make a run or message that waits. */
   #good(operation: DescribedOperation, { own, missing }: World): FuzzRequest {
     const isWaiting = isForWhatWaits(operation);
     const example = JSON.stringify(bodyExample(operation));
@@ -85,7 +85,7 @@ export class RequestMaker {
     return { ...request, path, headers, ...(body && { body: JSON.stringify(body.value) }) };
   }
 
-  /** The same request with ids of another account, and with ids of nobody. */
+  /** The same request with ids of another account, and with ids that no account has. */
   #foreign(operation: DescribedOperation, { foreign, missing }: World): FuzzRequest {
     const seed = this.#random.below(2 ** 32);
     const [request, twin] = [foreign, missing].map((ids) => {
@@ -97,7 +97,7 @@ export class RequestMaker {
     return isSame ? request : { ...request, twin };
   }
 
-  /** Every field of the body is as likely as the others, however much there is in it. */
+  /** Chooses every field of the body with the same probability, whatever its size. */
   #wrongField(operation: DescribedOperation, ids: Ids): FuzzRequest {
     const random = this.#random;
     const schema = operation.requestBody?.content['application/json']?.schema ?? {};
@@ -173,8 +173,8 @@ export class RequestMaker {
   }
 
   /**
-   * A body as the schema allows it. What schemas cannot say, such as who must speak last, the document's example knows:
-   * some of its members stand in for sampled ones.
+   * A body that the schema allows. Schemas cannot express every rule, for example that a user's message comes last, so
+   * some members of the document's example replace sampled ones.
    */
   #body(operation: DescribedOperation, ids: Ids, wanted?: string): Sample | undefined {
     const media = operation.requestBody?.content['application/json'];

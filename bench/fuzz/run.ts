@@ -1,4 +1,4 @@
-/** A fuzz run: one account sends, another has data that must stay as it is. */
+/** Runs the fuzz: one account sends requests, and another account's data must stay unchanged. */
 import { type Description, operationsOf } from './description.ts';
 import { type FuzzAnswer, Judge } from './judge.ts';
 import { Random } from './random.ts';
@@ -8,7 +8,7 @@ import type { Ids, World } from './world.ts';
 export interface FuzzOptions {
   readonly seed: number;
   readonly count: number;
-  /** Sends a request as one of the two accounts. Rejects when there was no answer in time. */
+  /** Sends a request as one of the two accounts. Rejects if no answer comes in time. */
   readonly send: (account: 'sender' | 'victim', request: FuzzRequest) => Promise<FuzzAnswer>;
   readonly newUuid: () => string;
 }
@@ -23,11 +23,11 @@ export interface Violation {
 export interface FuzzReport {
   readonly seed: number;
   readonly violations: readonly Violation[];
-  /** How many answers of each status an operation gave. */
+  /** The number of answers of each status, for each operation. */
   readonly counts: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }
 
-/** Requests to one conversation before another takes its place: long ones only take time. */
+/** Requests to one conversation before another replaces it: long conversations only take time. */
 const RENEW_AFTER = 200;
 
 export async function fuzz(options: FuzzOptions): Promise<FuzzReport> {
@@ -66,7 +66,7 @@ class Run {
     this.#options = options;
   }
 
-  /** Sends a request, and its twin, and judges what comes back. Returns the status, 0 without one. */
+  /** Sends a request and its twin, and judges the answers. Returns the status; 0 without an answer. */
   async exchange(request: FuzzRequest): Promise<number> {
     try {
       const answer = await this.#options.send('sender', request);
@@ -107,7 +107,7 @@ class Run {
     };
   }
 
-  /** Ids that nothing has. */
+  /** Ids that nothing in the API has. */
   noIds(): Ids {
     const uuid = this.#options.newUuid();
     return {
@@ -146,7 +146,7 @@ function get(path: string): FuzzRequest {
   return { operation: null, fault: 'nothing', method: 'GET', path, headers: {} };
 }
 
-/** Enough to send it again by hand. */
+/** The request as text, with enough detail to send it again by hand. */
 function describe({ method, path, headers, body }: FuzzRequest): string {
   const text = body instanceof Uint8Array ? `bytes ${body}` : (body ?? '');
   return `${method} ${path.slice(0, 300)} ${JSON.stringify(headers).slice(0, 300)} ${text.slice(0, 700)}`;

@@ -1,4 +1,4 @@
-/** Values that a schema allows, with every place in them at which one could be wrong. */
+/** Makes values that a schema allows, and lists every place in them that could be wrong. */
 import { type Description, resolve, type Schema } from './description.ts';
 import type { Random } from './random.ts';
 import type { Ids } from './world.ts';
@@ -14,18 +14,18 @@ export interface Sample {
   readonly places: readonly Place[];
 }
 
-/** Names of members that an object may have any of: of a tool, and ones that every object has by itself. */
+/** Names for members of an object with free names: names of tools, and names that every object inherits. */
 const NAMES = ['read_file', 'read_file', 'ReadFile', 'format_disk', 'constructor', 'toString', ''];
 
-/** How deep optional members are followed. */
+/** The depth to which optional members are made. */
 const MAX_DEPTH = 6;
 
 export interface Sampling {
   readonly random: Random;
   readonly ids: Ids;
-  /** How many of the optional members are there, from 0 to 1. */
+  /** The share of the optional members to make, from 0 to 1. */
   readonly fullness: number;
-  /** A member of the whole value that is there in any case. */
+  /** A member of the whole value that is always made. */
   readonly wanted?: string | undefined;
 }
 
@@ -97,7 +97,7 @@ export function sampleOf(
   }
 }
 
-/** Texts of the forms that patterns of the API ask for. */
+/** Texts that match the patterns of the API. */
 const FORMS = ['go', '1', 'c2ln', 'https://example.com/a.png', '2026-11-01T09:30:00.000Z'];
 
 function sampleString({ pattern, minLength = 0 }: Schema, random: Random): string {

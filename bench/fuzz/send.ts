@@ -1,10 +1,10 @@
-/** Reads an answer as far as it is judged: a stream may never end. Runs in Node and in workerd. */
+/** Reads the part of an answer to judge, because a stream may never end. Runs in Node and in workerd. */
 import type { FuzzAnswer } from './judge.ts';
 
-/** Every answer begins within this time, or the request hangs. The slowest is one that waits for a run. */
+/** A request without an answer after this time hangs. The slowest answer is one that waits for a run. */
 const LIMIT_MS = 10_000;
 
-/** Rejects when nothing came in time. */
+/** Rejects if nothing comes in time. */
 export async function readAnswer(
   request: (signal: AbortSignal) => Promise<Response>,
 ): Promise<FuzzAnswer> {

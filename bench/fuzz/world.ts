@@ -1,4 +1,4 @@
-/** What the requests of a fuzz run refer to. */
+/** The ids that the requests of a fuzz run use. */
 
 /** An id of each kind, by the name of its schema. */
 export type Ids = Readonly<Record<IdName, string>>;
@@ -12,11 +12,11 @@ export type IdName =
   | 'DeviceId';
 
 export interface World {
-  /** What the sender has. */
+  /** Ids of the sender. */
   readonly own: Ids;
-  /** What another account has. */
+  /** Ids of another account. */
   readonly foreign: Ids;
-  /** What nobody has. */
+  /** Ids that no account has. */
   readonly missing: Ids;
 }
 
