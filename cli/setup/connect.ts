@@ -30,8 +30,8 @@ interface ConnectOptions extends LocationOptions {
 export function registerConnect(program: Command, runBridge: RunBridge = runOwnBridge): void {
   const command = program
     .command('connect')
-    .description('Connect a folder of this machine to a Drawbridge elsewhere, until Ctrl-C')
-    .argument('<url>', 'the address of its API')
+    .description('Connect a folder of this machine to the Drawbridge at a URL, until Ctrl-C')
+    .argument('<url>', 'the URL of the Drawbridge')
     .option('--token-file <file>', 'file with the token (default: the variable DRAWBRIDGE_TOKEN)')
     .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)');
   addLocationOptions(command).action(async (url: string, options: ConnectOptions) => {

@@ -23,7 +23,7 @@ function isOwn(path: string): boolean {
   try {
     return realpathSync(path) === realpathSync(PROGRAM);
   } catch {
-    return false; // There is no such file.
+    return false; // The file does not exist.
   }
 }
 

@@ -8,7 +8,7 @@ import { UsageError } from './usage-error.ts';
 export type Patience = 'briefly' | 'forever';
 
 /**
- * The whole input, or null if none came in time. A parent such as cron, CI or ssh may leave a pipe open and never write
+ * The whole input, or null if none came in time. A parent process (cron, CI, ssh) may leave a pipe open and never write
  * to it; a slow pipe looks the same.
  * @throws {UsageError} if the input is too long for a message or cannot be read.
  */
