@@ -67,7 +67,7 @@ export const JSON_LIMITS = {
 export const ACCOUNT_LIMITS = {
   /** UTF-16 units of the title made from a conversation's first message: a line of a list. */
   maxTitleChars: 80,
-  /** UTF-16 units of a conversation's newest text that a search finds: all of most conversations, quick to search. */
+  /** Characters of a conversation's newest text that a search finds: all of most conversations, quick to search. */
   maxSearchChars: 64 * KIB,
 } as const;
 
