@@ -17,6 +17,8 @@ export const RENDER_LIMITS = {
 
 /** The command line. */
 export const CLI_LIMITS = {
+  /** Bytes of a request beside its image: a long question with what a pipe brings. */
+  besideImageBytes: 128 * 1024,
   /** How long a chat with a prompt waits for the first input on stdin: most programs are quicker, a person bears it. */
   firstInputMs: 3 * SECOND,
   /** How long a chat waits for its cancel request after SIGTERM: SIGKILL often follows soon. */

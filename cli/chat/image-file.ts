@@ -4,10 +4,13 @@ import { buffer } from 'node:stream/consumers';
 import { isSystemError } from '../../machine/system-error.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ImagePart } from '../../shared/requests.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import { UsageError } from '../terminal/usage-error.ts';
 
-/** Base64 writes three bytes as four characters. The rest of the request counts too: the API may refuse this size. */
-const MAX_IMAGE_BYTES = Math.floor((REQUEST_LIMITS.maxBodyBytes * 3) / 4);
+/** Base64 writes three bytes as four characters. The rest of the request needs room too. */
+const MAX_IMAGE_BYTES = Math.floor(
+  ((REQUEST_LIMITS.maxBodyBytes - CLI_LIMITS.besideImageBytes) * 3) / 4,
+);
 
 /**
  * Reads an image into a data URL. Its first bytes decide its type, not its name.
