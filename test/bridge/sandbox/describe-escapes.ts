@@ -125,9 +125,9 @@ export function describeEscapes({ isHeld }: { readonly isHeld: boolean }): void 
       // With those that the workspace has, just as many as there is room for.
       const count = SANDBOX_LIMITS.maxMounts - 3;
       await place.attempt(`for i in $(seq ${count}); do mkdir -p f/$i/.vscode; done`);
-      expect((await place.attempt('true')).limits).not.toContain('not covered');
+      expect((await place.attempt('true')).limits).not.toContain('are not closed');
       await place.put('workspace/late/.env', SECRET);
-      expect((await place.attempt('true')).limits).toContain('not covered');
+      expect((await place.attempt('true')).limits).toContain('are not closed');
     });
 
     test('where it is in a folder that can only be read', async () => {

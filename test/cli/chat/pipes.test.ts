@@ -207,7 +207,7 @@ describe('chat --image', () => {
     {
       name: 'too large',
       file: () => newFile('a.png', Buffer.alloc(REQUEST_LIMITS.maxBodyBytes)),
-      says: 'is too large: it may have at most 1.2 MB',
+      says: 'is too large: it may have at most 1.1 MB',
     },
   ])('refuses a file that is $name', async ({ file, says }) => {
     await using api = await startScriptedApi(SAMPLE_TAPE);

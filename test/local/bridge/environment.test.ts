@@ -27,7 +27,7 @@ test('the owner can name more', () => {
 test('the key of a model is never passed on, whatever its name', () => {
   expect(bridgeEnvironment({ MODELS, JAVA_HOME: 'sk-1', PATH: '/bin' })).toEqual({ PATH: '/bin' });
   for (const DRAWBRIDGE_PASS_ENV of ['OPENAI_API_KEY', 'PATH,JAVA_HOME']) {
-    expect(() => bridgeEnvironment({ MODELS, DRAWBRIDGE_PASS_ENV })).toThrow(/key of a model/);
+    expect(() => bridgeEnvironment({ MODELS, DRAWBRIDGE_PASS_ENV })).toThrow(/a model's key/);
   }
 });
 
