@@ -1,5 +1,7 @@
 /** Reads the body of a response piece by piece, and can look at its first character beforehand. */
 
+import { type ByteReader, byteReaderOf } from './byte-reader.ts';
+
 /** The connection to an upstream could not be made, or broke. */
 export class ConnectionError extends Error {
   static throw(this: void, cause: unknown): never {
@@ -9,12 +11,13 @@ export class ConnectionError extends Error {
 
 /** Owns the body. Reading throws a {@link ConnectionError} if the connection breaks. */
 export class Body {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  readonly #reader: ByteReader | PieceReader | undefined;
   /** The piece that `peek` has read and `read` has not yet returned. */
   #ahead: Uint8Array | null = null;
 
   constructor(response: Response) {
-    this.#reader = response.body?.getReader();
+    const { body } = response;
+    this.#reader = body ? (byteReaderOf(body) ?? new PieceReader(body.getReader())) : undefined;
   }
 
   /** The next bytes; null at the end. Not an async function: it runs for each token, and async would add microtasks. */
@@ -41,7 +44,24 @@ export class Body {
   }
 
   #next(): Promise<Uint8Array | null> {
-    return this.#reader?.read().then(bytesOf, ConnectionError.throw) ?? Promise.resolve(null);
+    return this.#reader?.next().catch(ConnectionError.throw) ?? Promise.resolve(null);
+  }
+}
+
+/** Reads any stream, piece by piece. */
+class PieceReader implements Pick<ByteReader, 'next' | 'cancel'> {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+
+  constructor(reader: ReadableStreamDefaultReader<Uint8Array>) {
+    this.#reader = reader;
+  }
+
+  next(): Promise<Uint8Array | null> {
+    return this.#reader.read().then(bytesOf);
+  }
+
+  cancel(): Promise<void> {
+    return this.#reader.cancel();
   }
 }
 

@@ -9,7 +9,7 @@ export const GATHERING_LIMITS = {
 
 /**
  * Takes the pieces of a body. Handles each piece at once while the event loop is not late, else at most one batch in
- * each `loopGauge.coalesceMs`. Reading later would not help: one read of workerd returns at most one HTTP chunk. If
+ * each `loopGauge.coalesceMs`. Reading later would not help: a plain read of workerd returns one HTTP chunk. If
  * `handle` throws in the timer, this cancels the body, so that its reader wakes, and the next call throws the error.
  */
 export class Gathering implements Disposable {
