@@ -8,6 +8,7 @@ import { readDevices } from './admission/devices.ts';
 import { createJudge, readMayName, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Looker } from './context/looker.ts';
+import { McpServers } from './mcp/servers.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
 import { probeConfinement } from './sandbox/confine.ts';
@@ -31,7 +32,7 @@ export interface BridgeConfig {
   readonly workspaceDir: string;
   /** Outside every workspace. Holds journal, rules and enrolled devices. */
   readonly stateDir: string;
-  /** The tools that the owner's servers offer; none when it is absent. */
+  /** Tools beside the built-in ones. The tools of the owner's MCP servers are added to them. */
   readonly offers?: Offers;
   onStatus(status: BridgeStatus): void;
 }
@@ -71,6 +72,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
   );
   offers.onChange(() => teller.changed());
+  const servers = new McpServers({ folder: root, file: join(stateDir, 'mcp.json'), offers });
   const tools = { get: (name: string) => builtIn.get(name) ?? offers.find(name) };
   const gate = { workspace, tools, judge, journal, look, offers: teller };
   const session: Session = createSession(gate, { bridgeId, stateDir });
@@ -79,7 +81,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     const served = { session, journal, introduction, looker, offers: teller, onStatus };
     await serve(config, served, signal);
   } finally {
-    await Promise.all([session.end(), background.endAll()]);
+    await Promise.all([session.end(), background.endAll(), servers.end()]);
     await guard.close();
   }
 }

@@ -66,12 +66,23 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/admission/shell', 'bridge/failure.ts', 'bridge/lanes.ts'],
     ...['bridge/log.ts', 'bridge/tools', 'bridge/workspace', 'node:', 'zod'],
   ],
+  'bridge/mcp': [
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/terminal'],
+    ...['bridge/tools', '@modelcontextprotocol/sdk', 'node:', 'zod'],
+  ],
   'bridge/tunnel': [
     ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/log.ts', 'node:', 'ws'],
     ...['zod'],
   ],
   'bridge/run.ts': [
-    ...['machine', 'bridge/admission', 'bridge/context', 'bridge/quarantine', 'bridge/sandbox'],
+    ...[
+      'machine',
+      'bridge/admission',
+      'bridge/context',
+      'bridge/mcp',
+      'bridge/quarantine',
+      'bridge/sandbox',
+    ],
     ...['bridge/terminal', 'bridge/tools', 'bridge/tunnel', 'bridge/workspace', 'node:'],
   ],
 

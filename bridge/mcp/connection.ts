@@ -1,0 +1,120 @@
+/** The one place that uses the MCP SDK as a client. */
+
+import { resolve } from 'node:path';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import {
+  type CallToolResult,
+  CallToolResultSchema,
+  type Tool,
+} from '@modelcontextprotocol/sdk/types.js';
+import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
+import type { Metadata } from '../../shared/documents.ts';
+import { MCP_LIMITS } from './limits.ts';
+import type { ServerConfig } from './server-list.ts';
+
+export interface ConnectOptions {
+  /** The folder that a server's `cwd` is relative to, and where it runs without one. Absolute. */
+  readonly folder: string;
+  /** Takes what a stdio server writes to stderr. */
+  readonly onStderr: (text: string) => void;
+  /** The list of tools has changed. */
+  readonly onToolsChanged: () => void;
+  /** The connection is over: by the server, by an error, or by {@link Connection.close}. Called once. */
+  readonly onClosed: () => void;
+  readonly signal: AbortSignal;
+}
+
+export interface CallOptions {
+  readonly signal: AbortSignal;
+  /** Milliseconds without progress. */
+  readonly timeoutMs: number;
+  readonly onProgress: NonNullable<RequestOptions['onprogress']>;
+}
+
+/** A server that has answered `initialize`. */
+export interface Connection {
+  /** Name and version, as the server gives them. */
+  readonly about: string;
+  readonly instructions: string | undefined;
+  /** All pages, at most `MCP_LIMITS.maxTools` tools. Rejects with an error of the SDK. */
+  readonly listTools: () => Promise<Tool[]>;
+  /** Rejects with an error of the SDK, or with the signal's reason. */
+  readonly call: (tool: string, args: Metadata, options: CallOptions) => Promise<CallToolResult>;
+  /** Ends a stdio server: first by the end of its input, then by signals. */
+  readonly close: () => Promise<void>;
+}
+
+/** Rejects when the server cannot be started, or does not answer in time. */
+export async function connectServer(
+  config: ServerConfig,
+  options: ConnectOptions,
+): Promise<Connection> {
+  const { signal, onToolsChanged, onClosed } = options;
+  const client = new Client(
+    { name: 'drawbridge', version: '0.1.0' },
+    {
+      // The default compiles schemas of strangers to code.
+      jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
+      listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
+    },
+  );
+  client.onclose = onClosed;
+  // What a server prints beside its messages is no reason to end it; it is told by `onStderr` where it counts.
+  client.onerror = () => {};
+  const timeout = MCP_LIMITS.connectMs;
+  try {
+    await client.connect(transportFor(config, options), { signal, timeout });
+  } catch (error) {
+    await client.close();
+    throw error;
+  }
+  const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
+  return {
+    about: `${name} ${version}`.trim(),
+    instructions: client.getInstructions(),
+    listTools: () => listTools(client, signal),
+    call: async (tool, args, { timeoutMs, onProgress, signal: callSignal }) => {
+      const result = await client.callTool({ name: tool, arguments: args }, CallToolResultSchema, {
+        signal: callSignal,
+        onprogress: onProgress,
+        timeout: timeoutMs,
+        resetTimeoutOnProgress: true,
+        maxTotalTimeout: MCP_LIMITS.maxCallMs,
+      });
+      return CallToolResultSchema.parse(result);
+    },
+    close: () => client.close(),
+  };
+}
+
+function transportFor(config: ServerConfig, { folder, onStderr }: ConnectOptions): Transport {
+  if ('url' in config) {
+    const { url, headers } = config;
+    return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+  }
+  const { command, args, env, cwd = '.' } = config;
+  const transport = new StdioClientTransport({
+    ...{ command, args, env, cwd: resolve(folder, cwd), stderr: 'pipe' },
+    maxBufferSize: MCP_LIMITS.maxMessageBytes,
+  });
+  transport.stderr?.on('data', (chunk) => onStderr(String(chunk)));
+  return transport;
+}
+
+async function listTools(client: Client, signal: AbortSignal): Promise<Tool[]> {
+  const tools: Tool[] = [];
+  if (client.getServerCapabilities()?.tools === undefined) return tools;
+  let cursor: string | undefined;
+  for (let page = 0; page < MCP_LIMITS.maxPages; page++) {
+    const options = { signal, timeout: MCP_LIMITS.listMs };
+    const listed = await client.listTools(cursor === undefined ? {} : { cursor }, options);
+    tools.push(...listed.tools);
+    cursor = listed.nextCursor;
+    if (cursor === undefined || tools.length >= MCP_LIMITS.maxTools) break;
+  }
+  return tools.slice(0, MCP_LIMITS.maxTools);
+}

@@ -1,0 +1,41 @@
+/** The limits of MCP servers, each with its reason. */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+const SECOND = 1000;
+const MINUTE = 60 * SECOND;
+
+export const MCP_LIMITS = {
+  /** Servers of one bridge: people list five; each is a process. */
+  maxServers: 32,
+  /** Bytes of one message of a server on stdio. */
+  maxMessageBytes: 10 * MIB,
+  /** From the start of a server to its first list of tools: `npx` may download the server first. */
+  connectMs: MINUTE,
+  /** For a server's list of tools. */
+  listMs: 30 * SECOND,
+  /** Tools that are read of one server, and pages of its list: the bridge offers fewer. */
+  maxTools: 500,
+  maxPages: 50,
+  /** From a call to its result or to the last progress of it; the owner can set another. */
+  callMs: 2 * MINUTE,
+  /** A call as a whole, whatever progress it makes: below the edge's own deadline of a call. */
+  maxCallMs: 14 * MINUTE,
+  /** Between two lines of progress that are passed on: a person reads no faster. */
+  progressMs: 250,
+  /** UTF-16 units of a line of progress. */
+  maxProgressChars: 500,
+  /** The wait before a server that has ended is started again, doubled up to the second; one that ran so long starts anew. */
+  restartMs: SECOND,
+  maxRestartMs: MINUTE,
+  steadyMs: MINUTE,
+  /** UTF-16 units of a tool's description: a page; the model reads each with each request. */
+  maxDescriptionChars: 8 * KIB,
+  /** Lines of a server's complaints (its stderr) that are kept for the owner. */
+  maxStderrLines: 20,
+  maxStderrLineChars: 500,
+  /** Between two looks whether the list of servers has changed. */
+  watchMs: 2 * SECOND,
+  /** Bytes of the file that lists the servers. */
+  maxFileBytes: MIB,
+} as const;

@@ -1,0 +1,179 @@
+/** The life of one MCP server: started, listed, called, and started again when it ends. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { ErrorCode, McpError, type Progress, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Metadata } from '../../shared/documents.ts';
+import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
+import { ToolFailure } from '../failure.ts';
+import type { ToolContext } from '../tools/executor.ts';
+import { type Connection, connectServer } from './connection.ts';
+import { MCP_LIMITS } from './limits.ts';
+import type { ServerConfig } from './server-list.ts';
+import { toToolResult } from './tool-result.ts';
+
+export type ServerState =
+  | { readonly state: 'starting' }
+  | { readonly state: 'ready'; readonly about: string; readonly tools: readonly Tool[] }
+  /** It will be started again. `reason` is one line. */
+  | { readonly state: 'down'; readonly reason: string };
+
+export interface ServerPlace {
+  /** Of the workspace, absolute. */
+  readonly folder: string;
+  /** Called after each change of {@link McpServer.state}. */
+  readonly onChange: () => void;
+}
+
+export class McpServer {
+  readonly name: string;
+  readonly #config: ServerConfig;
+  readonly #place: ServerPlace;
+  readonly #ended = new AbortController();
+  readonly #life: Promise<void>;
+  #connection: Connection | undefined;
+  #state: ServerState = { state: 'starting' };
+  #complaints: string[] = [];
+
+  /** Starts it. */
+  constructor(name: string, config: ServerConfig, place: ServerPlace) {
+    this.name = name;
+    this.#config = config;
+    this.#place = place;
+    this.#life = this.#live();
+  }
+
+  get state(): ServerState {
+    return this.#state;
+  }
+
+  /** The last lines that a stdio server wrote to stderr. */
+  get complaints(): readonly string[] {
+    return this.#complaints;
+  }
+
+  /** Ends the server, and every call of it. Resolves when its process is gone. */
+  async end(): Promise<void> {
+    this.#ended.abort();
+    await this.#life;
+  }
+
+  /**
+   * Calls a tool. Throws a ToolFailure: `SERVER_UNAVAILABLE` when nothing was sent, `UNKNOWN_OUTCOME` when the server
+   * ended meanwhile, `TIMEOUT`, `TOOL_ERROR`; and the context's reason when the call was cancelled.
+   */
+  async call(tool: string, args: Metadata, context: ToolContext): Promise<ToolResult> {
+    const connection = this.#connection;
+    if (connection === undefined) throw this.#unavailable();
+    const timeoutMs = this.#config.timeout ?? MCP_LIMITS.callMs;
+    const { signal } = context;
+    const onProgress = progressTo(context);
+    try {
+      return toToolResult(await connection.call(tool, args, { signal, timeoutMs, onProgress }));
+    } catch (error) {
+      signal.throwIfAborted();
+      throw this.#failureOf(error, timeoutMs, connection);
+    }
+  }
+
+  async #live(): Promise<void> {
+    const { signal } = this.#ended;
+    for (let waitMs: number = MCP_LIMITS.restartMs; !signal.aborted; ) {
+      const startedMs = performance.now();
+      const reason = await this.#once();
+      if (signal.aborted) break;
+      const isSteady = performance.now() - startedMs > MCP_LIMITS.steadyMs;
+      waitMs = isSteady ? MCP_LIMITS.restartMs : waitMs;
+      this.#become({ state: 'down', reason });
+      await sleep(waitMs, undefined, { signal }).catch(() => {});
+      waitMs = Math.min(2 * waitMs, MCP_LIMITS.maxRestartMs);
+      if (!signal.aborted) this.#become({ state: 'starting' });
+    }
+  }
+
+  /** From a start to the end that follows. Resolves with why it ended. */
+  async #once(): Promise<string> {
+    const { signal } = this.#ended;
+    const closed = Promise.withResolvers<string>();
+    const onEnded = () => closed.resolve('the bridge is ending');
+    signal.addEventListener('abort', onEnded, { once: true });
+    let connection: Connection | undefined;
+    try {
+      connection = await connectServer(this.#config, {
+        folder: this.#place.folder,
+        signal,
+        onStderr: (text) => this.#keep(text),
+        onToolsChanged: () => {
+          this.#list(connection).catch((error: unknown) => closed.resolve(this.#reasonOf(error)));
+        },
+        onClosed: () => closed.resolve('it ended'),
+      });
+      this.#connection = connection;
+      await this.#list(connection);
+      return await closed.promise;
+    } catch (error) {
+      return this.#reasonOf(error);
+    } finally {
+      signal.removeEventListener('abort', onEnded);
+      this.#connection = undefined;
+      await connection?.close();
+    }
+  }
+
+  async #list(connection: Connection | undefined): Promise<void> {
+    if (connection === undefined) return;
+    const tools = await connection.listTools();
+    this.#become({ state: 'ready', about: nameInLine(connection.about), tools });
+  }
+
+  #become(state: ServerState): void {
+    this.#state = state;
+    this.#place.onChange();
+  }
+
+  #keep(text: string): void {
+    const lines = text.split('\n').filter((line) => line.trim() !== '');
+    const cut = lines.map((line) => inOneLine(line.slice(0, MCP_LIMITS.maxStderrLineChars)));
+    this.#complaints = [...this.#complaints, ...cut].slice(-MCP_LIMITS.maxStderrLines);
+  }
+
+  #reasonOf(error: unknown): string {
+    const said = this.#complaints.at(-1);
+    const message = inOneLine(error instanceof Error ? error.message : String(error));
+    return said === undefined ? message : `${message} (its last words: ${said})`;
+  }
+
+  #unavailable(): ToolFailure {
+    const why = this.#state.state === 'down' ? this.#state.reason : 'it is starting';
+    return new ToolFailure(
+      'SERVER_UNAVAILABLE',
+      `The MCP server ${this.name} is not running (${why}). Nothing was sent to it: go on without it, or try again later.`,
+    );
+  }
+
+  #failureOf(error: unknown, timeoutMs: number, connection: Connection): ToolFailure {
+    const code = error instanceof McpError ? error.code : undefined;
+    if (code === ErrorCode.RequestTimeout) {
+      const seconds = Math.round(timeoutMs / 1_000);
+      const text = `The MCP server ${this.name} made no progress for ${seconds} s, and was told to stop.`;
+      return new ToolFailure('TIMEOUT', text, { cause: error });
+    }
+    const isOver = code === undefined || code === ErrorCode.ConnectionClosed;
+    if (!isOver) return new ToolFailure('TOOL_ERROR', this.#reasonOf(error), { cause: error });
+    // A connection that cannot carry a call is made anew.
+    void connection.close();
+    const text = `The MCP server ${this.name} ended while the call was at work: whether it had any effect is unknown.`;
+    return new ToolFailure('UNKNOWN_OUTCOME', text, { cause: error });
+  }
+}
+
+/** Passes progress on as lines of live output, some a second at most. */
+function progressTo({ onOutput }: ToolContext) {
+  let toldMs = Number.NEGATIVE_INFINITY;
+  return ({ progress, total, message = '' }: Progress) => {
+    const nowMs = performance.now();
+    if (nowMs - toldMs < MCP_LIMITS.progressMs) return;
+    toldMs = nowMs;
+    const share = total === undefined ? `${progress}` : `${progress}/${total}`;
+    onOutput(`${inOneLine(`${share} ${message}`.trim().slice(0, MCP_LIMITS.maxProgressChars))}\n`);
+  };
+}

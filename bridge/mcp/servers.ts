@@ -1,0 +1,111 @@
+/** All MCP servers of the owner: kept as their list says, and their tools offered. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { readIfThere } from '../../machine/private-files.ts';
+import { logLine, logTrouble } from '../log.ts';
+import type { Offers } from '../tools/offers.ts';
+import { MCP_LIMITS } from './limits.ts';
+import { offeredTools, type ServerTools } from './offered-tools.ts';
+import { McpServer } from './server.ts';
+import { parseServerList, type ServerConfig, type ServerList } from './server-list.ts';
+
+export interface McpPlace {
+  /** Of the workspace, absolute. */
+  readonly folder: string;
+  /** The file that lists the servers. */
+  readonly file: string;
+  readonly offers: Offers;
+}
+
+/** Runs until {@link end}. The bridge does not wait for them: they come when they come. */
+export class McpServers {
+  readonly #place: McpPlace;
+  readonly #ended = new AbortController();
+  readonly #running = new Map<string, { readonly key: string; readonly server: McpServer }>();
+  readonly #watching: Promise<void>;
+  #told = new Set<string>();
+  #text: string | undefined;
+
+  constructor(place: McpPlace) {
+    this.#place = place;
+    this.#watching = this.#watch();
+  }
+
+  /** Ends every server. Resolves when their processes are gone. */
+  async end(): Promise<void> {
+    this.#ended.abort();
+    await this.#watching;
+    await Promise.all([...this.#running.values()].map(({ server }) => server.end()));
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#ended;
+    while (!signal.aborted) {
+      await this.#look().catch((error: unknown) => this.#tell([`mcp.json: ${String(error)}`]));
+      await sleep(MCP_LIMITS.watchMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Ends the servers that the list names no more or otherwise, and starts the others. */
+  async #look(): Promise<void> {
+    const text = (await readIfThere(this.#place.file)) ?? '{}';
+    if (text === this.#text || this.#ended.signal.aborted) return;
+    this.#text = text;
+    const list = parseServerList(text);
+    this.#tell(list.problems);
+    const wanted = wantedIn(list);
+    if (wanted.size === 0 && this.#running.size === 0) return;
+    for (const [name, { key, server }] of this.#running) {
+      if (wanted.get(name)?.key === key) continue;
+      this.#running.delete(name);
+      await server.end();
+    }
+    for (const [name, { key, config }] of wanted) {
+      if (this.#running.has(name)) continue;
+      const { folder } = this.#place;
+      const onChange = () => this.#changed(name);
+      this.#running.set(name, { key, server: new McpServer(name, config, { folder, onChange }) });
+    }
+    this.#offer();
+  }
+
+  #changed(name: string): void {
+    const server = this.#running.get(name)?.server;
+    if (server === undefined) return;
+    const { state } = server;
+    if (state.state === 'down') logTrouble(`The MCP server ${name} is down`, state.reason);
+    if (state.state === 'ready')
+      logLine(`The MCP server ${name} is ready (${state.about}): ${state.tools.length} tools.`);
+    if (state.state !== 'starting') this.#offer();
+  }
+
+  /** The tools of a server that is down are not offered: a run learns at its start that they are not there. */
+  #offer(): void {
+    const servers = [...this.#running.values()].flatMap(({ server }) => {
+      const { name, state } = server;
+      if (state.state !== 'ready') return [];
+      const call: ServerTools['call'] = (tool) => (args, context) =>
+        server.call(tool, args, context);
+      return [{ server: name, tools: state.tools, call }];
+    });
+    const { tools, problems } = offeredTools(servers);
+    this.#tell(problems);
+    this.#place.offers.replace(tools);
+  }
+
+  /** Each sentence once. */
+  #tell(sentences: readonly string[]): void {
+    for (const sentence of sentences) if (!this.#told.has(sentence)) logLine(sentence);
+    this.#told = new Set([...this.#told, ...sentences].slice(-MCP_LIMITS.maxTools));
+  }
+}
+
+function wantedIn({ servers }: ServerList) {
+  return new Map(
+    [...servers]
+      .filter(([, { disabled }]) => !disabled)
+      .map(([name, config]: [string, ServerConfig]) => [
+        name,
+        { config, key: JSON.stringify(config) },
+      ]),
+  );
+}

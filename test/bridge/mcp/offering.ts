@@ -1,0 +1,62 @@
+/** The servers of a list at work, and a way to call what they offer as the bridge does. */
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished, vi } from 'vitest';
+import { McpServers } from '../../../bridge/mcp/servers.ts';
+import { Offers } from '../../../bridge/tools/offers.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+
+export const FIXTURE = {
+  command: process.execPath,
+  args: [join(import.meta.dirname, '../../far-ends/mcp-server.ts')],
+};
+
+export interface Offering {
+  readonly folder: string;
+  readonly offers: Offers;
+  readonly names: () => string[];
+  /** Writes the list of servers anew. */
+  readonly list: (servers: object) => void;
+  /** Resolves when a tool of this name is offered. */
+  readonly until: (name: string) => Promise<void>;
+  /** Resolves when they have ended. */
+  readonly end: () => Promise<void>;
+  readonly call: (name: string, args?: object, changes?: Calling) => Promise<ToolResult>;
+}
+
+interface Calling {
+  readonly signal?: AbortSignal;
+  readonly onOutput?: (text: string) => void;
+}
+
+export function startServers(servers: object): Offering {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-mcp-')));
+  const file = join(folder, 'mcp.json');
+  const list = (mcpServers: object) => writeFileSync(file, JSON.stringify({ mcpServers }));
+  list(servers);
+  const offers = new Offers();
+  const running = new McpServers({ folder, file, offers });
+  onTestFinished(async () => {
+    await running.end();
+    rmSync(folder, { recursive: true });
+  });
+  const names = () => offers.set(() => true)?.offers.map(({ name }) => name) ?? [];
+  return {
+    ...{ folder, offers, names, list, end: () => running.end() },
+    until: async (name) => {
+      const options = { timeout: 15_000, interval: 20 };
+      await vi.waitFor(() => {
+        if (!names().includes(name)) throw new Error(`${name} is not among ${names()}`);
+      }, options);
+    },
+    call: async (name, args = {}, { signal = new AbortController().signal, onOutput } = {}) => {
+      const call = offers.find(name)?.read(args);
+      if (call === undefined) throw new Error(`there is no ${name}`);
+      const context = { signal, onOutput: onOutput ?? (() => {}) } as Parameters<
+        typeof call.propose
+      >[0];
+      return await (await call.propose(context)).apply(context);
+    },
+  };
+}
