@@ -8,6 +8,7 @@ import { readDevices } from './admission/devices.ts';
 import { createJudge, readMayName, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Looker } from './context/looker.ts';
+import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
@@ -72,7 +73,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
   );
   offers.onChange(() => teller.changed());
-  const servers = new McpServers({ folder: root, file: join(stateDir, 'mcp.json'), offers });
+  const servers = new McpServers({ folder: root, file: serverFileIn(stateDir), offers });
   const tools = { get: (name: string) => builtIn.get(name) ?? offers.find(name) };
   const gate = { workspace, tools, judge, journal, look, offers: teller };
   const session: Session = createSession(gate, { bridgeId, stateDir });

@@ -12,6 +12,7 @@ import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
 import { registerCheck } from './setup/check.ts';
 import { registerConnect } from './setup/connect.ts';
+import { registerMcp } from './setup/mcp.ts';
 import { registerQuarantine } from './setup/quarantine.ts';
 import { registerToken } from './setup/token.ts';
 import { registerUp } from './setup/up.ts';
@@ -62,6 +63,7 @@ function newProgram(programs: Programs): Command {
   registerExport(program);
   registerConnect(program);
   registerToken(program);
+  registerMcp(program);
   registerQuarantine(program);
   registerCheck(program);
   return program;

@@ -123,7 +123,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/limits.ts',
   ],
   'cli/setup': [
-    ...['shared', 'machine', 'bridge/admission', 'bridge/quarantine', 'bridge/run.ts'],
+    ...[
+      'shared',
+      'machine',
+      'bridge/admission',
+      'bridge/mcp',
+      'bridge/quarantine',
+      'bridge/run.ts',
+    ],
     ...['cli/target', 'cli/terminal', 'local/bridge', 'local/instance.ts', 'local/processes'],
     ...['local/settings.ts', 'local/state', 'commander', 'jose', 'node:'],
     'cli/limits.ts',

@@ -19,7 +19,7 @@ const StdioServer = Common.extend({
 
 /** A server behind streamable HTTP. */
 const HttpServer = Common.extend({
-  url: z.url({ protocol: /^https?$/ }),
+  url: z.url({ protocol: /^https?$/, error: 'its url is no http or https address' }),
   headers: z.record(z.string(), z.string()).default({}),
 });
 
@@ -29,7 +29,7 @@ export const ServerConfig = z.union([StdioServer, HttpServer], {
 });
 export type ServerConfig = z.infer<typeof ServerConfig>;
 
-const ServerName = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, {
+export const ServerName = z.string().regex(/^[A-Za-z0-9._-]{1,64}$/, {
   error: 'a name is 1 to 64 letters, digits, dots, dashes and underscores',
 });
 

@@ -1,6 +1,7 @@
 /** The life of one MCP server: started, listed, called, and started again when it ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrorCode, McpError, type Progress, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import { newDeferred } from '../../machine/deferred.ts';
 import type { Metadata } from '../../shared/documents.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
@@ -93,7 +94,7 @@ export class McpServer {
   /** From a start to the end that follows. Resolves with why it ended. */
   async #once(): Promise<string> {
     const { signal } = this.#ended;
-    const closed = Promise.withResolvers<string>();
+    const closed = newDeferred<string>();
     const onEnded = () => closed.resolve('the bridge is ending');
     signal.addEventListener('abort', onEnded, { once: true });
     let connection: Connection | undefined;

@@ -1,0 +1,42 @@
+/** One start of an MCP server, to show its owner whether it works. */
+import { inOneLine } from '../../shared/plain-sight.ts';
+import { connectServer } from './connection.ts';
+import { MCP_LIMITS } from './limits.ts';
+import type { ServerConfig } from './server-list.ts';
+
+export interface TriedServer {
+  readonly isReady: boolean;
+  /** One line. */
+  readonly summary: string;
+  /** Its tools, or the last lines of its stderr. */
+  readonly lines: readonly string[];
+}
+
+/** Starts the server, lists its tools, and ends it. `folder` is the workspace. Never rejects. */
+export async function tryServer(config: ServerConfig, folder: string): Promise<TriedServer> {
+  const { signal } = new AbortController();
+  let complaints = '';
+  try {
+    const connection = await connectServer(config, {
+      ...{ folder, signal, onToolsChanged: () => {}, onClosed: () => {} },
+      onStderr: (text) => {
+        complaints = (complaints + text).slice(-COMPLAINT_CHARS);
+      },
+    });
+    try {
+      const tools = await connection.listTools();
+      return {
+        isReady: true,
+        summary: `${connection.about}, ${tools.length} tools`,
+        lines: tools.map(({ name, description = '' }) => `${name}: ${inOneLine(description)}`),
+      };
+    } finally {
+      await connection.close();
+    }
+  } catch (error) {
+    const summary = `does not work: ${error instanceof Error ? error.message : String(error)}`;
+    return { isReady: false, summary, lines: complaints.split('\n').filter((line) => line !== '') };
+  }
+}
+
+const COMPLAINT_CHARS = MCP_LIMITS.maxStderrLines * MCP_LIMITS.maxStderrLineChars;

@@ -1,0 +1,159 @@
+/** `drawbridge mcp`: the MCP servers whose tools the agent may use. */
+import { type Command, InvalidArgumentError } from 'commander';
+import type { ProposedServer } from '../../bridge/mcp/server-file.ts';
+import { type ServerConfig, ServerName } from '../../bridge/mcp/server-list.ts';
+import { locateState } from '../../local/state/folder.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { inOneLine, printableLine } from '../../shared/plain-sight.ts';
+import { RENDER_LIMITS } from '../limits.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
+import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+interface AddOptions extends LocationOptions {
+  readonly url?: string;
+  readonly header: Record<string, string>;
+  readonly env: Record<string, string>;
+  readonly from?: string;
+}
+
+/** Without a subcommand it lists. */
+export function registerMcp(program: Command): void {
+  const group = program
+    .command('mcp')
+    .description('MCP servers whose tools the agent may use')
+    .addHelpText('after', `\nWithout a command it lists.\n${EXIT_HELP}`);
+  const list = group.command('list', { isDefault: true }).description('List the servers');
+  addLocationOptions(list).action(listServers);
+  const add = group
+    .command('add <name> [command...]')
+    .usage('<name> [options] -- <command> [arguments]')
+    .description('Add a server: a program, or a URL. The bridge starts it at once')
+    .option('--url <url>', 'a server behind streamable HTTP instead of a program')
+    .option(
+      '--header <name: value>',
+      'sent with each request to the URL; repeatable',
+      addPair(':'),
+      {},
+    )
+    .option('--env <name=value>', 'in the environment of the program; repeatable', addPair('='), {})
+    .option('--from <file>', 'take the server of this name from a list of the workspace');
+  addLocationOptions(add).action(addServer);
+  const remove = group.command('remove <name>').description('Remove a server from the list');
+  addLocationOptions(remove).action(removeServer);
+  const test = group.command('test [name]').description('Start each server, and list its tools');
+  addLocationOptions(test).action(testServers);
+}
+
+async function listServers(options: LocationOptions): Promise<void> {
+  const { readProposedServers } = await import('../../bridge/mcp/server-file.ts');
+  const { servers, problems, workspace } = await openList(options);
+  const terminal = openTerminal(process, process.env);
+  for (const [name, config] of servers) terminal.writeOut(`${lineOf(name, config)}\n`);
+  for (const problem of problems) terminal.write(`${inOneLine(problem)}\n`);
+  if (servers.size + problems.length === 0) terminal.write('No MCP server is listed.\n');
+  const proposed = await readProposedServers(workspace);
+  const others = proposed.filter(({ name, config }) => !isSame(servers.get(name), config));
+  if (others.length > 0) tellProposed(terminal, others);
+}
+
+function tellProposed(terminal: Terminal, proposed: readonly ProposedServer[]): void {
+  terminal.write('\nThe workspace proposes, and nothing runs before you add it:\n');
+  for (const { file, name, config } of proposed) {
+    terminal.write(`  ${lineOf(name, config)}\n`);
+    terminal.write(`    ${ownCommand('mcp', 'add', name, '--from', file)}\n`);
+  }
+}
+
+async function addServer(name: string, command: string[], options: AddOptions): Promise<void> {
+  const { changeServerFile } = await import('../../bridge/mcp/server-file.ts');
+  const { ServerConfig } = await import('../../bridge/mcp/server-list.ts');
+  if (!ServerName.safeParse(name).success)
+    throw new UsageError('A name is 1 to 64 letters, digits, dots, dashes and underscores.');
+  const { file, workspace } = await openList(options);
+  const config = ServerConfig.safeParse(await wantedServer(workspace, name, command, options));
+  if (!config.success) throw new UsageError(`Server ${name}: ${config.error.issues[0]?.message}.`);
+  const { disabled: _, ...stored } = config.data;
+  await changeServerFile(file, name, stored);
+  const terminal = openTerminal(process, process.env);
+  terminal.write(`Added ${lineOf(name, config.data)}\n`);
+  terminal.write(`${ownCommand('mcp', 'test', name)} shows its tools.\n`);
+}
+
+/** What the options describe: exactly one kind of server. */
+async function wantedServer(
+  workspace: string,
+  name: string,
+  [command, ...args]: string[],
+  { url, header: headers, env, from }: AddOptions,
+): Promise<object> {
+  const kinds = [command, url, from].filter((kind) => kind !== undefined);
+  if (kinds.length !== 1)
+    throw new UsageError('Name one of: a command behind --, --url, or --from.');
+  if (url !== undefined) return { url, headers };
+  if (command !== undefined) return { command, args, env };
+  const { readProposedServers } = await import('../../bridge/mcp/server-file.ts');
+  const found = (await readProposedServers(workspace)).find(
+    (proposed) => proposed.name === name && proposed.file === from,
+  );
+  if (found) return found.config;
+  throw new LocalError('refused', `${from} lists no server ${name} that could be used.`);
+}
+
+async function removeServer(name: string, options: LocationOptions): Promise<void> {
+  const { changeServerFile } = await import('../../bridge/mcp/server-file.ts');
+  const { file, servers } = await openList(options);
+  if (!servers.has(name)) throw new LocalError('refused', `No server ${inLine(name)} is listed.`);
+  await changeServerFile(file, name, undefined);
+  openTerminal(process, process.env).write(`Removed ${name}.\n`);
+}
+
+async function testServers(name: string | undefined, options: LocationOptions): Promise<void> {
+  const { servers, workspace } = await openList(options);
+  const { tryServer } = await import('../../bridge/mcp/try-server.ts');
+  if (name !== undefined && !servers.has(name))
+    throw new LocalError('refused', `No server ${inLine(name)} is listed.`);
+  const terminal = openTerminal(process, process.env);
+  for (const [listed, config] of servers) {
+    if (name !== undefined && listed !== name) continue;
+    const tried = await tryServer(config, workspace);
+    terminal.writeOut(`${listed}: ${inLine(tried.summary)}\n`);
+    for (const line of tried.lines) terminal.writeOut(`  ${inLine(line)}\n`);
+    if (!tried.isReady) process.exitCode = EXIT.failure;
+  }
+}
+
+async function openList(options: LocationOptions) {
+  const { readServerFile, serverFileIn } = await import('../../bridge/mcp/server-file.ts');
+  const location = await findLocation(options, 'kept');
+  const file = serverFileIn(await locateState(location));
+  return { ...(await readServerFile(file)), file, workspace: location.workspaceDir };
+}
+
+/** Arguments and environments can hold keys: of the first the names are shown, of the second nothing. */
+function lineOf(name: string, config: ServerConfig): string {
+  const how = 'url' in config ? config.url : [config.command, ...config.args].join(' ');
+  return `${name}  ${inLine(how)}${config.disabled ? '  (disabled)' : ''}`;
+}
+
+function isSame(one: ServerConfig | undefined, other: ServerConfig): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function addPair(separator: ':' | '=') {
+  return (text: string, pairs: Record<string, string>): Record<string, string> => {
+    const at = text.indexOf(separator);
+    if (at < 1) throw new InvalidArgumentError(`It is a name, "${separator}" and a value.`);
+    return { ...pairs, [text.slice(0, at).trim()]: text.slice(at + 1).trim() };
+  };
+}
+
+function inLine(text: string): string {
+  return printableLine(text, 2 * RENDER_LIMITS.maxSummaryChars);
+}
