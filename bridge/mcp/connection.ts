@@ -1,14 +1,20 @@
 /** The one place that uses the MCP SDK as a client. */
 
 import { resolve } from 'node:path';
+import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import {
+  StreamableHTTPClientTransport,
+  StreamableHTTPError,
+} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   type CallToolResult,
   CallToolResultSchema,
+  ErrorCode,
+  McpError,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
@@ -117,4 +123,26 @@ async function listTools(client: Client, signal: AbortSignal): Promise<Tool[]> {
     if (cursor === undefined || tools.length >= MCP_LIMITS.maxTools) break;
   }
   return tools.slice(0, MCP_LIMITS.maxTools);
+}
+
+/**
+ * What a call that failed says of its connection. `answered`: the server refused the call, and goes on. `timeout`: it was
+ * told to stop. `refused`: the call never reached it. `lost`: nobody knows.
+ */
+export function outcomeOf(error: unknown): 'answered' | 'timeout' | 'refused' | 'lost' {
+  if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'timeout';
+  if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) return 'answered';
+  if (error instanceof UnauthorizedError) return 'refused';
+  if (error instanceof StreamableHTTPError) return isClientError(error.code) ? 'refused' : 'lost';
+  return isNotConnected(error) ? 'refused' : 'lost';
+}
+
+function isClientError(status = 0): boolean {
+  return status >= 400 && status < 500;
+}
+
+/** `fetch` tells the reason as its error's cause. */
+function isNotConnected(error: unknown): boolean {
+  const { cause } = Object(error);
+  return ['ECONNREFUSED', 'ENOTFOUND'].includes(String(Object(cause).code));
 }

@@ -1,13 +1,13 @@
 /** The life of one MCP server: started, listed, called, and started again when it ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ErrorCode, McpError, type Progress, type Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { Progress, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { newDeferred } from '../../machine/deferred.ts';
 import type { Metadata } from '../../shared/documents.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { ToolContext } from '../tools/executor.ts';
-import { type Connection, connectServer } from './connection.ts';
+import { type Connection, connectServer, outcomeOf } from './connection.ts';
 import { MCP_LIMITS } from './limits.ts';
 import type { ServerConfig } from './server-list.ts';
 import { toToolResult } from './tool-result.ts';
@@ -152,18 +152,34 @@ export class McpServer {
   }
 
   #failureOf(error: unknown, timeoutMs: number, connection: Connection): ToolFailure {
-    const code = error instanceof McpError ? error.code : undefined;
-    if (code === ErrorCode.RequestTimeout) {
-      const seconds = Math.round(timeoutMs / 1_000);
-      const text = `The MCP server ${this.name} made no progress for ${seconds} s, and was told to stop.`;
-      return new ToolFailure('TIMEOUT', text, { cause: error });
-    }
-    const isOver = code === undefined || code === ErrorCode.ConnectionClosed;
-    if (!isOver) return new ToolFailure('TOOL_ERROR', this.#reasonOf(error), { cause: error });
+    const outcome = outcomeOf(error);
     // A connection that cannot carry a call is made anew.
-    void connection.close();
-    const text = `The MCP server ${this.name} ended while the call was at work: whether it had any effect is unknown.`;
-    return new ToolFailure('UNKNOWN_OUTCOME', text, { cause: error });
+    if (outcome === 'refused' || outcome === 'lost') void connection.close();
+    const [code, text] = this.#tellFailure(outcome, error, timeoutMs);
+    return new ToolFailure(code, text, { cause: error });
+  }
+
+  #tellFailure(
+    outcome: ReturnType<typeof outcomeOf>,
+    error: unknown,
+    timeoutMs: number,
+  ): readonly [code: string, text: string] {
+    switch (outcome) {
+      case 'answered':
+        return ['TOOL_ERROR', this.#reasonOf(error)];
+      case 'timeout': {
+        const text = `made no progress for ${Math.round(timeoutMs / 1_000)} s, and was told to stop.`;
+        return ['TIMEOUT', `The MCP server ${this.name} ${text}`];
+      }
+      case 'refused': {
+        const text = `cannot be reached (${this.#reasonOf(error)}). Nothing was done.`;
+        return ['SERVER_UNAVAILABLE', `The MCP server ${this.name} ${text}`];
+      }
+      case 'lost': {
+        const text = 'ended while the call was at work: whether it had any effect is unknown.';
+        return ['UNKNOWN_OUTCOME', `The MCP server ${this.name} ${text}`];
+      }
+    }
   }
 }
 

@@ -1,0 +1,49 @@
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { startHttpMcpServer } from '../../far-ends/mcp-http-server.ts';
+import { startServers } from './offering.ts';
+
+async function startFar(port?: number) {
+  const far = await startHttpMcpServer(port);
+  onTestFinished(() => far.close().catch(() => {}));
+  return far;
+}
+
+it('a server behind streamable HTTP is offered and called, with the headers of its owner', async () => {
+  const far = await startFar();
+  const headers = { authorization: 'Bearer of the owner' };
+  const { until, call } = startServers({ far: { url: far.url, headers } });
+  await until('mcp_far_shout');
+  expect((await call('mcp_far_shout', { words: 'hello' })).data).toBe('HELLO');
+  expect(far.headers.every(({ authorization }) => authorization === 'Bearer of the owner')).toBe(
+    true,
+  );
+});
+
+it('one that was started again, and knows its session no more, is connected anew', async () => {
+  const far = await startFar();
+  const { until, call, names } = startServers({ far: { url: far.url } });
+  await until('mcp_far_shout');
+  far.forget();
+  await expect(call('mcp_far_shout', { words: 'a' })).rejects.toMatchObject({
+    code: 'SERVER_UNAVAILABLE',
+  });
+  await vi.waitFor(() => expect(names()).toEqual([]), 5_000);
+  await until('mcp_far_shout');
+  expect((await call('mcp_far_shout', { words: 'b' })).data).toBe('B');
+});
+
+it('one that is gone says so, and is found when it is back', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const far = await startFar();
+  const port = Number(new URL(far.url).port);
+  const { until, call } = startServers({ far: { url: far.url } });
+  await until('mcp_far_shout');
+  await far.close();
+  await expect(call('mcp_far_shout', { words: 'a' })).rejects.toMatchObject({
+    code: expect.stringMatching(/^(SERVER_UNAVAILABLE|UNKNOWN_OUTCOME)$/),
+  });
+  await startFar(port);
+  await until('mcp_far_shout');
+  expect((await call('mcp_far_shout', { words: 'b' })).data).toBe('B');
+  log.mockRestore();
+});

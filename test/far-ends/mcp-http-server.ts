@@ -1,0 +1,58 @@
+/** An MCP server behind streamable HTTP, as a test's far end. */
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import * as z from 'zod';
+
+export interface HttpMcpServer {
+  readonly url: string;
+  /** Headers of every request so far. */
+  readonly headers: readonly IncomingHttpHeaders[];
+  /** Forgets every session, as a server does that was started again. */
+  readonly forget: () => void;
+  readonly close: () => Promise<void>;
+}
+
+/** `port` 0 takes a free one. */
+export async function startHttpMcpServer(port = 0): Promise<HttpMcpServer> {
+  const sessions = new Map<string, StreamableHTTPServerTransport>();
+  const headers: IncomingHttpHeaders[] = [];
+  const http = createServer(async (request, response) => {
+    headers.push(request.headers);
+    const known = sessions.get(String(request.headers['mcp-session-id']));
+    if (!known && request.headers['mcp-session-id'] !== undefined) {
+      response.writeHead(404).end();
+      return;
+    }
+    const transport =
+      known ??
+      new StreamableHTTPServerTransport({
+        sessionIdGenerator: () => crypto.randomUUID(),
+        onsessioninitialized: (id) => void sessions.set(id, transport),
+      });
+    if (!known) await newServer().connect(transport);
+    await transport.handleRequest(request, response);
+  });
+  await new Promise<void>((resolve) => http.listen(port, '127.0.0.1', resolve));
+  const { port: taken } = http.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${taken}/mcp`,
+    headers,
+    forget: () => sessions.clear(),
+    close: async () => {
+      http.closeAllConnections();
+      await new Promise((resolve) => http.close(resolve));
+    },
+  };
+}
+
+function newServer(): McpServer {
+  const server = new McpServer({ name: 'far', version: '1' });
+  server.registerTool(
+    'shout',
+    { description: 'Says it louder.', inputSchema: { words: z.string() } },
+    ({ words }) => ({ content: [{ type: 'text', text: words.toUpperCase() }] }),
+  );
+  return server;
+}
