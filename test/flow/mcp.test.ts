@@ -1,10 +1,9 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Device, signApproval } from '../../client/device.ts';
-import type { StreamEvent } from '../../shared/events.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
-import { type House, startHouse, until } from './house.ts';
+import { sendAllowing } from './allowing.ts';
+import { startHouse, until } from './house.ts';
 
 it('lets the model use a tool of an MCP server that the owner has listed, once it was allowed', async () => {
   const call = { name: 'mcp_demo_echo', arguments: { words: 'Grüße' } };
@@ -19,34 +18,16 @@ it('lets the model use a tool of an MCP server that the owner has listed, once i
   };
   // The bridge is at work already.
   writeFileSync(join(house.state, 'mcp.json'), JSON.stringify({ mcpServers: { demo: server } }));
-  const said = (content: string) => ({ messages: [{ role: 'user' as const, content }] });
   await until(async () => {
-    await house.client.chat(said('Hello'));
+    await sendAllowing(house, 'Hello');
     return JSON.stringify(model.requests.at(-1)?.tools ?? []).includes(call.name);
   });
-  const events: StreamEvent[] = [];
-  let conversationId = '';
-  for await (const { event } of house.client.streamChat(said('Say it'))) {
-    events.push(event);
-    if (event.type === 'response_start') conversationId = event.response.conversationId;
-    if (event.type !== 'approval_request') continue;
-    expect(event.proposal).toMatchObject({
-      tool: call.name,
-      offer: { server: 'demo', tool: 'echo' },
-    });
-    const signature = await signApproval(deviceOf(house), { ...event, conversationId });
-    const path = `/api/v1/conversations/${conversationId}/approvals/${event.callId}`;
-    const body = JSON.stringify({ nonce: event.nonce, decision: 'once', signature });
-    expect((await house.fetch(path, { method: 'POST', body })).status).toBe(200);
-  }
-  const { responses } = await house.client.getConversation(conversationId);
-  expect(responses[0]?.documents[0]).toMatchObject({
+  const { response, asked } = await sendAllowing(house, 'Say it');
+  expect(asked.map(({ proposal }) => proposal)).toMatchObject([
+    { tool: call.name, arguments: call.arguments, offer: { server: 'demo', tool: 'echo' } },
+  ]);
+  expect(response.documents[0]).toMatchObject({
     type: 'tool_call',
     metadata: { toolName: call.name, result: { status: 'success', data: 'Grüße' } },
   });
 });
-
-function deviceOf(house: House): Device {
-  const stored = JSON.parse(readFileSync(join(house.state, 'device.json'), 'utf8'));
-  return { deviceId: stored.deviceId, privateJwk: stored.privateKey };
-}

@@ -2,11 +2,10 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Device, signApproval } from '../../client/device.ts';
 import { mintToken } from '../../local/state/tokens.ts';
-import type { StreamEvent } from '../../shared/events.ts';
 import { newBridgeId } from '../../shared/ids.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import { sendAllowing } from './allowing.ts';
 import { endProcess, type House, startHouse, until } from './house.ts';
 
 it('lets the model use a tool that a bridge offers, once a device has allowed it', async () => {
@@ -26,29 +25,17 @@ it('lets the model use a tool that a bridge offers, once a device has allowed it
       await house.client.chat(said('Hello')).catch(() => undefined); // It may not be connected yet.
       return JSON.stringify(model.requests.at(-1)?.tools ?? []).includes(call.name);
     });
-    const events: StreamEvent[] = [];
-    let conversationId = '';
-    for await (const { event } of house.client.streamChat(said('Find it'))) {
-      events.push(event);
-      if (event.type === 'response_start') conversationId = event.response.conversationId;
-      if (event.type !== 'approval_request') continue;
-      expect(event.proposal).toMatchObject({
+    const { response, asked } = await sendAllowing(house, 'Find it', { bridgeId });
+    expect(asked.map(({ proposal }) => proposal)).toMatchObject([
+      {
         kind: 'call',
         tool: call.name,
         arguments: call.arguments,
         offer: { server: 'tickets', tool: 'find' },
-      });
-      const { callId, nonce } = event;
-      const signature = await signApproval(deviceOf(house), { ...event, conversationId });
-      const answer = await house.fetch(
-        `/api/v1/conversations/${conversationId}/approvals/${callId}`,
-        { method: 'POST', body: JSON.stringify({ nonce, decision: 'once', signature }) },
-      );
-      expect(answer.status).toBe(200);
-    }
-    const { responses } = await house.client.getConversation(conversationId);
-    expect(responses[0]).toMatchObject({ status: 'completed' });
-    expect(responses[0]?.documents[0]).toMatchObject({
+      },
+    ]);
+    expect(response).toMatchObject({ status: 'completed' });
+    expect(response.documents[0]).toMatchObject({
       type: 'tool_call',
       metadata: {
         toolName: call.name,
@@ -77,9 +64,4 @@ async function startOffering(house: House) {
   const script = join(import.meta.dirname, '..', 'bridge', 'offering-bridge.ts');
   const child = spawn(process.execPath, [script, JSON.stringify(config)], { stdio: 'ignore' });
   return { bridgeId, workspace: workspaceDir, child };
-}
-
-function deviceOf(house: House): Device {
-  const stored = JSON.parse(readFileSync(join(house.state, 'device.json'), 'utf8'));
-  return { deviceId: stored.deviceId, privateJwk: stored.privateKey };
 }

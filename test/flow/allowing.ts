@@ -1,0 +1,43 @@
+/** A person with the enrolled device of this machine, who allows whatever they are asked. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { type Device, signApproval } from '../../client/device.ts';
+import type { ChatResponse } from '../../shared/documents.ts';
+import type { StreamEvent } from '../../shared/events.ts';
+import type { House } from './house.ts';
+
+export interface Allowed {
+  readonly response: ChatResponse;
+  /** What the person was asked. */
+  readonly asked: readonly Extract<StreamEvent, { type: 'approval_request' }>[];
+}
+
+/** Sends a message of a new conversation, and allows every call until its response has ended. */
+export async function sendAllowing(
+  house: House,
+  content: string,
+  fields: { readonly bridgeId?: string } = {},
+): Promise<Allowed> {
+  const asked: Extract<StreamEvent, { type: 'approval_request' }>[] = [];
+  const request = { messages: [{ role: 'user' as const, content }], ...fields };
+  let conversationId = '';
+  for await (const { event } of house.client.streamChat(request)) {
+    if (event.type === 'response_start') conversationId = event.response.conversationId;
+    if (event.type !== 'approval_request') continue;
+    asked.push(event);
+    const signature = await signApproval(deviceOf(house), { ...event, conversationId });
+    const path = `/api/v1/conversations/${conversationId}/approvals/${event.callId}`;
+    const body = JSON.stringify({ nonce: event.nonce, decision: 'once', signature });
+    expect((await house.fetch(path, { method: 'POST', body })).status).toBe(200);
+  }
+  const { responses } = await house.client.getConversation(conversationId);
+  const [response] = responses;
+  if (!response) throw new Error('the conversation has no response');
+  return { response, asked };
+}
+
+function deviceOf(house: House): Device {
+  const stored = JSON.parse(readFileSync(join(house.state, 'device.json'), 'utf8'));
+  return { deviceId: stored.deviceId, privateJwk: stored.privateKey };
+}
