@@ -144,6 +144,9 @@ export const OFFER_LIMITS = {
   maxChars: 256 * KIB,
   /** Tools that a set lists as unavailable. */
   maxUnavailable: 128,
+  /** Servers whose instructions a set has, and UTF-16 units of each: the model reads them with each request. */
+  maxServers: 32,
+  maxInstructionsChars: 4 * KIB,
   /** UTF-16 units of a title, which people read. */
   maxTitleChars: 200,
   /** UTF-16 units of the reason why a tool is not offered. */

@@ -9,6 +9,8 @@ const Digest = z.string().regex(/^[0-9a-f]{64}$/);
 /** No built-in tool's name begins this way, so a request can name an offer before the edge knows the set. */
 const NAME = /^mcp_[A-Za-z0-9_-]{1,60}$/;
 
+const SERVER = /^[A-Za-z0-9._-]{1,64}$/;
+
 /** Whether only an offer can have this name. */
 export function isOfferName(name: string): boolean {
   return NAME.test(name);
@@ -30,7 +32,7 @@ export const OfferDefinition = z.object({
   /** Only this document type: the bridge cannot check a server's claim that it changed a file. */
   document: z.object({ type: z.literal('tool_call') }),
   origin: z.object({
-    server: z.string().regex(/^[A-Za-z0-9._-]{1,64}$/),
+    server: z.string().regex(SERVER),
     tool: z.string().regex(/^[A-Za-z0-9._/-]{1,128}$/),
   }),
 });
@@ -45,6 +47,13 @@ export const Offer = OfferDefinition.extend({
   digest: Digest,
 });
 export type Offer = z.infer<typeof Offer>;
+
+/** What a server says of its tools as a whole, in its own words. */
+const Instructions = z.object({
+  server: z.string().regex(SERVER),
+  text: z.string().max(OFFER_LIMITS.maxInstructionsChars),
+});
+export type Instructions = z.infer<typeof Instructions>;
 
 /** Everything that a bridge offers at one time. */
 export const OfferSet = z.object({
@@ -64,6 +73,8 @@ export const OfferSet = z.object({
       }),
     )
     .max(OFFER_LIMITS.maxUnavailable),
+  /** Of servers that say something, at most one text each. */
+  instructions: z.array(Instructions).max(OFFER_LIMITS.maxServers).optional(),
 });
 export type OfferSet = z.infer<typeof OfferSet>;
 

@@ -14,7 +14,12 @@ import { toToolResult } from './tool-result.ts';
 
 export type ServerState =
   | { readonly state: 'starting' }
-  | { readonly state: 'ready'; readonly about: string; readonly tools: readonly Tool[] }
+  | {
+      readonly state: 'ready';
+      readonly about: string;
+      readonly instructions: string | undefined;
+      readonly tools: readonly Tool[];
+    }
   /** It will be started again. `reason` is one line. */
   | { readonly state: 'down'; readonly reason: string };
 
@@ -123,7 +128,8 @@ export class McpServer {
   async #list(connection: Connection | undefined): Promise<void> {
     if (connection === undefined) return;
     const tools = await connection.listTools();
-    this.#become({ state: 'ready', about: nameInLine(connection.about), tools });
+    const { about, instructions } = connection;
+    this.#become({ state: 'ready', about: nameInLine(about), instructions, tools });
   }
 
   #become(state: ServerState): void {

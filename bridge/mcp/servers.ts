@@ -1,10 +1,12 @@
 /** All MCP servers of the owner: kept as their list says, and their tools offered. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readIfThere } from '../../machine/private-files.ts';
+import type { Metadata } from '../../shared/documents.ts';
 import { logLine, logTrouble } from '../log.ts';
+import type { ToolExecutor } from '../tools/executor.ts';
 import type { Offers } from '../tools/offers.ts';
 import { MCP_LIMITS } from './limits.ts';
-import { offeredTools, type ServerTools } from './offered-tools.ts';
+import { offeredTools } from './offered-tools.ts';
 import { McpServer } from './server.ts';
 import { parseServerList, type ServerConfig, type ServerList } from './server-list.ts';
 
@@ -80,16 +82,23 @@ export class McpServers {
 
   /** The tools of a server that is down are not offered: a run learns at its start that they are not there. */
   #offer(): void {
-    const servers = [...this.#running.values()].flatMap(({ server }) => {
+    const ready = [...this.#running.values()].flatMap(({ server }) => {
       const { name, state } = server;
-      if (state.state !== 'ready') return [];
-      const call: ServerTools['call'] = (tool) => (args, context) =>
-        server.call(tool, args, context);
-      return [{ server: name, tools: state.tools, call }];
+      return state.state === 'ready' ? [{ name, state, server }] : [];
     });
+    const servers = ready.map(({ name, state: { tools }, server }) => ({
+      ...{ server: name, tools },
+      call:
+        (tool: string): ToolExecutor<Metadata> =>
+        (args, context) =>
+          server.call(tool, args, context),
+    }));
     const { tools, problems } = offeredTools(servers);
+    const instructions = ready.flatMap(({ name, state: { instructions: text } }) =>
+      text === undefined ? [] : [{ server: name, text }],
+    );
     this.#tell(problems);
-    this.#place.offers.replace(tools);
+    this.#place.offers.replace(tools, instructions);
   }
 
   /** Each sentence once. */

@@ -4,7 +4,13 @@ import { canonicalJson } from '../../shared/approvals.ts';
 import type { Metadata } from '../../shared/documents.ts';
 import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
-import { charsOf, type Offer, OfferDefinition, type OfferSet } from '../../shared/offer.ts';
+import {
+  charsOf,
+  type Instructions,
+  type Offer,
+  OfferDefinition,
+  type OfferSet,
+} from '../../shared/offer.ts';
 import { offered } from '../../shared/tools/toolbox.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
@@ -21,9 +27,13 @@ export interface OfferedTool {
 export class Offers {
   readonly #listeners = new Set<() => void>();
   #entries: ReadonlyMap<string, Entry> = new Map();
+  #instructions: readonly Instructions[] = [];
 
-  /** Replaces all earlier offers. Of two tools with one name the first one counts. */
-  replace(tools: readonly OfferedTool[]): void {
+  /**
+   * Replaces all earlier offers. Of two tools with one name the first one counts. `instructions` are what the servers say
+   * of their tools as a whole; long texts are cut.
+   */
+  replace(tools: readonly OfferedTool[], instructions: readonly Instructions[] = []): void {
     const entries = new Map<string, Entry>();
     for (const tool of tools) {
       const parsed = OfferDefinition.safeParse(tool.definition);
@@ -33,6 +43,7 @@ export class Offers {
       else entries.set(name, bindOffer(parsed.data, tool.call));
     }
     this.#entries = entries;
+    this.#instructions = instructions.slice(0, OFFER_LIMITS.maxServers).map(cutText);
     for (const listener of this.#listeners) listener();
   }
 
@@ -68,9 +79,17 @@ export class Offers {
         chars += length;
       }
     }
-    const told = { offers, unavailable: unavailable.slice(0, OFFER_LIMITS.maxUnavailable) };
+    const told = {
+      offers,
+      unavailable: unavailable.slice(0, OFFER_LIMITS.maxUnavailable),
+      ...(this.#instructions.length > 0 && { instructions: [...this.#instructions] }),
+    };
     return { digest: sha256(told), ...told };
   }
+}
+
+function cutText({ server, text }: Instructions): Instructions {
+  return { server, text: text.slice(0, OFFER_LIMITS.maxInstructionsChars).toWellFormed() };
 }
 
 interface Entry {

@@ -1,7 +1,8 @@
 /** Puts text from outside into a tag of a prompt, so that it cannot close the tag. */
 
+/** `tag` may have attributes. */
 export function tagged(tag: string, text: string): string {
-  return `<${tag}>\n${escapeText(text)}\n</${tag}>`;
+  return `<${tag}>\n${escapeText(text)}\n</${tag.split(' ')[0]}>`;
 }
 
 function escapeText(text: string): string {

@@ -16,7 +16,10 @@ describe('an MCP server on stdio', () => {
       effect: 'read',
       origin: { server: 'demo', tool: 'echo' },
     });
-    expect(offers.set(() => false)?.offers[0]).toMatchObject({ effect: 'execute' });
+    expect(offers.set(() => false)).toMatchObject({
+      offers: expect.arrayContaining([expect.objectContaining({ effect: 'execute' })]),
+      instructions: [{ server: 'demo', text: 'Be brief.' }],
+    });
   });
 
   it('is called, and checked by its own schema before', async () => {

@@ -1,5 +1,7 @@
 /** Builds the request of the next turn: system prompt, messages, tools. Pure. */
+import type { Instructions } from '../../../shared/offer.ts';
 import { textOf } from '../../../shared/requests.ts';
+import type { Tool } from '../../../shared/tools/toolbox.ts';
 import { buildSystemPrompt } from '../../prompt/system.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
@@ -43,6 +45,12 @@ interface Frame extends Pick<UpstreamRequest, 'tools'> {
   readonly system: string;
 }
 
+/** Those of the servers that have a tool on offer in this run. */
+function instructionsFor({ machine }: Run, tools: readonly Tool[]): readonly Instructions[] {
+  const servers = new Set(tools.map(({ origin }) => origin?.server));
+  return machine?.offers?.instructions?.filter(({ server }) => servers.has(server)) ?? [];
+}
+
 function frameOf(run: Run): Frame {
   const { model, mode, context, messages } = run.request;
   const tools = offeredTools(run);
@@ -51,7 +59,13 @@ function frameOf(run: Run): Frame {
     .map(({ content }) => textOf(content));
   const rules = [...(context?.rules ?? []), ...demanded];
   return {
-    system: buildSystemPrompt({ model, mode, tools, rules }),
+    system: buildSystemPrompt({
+      model,
+      mode,
+      tools,
+      rules,
+      instructions: instructionsFor(run, tools),
+    }),
     tools: tools.map((tool) => tool.toFunction()),
   };
 }
