@@ -19,6 +19,7 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
 import type { Metadata } from '../../shared/documents.ts';
+import { CallFailure, type CallOutcome } from './call-failure.ts';
 import { MCP_LIMITS } from './limits.ts';
 import type { ServerConfig } from './server-list.ts';
 
@@ -48,7 +49,7 @@ export interface Connection {
   readonly instructions: string | undefined;
   /** All pages, at most `MCP_LIMITS.maxTools` tools. Rejects with an error of the SDK. */
   readonly listTools: () => Promise<Tool[]>;
-  /** Rejects with an error of the SDK, or with the signal's reason. */
+  /** Rejects with a {@link CallFailure}; where the signal has aborted, with any error. */
   readonly call: (tool: string, args: Metadata, options: CallOptions) => Promise<CallToolResult>;
   /** Ends a stdio server: first by the end of its input, then by signals. */
   readonly close: () => Promise<void>;
@@ -83,18 +84,27 @@ export async function connectServer(
     about: `${name} ${version}`.trim(),
     instructions: client.getInstructions(),
     listTools: () => listTools(client, signal),
-    call: async (tool, args, { timeoutMs, onProgress, signal: callSignal }) => {
-      const result = await client.callTool({ name: tool, arguments: args }, CallToolResultSchema, {
-        signal: callSignal,
-        onprogress: onProgress,
-        timeout: timeoutMs,
-        resetTimeoutOnProgress: true,
-        maxTotalTimeout: MCP_LIMITS.maxCallMs,
-      });
-      return CallToolResultSchema.parse(result);
-    },
+    call: (tool, args, options) => callTool(client, { name: tool, arguments: args }, options),
     close: () => client.close(),
   };
+}
+
+async function callTool(
+  client: Client,
+  params: { readonly name: string; readonly arguments: Metadata },
+  { signal, timeoutMs, onProgress }: CallOptions,
+): Promise<CallToolResult> {
+  try {
+    const result = await client.callTool(params, CallToolResultSchema, {
+      ...{ signal, onprogress: onProgress },
+      ...{ timeout: timeoutMs, resetTimeoutOnProgress: true },
+      maxTotalTimeout: MCP_LIMITS.maxCallMs,
+    });
+    return CallToolResultSchema.parse(result);
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new CallFailure(outcomeOf(error), message, { cause: error });
+  }
 }
 
 function transportFor(config: ServerConfig, { folder, onStderr }: ConnectOptions): Transport {
@@ -125,11 +135,7 @@ async function listTools(client: Client, signal: AbortSignal): Promise<Tool[]> {
   return tools.slice(0, MCP_LIMITS.maxTools);
 }
 
-/**
- * What a call that failed says of its connection. `answered`: the server refused the call, and goes on. `timeout`: it was
- * told to stop. `refused`: the call never reached it. `lost`: nobody knows.
- */
-export function outcomeOf(error: unknown): 'answered' | 'timeout' | 'refused' | 'lost' {
+function outcomeOf(error: unknown): CallOutcome {
   if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'timeout';
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) return 'answered';
   if (error instanceof UnauthorizedError) return 'refused';

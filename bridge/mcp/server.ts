@@ -7,7 +7,8 @@ import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { ToolContext } from '../tools/executor.ts';
-import { type Connection, connectServer, outcomeOf } from './connection.ts';
+import { CallFailure, type CallOutcome } from './call-failure.ts';
+import type { Connection } from './connection.ts';
 import { MCP_LIMITS } from './limits.ts';
 import type { ServerConfig } from './server-list.ts';
 import { toToolResult } from './tool-result.ts';
@@ -104,6 +105,7 @@ export class McpServer {
     signal.addEventListener('abort', onEnded, { once: true });
     let connection: Connection | undefined;
     try {
+      const { connectServer } = await import('./connection.ts');
       connection = await connectServer(this.#config, {
         folder: this.#place.folder,
         signal,
@@ -158,7 +160,7 @@ export class McpServer {
   }
 
   #failureOf(error: unknown, timeoutMs: number, connection: Connection): ToolFailure {
-    const outcome = outcomeOf(error);
+    const outcome = error instanceof CallFailure ? error.outcome : 'lost';
     // A connection that cannot carry a call is made anew.
     if (outcome === 'refused' || outcome === 'lost') void connection.close();
     const [code, text] = this.#tellFailure(outcome, error, timeoutMs);
@@ -166,7 +168,7 @@ export class McpServer {
   }
 
   #tellFailure(
-    outcome: ReturnType<typeof outcomeOf>,
+    outcome: CallOutcome,
     error: unknown,
     timeoutMs: number,
   ): readonly [code: string, text: string] {
