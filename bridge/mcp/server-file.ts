@@ -1,6 +1,7 @@
 /** The file that lists a bridge's MCP servers, and the lists that a workspace brings along. */
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import {
   PRIVATE_FOLDER,
@@ -8,6 +9,7 @@ import {
   readPlainFile,
   replaceFile,
 } from '../../machine/private-files.ts';
+import { parseJson } from '../../shared/json.ts';
 import { parseServerList, type ServerConfig, type ServerList } from './server-list.ts';
 
 /** In the bridge's state folder, which only its owner can read: servers need keys. */
@@ -35,15 +37,16 @@ export async function changeServerFile(
   replaceFile(file, `${JSON.stringify({ ...rest, mcpServers: servers }, undefined, 2)}\n`);
 }
 
-function parseRaw(file: string, text: string): { mcpServers: Record<string, unknown> } {
+function parseRaw(file: string, text: string): z.infer<typeof RawList> {
   try {
-    const { mcpServers = {}, ...rest } = JSON.parse(text);
-    if (typeof mcpServers === 'object' && mcpServers !== null) return { ...rest, mcpServers };
+    return RawList.parse(parseJson(text));
   } catch {
-    // Told below.
+    const problem = `${file} is no JSON object with "mcpServers": mend it by hand.`;
+    throw new LocalError('refused', problem);
   }
-  throw new LocalError('refused', `${file} is no JSON object with "mcpServers": mend it by hand.`);
 }
+
+const RawList = z.looseObject({ mcpServers: z.record(z.string(), z.unknown()).default({}) });
 
 /** Lists that other programs read from a workspace. */
 export const WORKSPACE_LISTS = ['.mcp.json', join('.cursor', 'mcp.json')] as const;

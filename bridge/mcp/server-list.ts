@@ -1,5 +1,6 @@
 /** The MCP servers that the owner lists, in the `mcpServers` shape that other programs use too. */
 import * as z from 'zod';
+import { parseJson } from '../../shared/json.ts';
 import { MCP_LIMITS } from './limits.ts';
 
 const Common = z.object({
@@ -43,7 +44,7 @@ export interface ServerList {
 
 /** Reads the text of a list. An entry that is wrong leaves the others as they are. */
 export function parseServerList(text: string): ServerList {
-  const file = ServerFile.safeParse(parseJson(text));
+  const file = ServerFile.safeParse(jsonOf(text));
   if (!file.success) {
     return { servers: new Map(), problems: ['The list is no JSON object with "mcpServers".'] };
   }
@@ -65,9 +66,9 @@ function problemWith(name: string, count: number): string | null {
   return count < MCP_LIMITS.maxServers ? null : `${MCP_LIMITS.maxServers} servers come before it`;
 }
 
-function parseJson(text: string): unknown {
+function jsonOf(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined;
   }

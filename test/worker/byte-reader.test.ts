@@ -35,6 +35,7 @@ function beLate(coalesceMs: number): void {
 }
 
 it('each piece is read when it comes while the loop is not late', async () => {
+  vi.spyOn(loopGauge, 'isLate', 'get').mockReturnValue(false);
   const stream = newStream();
   const [texts] = await Promise.all([readAll(stream.body), writeSlowly(stream)]);
   expect(texts).toEqual(PIECES);
@@ -57,6 +58,13 @@ it('pieces stay as they were when later ones are read into the same buffer', asy
   await body.read();
   expect(new TextDecoder().decode(first ?? undefined)).toBe('first');
   await written;
+});
+
+it('the end is the end, however often it is read', async () => {
+  const { body, writer } = newStream();
+  const closed = writer.close();
+  expect([await body.peek(), await body.read(), await body.read()]).toEqual(['', null, null]);
+  await closed;
 });
 
 it('a stream that breaks off is a broken connection', async () => {

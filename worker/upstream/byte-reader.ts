@@ -15,7 +15,8 @@ const READ_LIMITS = {
  */
 export class ByteReader {
   readonly #reader: ReadableStreamBYOBReader;
-  #buffer = new ArrayBuffer(READ_LIMITS.bufferBytes);
+  /** Null at the end, where the stream keeps it. */
+  #buffer: ArrayBuffer | null = new ArrayBuffer(READ_LIMITS.bufferBytes);
   /** Bytes that the next read waits for. */
   #leastBytes = 1;
   #readMs = Date.now();
@@ -24,8 +25,9 @@ export class ByteReader {
     this.#reader = reader;
   }
 
-  /** The next bytes, which are the caller's own; null at the end. Rejects with the stream's error. */
+  /** The next bytes, which are the caller's own; null at the end, as often as asked. Rejects with the stream's error. */
   next(): Promise<Uint8Array | null> {
+    if (this.#buffer === null) return Promise.resolve(null);
     return this.#reader
       .readAtLeast(this.#leastBytes, new Uint8Array(this.#buffer))
       .then(({ value }) => this.#take(value));
@@ -37,8 +39,9 @@ export class ByteReader {
 
   /** At the end the stream returns fewer bytes than were asked for, or none. */
   #take(value: Uint8Array | undefined): Uint8Array | null {
-    if (!value || value.length === 0) return null;
-    this.#buffer = value.buffer as ArrayBuffer;
+    const isEnd = !value || value.length === 0;
+    this.#buffer = isEnd ? null : (value.buffer as ArrayBuffer);
+    if (isEnd) return null;
     const nowMs = Date.now();
     this.#leastBytes = this.#nextLeast(value.length, nowMs - this.#readMs);
     this.#readMs = nowMs;
