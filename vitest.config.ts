@@ -35,6 +35,7 @@ export default defineConfig({
     // More workers than a small machine has processors, because many tests wait for processes.
     maxWorkers: 4,
     silent: 'passed-only',
+    reporters: ['minimal'],
     projects: [
       {
         plugins: [insideWorkerd()],

@@ -1,8 +1,12 @@
 /** Keeps to itself what workerd says of objects and readers that tests end on purpose. Runs in Vitest's own process. */
 
 /** How such a message begins: by workerd's own sources, or by the end that a test has made. */
-const NOISE =
-  /^(uncaught )?exception(; source = Uncaught \(in promise\); stack = Error: (reset|Application called)| = workerd\/|; exception = workerd\/)/;
+const NOISE = new RegExp(
+  '^(uncaught )?exception' +
+    '(; source = Uncaught \\(in promise\\); stack = (Type)?Error: ' +
+    '(reset|Application called|a bug|a chapter was refused)' +
+    '|( =|; exception =) (workerd|kj)/)',
+);
 
 export function setup(): () => void {
   const restore = [process.stdout, process.stderr].map((stream) => {
