@@ -79,7 +79,7 @@ function confinementOf(machine: Machine): Confinement {
       // `started` is wrapped in an object, because the lane must not wait for the command to end.
       const { started } = await lanes.run([STARTING], async () => {
         const startBound = (command: PreparedCommand) => ({
-          started: start(inGroup(command, machine)),
+          started: start(bounded(command, machine)),
         });
         if (request.permissions.includes('all')) return startBound(prepareOpen(request, machine));
         const isEntered = bubblewrap.nsenter !== undefined;
@@ -93,14 +93,12 @@ function confinementOf(machine: Machine): Confinement {
   };
 }
 
-/** Puts the command in the memory group: all commands together take no more memory than the group has. */
-function inGroup(command: PreparedCommand, { memory }: Machine): PreparedCommand {
+/** Every command is born in the bridge's memory group: all commands together take no more memory than the group has. */
+function bounded(command: PreparedCommand, { memory }: Machine): PreparedCommand {
   if (memory === undefined) return command;
-  const { file, args } = command.launch;
-  const [program = '', ...rest] = [...memory.prefix, file, ...args];
   const gib = (memory.bytes / GIB).toFixed(1);
   return {
-    launch: { ...command.launch, file: program, args: rest },
+    ...command,
     limits: `${command.limits}, ${gib} GiB of memory for all commands together`,
   };
 }

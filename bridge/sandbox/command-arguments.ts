@@ -56,7 +56,9 @@ function ownMemory(path: string, bytes: number): string[] {
 export function limitedShell(command: string, first: string): string[] {
   const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
   const processes = SHELL.endsWith('/bash') ? '-u' : '-p';
-  const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}`;
+  // Where memory runs out, the kernel ends a command, never the bridge.
+  const firstToEnd = 'echo 1000 >/proc/self/oom_score_adj';
+  const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}; ${firstToEnd}`;
   const script = `${first}\nexec 4<&- 5<&-; { ${limits}; } 2>/dev/null; exec "$0" -c "$1" 2>&1`;
   return [SHELL, '-c', script, SHELL, command];
 }

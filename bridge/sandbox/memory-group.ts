@@ -1,14 +1,20 @@
 /** Limits the memory that all commands of a bridge take together, where the system lets us. */
-import { accessSync, constants, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { SANDBOX_LIMITS } from './limits.ts';
 
-/** A control group by cgroups(7). After its disposal it goes as soon as nothing runs in it. */
+/** A control group by cgroups(7), with this process in it. Disposed of, this process leaves it. */
 export interface MemoryGroup extends Disposable {
-  /** Stands before a program: `prefix` enters the group and then becomes the program. */
-  readonly prefix: readonly string[];
   readonly bytes: number;
 }
 
@@ -19,10 +25,11 @@ export interface CgroupFiles {
 }
 
 /**
- * Undefined where this process may make no group: most containers mount control groups read-only. In a desktop session
- * it may make one below the nearest group that it owns.
+ * Puts this process into a group of its own; everything that it starts later is born there. The kernel takes some 10 ms
+ * to move a process, so commands are not moved one by one. Undefined where this process may make no group: most
+ * containers mount control groups read-only. In a desktop session it may make one below the nearest group that it owns.
  */
-export async function makeMemoryGroup(
+export async function enterMemoryGroup(
   bytes: number = shareOfMemory(),
   files: CgroupFiles = { mounts: '/proc/self/mountinfo', own: '/proc/self/cgroup' },
 ): Promise<MemoryGroup | undefined> {
@@ -30,27 +37,26 @@ export async function makeMemoryGroup(
   if (parent === undefined) return undefined;
   removeAbandoned(parent.folder);
   const folder = join(parent.folder, `${NAME}${process.pid}`);
-  const remove = () => attempt(() => rmdirSync(folder));
+  const leave = () => {
+    attempt(() => writeFileSync(join(parent.own, MEMBERS), String(process.pid)));
+    attempt(() => rmdirSync(folder));
+  };
+  if (!attempt(() => mkdirSync(folder))) return undefined;
   try {
-    mkdirSync(folder);
     for (const [name, isRequired] of LIMIT_FILES[parent.version]) {
       const written = writeFile(join(folder, name), String(bytes));
       // Without swap, or without swap accounting, this file does not exist.
       await (isRequired ? written : written.catch(() => {}));
     }
+    await writeFile(join(folder, MEMBERS), String(process.pid));
   } catch {
-    remove();
+    leave();
     return undefined;
   }
-  return {
-    prefix: ['/bin/sh', '-c', ENTER, join(folder, 'cgroup.procs')],
-    bytes,
-    [Symbol.dispose]: remove,
-  };
+  return { bytes, [Symbol.dispose]: leave };
 }
 
-/** `0` stands for the process that writes. A process that cannot enter still runs, within its own limit. */
-const ENTER = '{ echo 0 >"$0"; } 2>/dev/null; exec "$@"';
+const MEMBERS = 'cgroup.procs';
 
 const NAME = 'drawbridge-';
 
@@ -68,6 +74,8 @@ const LIMIT_FILES = {
 
 interface Parent {
   readonly folder: string;
+  /** The group that this process is in. */
+  readonly own: string;
   readonly version: 1 | 2;
 }
 
@@ -84,7 +92,7 @@ function findParent(files: CgroupFiles): Parent | undefined {
     if (path === undefined || !`${path}/`.startsWith(root === '/' ? '/' : `${root}/`)) continue;
     const start = resolve(place, `.${root === '/' ? path : path.slice(root.length)}`);
     const folder = isFirst ? present(start, mayMakeIn) : nearest(start, place);
-    if (folder !== undefined) return { folder, version: isFirst ? 1 : 2 };
+    if (folder !== undefined) return { folder, own: start, version: isFirst ? 1 : 2 };
   }
   return undefined;
 }
@@ -106,7 +114,7 @@ function nearest(start: string, place: string): string | undefined {
 function mayMakeIn(folder: string): boolean {
   return attempt(() => {
     accessSync(folder, constants.W_OK);
-    accessSync(join(folder, 'cgroup.procs'), constants.W_OK);
+    accessSync(join(folder, MEMBERS), constants.W_OK);
   });
 }
 
