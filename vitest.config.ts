@@ -33,7 +33,7 @@ export function insideWorkerd() {
 export default defineConfig({
   test: {
     // More workers than a small machine has processors, because many tests wait for processes.
-    maxWorkers: 4,
+    maxWorkers: 3,
     silent: 'passed-only',
     reporters: ['minimal'],
     projects: [
@@ -44,7 +44,7 @@ export default defineConfig({
           include: ['test/worker/**/*.test.ts'],
           exclude: PURE_ROOMS,
           // The sender of an approval waits up to 5 s for a refusal by the bridge.
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           // One runtime for all files of a test worker: starting it took most of a file's time.
           isolate: false,
           setupFiles: 'test/worker/fresh-objects.ts',
@@ -59,7 +59,7 @@ export default defineConfig({
             'test/{bench,bridge,browser,cli,client,local,machine,shared}/**/*.test.ts',
             ...PURE_ROOMS,
           ],
-          testTimeout: 20_000,
+          testTimeout: 60_000,
           maxConcurrency: 2,
           isolate: false,
         },
