@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Programs that nobody here wrote, installed from the npm registry on demand. */
+/** Tests with foreign programs, which they install from the npm registry. */
 export default defineConfig({
   test: {
     include: ['test/interop/**/*.interop.ts'],

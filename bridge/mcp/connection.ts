@@ -64,13 +64,13 @@ export async function connectServer(
   const client = new Client(
     { name: 'drawbridge', version: '0.1.0' },
     {
-      // The default compiles schemas of strangers to code.
+      // The SDK's default compiles a server's schemas to code.
       jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
       listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
     },
   );
   client.onclose = onClosed;
-  // What a server prints beside its messages is no reason to end it; it is told by `onStderr` where it counts.
+  // A line that is no message, such as a greeting on stdout, does not end the connection.
   client.onerror = () => {};
   const timeout = MCP_LIMITS.connectMs;
   try {

@@ -1,4 +1,4 @@
-/** The tools of MCP servers as offers: their names among each other, and what is told of them. Pure. */
+/** Turns the tools of MCP servers into offers with unique names. Pure. */
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Metadata } from '../../shared/documents.ts';
@@ -16,7 +16,7 @@ export interface ServerTools {
 
 export interface OfferedTools {
   readonly tools: readonly OfferedTool[];
-  /** One sentence for each tool that cannot be offered. */
+  /** A sentence for each tool that cannot be offered. */
   readonly problems: readonly string[];
 }
 

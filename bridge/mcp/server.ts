@@ -21,7 +21,7 @@ export type ServerState =
       readonly instructions: string | undefined;
       readonly tools: readonly Tool[];
     }
-  /** It will be started again. `reason` is one line. */
+  /** The server ended, or did not start. It will be started again. `reason` is one line. */
   | { readonly state: 'down'; readonly reason: string };
 
 export interface ServerPlace {
@@ -39,6 +39,7 @@ export class McpServer {
   readonly #life: Promise<void>;
   #connection: Connection | undefined;
   #state: ServerState = { state: 'starting' };
+  /** The last lines that a stdio server wrote to stderr. */
   #complaints: string[] = [];
 
   /** Starts it. */
@@ -51,11 +52,6 @@ export class McpServer {
 
   get state(): ServerState {
     return this.#state;
-  }
-
-  /** The last lines that a stdio server wrote to stderr. */
-  get complaints(): readonly string[] {
-    return this.#complaints;
   }
 
   /** Ends the server, and every call of it. Resolves when its process is gone. */

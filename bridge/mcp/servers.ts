@@ -1,4 +1,4 @@
-/** All MCP servers of the owner: kept as their list says, and their tools offered. */
+/** Runs the MCP servers that the owner lists, and offers their tools. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readIfThere } from '../../machine/private-files.ts';
 import type { Metadata } from '../../shared/documents.ts';
@@ -18,7 +18,7 @@ export interface McpPlace {
   readonly offers: Offers;
 }
 
-/** Runs until {@link end}. The bridge does not wait for them: they come when they come. */
+/** Runs until {@link end}. Starts the servers in the background, so the bridge does not wait for them. */
 export class McpServers {
   readonly #place: McpPlace;
   readonly #ended = new AbortController();

@@ -73,6 +73,7 @@ it('a stream that breaks off is a broken connection', async () => {
   reading.catch(() => {});
   await writer.abort(new Error('reset'));
   await expect(reading).rejects.toThrow(ConnectionError);
+  await expect(body.read()).rejects.toThrow(ConnectionError);
 });
 
 it('a cancel ends a read that waits for more bytes', async () => {

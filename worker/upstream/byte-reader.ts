@@ -1,12 +1,6 @@
 /** Reads a byte stream in pieces that grow with the machine's load. */
 import { loopGauge } from '../load.ts';
-
-const READ_LIMITS = {
-  /** Bytes of the one buffer that all reads of a body share. */
-  bufferBytes: 16 * 1024,
-  /** The most bytes that a read waits for: some twenty tokens, which a model that has become slow writes in a few seconds. */
-  maxLeastBytes: 4 * 1024,
-} as const;
+import { READ_LIMITS } from './limits.ts';
 
 /**
  * A plain read of workerd returns at most one HTTP chunk, and model servers send a chunk for each token. Each read costs
@@ -28,9 +22,10 @@ export class ByteReader {
   /** The next bytes, which are the caller's own; null at the end, as often as asked. Rejects with the stream's error. */
   next(): Promise<Uint8Array | null> {
     if (this.#buffer === null) return Promise.resolve(null);
-    return this.#reader
-      .readAtLeast(this.#leastBytes, new Uint8Array(this.#buffer))
-      .then(({ value }) => this.#take(value));
+    return this.#reader.readAtLeast(this.#leastBytes, new Uint8Array(this.#buffer)).then(
+      ({ value }) => this.#take(value),
+      (error: unknown) => this.#fail(error),
+    );
   }
 
   cancel(): Promise<void> {
@@ -46,6 +41,12 @@ export class ByteReader {
     this.#leastBytes = this.#nextLeast(value.length, nowMs - this.#readMs);
     this.#readMs = nowMs;
     return value.slice();
+  }
+
+  /** The stream kept the buffer. The next read fails as this one did. */
+  #fail(error: unknown): never {
+    this.#buffer = new ArrayBuffer(READ_LIMITS.bufferBytes);
+    throw error;
   }
 
   /** Doubles while reads come sooner than the window, halves when they come much later. */

@@ -38,3 +38,11 @@ export const UPSTREAM_LIMITS = {
   /** Levels of an error's JSON that are searched for its message: the deepest seen is three. */
   maxErrorDepth: 4,
 } as const;
+
+/** Reads of an answer's body. */
+export const READ_LIMITS = {
+  /** Bytes of the one buffer that all reads of a body share. */
+  bufferBytes: 16 * 1024,
+  /** The most bytes that a read waits for: some twenty tokens, which a model that has become slow writes in a few seconds. */
+  maxLeastBytes: 4 * 1024,
+} as const;
