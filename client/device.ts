@@ -1,5 +1,10 @@
 /** Signs approvals with a device's own key; a bridge trusts the signature of an enrolled device. */
-import { type ApprovalQuestion, approvalText, DEVICE_ALGORITHM } from '../shared/approvals.ts';
+import {
+  ALLOW_ONCE,
+  type ApprovalQuestion,
+  approvalText,
+  DEVICE_ALGORITHM,
+} from '../shared/approvals.ts';
 import type { ApprovalRequest } from '../shared/requests.ts';
 
 /** An enrolled device. Its private key never leaves it. */
@@ -15,15 +20,19 @@ export interface Device {
   };
 }
 
-/** Allows the question's proposal once. Pass the question that the person was shown, not a newer one. */
+/**
+ * Allows the question's proposal once. Pass the question that the person was shown, not a newer one. With `content` the
+ * person allows this whole file instead; the answer must hold the same content.
+ */
 export async function signApproval(
   device: Device,
   question: ApprovalQuestion,
+  content?: string,
 ): Promise<NonNullable<ApprovalRequest['signature']>> {
   const key = await crypto.subtle.importKey('jwk', device.privateJwk, DEVICE_ALGORITHM, false, [
     'sign',
   ]);
-  const text = new TextEncoder().encode(approvalText(question));
+  const text = new TextEncoder().encode(approvalText(question, { ...ALLOW_ONCE, content }));
   const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, key, text);
   return { deviceId: device.deviceId, value: encodeBase64Url(new Uint8Array(signature)) };
 }

@@ -70,10 +70,17 @@ export interface Grant {
   readonly decision: string;
   readonly scope: string;
   readonly pattern: string | null;
+  /** The whole file as the person wants it instead of the proposed one; absent for the proposal as it is. */
+  readonly content?: string | undefined;
 }
 
-/** The only grant that a bridge accepts so far. */
+/** The only grant that a bridge accepts so far, with or without content. */
 export const ALLOW_ONCE: Grant = { decision: 'allow', scope: 'once', pattern: null };
+
+/** Whether a yes to the proposal may bring content of its own: a file that stays can be written otherwise. */
+export function takesContent(proposal: Proposal): boolean {
+  return proposal.kind === 'edit' && proposal.operation !== 'delete';
+}
 
 /** ECDSA on P-256 with SHA-256 (WebCrypto): every browser, Node and workerd support it. */
 export const DEVICE_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
@@ -100,8 +107,7 @@ export const EnrolledDevices = z.object({ devices: z.array(DeviceKey) });
  */
 export function approvalText(question: ApprovalQuestion, grant: Grant = ALLOW_ONCE): string {
   const { bridgeId, nonce, callId, conversationId, proposal } = question;
-  const { decision, scope, pattern } = grant;
-  const signed = { bridgeId, nonce, callId, conversationId, decision, scope, pattern, proposal };
+  const signed = { bridgeId, nonce, callId, conversationId, ...grant, proposal };
   return `drawbridge-approval-v2\n${canonicalJson(signed)}`;
 }
 

@@ -119,6 +119,7 @@ const ApprovalRequest = z.object({
   ...Asked.shape,
   /** Why the bridge asks, in one sentence. */
   reason: z.string(),
+  newText: z.string().optional(),
 });
 
 const ApprovalResolved = z.object({

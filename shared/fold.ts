@@ -210,8 +210,8 @@ function foldDocument(document: Document, event: DocumentEvent): void {
       }
       return;
     case 'approval_request': {
-      const { callId, bridgeId, nonce, proposal, reason } = event;
-      metadata['approval'] = { callId, bridgeId, nonce, proposal, reason };
+      const { type: _, documentId: __, ...asked } = event;
+      metadata['approval'] = asked;
       return;
     }
     case 'approval_resolved':

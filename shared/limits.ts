@@ -28,6 +28,8 @@ export const REQUEST_LIMITS = {
   maxTemperature: 2,
   /** UTF-16 units of a person's text in an answer: the reason of a rejection, the text of a clarification. */
   maxReasonChars: 2_000,
+  /** UTF-16 units of a file that a device shows to be changed, and of the changed one: people edit no longer one there. */
+  maxAmendedChars: 64 * KIB,
   /** Questions in one set of answers, and chosen options of one question: more than the agent can ask. */
   maxOptions: 50,
   /** UTF-16 units of one context field: a file tree of some 10,000 entries. */

@@ -255,7 +255,12 @@ export const ClarificationAnswer = z.strictObject({
 export type ClarificationAnswer = z.infer<typeof ClarificationAnswer>;
 
 /** `POST /api/v1/conversations/{id}/approvals/{callId}`: an {@link ApprovalAnswer}; the path names the call. */
-export const ApprovalRequest = ApprovalAnswer.omit({ callId: true }).strict();
+export const ApprovalRequest = ApprovalAnswer.omit({ callId: true })
+  .strict()
+  .refine(({ decision, content }) => content === undefined || decision === 'once', {
+    path: ['content'],
+    error: 'content goes with the decision "once" only',
+  });
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 
 /** A position on the tape that a client sends back: digits only, at most a safe integer. */

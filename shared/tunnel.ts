@@ -73,6 +73,8 @@ export const ApprovalAnswer = z.object({
   nonce: Nonce,
   decision: z.enum(['once', 'reject']),
   message: z.string().max(REQUEST_LIMITS.maxReasonChars).optional(),
+  /** With `once`, for an edit: the whole file as the person wants it. The signature covers it. */
+  content: z.string().max(REQUEST_LIMITS.maxAmendedChars).optional(),
   signature: z.object({ deviceId: DeviceId, value: z.base64url() }).optional(),
 });
 export type ApprovalAnswer = z.infer<typeof ApprovalAnswer>;
@@ -138,6 +140,12 @@ const Result = z.object({ type: z.literal('result'), callId: CallId, result: Too
 /** Live output. It may be dropped: the result has all of it, within bounds. */
 const Output = z.object({ type: z.literal('output'), callId: CallId, delta: z.string() });
 
+/**
+ * The whole file as an edit would leave it, for a device where the person changes it. It is not signed: what counts is
+ * the content that the device sends.
+ */
+export const NewText = z.string().max(REQUEST_LIMITS.maxAmendedChars);
+
 /** The bridge asks a person about a call. It replaces an earlier question about this call with another nonce. */
 const ApprovalRequest = z.object({
   type: z.literal('approval_request'),
@@ -145,6 +153,7 @@ const ApprovalRequest = z.object({
   nonce: Nonce,
   proposal: Proposal,
   reason: z.string().max(TUNNEL_LIMITS.maxTextChars),
+  newText: NewText.optional(),
 });
 
 /** An answer to this question did not count. The question stays open, and another answer may come. */

@@ -102,7 +102,7 @@ export interface Submission extends Posted {
 /** A question as the bridge asks it. */
 export type ApprovalAsked = Pick<
   Extract<TapeEvent, { type: 'approval_request' }>,
-  'nonce' | 'proposal' | 'reason'
+  'nonce' | 'proposal' | 'reason' | 'newText'
 >;
 
 /** The end of a question, as the bridge reports it. */

@@ -1,6 +1,6 @@
 /** The ways to reach people: the terminal of this machine, and enrolled devices over the tunnel. */
 import { newDeferred } from '../../machine/deferred.ts';
-import type { ApprovalQuestion, DeviceKey } from '../../shared/approvals.ts';
+import { type ApprovalQuestion, type DeviceKey, takesContent } from '../../shared/approvals.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalAnswer } from '../../shared/tunnel.ts';
 import type { Asker, OpenQuestion } from './asking.ts';
@@ -83,7 +83,11 @@ export class DeviceAsker implements Asker {
       this.#keepEarly(answer);
       return 'not_pending';
     }
-    if (answer.nonce !== waiting.question.nonce) return this.#refuse(answer, OTHER_QUESTION);
+    const { nonce, proposal } = waiting.question;
+    if (answer.nonce !== nonce) return this.#refuse(answer, OTHER_QUESTION);
+    if (answer.content !== undefined && !takesContent(proposal)) {
+      return this.#refuse(answer, TAKES_NO_CONTENT);
+    }
     // An unreadable file of keys enrols no device. The command that enrols devices reports what is wrong with the file.
     const keys = await this.#options.keys().catch(() => []);
     if (!(await verifyApproval(answer, waiting.question, keys))) {
@@ -129,12 +133,15 @@ export class DeviceAsker implements Asker {
 
 const NOT_SIGNED =
   'The answer is not signed by a device that is enrolled at this bridge, or its signature is for another question.';
+const TAKES_NO_CONTENT =
+  'Only a change to a file can be allowed with other content: allow this call as it is, or reject it.';
 const OTHER_QUESTION = 'Another question has replaced the one that was answered.';
 
 function toAnswered(
-  { decision, message }: Pick<ApprovalAnswer, 'decision' | 'message'>,
+  { decision, message, content }: Pick<ApprovalAnswer, 'decision' | 'message' | 'content'>,
   by: string,
 ): Answered {
   const said = message === undefined || message === '' ? {} : { message };
-  return { decision, by, ...said };
+  const isChanged = decision === 'once' && content !== undefined;
+  return { decision, by, ...said, ...(isChanged && { content }) };
 }

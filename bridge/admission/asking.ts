@@ -2,6 +2,7 @@
 import { newDeferred } from '../../machine/deferred.ts';
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
+import type { EditedFile } from '../tools/executor.ts';
 import type { Answered, QuestionBook, Resolution } from './book.ts';
 import { type ApprovalSubject, digestOf } from './proposal.ts';
 
@@ -10,6 +11,8 @@ export interface OpenQuestion {
   readonly question: ApprovalQuestion;
   /** Why the question is asked, in one sentence. */
   readonly reason: string;
+  /** For a change to a file that a person may change further. */
+  readonly edited?: Pick<EditedFile, 'path' | 'newText'> | undefined;
 }
 
 /** A way to reach people. No method rejects. The signal withdraws the question and ends each method. */
@@ -41,6 +44,7 @@ export interface AskingOptions {
 export interface Inquiry {
   readonly subject: ApprovalSubject;
   readonly reason: string;
+  readonly edited?: OpenQuestion['edited'];
   readonly signal: AbortSignal;
   /** Called before a yes counts. False makes the yes void. */
   readonly stillHolds?: () => Promise<boolean>;
@@ -66,7 +70,7 @@ export class Asking {
    * at the same time is a bug and rejects.
    */
   async ask(inquiry: Inquiry): Promise<Resolution> {
-    const { subject, reason } = inquiry;
+    const { subject, reason, edited } = inquiry;
     const { callId, proposal } = subject;
     if (this.#pending.has(callId)) throw new Error(`Call ${callId} is being asked about already.`);
     const { bridgeId, book, onRequested, onResolved } = this.#options;
@@ -77,7 +81,7 @@ export class Asking {
       onResolved(question, answer);
       return answer;
     }
-    const open = { question, reason };
+    const open = { question, reason, edited };
     this.#pending.set(callId, open);
     onRequested(open);
     return await this.#resolve(open, inquiry);

@@ -10,6 +10,8 @@ export interface Resolution {
   /** `device`, `terminal` or `drawbridge`. */
   readonly by: string;
   readonly message?: string;
+  /** With `once`, for an edit: the whole file as the person wants it, without a byte order mark. */
+  readonly content?: string;
 }
 
 /** A person's answer. */

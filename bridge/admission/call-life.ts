@@ -142,11 +142,12 @@ export class CallLife {
       const now = await this.#admitAgain(life);
       if ('result' in now) return now;
       const inLane = <T>(work: () => Promise<T>) => this.#lanes.run(now.lanes, work, signal);
-      const { proposal } = await inLane(() => this.#propose(now, life.running));
+      const { proposal, edited } = await inLane(() => this.#propose(now, life.running));
       if (!isAskable(proposal)) return { result: TOO_LARGE };
-      const { decision, ...said } = await asking.ask({
+      const { decision, content, ...said } = await asking.ask({
         subject: { callId, conversationId, proposal },
         reason: isChanged ? `${CHANGED} ${now.verdict.reason}` : now.verdict.reason,
+        edited,
         signal,
         stillHolds: async () => (await inLane(() => this.#findSame(life, now, proposal))) !== null,
       });
@@ -155,7 +156,7 @@ export class CallLife {
         return { result: notAllowed({ decision, ...said }) };
       }
       if (decision === 'superseded') continue;
-      const begun = await inLane(() => this.#startIfSame(life, now, proposal));
+      const begun = await inLane(() => this.#startIfSame(life, now, proposal, content));
       if (begun) return begun;
     }
   }
@@ -165,10 +166,12 @@ export class CallLife {
     life: Life,
     asked: AdmittedCall,
     proposal: Proposed['proposal'],
+    content: string | undefined,
   ): Promise<Begun | null> {
     const same = await this.#findSame(life, asked, proposal);
     if (same === null || 'result' in same) return same;
-    const { now, proposed } = same;
+    const { now } = same;
+    const proposed = content === undefined ? same.proposed : await amended(same.proposed, content);
     const result = this.#start(now, proposed, life.running);
     return { result: now.lanes.length === 0 ? result : await result };
   }
@@ -215,6 +218,12 @@ export class CallLife {
     const ledger = this.#ledger;
     return { workspace, places, conversationId, isReviewed, ledger, signal, onOutput };
   }
+}
+
+/** What the person wants instead. Without `edited` only a bug brings content this far. */
+async function amended({ edited }: Proposed, content: string): Promise<Proposed> {
+  if (edited) return await edited.amend(content);
+  throw new Error('A call that is no change to a file was answered with content.');
 }
 
 function withNote(result: ToolResult, note: string | undefined): ToolResult {

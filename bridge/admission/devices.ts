@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { isSystemError } from '../../machine/system-error.ts';
 import {
+  ALLOW_ONCE,
   type ApprovalQuestion,
   approvalText,
   DEVICE_ALGORITHM,
@@ -25,7 +26,8 @@ export async function verifyApproval(
   if (answer.decision === 'reject') return true;
   const device = devices.find(({ deviceId }) => deviceId === answer.signature?.deviceId);
   if (device === undefined || answer.signature === undefined) return false;
-  return await isSignedBy(device, answer.signature.value, approvalText(question));
+  const grant = { ...ALLOW_ONCE, content: answer.content };
+  return await isSignedBy(device, answer.signature.value, approvalText(question, grant));
 }
 
 /** The enrolled devices; none without the file. Throws for a damaged file, which must not pass for an empty one. */

@@ -1,5 +1,6 @@
 /** The thread's tasks. Each tells which inputs are so small that running it here is faster than asking the thread. */
 
+import { type Amendment, amendEdit } from '../edits/amend.ts';
 import { type EditRequest, proposeEdit } from '../edits/propose.ts';
 import { transcode } from '../edits/transcode.ts';
 import { pickPassages } from '../search/codebase/pick.ts';
@@ -16,6 +17,7 @@ interface Task<Input, Output> {
 /** By the name that goes to the thread. A new computation that grows with a call's input is one more row. */
 export const TASKS = {
   proposeEdit: task(proposeEdit, isLightEdit),
+  amendEdit: task(amendEdit, isLightAmendment),
   showFile: task(showFile, ({ bytes }) => bytes.length <= LIGHT_BYTES),
   transcode: task(transcode, ({ bytes }) => bytes.length <= LIGHT_BYTES),
   formatLayout: task(formatLayout, (list) => list.length <= LIGHT_BYTES),
@@ -56,6 +58,12 @@ function isLightEdit({ bytes, standing, edit }: EditRequest): boolean {
   const isOnePlace = edit.kind === 'replace' && !edit.all && seen.length === 0;
   if (countLines(isOnePlace ? asked : all) > LIGHT_CHANGED_LINES) return false;
   return edit.kind !== 'replace' || !edit.all || hasRoom(bytes.length, edit);
+}
+
+function isLightAmendment({ bytes, proposed, content }: Amendment): boolean {
+  const all = [bytes ?? NO_BYTES, proposed, content];
+  const size = all.reduce((sum, { length }) => sum + length, 0);
+  return size <= LIGHT_BYTES && countLines(all) <= LIGHT_CHANGED_LINES;
 }
 
 const NO_BYTES = new Uint8Array();

@@ -56,7 +56,15 @@ export interface EditProposal {
 export function proposeEdit({ name, bytes, standing, edit }: EditRequest): EditProposal {
   const before = bytes === null ? null : toSourceText(name, bytes);
   const { after, note } = rewrite({ name, before, standing, edit });
-  const data = `${describe(name, before, after)}${note === '' ? '' : ` ${note}`}`;
+  return proposalOf(
+    before,
+    after,
+    `${describeEdit(name, before, after)}${note === '' ? '' : ` ${note}`}`,
+  );
+}
+
+/** The change from `before` (null where the file does not exist yet) to the new text, told to the model as `data`. */
+export function proposalOf(before: SourceText | null, after: string, data: string): EditProposal {
   if (before?.text === after) return { bytes: null, data, diff: null, shown: { diff: [] } };
   const isLong = countLines(after) > TOOL_LIMITS.maxEditedLines;
   const changes = before === null || isLong ? null : diffTexts(before.text, after);
@@ -180,7 +188,8 @@ function assertLiteral(text: string, old: string): void {
   }
 }
 
-function describe(name: string, before: SourceText | null, after: string): string {
+/** One sentence. */
+export function describeEdit(name: string, before: SourceText | null, after: string): string {
   if (before === null) return `Created ${name} (${formatLines(countLines(after))}).`;
   if (before.text === after) return `${name} already has exactly this content.`;
   return `Edited ${name} (${formatLines(countLines(before.text))} before, ${countLines(after)} now).`;

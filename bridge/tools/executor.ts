@@ -41,11 +41,26 @@ export interface FileChange {
   readonly result: ToolResult;
 }
 
+/** A file as an edit would leave it. */
+export interface EditedFile {
+  /** Absolute. */
+  readonly path: string;
+  /** The whole file without its byte order mark. */
+  readonly newText: string;
+  /**
+   * Replaces the new file by a person's, whole and without a byte order mark. Throws a {@link ToolFailure} for content
+   * that cannot be written.
+   */
+  readonly amend: (content: string) => Promise<Proposed>;
+}
+
 /** A description of what a call would do, and the function that does it. */
 export interface Proposed {
   readonly proposal: Proposal;
   /** For a change to one file. Other effects of a call cannot be checked afterwards. */
   readonly change?: FileChange;
+  /** For a change to a text file that a person sees, and may change further. */
+  readonly edited?: EditedFile | undefined;
   /**
    * Does exactly what was proposed. Throws a {@link ToolFailure} for expected failures, any other error only for a bug,
    * and the signal's reason when the call was cancelled.

@@ -27,6 +27,7 @@ const Answered = z.object({
   decision: z.enum(['once', 'reject']),
   by: z.string(),
   message: z.string().optional(),
+  content: z.string().optional(),
 });
 
 const Started = z.object({

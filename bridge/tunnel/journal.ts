@@ -155,8 +155,10 @@ const DURABLE = { isDurable: true } as const;
 /** 144 random bits, so that no nonce repeats. */
 const NONCE_BYTES = 18;
 
-function toAnswer({ decision, by, message }: NonNullable<Held['answered']>): Answered {
-  return { decision, by, ...(message !== undefined && { message }) };
+function toAnswer(entry: NonNullable<Held['answered']>): Answered {
+  const { decision, by, message, content } = entry;
+  const said = message === undefined ? {} : { message };
+  return { decision, by, ...said, ...(content !== undefined && { content }) };
 }
 
 /** Locks the journal before it is read, because the last holder may write until it releases the lock. */

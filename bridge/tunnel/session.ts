@@ -1,6 +1,6 @@
 /** Takes calls and sends results. Runs each call once, across any number of connections and processes. */
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
-import { TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type {
   ApprovalAnswer,
   BridgeFrame,
@@ -66,8 +66,11 @@ export class Session {
   }
 
   /** Tells that a person is asked about a call. */
-  tellQuestion({ question: { callId, nonce, proposal }, reason }: OpenQuestion): void {
-    this.#tell({ type: 'approval_request', callId, nonce, proposal, reason: fitText(reason) });
+  tellQuestion({ question: { callId, nonce, proposal }, reason, edited }: OpenQuestion): void {
+    const asked = { callId, nonce, proposal, reason: fitText(reason) };
+    const newText = edited?.newText;
+    const isShort = newText !== undefined && newText.length <= REQUEST_LIMITS.maxAmendedChars;
+    this.#tell({ type: 'approval_request', ...asked, ...(isShort && { newText }) });
   }
 
   /** Tells that an answer did not count. Its question is still open. */
@@ -80,7 +83,7 @@ export class Session {
     { callId, nonce }: Pick<ApprovalQuestion, 'callId' | 'nonce'>,
     resolution: Resolution,
   ): void {
-    const { message, ...rest } = resolution;
+    const { message, content: _, ...rest } = resolution;
     const said = message === undefined ? {} : { message: fitText(message) };
     const resolved: Resolved = { type: 'approval_resolved', callId, nonce, ...rest, ...said };
     const work = this.#atWork.get(callId);

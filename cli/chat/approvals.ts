@@ -4,6 +4,7 @@ import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
 import { consequenceOf } from '../../shared/tools/catalogue.ts';
 import type { ApprovalEvent } from '../render/catch-up.ts';
+import { askForChangedFile } from './changed-file.ts';
 import { type Chat, sayUnlessCounted } from './chat.ts';
 
 /**
@@ -25,18 +26,24 @@ export async function askApproval(
 
 async function askUntilClear(
   { terminal }: Chat,
-  { proposal }: ApprovalEvent,
+  { proposal, newText }: ApprovalEvent,
   signal: AbortSignal,
 ): Promise<Answer | undefined> {
+  const file = newText !== undefined && proposal.kind === 'edit' ? proposal : undefined;
   const yes = `y ${consequenceOf(proposal.tool)}, this once`;
+  const change = file ? '; e lets you change it first' : '';
   while (true) {
     const text = await terminal.ask(
-      `Allow it? ${yes}; n rejects it, and a reason may follow: `,
+      `Allow it? ${yes}${change}; n rejects it, and a reason may follow: `,
       signal,
     );
     if (text === undefined) return undefined;
     const answer = parseAnswer(text);
     if (answer) return answer;
+    if (!file || newText === undefined || text.trim().toLowerCase() !== 'e') continue;
+    const proposed = { path: file.path, text: newText };
+    const content = await askForChangedFile(terminal, proposed, signal);
+    if (content !== undefined) return { decision: 'once', content };
   }
 }
 
@@ -49,7 +56,9 @@ async function send(
   const { callId, nonce } = question;
   const signed = { ...question, conversationId };
   const signature =
-    answer.decision === 'once' ? { signature: await signApproval(device, signed) } : {};
+    answer.decision === 'once'
+      ? { signature: await signApproval(device, signed, answer.content) }
+      : {};
   await client.answerApproval(conversationId, callId, { nonce, ...answer, ...signature });
 }
 
@@ -60,7 +69,7 @@ const NO_KEY =
   "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
   'that the bridge knows. Ctrl-C cancels the answer.';
 
-type Answer = Pick<ApprovalRequest, 'decision' | 'message'>;
+type Answer = Pick<ApprovalRequest, 'decision' | 'message' | 'content'>;
 
 /** Takes `y`, `yes`, `n` and `no`; text after a no is its reason. Null for anything else: no typing error is a yes. */
 export function parseAnswer(text: string): Answer | null {

@@ -101,6 +101,39 @@ it('asks anew about an edit whose file has changed, and makes what was shown las
   expect(readFileSync(path, 'utf8')).toBe('one\n2\n');
 });
 
+it('writes what a device has changed, and tells the model the difference', async () => {
+  const args = { file_path: 'a.txt', old_string: 'two', new_string: 'deux' };
+  await using asked = await startTask('ask', { name: 'str_replace', arguments: args });
+  const { house, conversationId } = asked;
+  const device = deviceOf(house);
+  const event = asked.events.at(-1);
+  if (event?.type !== 'approval_request') throw new Error('nothing was asked');
+  expect(event.newText).toBe('deux\n');
+  const { callId, nonce } = event;
+  const question = { ...event, conversationId };
+  const approve = async (content: string, signed: string) => {
+    const signature = await signApproval(device, question, signed);
+    const body = { nonce, decision: 'once', content, signature };
+    return await answer(house, conversationId, callId, body);
+  };
+  expect((await approve('evil\n', 'zwei\n')).status).toBe(403);
+  const { signature } = { signature: await signApproval(device, question) };
+  const bare = { nonce, decision: 'once', content: 'evil\n', signature };
+  expect((await answer(house, conversationId, callId, bare)).status).toBe(403);
+  const rejection = { nonce, decision: 'reject', content: 'evil\n' };
+  expect((await answer(house, conversationId, callId, rejection)).status).toBe(400);
+  expect((await approve('zwei\n', 'zwei\n')).status).toBe(200);
+  const events = await asked.rest();
+  expect(readFileSync(join(house.workspace, 'a.txt'), 'utf8')).toBe('zwei\n');
+  expect(events.find(({ type }) => type === 'document_end')).toMatchObject({
+    metadata: { diff: { oldString: 'two', newString: 'zwei' } },
+  });
+  const [, second] = asked.model.requests;
+  const told = JSON.stringify(second);
+  expect(told).toContain('The person changed your edit before allowing it');
+  expect(told).toContain('-deux\\n+zwei');
+});
+
 it('never asks about what the owner denies', async () => {
   await using asked = await startTask('deny');
   const { result } = asked.events.find((event) => event.type === 'tool_result') ?? {};
@@ -151,6 +184,7 @@ async function startTask(
   await readUntil(decision === 'ask' ? 'approval_request' : 'done');
   return {
     house,
+    model,
     events,
     conversationId,
     readUntil,

@@ -36,7 +36,9 @@ export async function newDevice(): Promise<Device> {
       const value = Buffer.from(signature).toString('base64url');
       const { deviceId } = key;
       const { callId, nonce } = question;
-      return { callId, nonce, decision: 'once', signature: { deviceId, value } };
+      const { content } = grant;
+      const changed = content === undefined ? {} : { content };
+      return { callId, nonce, decision: 'once', ...changed, signature: { deviceId, value } };
     },
   };
 }

@@ -57,9 +57,11 @@ describe('an approval', () => {
     { decision: 'allow', scope: 'always', pattern: null },
     { decision: 'allow', scope: 'once', pattern: 'git *' },
     { decision: 'reject', scope: 'once', pattern: null },
+    { decision: 'allow', scope: 'once', pattern: null, content: '' },
   ])('does not count as an approval for once where %j was signed', async (grant) => {
     const [device, question] = [await newDevice(), newQuestion()];
-    const answer = await device.approve(question, grant);
+    const { signature } = await device.approve(question, grant);
+    const answer = { ...(await device.approve(question)), signature };
     expect(await verifyApproval(answer, question, [device.key])).toBe(false);
   });
 

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { hashOf } from '../../../bridge/workspace/files.ts';
-import type { ApprovalQuestion, Proposal } from '../../../shared/approvals.ts';
+import { ALLOW_ONCE, type ApprovalQuestion, type Proposal } from '../../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolCall } from '../../../shared/tunnel.ts';
 import { type Device, newDevice } from '../admission/device.ts';
@@ -16,7 +16,7 @@ beforeEach(async () => {
 const newWrite = () => newCall('write', { path: 'a.txt', contents: 'x' });
 const request = ({ callId, nonce, proposal }: ApprovalQuestion) => ({
   type: 'approval_request',
-  ...{ callId, nonce, proposal, reason: REASON },
+  ...{ callId, nonce, proposal, reason: REASON, newText: 'x' },
 });
 const resolved = ({ callId, nonce }: ApprovalQuestion) => ({
   type: 'approval_resolved',
@@ -38,6 +38,30 @@ describe('a call that a person is asked about', () => {
     bench.session.receive({ type: 'approval', answer });
     expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
     expect(bench.sent.slice(0, -1)).toEqual([request(question), resolved(question)]);
+  });
+
+  test('writes the content that a device has signed instead', async () => {
+    const call = newWrite();
+    const { bench, question } = await ask(call);
+    const answer = await device.approve(question, { ...ALLOW_ONCE, content: '' });
+    bench.session.receive({ type: 'approval', answer: { ...answer, content: 'more' } });
+    await vi.waitUntil(() => bench.sent.at(-1)?.type === 'approval_refused');
+    bench.session.receive({ type: 'approval', answer });
+    const result = await nextResult(bench, call);
+    expect(result).toMatchObject({ status: 'success', data: expect.stringContaining('-x') });
+    expect(await bench.place.text('a.txt')).toBe('');
+    expect(bench.sent.at(-2)).toEqual(resolved(question));
+  });
+
+  test('that is no edit takes no content', async () => {
+    const { bench, question } = await ask(newCall('grep', { pattern: 'a' }));
+    const answer = await device.approve(question, { ...ALLOW_ONCE, content: 'b' });
+    bench.session.receive({ type: 'approval', answer });
+    await vi.waitUntil(() => bench.sent.length === 2);
+    expect(bench.sent.at(-1)).toMatchObject({
+      type: 'approval_refused',
+      message: expect.stringContaining('Only a change to a file'),
+    });
   });
 
   test('is shown with the arguments that run, under their own names and no others', async () => {

@@ -1,3 +1,4 @@
+import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAnswer } from '../../../cli/chat/approvals.ts';
 import type { Chat } from '../../../cli/chat/chat.ts';
@@ -6,9 +7,11 @@ import type { EndSignal } from '../../../cli/terminal/terminal.ts';
 import { UsageError } from '../../../cli/terminal/usage-error.ts';
 import type { Device } from '../../../client/device.ts';
 import {
+  ALLOW_ONCE,
   type ApprovalQuestion,
   approvalText,
   DEVICE_ALGORITHM,
+  type Proposal,
 } from '../../../shared/approvals.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { ApprovalRequest } from '../../../shared/requests.ts';
@@ -38,6 +41,11 @@ const ASKED: Extract<TapeEvent, { type: 'approval_request' }> = {
   ...{ callId: CALL_ID, bridgeId: BRIDGE_ID, nonce: 'n-1' },
   proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
   reason: 'Commands ask.',
+};
+const EDIT: Proposal = {
+  ...{ kind: 'edit', tool: 'str_replace', path: 'src/a.ts', operation: 'edit' },
+  diff: [{ oldString: 'old', newString: 'new', startLine: 1, endLine: 1 }],
+  ...{ beforeHash: 'b', afterHash: 'a' },
 };
 const RESOLVED: Extract<TapeEvent, { type: 'approval_resolved' }> = {
   type: 'approval_resolved',
@@ -136,6 +144,34 @@ describe('an approval', () => {
     expect(asked?.body).toMatchObject(body);
     expect(terminal.questions).toHaveLength(2);
     expect(terminal.screen()).toContain('? run_terminal_cmd needs your approval: Commands ask.');
+  });
+
+  it('of an edit takes the file as the person has changed it, and signs that', async () => {
+    const edit: typeof ASKED = { ...ASKED, proposal: EDIT, newText: 'new\n' };
+    const tape = SAMPLE_TAPE.toSpliced(8, 0, edit, RESOLVED);
+    await using api = await startScriptedApi(tape);
+    await answeredBy(api, APPROVE, tape);
+    const { device, publicKey } = await newKeys();
+    const terminal = scriptTerminal({ answers: ['e', 'n', 'e', ''] });
+    const ask = terminal.ask;
+    const changing: ScriptedTerminal = {
+      ...terminal,
+      ask: (question, signal) => {
+        const [, file] = /save this file: (\S+)\n$/.exec(terminal.screen()) ?? [];
+        if (file && question.startsWith('Enter')) writeFileSync(file, 'mine\n');
+        return ask(question, signal);
+      },
+    };
+    expect(await runChat(newChat(api, changing, device), ['Hi'])).toBe(0);
+    const { body } = api.requests.find(({ line }) => line === APPROVE) ?? {};
+    const { content, signature } = ApprovalRequest.parse(body);
+    expect(content).toBe('mine\n');
+    const question: ApprovalQuestion = { ...edit, conversationId: CONVERSATION_ID };
+    const text = new TextEncoder().encode(approvalText(question, { ...ALLOW_ONCE, content }));
+    const bytes = Buffer.from(signature?.value ?? '', 'base64url');
+    expect(await crypto.subtle.verify(DEVICE_ALGORITHM, publicKey, bytes, text)).toBe(true);
+    const [, file = ''] = /save this file: (\S+)\n$/.exec(terminal.screen()) ?? [];
+    expect(existsSync(file)).toBe(false);
   });
 
   it('is withdrawn when somebody else answers it', async () => {
@@ -353,8 +389,12 @@ function pressing(
 }
 
 /** The stream stops at the question until it is answered. */
-async function answeredBy(api: ScriptedApi, line: string): Promise<void> {
-  const text = streamText(eventsAfter(ASKING_TAPE, 0).slice(0, 9));
+async function answeredBy(
+  api: ScriptedApi,
+  line: string,
+  tape: readonly TapeEvent[] = ASKING_TAPE,
+): Promise<void> {
+  const text = streamText(eventsAfter(tape, 0).slice(0, 9));
   api.answers.set(line, { callId: CALL_ID });
   api.fates.push({ type: 'text', text, rest: requested(api, line) });
 }

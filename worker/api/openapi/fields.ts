@@ -85,6 +85,8 @@ const USAGE: Fields<Usage> = {
 
 const APPROVAL_REQUEST: Fields<z.input<typeof ApprovalRequest>> = {
   message: 'Passed on to the model with a rejection.',
+  content:
+    'The whole file as the person wants it instead of the proposed one. Only with `once`, for a change to a file. The signature covers it.',
   nonce: 'The nonce of the question that was shown. The answer counts only for this question.',
   signature: 'Made by an enrolled device over the question. An approval needs it.',
 };

@@ -27,14 +27,15 @@ export class Approvals {
    * Records a question of the bridge. Ignores a question that is open already. A question with another nonce replaces
    * it.
    */
-  requested(callId: string, { nonce, proposal, reason }: ApprovalAsked): void {
+  requested(callId: string, { nonce, proposal, reason, newText }: ApprovalAsked): void {
     const bridgeId = this.#bridgeId;
     const call = this.#log.pending.find((pending) => pending.call.callId === callId)?.call;
     if (!call || bridgeId === null) return;
     const { documentId } = call;
     const open = this.#openNonce(documentId);
     if (open === nonce) return;
-    const asked = { documentId, callId, bridgeId, nonce, proposal, reason };
+    const shown = { proposal, reason, ...(newText !== undefined && { newText }) };
+    const asked = { documentId, callId, bridgeId, nonce, ...shown };
     const resolved = { documentId, callId, decision: 'superseded', by: 'drawbridge' } as const;
     this.#log.setDeadline(Date.now() + RUN_LIMITS.approvalMs + RUN_LIMITS.callDeadlineMs);
     this.#recorder.record([

@@ -1,0 +1,57 @@
+/** An edit that a person changed before allowing it. */
+import { structuredPatch } from 'diff';
+import { TOOL_LIMITS } from '../../shared/limits.ts';
+import { ToolFailure } from '../failure.ts';
+import { encode } from './encoding.ts';
+import { describeEdit, type EditProposal, proposalOf } from './propose.ts';
+import { toSourceText } from './source.ts';
+
+/** Plain data, because another thread may work it out. */
+export interface Amendment {
+  /** The file's name as the model sees it, see nameInLine. */
+  readonly name: string;
+  /** The file as it is; null where it does not exist yet. */
+  readonly bytes: Uint8Array | null;
+  /** The file as the edit would leave it. */
+  readonly proposed: Uint8Array;
+  /** The whole file as the person wants it: written as it is, with the byte order mark that the file has. */
+  readonly content: string;
+}
+
+/**
+ * Nothing but size and encoding is checked: a person may write what a model may not. The result tells the model where
+ * the file differs from its edit. Throws a {@link ToolFailure} (`FILE_TOO_LARGE`, `BINARY_FILE`).
+ */
+export function amendEdit({ name, bytes, proposed, content }: Amendment): EditProposal {
+  const after = toWritable(name, content);
+  const before = bytes === null ? null : toSourceText(name, bytes);
+  const wanted = toSourceText(name, proposed).text;
+  const data = describeEdit(name, before, after);
+  if (after === wanted) return proposalOf(before, after, data);
+  const told = `${data} The person changed your edit before allowing it. From your edit (-) to the file (+):`;
+  return proposalOf(before, after, `${told}\n${difference(wanted, after)}`);
+}
+
+function toWritable(name: string, content: string): string {
+  const bytes = encode(content.replace(/^\uFEFF/, ''), false);
+  if (bytes.length <= TOOL_LIMITS.maxFileBytes) return toSourceText(name, bytes).text;
+  throw new ToolFailure(
+    'FILE_TOO_LARGE',
+    `${name}: the person's content has ${bytes.length} bytes, more than the ${TOOL_LIMITS.maxFileBytes} that are written.`,
+  );
+}
+
+function difference(wanted: string, after: string): string {
+  const patch = structuredPatch('', '', wanted, after, '', '', {
+    context: CONTEXT_LINES,
+    timeout: TOOL_LIMITS.diffTimeoutMs,
+  });
+  if (patch === undefined) return UNTOLD;
+  const text = patch.hunks
+    .flatMap(({ newStart, lines }) => [`@ line ${newStart}`, ...lines])
+    .join('\n');
+  return text.length <= TOOL_LIMITS.maxDiffChars ? text : UNTOLD;
+}
+
+const CONTEXT_LINES = 1;
+const UNTOLD = '(too much to show: read the file)';
