@@ -8,6 +8,7 @@ import { readDevices } from './admission/devices.ts';
 import { createJudge, readMayName, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Looker } from './context/looker.ts';
+import { Guests } from './ide/guests.ts';
 import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
@@ -74,10 +75,12 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   );
   offers.onChange(() => teller.changed());
   const servers = new McpServers({ folder: root, file: serverFileIn(stateDir), offers });
-  const tools = { get: (name: string) => builtIn.get(name) ?? offers.find(name) };
-  const gate = { workspace, tools, judge, journal, look, offers: teller };
+  const guests = new Guests({ root, cancel: (callId) => session.cancel(callId) });
+  const known = new Map([...builtIn, [guests.tool.definition.name, guests.tool]]);
+  const tools = { get: (name: string) => known.get(name) ?? offers.find(name) };
+  const gate = { workspace, tools, judge, journal, look, offers: teller, guests };
   const session: Session = createSession(gate, { bridgeId, stateDir });
-  const introduction = { bootId, tools: [...builtIn.keys()], confinement: { kind, detail } };
+  const introduction = { bootId, tools: [...known.keys()], confinement: { kind, detail } };
   try {
     const served = { session, journal, introduction, looker, offers: teller, onStatus };
     await serve(config, served, signal);

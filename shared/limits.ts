@@ -189,6 +189,8 @@ export const TUNNEL_LIMITS = {
   outputCredit: 256 * KIB,
   /** Names of features that a peer has beyond its version: a few are added each year. */
   maxFeatures: 64,
+  /** Open calls of guests at one bridge: a guest waits for one answer before it asks again, and few run at once. */
+  maxGuestCalls: 16,
   /** Ids in one frame that lists the journal's calls: 0.4 MB. A longer list takes several frames. */
   maxListedCalls: 10_000,
 } as const;

@@ -113,6 +113,30 @@ const Features = z
 /** A feature: the peer knows `offers` in hello, and the frames `offers_wanted` and `offers`. */
 export const OFFERS_FEATURE = 'offers';
 
+/** A feature of tunnels: the tunnel takes `guest_call`. */
+export const GUESTS_FEATURE = 'guests';
+
+/** Names a guest's call: both sides of the tunnel show it to people. */
+const GuestText = z.string().min(1).max(REQUEST_LIMITS.maxPathChars);
+
+/**
+ * A guest at the bridge, which is another agent program, wants to change a file. The edge begins a run in the guest's
+ * conversation and sends the call back like any other; or answers with `ack` where it cannot begin one. The same frame
+ * again changes nothing. Sent only to a tunnel with {@link GUESTS_FEATURE}.
+ */
+const GuestCall = z.object({
+  type: z.literal('guest_call'),
+  callId: CallId,
+  /** Made by the bridge, one for each session of a guest. */
+  conversationId: ConversationId,
+  /** The program's name. */
+  program: GuestText,
+  /** The title of a new conversation. */
+  title: GuestText,
+  path: GuestText,
+});
+export type GuestCall = z.infer<typeof GuestCall>;
+
 const Hello = z.object({
   type: z.literal('hello'),
   protocol: z.int(),
@@ -200,6 +224,7 @@ export const BridgeFrame = z.discriminatedUnion('type', [
   ApprovalResolved,
   Context,
   Offers,
+  GuestCall,
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 

@@ -74,11 +74,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/log.ts', 'node:', 'ws'],
     ...['zod'],
   ],
+  'bridge/ide': [
+    ...['shared', 'bridge/compute', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/tools'],
+    ...['bridge/tunnel', 'bridge/workspace', 'node:'],
+  ],
   'bridge/run.ts': [
     ...[
       'machine',
       'bridge/admission',
       'bridge/context',
+      'bridge/ide',
       'bridge/mcp',
       'bridge/quarantine',
       'bridge/sandbox',

@@ -17,7 +17,7 @@ import type {
   Delivery,
   MessageContent,
 } from '../shared/requests.ts';
-import type { ApprovalAnswer, ToolCall, ToolResult } from '../shared/tunnel.ts';
+import type { ApprovalAnswer, GuestCall, ToolCall, ToolResult } from '../shared/tunnel.ts';
 import type { Machine, RunRequest } from './conversation/store/rows.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -34,6 +34,16 @@ export interface Caller {
 export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Appends a message and starts its response. Returns as soon as both are stored. */
   submit(caller: Caller, submission: Submission): Promise<Outcome<{ responseId: string }>>;
+
+  /**
+   * From the tunnel: a guest at the bridge wants to change a file. Makes the guest's conversation with its first call.
+   * The same call again changes nothing. Fails with NOT_FOUND in a conversation that is not this bridge's guest's.
+   */
+  takeGuestCall(
+    caller: Caller,
+    bridgeId: string,
+    call: GuestCall,
+  ): Promise<Outcome<{ responseId: string }>>;
 
   /** Ends a response. Idempotent: a response that has ended does not change. */
   cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>>;

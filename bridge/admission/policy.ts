@@ -50,6 +50,7 @@ export function judgeCall(call: JudgedCall, policy: Policy): Verdict {
   return strictestOf([
     judgeWork(tool, args, subjects, policy),
     ...verdictsOfRequest(tool, limits, approvalReason),
+    ...(tool.asks === undefined ? [] : [ask(tool.asks)]),
   ]);
 }
 

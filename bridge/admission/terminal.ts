@@ -74,7 +74,7 @@ export function describeQuestion({ proposal }: ApprovalQuestion, reason: string)
     `Drawbridge asks: ${inPlainSight(proposal.tool)}`,
     ...describeProposal(proposal),
     `  (${inPlainSight(reason).replaceAll('\n', ' ')})`,
-    `y ${consequenceOf(proposal.tool)}, this once; n rejects it.`,
+    `y ${consequenceOf(proposal)}, this once; n rejects it.`,
     '',
   ].join('\n');
 }

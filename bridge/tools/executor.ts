@@ -84,6 +84,8 @@ export interface ReadCall {
 export interface ToolFactsHere extends ToolFacts {
   /** For offered tools only: the server's own claims, and the digest of its definition. */
   readonly claims?: Pick<ToolFacts, 'effect' | 'idempotent'> & { readonly digest: string };
+  /** Why a person is asked about each call, even where the rules allow it. */
+  readonly asks?: string;
 }
 
 /** A tool's schema and work bound together, so that callers do not need their types. */

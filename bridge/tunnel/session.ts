@@ -23,8 +23,21 @@ export interface Machine extends Desk {
   readonly devices: DeviceAsker;
   readonly journal: Journal;
   readonly offers: OfferTeller;
+  readonly guests: GuestCalls;
   /** The workspace's present state. Rejects only when the bridge ends. */
   readonly look: () => Promise<MachineContext>;
+}
+
+/** The calls that begin at this bridge. No method throws. */
+export interface GuestCalls {
+  /** A welcome came: `send` sends a frame now or not at all. */
+  welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void;
+  /** The connection was lost. */
+  lost(): void;
+  /** The edge has no such call, or does not take it. */
+  refused(callId: string): void;
+  /** A call has its result, whoever began it. */
+  ended(callId: string, result: ToolResult): void;
 }
 
 /** A call that was taken and has no result yet. */
@@ -63,6 +76,7 @@ export class Session {
   detach(): void {
     this.#send = null;
     this.#machine.offers.lost();
+    this.#machine.guests.lost();
   }
 
   /** Tells that a person is asked about a call. */
@@ -130,10 +144,16 @@ export class Session {
     await Promise.all(work.map(({ done }) => done));
   }
 
+  /** Ends a call of this process, if it is at work. */
+  cancel(callId: string): void {
+    this.#atWork.get(callId)?.controller.abort(new Error('cancelled'));
+  }
+
   #resume({ features, ...open }: Extract<TunnelFrame, { type: 'welcome' }>): void {
-    const { asking, devices, offers } = this.#machine;
+    const { asking, devices, offers, guests } = this.#machine;
     const { calls, cancels, answers } = open;
     offers.welcomed(features, (frame) => this.#tell(frame));
+    guests.welcomed(features, (frame) => this.#tell(frame));
     const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
     for (const { resolved } of this.#atWork.values()) if (resolved) this.#tell(resolved);
@@ -195,12 +215,15 @@ export class Session {
 
   #finish(callId: string, result: ToolResult): void {
     this.#machine.journal.finish(callId, result);
+    this.#machine.guests.ended(callId, result);
     this.#tell({ type: 'result', callId, result });
   }
 
   /** An ack is for a result. A running call has none yet, and its journal entries are still needed. */
   #forget(callId: string): void {
-    if (!this.#atWork.has(callId)) this.#machine.journal.forget(callId);
+    if (this.#atWork.has(callId)) return;
+    this.#machine.journal.forget(callId);
+    this.#machine.guests.refused(callId);
   }
 
   #cancel(callId: string): void {

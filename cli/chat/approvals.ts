@@ -30,7 +30,7 @@ async function askUntilClear(
   signal: AbortSignal,
 ): Promise<Answer | undefined> {
   const file = newText !== undefined && proposal.kind === 'edit' ? proposal : undefined;
-  const yes = `y ${consequenceOf(proposal.tool)}, this once`;
+  const yes = `y ${consequenceOf(proposal)}, this once`;
   const change = file ? '; e lets you change it first' : '';
   while (true) {
     const text = await terminal.ask(

@@ -1,4 +1,5 @@
 /** The built-in tools, by every name that a model may use. */
+import type { Proposal } from '../approvals.ts';
 import { askQuestion } from './ask-question.ts';
 import { codebaseSearch } from './codebase-search.ts';
 import { createPlan } from './create-plan.ts';
@@ -47,12 +48,12 @@ export function findTool(name: string): ToolDefinition | undefined {
   return BY_NAME.get(name);
 }
 
-/** What a person's yes to a call does, as text after "y": "y runs this command". */
-export function consequenceOf(name: string): string {
-  const document = findTool(name)?.document;
+/** What a person's yes to a proposal does, as text after "y": "y runs this command". */
+export function consequenceOf(proposal: Proposal): string {
+  if (proposal.kind === 'edit') return CONSEQUENCES[proposal.operation];
+  const document = findTool(proposal.tool)?.document;
   if (document?.type === 'terminal_command') return 'runs this command';
-  if (document?.type !== 'file_edit') return 'lets this tool run';
-  return CONSEQUENCES[document.operation];
+  return document?.type === 'file_edit' ? CONSEQUENCES[document.operation] : 'lets this tool run';
 }
 
 const CONSEQUENCES = {

@@ -11,6 +11,7 @@ import {
   type ToolFacts,
   toFunctionDefinition,
 } from './definition.ts';
+import { guestEdit } from './guest-edit.ts';
 
 /** A tool of a run, built-in or offered. */
 export interface Tool extends ToolFacts {
@@ -76,6 +77,9 @@ function readBuiltIn({ name, arguments: schema }: ToolDefinition, args: unknown)
 
 /** The toolbox of a run without offers. */
 export const BUILT_IN = new Toolbox(TOOLS.map(toTool));
+
+/** The toolbox of a guest's run (guest-edit.ts). */
+export const FOR_GUESTS = new Toolbox([toTool(guestEdit)]);
 
 /** Made once for each set, because every step of a run asks for its toolbox. */
 const toolboxes = new WeakMap<OfferSet, Toolbox>();

@@ -12,7 +12,7 @@ import {
   type MessageContent,
   textOf,
 } from '../../shared/requests.ts';
-import type { ToolResult } from '../../shared/tunnel.ts';
+import type { GuestCall, ToolResult } from '../../shared/tunnel.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
 import type {
@@ -32,6 +32,7 @@ import { answerClarification } from './calls/clarifications.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { extentOf, pagesOf, takePages } from './fork/fork.ts';
 import { readPage } from './fork/pages.ts';
+import { guestPosted, isOfGuest } from './guest-message.ts';
 import { newestSaid, saidIn } from './listing.ts';
 import { assembleParts, type Parts } from './parts.ts';
 import {
@@ -91,6 +92,17 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       if (isNew) await listing.begin();
       return { responseId };
     });
+  }
+
+  takeGuestCall(
+    caller: Caller,
+    bridgeId: string,
+    call: GuestCall,
+  ): Promise<Outcome<{ responseId: string }>> {
+    const { log } = this.#parts ?? {};
+    if (log && !isOfGuest(log)) return toOutcome(() => Promise.reject(notFound('conversation')));
+    const create = log ? null : { bridgeId, title: call.title, ephemeral: false };
+    return this.submit(caller, { ...guestPosted(call, Date.now()), bridgeId, create });
   }
 
   cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>> {

@@ -55,7 +55,7 @@ export class ReplyDocuments {
   }
 
   /** To be called when the reply has ended or broken off. Ends its text, and completes its calls in their order. */
-  end(reply: UpstreamReply): { events: TapeEvent[]; calls: ReplyCall[] } {
+  end(reply: Pick<UpstreamReply, 'calls'>): { events: TapeEvent[]; calls: ReplyCall[] } {
     this.#text.end();
     this.#reasoning?.end();
     const calls = reply.calls.map((call, index) => this.#callOf(index).finish(call));

@@ -3,10 +3,13 @@ import { DurableObject } from 'cloudflare:workers';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CONTEXT_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { OfferSet } from '../../shared/offer.ts';
+import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import {
   type ApprovalAnswer,
   type BridgeFrame,
   CLOSE,
+  GUESTS_FEATURE,
+  type GuestCall,
   type MachineContext,
   OFFERS_FEATURE,
   type ToolCall,
@@ -247,7 +250,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     sendFrame(socket, {
       type: 'welcome',
       protocol: TUNNEL_PROTOCOL,
-      features: [OFFERS_FEATURE],
+      features: [OFFERS_FEATURE, GUESTS_FEATURE],
       calls: calls.slice(0, fitting),
       cancels: open.filter(({ cancelled }) => cancelled).map(({ call }) => call.callId),
       answers: this.#store.readAnswers(),
@@ -273,6 +276,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     }
     if (frame.type === 'offers') return this.#takeOffers(frame.set);
     if (frame.type === 'held_calls') return this.#ackUnknown(socket, frame.calls);
+    if (frame.type === 'guest_call') return await this.#beginGuestCall(socket, frame);
     const open = this.#store.readCall(frame.callId);
     if (!open) return sendFrame(socket, { type: 'ack', callId: frame.callId });
     try {
@@ -281,6 +285,27 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       // The conversation's object was reset under the call. The bridge sends everything without an ack again.
       socket.close(TRY_AGAIN_LATER, 'try again');
     }
+  }
+
+  /** The guest's conversation sends the call back through {@link dispatch}. */
+  async #beginGuestCall(socket: WebSocket, call: GuestCall): Promise<void> {
+    const { account, bridgeId } = attachmentOf(socket);
+    const { callId, conversationId } = call;
+    if (this.#over.has(callId) || this.#hasManyGuestCalls)
+      return sendFrame(socket, { type: 'ack', callId });
+    const caller = { account, conversationId };
+    try {
+      const outcome = await conversationOf(this.env, caller).takeGuestCall(caller, bridgeId, call);
+      if (!outcome.ok) sendFrame(socket, { type: 'ack', callId });
+    } catch {
+      // The conversation's object was reset under the call. The bridge sends its guests' calls again.
+      socket.close(TRY_AGAIN_LATER, 'try again');
+    }
+  }
+
+  get #hasManyGuestCalls(): boolean {
+    const calls = this.#store.readCalls().filter(({ call: { tool } }) => tool === guestEdit.name);
+    return calls.length >= TUNNEL_LIMITS.maxGuestCalls;
   }
 
   /** Stores a set of tools. Runs that start from now on use it. */
@@ -320,7 +345,10 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   async #forward(
     socket: WebSocket,
     open: OpenCall,
-    frame: Exclude<BridgeFrame, Hello | { type: 'context' | 'held_calls' | 'offers' }>,
+    frame: Exclude<
+      BridgeFrame,
+      Hello | { type: 'context' | 'held_calls' | 'offers' | 'guest_call' }
+    >,
   ): Promise<void> {
     const conversation = conversationOf(this.env, open.call);
     switch (frame.type) {

@@ -6,6 +6,7 @@ import { DeviceAsker } from '../../../bridge/admission/askers.ts';
 import { Asking } from '../../../bridge/admission/asking.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
 import type { Decision } from '../../../bridge/admission/rules.ts';
+import { Guests } from '../../../bridge/ide/guests.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
@@ -121,7 +122,7 @@ export class Bench {
   readonly #options: BenchOptions;
   /** Everything the connection was given, in order; a new connection begins a new list. */
   sent: BridgeFrame[] = [];
-  #process: { readonly session: Session; readonly journal: Journal };
+  #process: { readonly session: Session; readonly journal: Journal; readonly guests: Guests };
 
   private constructor(place: TemporaryWorkspace, options: BenchOptions) {
     this.place = place;
@@ -149,6 +150,10 @@ export class Bench {
 
   get session(): Session {
     return this.#process.session;
+  }
+
+  get guests(): Guests {
+    return this.#process.guests;
   }
 
   get journal(): Journal {
@@ -195,9 +200,12 @@ export class Bench {
       onRequested: (open) => session.tellQuestion(open),
       onResolved: (question, resolution) => session.tellResolution(question, resolution),
     });
+    const { root } = this.place;
+    const guests = new Guests({ root, cancel: (callId) => session.cancel(callId) });
     const session: Session = new Session({
       workspace: this.place.context.workspace,
-      tools: createCatalogue(...tools),
+      tools: createCatalogue(...tools, guests.tool),
+      guests,
       asking,
       devices: asker,
       journal,
@@ -205,7 +213,7 @@ export class Bench {
       offers: new OfferTeller(async () => null),
       judge: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
     });
-    return { session, journal };
+    return { session, journal, guests };
   }
 }
 

@@ -47,7 +47,8 @@ export class Inbox {
     }
     if (atWork) this.#requireRoomFor(posted.request);
     if (atWork?.status === 'running') {
-      if (delivery === 'steer') {
+      // A guest's run tells no model anything: the message gets a run of its own.
+      if (delivery === 'steer' && !atWork.request.guest) {
         refuseFields(posted.ownFields);
         return this.#steer(atWork, posted);
       }

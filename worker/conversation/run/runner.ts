@@ -19,6 +19,7 @@ import { TAPE_LIMITS } from '../tape/limits.ts';
 import { startEvent } from '../tape/run-events.ts';
 import type { Ending } from './ending.ts';
 import { CANCELLED, DAMAGED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
+import { EMPTY_TURN, type GuestRequest, guestTurn } from './guest-turn.ts';
 import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import type { RunDeps } from './run-deps.ts';
 
@@ -187,6 +188,7 @@ export class Runner {
   async #ask(run: Run): Promise<void> {
     const { log, arm, now } = this.#deps;
     if (this.#orphaned) return this.#takeOver(run);
+    if (run.request.guest) return this.#takeGuestCall(run, run.request.guest);
     if (log.turns.length >= RUN_LIMITS.maxTurns) return this.#ending.fail(TURN_LIMIT);
     await arm();
     if (isEarly(run, now())) return;
@@ -214,6 +216,19 @@ export class Runner {
       this.#tellSteers(run); // In the same step in which `prepareTurn` read them.
       this.#takeTurn(run, await streamTurn(run, prepared, this.#deps, asking));
     } else if (refusal) this.#ending.fail(refusal);
+  }
+
+  /** A guest's run has one turn, with the guest's call; it ends with the call's result. */
+  #takeGuestCall(run: Run, guest: GuestRequest): void {
+    const { log, recorder, now } = this.#deps;
+    if (log.turns.length > 0) return this.#ending.end(run, 'completed');
+    const { events, calls } = guestTurn(run, guest, recorder.nextSequence);
+    recorder.stream(events);
+    const lastSequence = recorder.nextSequence - 1;
+    log.addTurn(run, { ...EMPTY_TURN, calls, lastSequence, atMs: now() });
+    recorder.commit();
+    for (const call of calls) this.#calls.begin(call, run, false);
+    this.advance();
   }
 
   #tellSteers(run: Run): void {

@@ -3,12 +3,12 @@ import type { UnavailableTool } from '../../../shared/documents.ts';
 import { isOfferName } from '../../../shared/offer.ts';
 import { askQuestion } from '../../../shared/tools/ask-question.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
-import { type Tool, type Toolbox, toolboxWith } from '../../../shared/tools/toolbox.ts';
+import { FOR_GUESTS, type Tool, type Toolbox, toolboxWith } from '../../../shared/tools/toolbox.ts';
 import type { Machine, Run } from './rows.ts';
 
 /** The run's tools, which stay the same for the run's whole life in every instance. */
-export function toolboxOf({ machine }: Pick<Run, 'machine'>): Toolbox {
-  return toolboxWith(machine?.offers);
+export function toolboxOf({ machine, request }: Pick<Run, 'machine'> & Partial<Run>): Toolbox {
+  return request?.guest ? FOR_GUESTS : toolboxWith(machine?.offers);
 }
 
 /** The tools on offer in this run, in the order in which the request lists them to the model. */

@@ -53,6 +53,8 @@ export interface RunRequest {
   readonly sampling?: Sampling | undefined;
   /** Whether the agent may ask no questions, because no person could answer them. */
   readonly unasking?: boolean | undefined;
+  /** Set for a run that asks no model: its only call was begun by a guest at the bridge (shared/tools/guest-edit.ts). */
+  readonly guest?: { readonly callId: string; readonly path: string } | undefined;
   /** Identifies the request, so that it is not carried out twice. */
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   readonly createdMs: number;

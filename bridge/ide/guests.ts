@@ -1,0 +1,179 @@
+/**
+ * Guests: other agent programs on this machine, whose changes people decide about on Drawbridge's devices. A guest's
+ * change becomes a call that begins here, goes to the edge, and comes back as any other call does. The guest writes the
+ * file itself.
+ */
+import { randomUUID } from 'node:crypto';
+import { isAbsolute, relative } from 'node:path';
+import { newCallId, newConversationId } from '../../shared/ids.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import { guestEdit } from '../../shared/tools/guest-edit.ts';
+import {
+  type BridgeFrame,
+  GUESTS_FEATURE,
+  type GuestCall,
+  type ToolResult,
+} from '../../shared/tunnel.ts';
+import { compute } from '../compute/compute.ts';
+import { ToolFailure } from '../failure.ts';
+import { logLine } from '../log.ts';
+import { toProposed } from '../tools/edit-proposal.ts';
+import {
+  type BridgeTool,
+  bindTool,
+  type Proposed,
+  type ToolContext,
+  toWrite,
+} from '../tools/executor.ts';
+import type { GuestCalls } from '../tunnel/session.ts';
+import { readImageIfAny } from '../workspace/files.ts';
+
+/** A change that a guest wants. */
+export interface GuestDiff {
+  readonly guest: {
+    /** Of its session. */
+    readonly id: string;
+    /** Its name and version, in one line. */
+    readonly program: string;
+  };
+  /** As the guest wrote it. */
+  readonly filePath: string;
+  /** The whole file as it would be. */
+  readonly newContent: string;
+}
+
+/** What a person decided. `content` is what the guest has to write. */
+export type DiffOutcome =
+  | { readonly decision: 'accepted'; readonly content: string }
+  | { readonly decision: 'rejected' };
+
+/** A change without a decision. */
+interface OpenDiff {
+  readonly frame: GuestCall;
+  readonly newContent: string;
+  readonly decide: (outcome: DiffOutcome) => void;
+}
+
+export interface GuestPlace {
+  /** Of the workspace, absolute. */
+  readonly root: string;
+  /** Ends a call of the session. */
+  readonly cancel: (callId: string) => void;
+}
+
+export class Guests implements GuestCalls {
+  readonly #place: GuestPlace;
+  readonly #open = new Map<string, OpenDiff>();
+  /** By the guest's session. */
+  readonly #conversations = new Map<string, string>();
+  #send: ((frame: BridgeFrame) => void) | null = null;
+
+  constructor(place: GuestPlace) {
+    this.#place = place;
+  }
+
+  /** The tool of the calls that begin here. */
+  readonly tool: BridgeTool = {
+    ...bindTool(guestEdit, { propose: (args, context) => this.#propose(args.proposal, context) }),
+    definition: {
+      ...guestEdit,
+      asks: 'Another program on this machine wants to change this file.',
+    },
+  };
+
+  /**
+   * Asks on all devices about a change. Resolves with a person's decision; never, while nobody decides. The signal
+   * withdraws the question: the guest has its answer, or has gone.
+   */
+  ask({ guest, filePath, newContent }: GuestDiff, signal: AbortSignal): Promise<DiffOutcome> {
+    return new Promise((resolve) => {
+      const frame = this.#frameOf(guest, filePath);
+      const { callId } = frame;
+      const close = () => {
+        this.#open.delete(callId);
+        this.#place.cancel(callId);
+      };
+      const decide = (outcome: DiffOutcome) => {
+        signal.removeEventListener('abort', close);
+        this.#open.delete(callId);
+        resolve(outcome);
+      };
+      if (signal.aborted) return;
+      signal.addEventListener('abort', close, { once: true });
+      this.#open.set(callId, { frame, newContent, decide });
+      this.#send?.(frame);
+    });
+  }
+
+  welcomed(features: readonly string[], send: (frame: BridgeFrame) => void): void {
+    this.#send = features.includes(GUESTS_FEATURE) ? send : null;
+    for (const { frame } of this.#open.values()) this.#send?.(frame);
+  }
+
+  lost(): void {
+    this.#send = null;
+  }
+
+  refused(callId: string): void {
+    const open = this.#open.get(callId);
+    if (open)
+      logLine(
+        `Drawbridge cannot ask about ${nameInLine(open.frame.path)} of ${open.frame.program}.`,
+      );
+  }
+
+  ended(callId: string, result: ToolResult): void {
+    const isNo = result.status === 'error' && DECIDED.has(result.code);
+    if (isNo) this.#open.get(callId)?.decide({ decision: 'rejected' });
+  }
+
+  #frameOf({ id, program }: GuestDiff['guest'], filePath: string): GuestCall {
+    const { root } = this.#place;
+    const conversationId = this.#conversations.get(id) ?? newConversationId(randomUUID());
+    this.#conversations.set(id, conversationId);
+    const inside = isAbsolute(filePath) ? relative(root, filePath) : filePath;
+    return {
+      type: 'guest_call',
+      callId: newCallId(randomUUID()),
+      conversationId,
+      program: cut(program),
+      title: cut(`${program} in ${root}`),
+      path: inside.startsWith('..') ? filePath : inside,
+    };
+  }
+
+  async #propose(callId: string, context: ToolContext): Promise<Proposed> {
+    const open = this.#open.get(callId);
+    if (!open) throw new ToolFailure('GUEST_GONE', GONE);
+    const place = toWrite(context.places[0]);
+    const before = await readImageIfAny(place, context.signal);
+    const content = open.newContent;
+    const proposed = Buffer.from(content);
+    const request = {
+      name: nameInLine(place.name),
+      bytes: before?.bytes ?? null,
+      proposed,
+      content,
+    };
+    const edited = await compute('amendEdit', request, context.signal);
+    const carryOut = async (bytes: Uint8Array | null) =>
+      open.decide({ decision: 'accepted', content: textFor(content, bytes ?? before?.bytes) });
+    return toProposed({ tool: guestEdit.name, place, before, context, carryOut }, edited);
+  }
+}
+
+function cut(text: string): string {
+  return text.slice(0, REQUEST_LIMITS.maxPathChars).toWellFormed();
+}
+
+/** The text of a file for a guest, which gets a byte order mark only if its own content had one. */
+function textFor(content: string, bytes: Uint8Array = new Uint8Array()): string {
+  const text = new TextDecoder().decode(bytes);
+  return content.startsWith('\uFEFF') ? `\uFEFF${text}` : text;
+}
+
+const GONE = 'The program that proposed this change has its answer already, or has ended.';
+
+/** The codes of results that are a person's no, or the owner's. */
+const DECIDED = new Set(['REJECTED', 'DENIED', 'CANCELLED']);

@@ -1,0 +1,68 @@
+/** An edit that was worked out, as a proposal that a person may change further. */
+import type { FileEditMetadata } from '../../shared/documents.ts';
+import { languageOf } from '../../shared/languages.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
+import { compute } from '../compute/compute.ts';
+import { decode } from '../edits/encoding.ts';
+import type { EditProposal } from '../edits/propose.ts';
+import { assertReplaceable } from '../workspace/changes.ts';
+import { type FileImage, hashOf } from '../workspace/files.ts';
+import type { Place } from '../workspace/workspace.ts';
+import type { EditedFile, Proposed, ToolContext } from './executor.ts';
+
+/** The call of an edit, and its file as it is. */
+export interface EditCall {
+  readonly tool: string;
+  readonly place: Place<'write'>;
+  /** Null where the file does not exist yet. */
+  readonly before: FileImage | null;
+  readonly context: ToolContext;
+  /** Brings the file's new bytes to where they belong; null where the file stays as it is. */
+  readonly carryOut: (bytes: Uint8Array | null, context: ToolContext) => Promise<void>;
+}
+
+/** The proposal of `edited`, the edit that the call leads to. */
+export function toProposed(call: EditCall, edited: EditProposal): Proposed {
+  const { tool, place, before, context } = call;
+  const { bytes, data, diff, hunks, shown } = edited;
+  const operation = before === null ? 'create' : 'edit';
+  const language = languageOf(place.name);
+  const metadata: FileEditMetadata = { filePath: place.name, operation, language, diff };
+  const withHunks = { ...metadata, ...(hunks && { hunks }) };
+  const result: ToolResult = { status: 'success', data, metadata: withHunks };
+  const beforeHash = before?.hash ?? null;
+  const change = { beforeHash, afterHash: bytes === null ? beforeHash : hashOf(bytes), result };
+  const path = context.workspace.nameOf(place.path);
+  const { afterHash } = change;
+  return {
+    proposal: { kind: 'edit', tool, path, operation, ...shown, beforeHash, afterHash },
+    change,
+    edited: context.isReviewed ? toEditedFile(call, bytes ?? before?.bytes) : undefined,
+    apply: async (running) => {
+      await call.carryOut(bytes, running);
+      return result;
+    },
+  };
+}
+
+/** Undefined where the new file is no text: then nobody can change it further. */
+function toEditedFile(
+  call: EditCall,
+  proposed: Uint8Array = new Uint8Array(),
+): EditedFile | undefined {
+  const { place, before, context } = call;
+  const decoded = decode(proposed);
+  if (decoded.kind !== 'utf8') return undefined;
+  const name = nameInLine(place.name);
+  return {
+    path: place.path,
+    newText: decoded.text,
+    amend: async (content) => {
+      const request = { name, bytes: before?.bytes ?? null, proposed, content };
+      const edited = await compute('amendEdit', request, context.signal);
+      if (edited.bytes !== null) await assertReplaceable(place);
+      return toProposed(call, edited);
+    },
+  };
+}

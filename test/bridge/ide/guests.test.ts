@@ -1,0 +1,108 @@
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import type { Decision } from '../../../bridge/admission/rules.ts';
+import type { DiffOutcome } from '../../../bridge/ide/guests.ts';
+import { ALLOW_ONCE } from '../../../shared/approvals.ts';
+import { newCallId } from '../../../shared/ids.ts';
+import { guestEdit } from '../../../shared/tools/guest-edit.ts';
+import { GUESTS_FEATURE, type GuestCall, type ToolCall } from '../../../shared/tunnel.ts';
+import { newDevice } from '../admission/device.ts';
+import { Bench, nextQuestion, nextResult } from '../tunnel/session-bench.ts';
+
+const device = await newDevice();
+const guest = { id: 'session-1', program: 'Gemini CLI 1.2.3' };
+
+it('a guest’s change becomes a call of its conversation, and a yes tells it what to write', async () => {
+  const { bench, outcome, call } = await proposed();
+  const question = await nextQuestion(bench, call);
+  expect(question.proposal).toMatchObject({
+    ...{ kind: 'edit', tool: 'guest_edit', path: 'src/a.ts', operation: 'edit' },
+    diff: [{ oldString: 'one', newString: 'two' }],
+  });
+  bench.session.receive({ type: 'approval', answer: await device.approve(question) });
+  expect(await outcome).toEqual({ decision: 'accepted', content: 'two\n' });
+  expect(await nextResult(bench, call)).toMatchObject({ status: 'success' });
+  expect(await bench.place.text('src/a.ts')).toBe('one\n');
+});
+
+it('the person’s own content is what the guest has to write', async () => {
+  const { bench, outcome, call } = await proposed();
+  const question = await nextQuestion(bench, call);
+  const answer = await device.approve(question, { ...ALLOW_ONCE, content: '' });
+  bench.session.receive({ type: 'approval', answer });
+  expect(await outcome).toEqual({ decision: 'accepted', content: '' });
+});
+
+it('a no, and a cancelled run, are a no to the guest', async () => {
+  const { bench, outcome, call } = await proposed();
+  const { callId, nonce } = await nextQuestion(bench, call);
+  bench.session.receive({ type: 'approval', answer: { callId, nonce, decision: 'reject' } });
+  expect(await outcome).toEqual({ decision: 'rejected' });
+  const next = await proposed();
+  await nextQuestion(next.bench, next.call);
+  next.bench.session.receive({ type: 'cancel', callId: next.call.callId });
+  expect(await next.outcome).toEqual({ decision: 'rejected' });
+});
+
+it('a guest that has its answer withdraws the question', async () => {
+  const { bench, call, closing } = await proposed();
+  await nextQuestion(bench, call);
+  closing.abort();
+  expect(await nextResult(bench, call)).toMatchObject({ code: 'CANCELLED' });
+  const late = { ...call, callId: newCallId(crypto.randomUUID()) };
+  bench.send(late);
+  expect(await nextResult(bench, late)).toMatchObject({ code: 'GUEST_GONE' });
+});
+
+it('a question for an edge that is away, or too old, is told when one is there', async () => {
+  const bench = await Bench.start({ decide: () => 'ask' }, { 'a.ts': '' });
+  const path = join(bench.place.root, 'a.ts');
+  const ask = { guest, filePath: path, newContent: 'x' };
+  void bench.guests.ask(ask, new AbortController().signal);
+  expect(bench.sent).toEqual([]);
+  bench.session.detach();
+  bench.connect({ features: [GUESTS_FEATURE] });
+  const [told] = bench.sent;
+  expect(told).toMatchObject({ type: 'guest_call', path: 'a.ts', program: guest.program });
+  bench.session.detach();
+  bench.connect({ features: [GUESTS_FEATURE] });
+  expect(bench.sent).toEqual([told]);
+});
+
+it('changes of one session belong to one conversation', async () => {
+  const bench = await Bench.start({}, {});
+  bench.connect({ features: [GUESTS_FEATURE] });
+  for (const id of ['one', 'one', 'two']) {
+    const diff = { guest: { ...guest, id }, filePath: '/elsewhere/a', newContent: '' };
+    void bench.guests.ask(diff, new AbortController().signal);
+  }
+  const told = bench.sent.filter((frame) => frame.type === 'guest_call');
+  const [first, second, third] = told.map(({ conversationId }) => conversationId);
+  expect(second).toBe(first);
+  expect(third).not.toBe(first);
+  expect(told[0]).toMatchObject({ path: '/elsewhere/a' });
+});
+
+/** A change of src/a.ts by a guest, up to its call. */
+async function proposed(): Promise<{
+  bench: Bench;
+  outcome: Promise<DiffOutcome>;
+  call: ToolCall;
+  closing: AbortController;
+}> {
+  const options = { decide: (): Decision => 'ask', devices: [device.key] };
+  const bench = await Bench.start(options, { 'src/a.ts': 'one\n' });
+  bench.session.detach();
+  bench.connect({ features: [GUESTS_FEATURE] });
+  const filePath = join(bench.place.root, 'src/a.ts');
+  const closing = new AbortController();
+  const outcome = bench.guests.ask({ guest, filePath, newContent: 'two\n' }, closing.signal);
+  const frame = bench.sent.at(-1) as GuestCall;
+  const { callId, conversationId, path } = frame;
+  const args = { proposal: callId, path };
+  const call: ToolCall = {
+    ...{ callId, conversationId, tool: guestEdit.name, arguments: args, mode: 'agent' },
+  };
+  bench.send(call);
+  return { bench, outcome, call, closing };
+}

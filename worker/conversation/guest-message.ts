@@ -1,0 +1,23 @@
+/** A guest's call as a message of the guest's conversation (run/guest-turn.ts has the run that it begins). */
+import type { GuestCall } from '../../shared/tunnel.ts';
+import type { Posted } from '../ports.ts';
+import type { RunRequest } from './store/rows.ts';
+import type { RunLog } from './store/run-log.ts';
+
+/** Whether a guest began the conversation. */
+export function isOfGuest(log: RunLog): boolean {
+  return log.find(1)?.request.guest !== undefined;
+}
+
+/** The call's id makes the message unique. */
+export function guestPosted({ callId, program, path }: GuestCall, nowMs: number): Posted {
+  const request: RunRequest = {
+    model: program,
+    mode: 'agent',
+    messages: [{ role: 'user', content: `${program} wants to change ${path}` }],
+    guest: { callId, path },
+    idempotency: { key: callId, digest: callId },
+    createdMs: nowMs,
+  };
+  return { request, device: undefined, delivery: 'queue', ownFields: [] };
+}
