@@ -7,6 +7,7 @@ import type { Programs } from '../local/instance.ts';
 import { OWN_ROOT } from '../local/own-root.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
+import { registerApprovals } from './chat/approvals-command.ts';
 import { registerChat } from './chat/command.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
@@ -59,6 +60,7 @@ function newProgram(programs: Programs): Command {
     });
   registerUp(program, programs);
   registerChat(program);
+  registerApprovals(program);
   registerConversations(program);
   registerExport(program);
   registerConnect(program);

@@ -14,7 +14,7 @@ import {
 } from '../shared/conversations.ts';
 import { ChatResponse, ConversationView, type ResponseStatus } from '../shared/documents.ts';
 import type { StreamEvent } from '../shared/events.ts';
-import { BridgeList, Me, ModelList, ToolList } from '../shared/listings.ts';
+import { ApprovalList, BridgeList, Me, ModelList, ToolList } from '../shared/listings.ts';
 import type {
   ApprovalRequest,
   ChatRequest,
@@ -106,6 +106,8 @@ export interface Client {
   ): Promise<Cancelled>;
   /** Cancels a run. The result has its status at this moment; the run's `done` says how it ended. */
   cancel(responseId: string, signal?: AbortSignal): Promise<Cancelled>;
+  /** The calls that wait for approval, in all conversations. */
+  listApprovals(signal?: AbortSignal): Promise<ApprovalList>;
   /** Answers an approval; a yes counts only with a signature (client/device.ts). */
   answerApproval(
     conversationId: string,
@@ -195,6 +197,9 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async cancel(responseId, signal) {
       const path = `chat/completions/${responseId}/cancel`;
       return await readJson(await send(path, { method: 'POST', signal }), Cancelled);
+    },
+    async listApprovals(signal) {
+      return await readJson(await send('approvals', { signal }), ApprovalList);
     },
     async answerApproval(conversationId, callId, body, signal) {
       const path = `conversations/${conversationId}/approvals/${callId}`;

@@ -1,6 +1,7 @@
 /** The lists that an account can ask for: itself, models, tools, bridges. */
 import * as z from 'zod';
-import { BridgeId } from './ids.ts';
+import { Asked } from './approvals.ts';
+import { BridgeId, ConversationId, DocumentId, ResponseId } from './ids.ts';
 import { ModelPrices, ModelRole } from './models.ts';
 import { Effect } from './modes.ts';
 import { Confinement } from './tunnel.ts';
@@ -59,3 +60,20 @@ export type BridgeInfo = z.infer<typeof BridgeInfo>;
 /** `GET bridges`: the most recently connected bridge comes first. New conversations get that one. */
 export const BridgeList = z.object({ items: z.array(BridgeInfo) });
 export type BridgeList = z.infer<typeof BridgeList>;
+
+/** A call that waits for a person, with everything that a device shows and signs (shared/approvals.ts). */
+export const OpenApproval = Asked.extend({
+  conversationId: ConversationId,
+  /** The conversation's title. */
+  title: z.string(),
+  responseId: ResponseId,
+  documentId: DocumentId,
+  /** Why the bridge asks, in one sentence. */
+  reason: z.string(),
+  newText: z.string().optional(),
+});
+export type OpenApproval = z.infer<typeof OpenApproval>;
+
+/** `GET approvals`: in the order of the calls, within a bridge. */
+export const ApprovalList = z.object({ items: z.array(OpenApproval) });
+export type ApprovalList = z.infer<typeof ApprovalList>;

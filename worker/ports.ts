@@ -189,6 +189,9 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
    */
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>>;
 
+  /** The conversations with open calls, in the order of their first call. Empty like {@link describe}. */
+  waitingConversations(account: string): readonly string[];
+
   /** Answers at once. A caller that waits for the bridge polls this. */
   answerState(account: string, key: AnswerKey): AnswerState;
 }

@@ -10,23 +10,30 @@ import { type Chat, sayUnlessCounted } from './chat.ts';
 /**
  * Asks until the answer is clear and sends it. Without a key or without an answer, says where else the person can
  * answer. The answer counts only for this question, which is on the screen: a question that replaces it is asked anew.
+ * Returns whether the person answered.
  */
 export async function askApproval(
-  chat: Chat,
-  question: ApprovalEvent,
+  chat: Asking,
+  question: Question,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { terminal, device } = chat;
   const say = (words: string) => terminal.write(`${terminal.paint('yellow', words)}\n`);
-  if (!device) return say(NO_KEY);
-  const answer = await askUntilClear(chat, question, signal);
+  const answer = device && (await askUntilClear(chat, question, signal));
   if (answer) await sayUnlessCounted(chat, () => send(chat, question, answer, device));
+  else if (!device) say(NO_KEY);
   else if (!signal.aborted) say(UNANSWERED);
+  return Boolean(answer);
 }
 
+/** Where the person is asked, and what signs. */
+export type Asking = Pick<Chat, 'client' | 'device' | 'terminal' | 'conversationId'>;
+
+type Question = Pick<ApprovalEvent, 'callId' | 'bridgeId' | 'nonce' | 'proposal' | 'newText'>;
+
 async function askUntilClear(
-  { terminal }: Chat,
-  { proposal, newText }: ApprovalEvent,
+  { terminal }: Asking,
+  { proposal, newText }: Question,
   signal: AbortSignal,
 ): Promise<Answer | undefined> {
   const file = newText !== undefined && proposal.kind === 'edit' ? proposal : undefined;
@@ -48,8 +55,8 @@ async function askUntilClear(
 }
 
 async function send(
-  { client, conversationId = '' }: Chat,
-  question: ApprovalEvent,
+  { client, conversationId = '' }: Asking,
+  question: Question,
   answer: Answer,
   device: Device,
 ): Promise<void> {

@@ -31,7 +31,7 @@ export interface Chat {
 
 /** Sends an answer. If the server refuses it, for example because it came second, tells the person and goes on. */
 export async function sayUnlessCounted(
-  { terminal }: Chat,
+  { terminal }: Pick<Chat, 'terminal'>,
   send: () => Promise<void>,
 ): Promise<void> {
   try {

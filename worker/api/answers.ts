@@ -3,11 +3,13 @@ import { ApprovalTaken, ClarificationTaken } from '../../shared/answers.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CallId, DocumentId } from '../../shared/ids.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
+import { ApprovalList, type OpenApproval } from '../../shared/listings.ts';
 import { ApprovalRequest, ClarificationAnswer } from '../../shared/requests.ts';
+import { readApprovals } from '../conversation/reading/requests.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
-import { conversationOf, tunnelOf } from '../objects.ts';
+import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
 import type { AnswerState, Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
@@ -15,6 +17,17 @@ import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 
 /** The endpoints of this file. */
 export const ANSWERS: readonly Endpoint[] = [
+  {
+    id: 'listApprovals',
+    method: 'get',
+    path: '/api/v1/approvals',
+    tag: 'Answers',
+    summary: 'List the calls that wait for approval',
+    description: 'In all conversations with a bridge of the account.',
+    access: 'user',
+    answers: [jsonAnswer(200, 'The whole list.', ApprovalList)],
+    handle: async (c) => c.json(await listApprovals(c.env, c.var.caller.sub)),
+  },
   {
     id: 'answerApproval',
     method: 'post',
@@ -85,6 +98,21 @@ export const ANSWERS: readonly Endpoint[] = [
     },
   },
 ];
+
+/** The tunnels know which conversations have open calls, and these know what was asked. */
+async function listApprovals(env: Env, account: string): Promise<ApprovalList> {
+  const bridges = await reach(() => accountOf(env, account).bridges());
+  const waiting = await Promise.all(
+    bridges.map(({ id }) => reach(() => tunnelOf(env, id).waitingConversations(account))),
+  );
+  const items = await Promise.all(
+    waiting.flat().map(async (conversationId) => {
+      const answer = await readApprovals(env, { account, conversationId });
+      return answer.ok ? await answer.json<OpenApproval[]>() : [];
+    }),
+  );
+  return { items: items.flat() };
+}
 
 /**
  * Sends the answer to the bridge. Returns when the answer counted, or when the bridge has not refused it within

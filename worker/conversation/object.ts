@@ -6,6 +6,7 @@ import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
 import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
+import type { OpenApproval } from '../../shared/listings.ts';
 import {
   type ApprovalRequest,
   type ClarificationAnswer,
@@ -375,8 +376,8 @@ function requireOwnBridge({ row: { bridge } }: Parts, asked: string | undefined)
 function documentOf(
   parts: Parts,
   wanted: ReadRequest['wanted'],
-): ChatResponse | ConversationView | Chapter {
-  const { reader } = parts;
+): ChatResponse | ConversationView | Chapter | readonly OpenApproval[] {
+  const { reader, approvals, listing } = parts;
   switch (wanted.type) {
     case 'response':
       return reader.response(runOf(parts, wanted.ordinal));
@@ -385,6 +386,8 @@ function documentOf(
       return reader.views.newest(wanted.newest);
     case 'chapter':
       return reader.views.chapter(wanted.from);
+    case 'approvals':
+      return approvals.open(listing.row);
   }
 }
 

@@ -122,6 +122,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     });
   }
 
+  waitingConversations(account: string): readonly string[] {
+    if (!this.describe(account)) return [];
+    return [...new Set(this.#store.readCalls().map(({ call }) => call.conversationId))];
+  }
+
   answerState(account: string, key: AnswerKey): AnswerState {
     const answer = this.describe(account) && this.#store.readAnswerTo(key);
     if (!answer) return { state: 'over' };

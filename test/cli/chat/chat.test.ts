@@ -5,7 +5,6 @@ import type { Chat } from '../../../cli/chat/chat.ts';
 import { runChat } from '../../../cli/chat/run-chat.ts';
 import type { EndSignal } from '../../../cli/terminal/terminal.ts';
 import { UsageError } from '../../../cli/terminal/usage-error.ts';
-import type { Device } from '../../../client/device.ts';
 import {
   ALLOW_ONCE,
   type ApprovalQuestion,
@@ -30,10 +29,9 @@ import {
   streamText,
 } from '../../client/scripted-api.ts';
 import { type ScriptedTerminal, scriptTerminal } from '../scripted-terminal.ts';
-import { newChat, requested } from './scripted-chat.ts';
+import { DEVICE_ID, newChat, newDevice, newKeys, requested } from './scripted-chat.ts';
 
 const APPROVE = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
-const DEVICE_ID = 'device_00000000-0000-4000-8000-000000000001';
 const CANCEL = `POST chat/completions/${RESPONSE_ID}/cancel`;
 const ASKED: Extract<TapeEvent, { type: 'approval_request' }> = {
   type: 'approval_request',
@@ -397,16 +395,4 @@ async function answeredBy(
   const text = streamText(eventsAfter(tape, 0).slice(0, 9));
   api.answers.set(line, { callId: CALL_ID });
   api.fates.push({ type: 'text', text, rest: requested(api, line) });
-}
-
-async function newDevice(): Promise<Device> {
-  return (await newKeys()).device;
-}
-
-async function newKeys() {
-  const pair = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, ['sign', 'verify']);
-  const { x = '', y = '', d = '' } = await crypto.subtle.exportKey('jwk', pair.privateKey);
-  const privateJwk = { kty: 'EC', crv: 'P-256', x, y, d } as const;
-  const device: Device = { deviceId: DEVICE_ID, privateJwk };
-  return { device, publicKey: pair.publicKey };
 }

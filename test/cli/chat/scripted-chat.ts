@@ -2,6 +2,7 @@
 import type { Chat } from '../../../cli/chat/chat.ts';
 import { createClient } from '../../../client/client.ts';
 import type { Device } from '../../../client/device.ts';
+import { DEVICE_ALGORITHM } from '../../../shared/approvals.ts';
 import type { ScriptedApi } from '../../client/scripted-api.ts';
 import { createTestClock } from '../../client/test-clock.ts';
 import type { ScriptedTerminal } from '../scripted-terminal.ts';
@@ -33,4 +34,19 @@ export function requested(api: ScriptedApi, line: string): Promise<string> {
       if (asked === line) resolve('');
     };
   });
+}
+
+export const DEVICE_ID = 'device_00000000-0000-4000-8000-000000000001';
+
+export async function newDevice(): Promise<Device> {
+  return (await newKeys()).device;
+}
+
+/** A device, and the key that verifies its signatures. */
+export async function newKeys() {
+  const pair = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, ['sign', 'verify']);
+  const { x = '', y = '', d = '' } = await crypto.subtle.exportKey('jwk', pair.privateKey);
+  const privateJwk = { kty: 'EC', crv: 'P-256', x, y, d } as const;
+  const device: Device = { deviceId: DEVICE_ID, privateJwk };
+  return { device, publicKey: pair.publicKey };
 }

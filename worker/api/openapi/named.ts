@@ -42,7 +42,15 @@ import {
   DocumentId,
   ResponseId,
 } from '../../../shared/ids.ts';
-import { BridgeInfo, BridgeList, Me, ModelList, ToolList } from '../../../shared/listings.ts';
+import {
+  ApprovalList,
+  BridgeInfo,
+  BridgeList,
+  Me,
+  ModelList,
+  OpenApproval,
+  ToolList,
+} from '../../../shared/listings.ts';
 import { Effect, Mode } from '../../../shared/modes.ts';
 import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/plain-documents.ts';
 import {
@@ -75,7 +83,7 @@ export const OpenApi = z.looseObject({
 
 /** Metadata that any type of document can have: while it waits, when its call failed, and after a crash. */
 const BESIDE = z.object({
-  approval: Asked.extend({ reason: z.string() }).optional(),
+  approval: Asked.extend({ reason: z.string(), newText: z.string().optional() }).optional(),
   awaiting: z.boolean().optional(),
   result: ToolOutcome.optional(),
   interrupted: z.boolean().optional(),
@@ -112,6 +120,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },
   ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
   ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
+  ...{ ApprovalList, OpenApproval },
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...{ CompletionRequest, ChatAnswer, ChatCompletion, ChatCompletionChunk },

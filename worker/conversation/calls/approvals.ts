@@ -2,8 +2,10 @@
 import { Asked } from '../../../shared/approvals.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
+import { OpenApproval } from '../../../shared/listings.ts';
 import type { ApprovalRequest } from '../../../shared/requests.ts';
 import type { ApprovalAsked, ApprovalResolution } from '../../ports.ts';
+import type { ConversationRow } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import type { TunnelHands } from './hands.ts';
@@ -53,6 +55,16 @@ export class Approvals {
     this.#log.setDeadline(Date.now() + RUN_LIMITS.callDeadlineMs);
   }
 
+  /** The questions that wait for an answer. */
+  open({ id: conversationId, title }: Pick<ConversationRow, 'id' | 'title'>): OpenApproval[] {
+    const { id: responseId, documents = [] } = this.#recorder.response ?? {};
+    return documents.flatMap(({ id: documentId, metadata }) => {
+      const named = { conversationId, title, responseId, documentId };
+      const asked = OpenApproval.safeParse({ ...Object(metadata['approval']), ...named });
+      return asked.success ? [asked.data] : [];
+    });
+  }
+
   /**
    * Sends an answer to the open question to the bridge, and returns the bridge's id. An approval must have a signature,
    * which only the bridge can verify.
@@ -91,9 +103,9 @@ export class Approvals {
   #openNonce(documentId: string): string | undefined {
     const documents = this.#recorder.response?.documents ?? [];
     const document = documents.find(({ id }) => id === documentId);
-    return OpenQuestion.safeParse(document?.metadata['approval']).data?.nonce;
+    return OpenNonce.safeParse(document?.metadata['approval']).data?.nonce;
   }
 }
 
 /** The part needed here of what the fold keeps of an `approval_request`. */
-const OpenQuestion = Asked.pick({ nonce: true });
+const OpenNonce = Asked.pick({ nonce: true });

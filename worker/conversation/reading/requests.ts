@@ -15,7 +15,8 @@ export interface ReadRequest {
   readonly wanted:
     | { readonly type: 'response'; readonly ordinal: number }
     | { readonly type: 'newest'; readonly newest: Newest }
-    | { readonly type: 'chapter'; readonly from: From };
+    | { readonly type: 'chapter'; readonly from: From }
+    | { readonly type: 'approvals' };
 }
 
 export const READ_PATH = '/read';
@@ -36,6 +37,11 @@ export async function readNewest(env: Env, caller: Caller, newest: Newest): Prom
 /** The JSON of a Chapter, or the API's error response. */
 export async function readChapter(env: Env, caller: Caller, from: From): Promise<Response> {
   return await read(env, { caller, wanted: { type: 'chapter', from } });
+}
+
+/** The JSON of the conversation's open approvals, an array of OpenApproval, or the API's error response. */
+export async function readApprovals(env: Env, caller: Caller): Promise<Response> {
+  return await read(env, { caller, wanted: { type: 'approvals' } });
 }
 
 /**

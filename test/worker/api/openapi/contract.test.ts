@@ -122,6 +122,8 @@ it('what a person decides', async () => {
   await api.call('editMessage', { params: { id }, body: { content: 'Something else.' } });
   await api.call('cancelResponse', { params: { id } });
   await waiting.body?.cancel();
+  const open = Object((await api.call('listApprovals')).json).items;
+  expect(open).toMatchObject([{ callId, conversationId, nonce: NONCE, documentId: 'doc_001' }]);
   const signature = { deviceId: newDeviceId(crypto.randomUUID()), value: 'c2ln' };
   const approval = { nonce: NONCE, decision: 'once', signature };
   const sent = api.call('answerApproval', { params: { ...params, callId }, body: approval });

@@ -1,0 +1,52 @@
+/** `drawbridge approvals`: the calls that wait for a person, in all conversations. */
+import type { Command } from 'commander';
+import { createClient } from '../../client/client.ts';
+import type { OpenApproval } from '../../shared/listings.ts';
+import { printableLine } from '../../shared/plain-sight.ts';
+import { RENDER_LIMITS } from '../limits.ts';
+import { Pen } from '../render/pen.ts';
+import { writeApproval } from '../render/run.ts';
+import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
+import { EXIT_HELP } from '../terminal/exit-codes.ts';
+import { jsonLine, openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { type Asking, askApproval } from './approvals.ts';
+
+interface ApprovalsOptions extends TargetOptions {
+  readonly json: boolean;
+}
+
+export function registerApprovals(program: Command): void {
+  const command = program
+    .command('approvals')
+    .description('Show the calls that wait for your approval; in a terminal, answer them')
+    .option('--json', 'print each as a line of JSON; ask nothing', false)
+    .addHelpText('after', `\n${EXIT_HELP}`);
+  addTargetOptions(command).action(async (options: ApprovalsOptions) => {
+    const { url, token, device } = await findTarget(options);
+    const terminal = openTerminal(process, process.env, { machine: options.json });
+    await answerApprovals({ client: createClient({ url, token }), device, terminal }, options);
+  });
+}
+
+/** Shows one after the other. Asks until the person leaves one open; the rest is shown only. */
+export async function answerApprovals(
+  place: Omit<Asking, 'conversationId'>,
+  { json }: Pick<ApprovalsOptions, 'json'>,
+): Promise<void> {
+  const { client, terminal } = place;
+  const { items } = await client.listApprovals();
+  if (items.length === 0) terminal.write('No call waits for an approval.\n');
+  let isAsking = terminal.isInteractive;
+  for (const item of items) {
+    terminal.writeOut(json ? jsonLine(item) : textOf(item, terminal));
+    const asking = { ...place, conversationId: item.conversationId };
+    if (isAsking) isAsking = await askApproval(asking, item, new AbortController().signal);
+  }
+}
+
+function textOf(item: OpenApproval, { paint }: Terminal): string {
+  const pen = new Pen(1);
+  pen.write(`${printableLine(item.title, RENDER_LIMITS.maxSummaryChars)}\n`);
+  writeApproval(pen, { type: 'approval_request', ...item }, paint);
+  return `${pen.text}\n`;
+}
