@@ -70,6 +70,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/terminal'],
     ...['bridge/tools', '@modelcontextprotocol/sdk', 'node:', 'zod'],
   ],
+  'bridge/ide/discovery': ['shared', 'machine', 'node:', 'zod'],
   'bridge/tunnel': [
     ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/log.ts', 'node:', 'ws'],
     ...['zod'],

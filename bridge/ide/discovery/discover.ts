@@ -1,0 +1,115 @@
+/** Finds the companions that editors of this machine run for a workspace. */
+import { realpath } from 'node:fs/promises';
+import { newDeferred } from '../../../machine/deferred.ts';
+import { isSystemError } from '../../../machine/system-error.ts';
+import { ancestorsOf } from './ancestors.ts';
+import type { Candidate, Discovery, PassedOver, Place } from './candidate.ts';
+import { OWN_NAME } from './families.ts';
+import { type Announcement, readFiles } from './files.ts';
+import { DISCOVERY_LIMITS } from './limits.ts';
+import { isListening } from './listening.ts';
+import { hostsFor } from './place.ts';
+import { type Ranked, rank } from './rank.ts';
+import { holds, listRoots, realRoot } from './roots.ts';
+import { joinVariables, readVariables } from './variables.ts';
+
+/**
+ * Gathers what companions announce, leaves out what cannot be this workspace's editor, and ranks the rest. Connects to
+ * the ports, and says nothing there. Rejects with the signal's reason, or after `DISCOVERY_LIMITS.wholeMs` with a
+ * `TimeoutError`.
+ */
+export async function discover(place: Place, signal: AbortSignal): Promise<Discovery> {
+  const ending = AbortSignal.any([signal, AbortSignal.timeout(DISCOVERY_LIMITS.wholeMs)]);
+  ending.throwIfAborted();
+  // A disk that hangs cannot be cancelled, only left.
+  const ended = newDeferred<never>();
+  ending.addEventListener('abort', () => ended.reject(ending.reason), { once: true });
+  return await Promise.race([search(place, ending), ended.promise]);
+}
+
+async function search(place: Place, signal: AbortSignal): Promise<Discovery> {
+  const variables = readVariables(place);
+  const { chosenPort, shellPorts } = variables;
+  const preferred = new Set([...shellPorts, ...(chosenPort === undefined ? [] : [chosenPort])]);
+  const files = await readFiles(place, preferred);
+  const announced = joinVariables(files.announcements, variables.announcements);
+  const sieve = await newSieve(place, chosenPort, signal);
+  const sifted = await Promise.all(announced.map(sieve));
+  const candidates = sifted.flatMap((each) => ('why' in each ? [] : [each]));
+  // Only where there is a choice is it worth asking for processes, which is slow on Windows.
+  const ancestors =
+    candidates.length > 1 ? await ancestorsOf(place.pid, place.platform, signal) : [];
+  const ranked = rank(candidates, { ...variables, ancestors, isAlive });
+  const { kept, doubled } = withoutDoubles(ranked);
+  const refused = sifted.flatMap((each) => ('why' in each ? [each] : []));
+  const passedOver = [...variables.passedOver, ...files.passedOver, ...refused, ...doubled];
+  return { ranked: kept, passedOver };
+}
+
+/** Turns an announcement into a candidate, or says why it is none. */
+async function newSieve(place: Place, chosenPort: number | undefined, signal: AbortSignal) {
+  const hosts = await hostsFor(place, signal);
+  const workspace = await realpath(place.workspace).catch(() => place.workspace);
+  const realRootOf = remember(realRoot);
+  const isOpen = remember((port: number) => isListening(port, hosts, signal));
+  return async (announced: Announcement): Promise<Ranked | PassedOver> => {
+    const { told, changedMs, ...rest } = announced;
+    const refuse = (why: string) => ({ source: announced.source, why });
+    if (announced.ide?.name === OWN_NAME) return refuse("it is Drawbridge's own companion");
+    const roots =
+      told === undefined
+        ? undefined
+        : await Promise.all(listRoots(told, place.platform).map(realRootOf));
+    const fitting = roots?.filter((root) => holds(root, workspace, place.platform)) ?? [];
+    if (roots && fitting.length === 0 && announced.port !== chosenPort)
+      return refuse(whyElsewhere(roots));
+    if (!(await isOpen(announced.port))) return refuse(whyDead(announced));
+    const rootChars = Math.max(0, ...fitting.map((root) => root.length));
+    return { ...rest, roots, changedMs, rootChars };
+  };
+}
+
+function remember<Key, Value>(work: (key: Key) => Promise<Value>): (key: Key) => Promise<Value> {
+  const known = new Map<Key, Promise<Value>>();
+  return (key) => {
+    const value = known.get(key) ?? work(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
+function whyElsewhere(roots: readonly string[]): string {
+  if (roots.length === 0) return 'its window has no folder open';
+  return `its window has another folder open: ${roots.join(', ')}`;
+}
+
+function whyDead({ port, pid }: Announcement): string {
+  const ended = pid !== undefined && !isAlive(pid) ? `, and its process ${pid} has ended` : '';
+  return `nothing listens on port ${port}${ended}`;
+}
+
+/** Signal 0 only asks. A process of another user lives, too. */
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    return isSystemError(error, 'EPERM');
+  }
+}
+
+/** Companions announce themselves in several ways at once. Of one port and token the best stays. */
+function withoutDoubles(ranked: readonly Ranked[]): {
+  readonly kept: readonly Candidate[];
+  readonly doubled: readonly PassedOver[];
+} {
+  const kept: Candidate[] = [];
+  const doubled: PassedOver[] = [];
+  for (const { changedMs: _, rootChars: __, ...candidate } of ranked) {
+    const same = kept.find(
+      ({ port, token }) => port === candidate.port && token === candidate.token,
+    );
+    if (same === undefined) kept.push(candidate);
+    else doubled.push({ source: candidate.source, why: `it is the same as ${same.source}` });
+  }
+  return { kept, doubled };
+}

@@ -1,0 +1,34 @@
+/** The limits of the search for editors' companions, each with its reason. */
+
+const KIB = 1024;
+const SECOND = 1000;
+
+export const DISCOVERY_LIMITS = {
+  /** A discovery as a whole. Without a stuck disk or a slow snapshot of processes it takes milliseconds. */
+  wholeMs: 6 * SECOND,
+  /** Entries looked at in one folder. A temporary folder can hold far more, and each costs some microseconds. */
+  maxEntries: 20_000,
+  /** Discovery files that are read, the newest first: each editor window writes one or two. */
+  maxFiles: 256,
+  /** Bytes of a discovery file: a window with 64 folders of long paths. */
+  maxFileBytes: 64 * KIB,
+  /** UTF-16 units of a token: official ones are UUIDs, and a header has to hold it. */
+  maxTokenChars: 1024,
+  /** UTF-16 units of an editor's name in a line. */
+  maxNameChars: 100,
+  /** Folders of one editor window that are compared with the workspace. */
+  maxRoots: 64,
+  /** Parents of a process that are followed: shells, terminal multiplexers and wrappers nest some ten deep. */
+  maxAncestors: 64,
+  /** One `ps`, and one snapshot by PowerShell, which alone takes a second to start. */
+  psMs: 2 * SECOND,
+  powershellMs: 5 * SECOND,
+  /** Bytes of a list of all processes: two numbers for each. */
+  maxSnapshotBytes: 4 * KIB * KIB,
+  /** Bytes of a parent's environment, of which TMPDIR is read. */
+  maxEnvironmentBytes: 256 * KIB,
+  /** A port of this machine answers at once. A container's host may be behind a network that drops packets. */
+  listeningMs: 250,
+  /** The name of a container's host. */
+  lookupMs: SECOND,
+} as const;
