@@ -228,7 +228,9 @@ function whyUnreadable(error: unknown): string {
     const [issue] = error.issues;
     return `it is no discovery file: ${issue?.path.join('.') || 'its JSON'}: ${issue?.message}`;
   }
-  return codeOf(error) === undefined ? 'it holds no JSON' : `it cannot be read (${codeOf(error)})`;
+  return codeOf(error) === undefined
+    ? 'it holds no readable JSON'
+    : `it cannot be read (${codeOf(error)})`;
 }
 
 function codeOf(error: unknown): string | undefined {

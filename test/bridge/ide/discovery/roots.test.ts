@@ -1,0 +1,69 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { DISCOVERY_LIMITS } from '../../../../bridge/ide/discovery/limits.ts';
+import { holds, listRoots, realRoot } from '../../../../bridge/ide/discovery/roots.ts';
+import { temporaryFolder } from '../../../local/temporary-folder.ts';
+
+const LISTS: [string, NodeJS.Platform, string | string[], string[]][] = [
+  ['one path', 'linux', '/a', ['/a']],
+  ['a list by the delimiter', 'linux', '/a:/b c', ['/a', '/b c']],
+  ['a trailing delimiter', 'linux', '/a:', ['/a']],
+  ['a double and a leading delimiter', 'linux', ':/a::/b', ['/a', '/b']],
+  ['nothing', 'linux', '', []],
+  ['a delimiter alone', 'linux', ':', []],
+  ['relative entries', 'linux', '.:..:a/b:/c', ['/c']],
+  ['the root', 'linux', '/', ['/']],
+  ['a folder twice', 'linux', '/a:/a', ['/a']],
+  ['a JSON array', 'linux', '["/a","/b:c","rel",""]', ['/a', '/b:c']],
+  ['a JSON array of something else', 'linux', '[1]', []],
+  ['an array', 'linux', ['/a', '', 'b'], ['/a']],
+  ['a file URL', 'linux', 'file:///a%20b', ['/a b']],
+  ['file URLs among paths', 'linux', '/x:file:///a:file:///b', ['/x', '/a', '/b']],
+  ['a URL of another machine', 'linux', 'file://server/a:vscode-remote://ssh/a:/b', ['/b']],
+  ['a percent sign', 'linux', '/a%20b', ['/a%20b']],
+  ['paths of Windows', 'win32', 'C:\\a;d:\\b c;', ['C:\\a', 'd:\\b c']],
+  ['a file URL of Windows', 'win32', 'file:///c%3A/a', ['c:\\a']],
+  ['a relative path of Windows', 'win32', 'a;C:a;.', []],
+];
+
+test.each(LISTS)('reads %s', (_, platform, told, roots) => {
+  expect(listRoots(told, platform)).toEqual(roots);
+});
+
+test('reads so many folders and no more', () => {
+  const many = Array.from({ length: 1_000 }, (_, index) => `/${index}`);
+  expect(listRoots(many.join(':'), 'linux')).toEqual(many.slice(0, DISCOVERY_LIMITS.maxRoots));
+});
+
+const HOLDS: [NodeJS.Platform, string, string, boolean][] = [
+  ['linux', '/ws', '/ws', true],
+  ['linux', '/ws/', '/ws/a', true],
+  ['linux', '/ws', '/ws2', false],
+  ['linux', '/ws/a', '/ws', false],
+  ['linux', '/ws', '/ws/..x', true],
+  ['linux', '/ws', '/ws/..x/y', true],
+  ['linux', '/', '/ws', true],
+  ['linux', '/WS', '/ws', false],
+  ['darwin', '/WS', '/ws/a', true],
+  ['darwin', '/u\u0308', '/\u00fc/a', true],
+  ['win32', 'C:\\WS', 'c:\\ws\\a', true],
+  ['win32', 'C:/ws', 'c:\\ws\\a', true],
+  ['win32', 'd:\\ws', 'c:\\ws', false],
+];
+
+test.each(HOLDS)('on %s %s holds %s: %s', (platform, root, folder, expected) => {
+  expect(holds(root, folder, platform)).toBe(expected);
+});
+
+test('finds the real path of a folder, encoded or not, there or not', async () => {
+  const base = temporaryFolder();
+  for (const name of ['a b', 'c%20d', 'c d']) mkdirSync(join(base, name));
+  symlinkSync(join(base, 'a b'), join(base, 'link'));
+  expect(await realRoot(join(base, 'link'))).toBe(join(base, 'a b'));
+  expect(await realRoot(join(base, 'a%20b'))).toBe(join(base, 'a b'));
+  expect(await realRoot(join(base, 'c%20d'))).toBe(join(base, 'c%20d'));
+  expect(await realRoot(join(base, 'link/gone/deep'))).toBe(join(base, 'a b/gone/deep'));
+  expect(await realRoot(join(base, '100%'))).toBe(join(base, '100%'));
+  expect(await realRoot('/')).toBe('/');
+});
