@@ -27,4 +27,8 @@ export const CLI_LIMITS = {
   bridgeLookMs: 2 * SECOND,
   /** If fewer columns than these are left for titles, a list leaves out the times. */
   minTitleColumns: 16,
+  /** Companions of editors that `ide` tries: more windows than people have open on one folder. */
+  maxTriedCompanions: 16,
+  /** How long an editor may take to install an extension: it downloads some megabytes. */
+  installMs: 5 * 60 * SECOND,
 } as const;

@@ -13,6 +13,7 @@ import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
 import { registerCheck } from './setup/check.ts';
 import { registerConnect } from './setup/connect.ts';
+import { registerIde } from './setup/ide.ts';
 import { registerMcp } from './setup/mcp.ts';
 import { registerQuarantine } from './setup/quarantine.ts';
 import { registerToken } from './setup/token.ts';
@@ -66,6 +67,7 @@ function newProgram(programs: Programs): Command {
   registerConnect(program);
   registerToken(program);
   registerMcp(program);
+  registerIde(program);
   registerQuarantine(program);
   registerCheck(program);
   return program;

@@ -71,6 +71,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/tools', '@modelcontextprotocol/sdk', 'node:', 'zod'],
   ],
   'bridge/ide/discovery': ['shared', 'machine', 'node:', 'zod'],
+  'bridge/ide/probe.ts': [
+    ...['shared', 'machine', 'bridge/ide/discovery', 'eventsource-parser', 'node:', 'zod'],
+  ],
   'bridge/tunnel': [
     ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/log.ts', 'node:', 'ws'],
     ...['zod'],
@@ -133,6 +136,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'shared',
       'machine',
       'bridge/admission',
+      'bridge/ide/discovery',
+      'bridge/ide/probe.ts',
       'bridge/mcp',
       'bridge/quarantine',
       'bridge/run.ts',

@@ -73,9 +73,14 @@ export function limitedEnvironment(
   return { ...pick(own, (name) => PASSED_ON.has(name)), ...gitSettings(settings) };
 }
 
-/** For a command that a person granted `all`: everything but Drawbridge's own variables. */
+const NOT_FOR_COMMANDS = /^(?:DRAWBRIDGE_|GEMINI_CLI_IDE_|QWEN_CODE_IDE_)/;
+
+/**
+ * For a command that a person granted `all`: everything but Drawbridge's own variables, and what leads to the editor's
+ * companion. A coding agent that a command starts would otherwise take the companion over from the bridge.
+ */
 export function fullEnvironment(own: NodeJS.ProcessEnv): Record<string, string> {
-  const environment = pick(own, (name) => !name.startsWith('DRAWBRIDGE_'));
+  const environment = pick(own, (name) => !NOT_FOR_COMMANDS.test(name));
   return { ...environment, ...gitSettings(GIT_RUNS_LESS, own['GIT_CONFIG_COUNT']) };
 }
 

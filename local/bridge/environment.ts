@@ -5,7 +5,10 @@ import { modelKeyNames } from '../settings.ts';
 /** Names more variables, separated by commas, for commands that the owner gives the permission `all`. */
 const PASS_ENV = 'DRAWBRIDGE_PASS_ENV';
 
-/** A name that ends in `_` stands for all names that begin with it. None is meant for a password or a token. */
+/**
+ * A name that ends in `_` stands for all names that begin with it. None is meant for a password or a token, but for
+ * GEMINI_CLI_IDE_AUTH_TOKEN, which opens the editor's companion to the bridge, and which no command gets.
+ */
 const PASSED_ON: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'LC_', 'TZ', 'PWD'],
   ...['TERM', 'TERMINFO', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'CLICOLOR', 'COLUMNS', 'LINES'],
@@ -51,6 +54,10 @@ const PASSED_ON: readonly string[] = [
     'DOCKER_CONTEXT',
     'KUBECONFIG',
   ],
+  // They name the editor's window whose shell this is, and the owner's choice of another.
+  ...['TERM_PROGRAM', 'TERM_PROGRAM_VERSION', 'GEMINI_CLI_IDE_', 'QWEN_CODE_IDE_', 'QWEN_HOME'],
+  ...['DRAWBRIDGE_IDE_PORT', 'SSH_CONNECTION', 'REMOTE_CONTAINERS'],
+  'VSCODE_REMOTE_CONTAINERS_SESSION',
   PASS_ENV,
 ];
 

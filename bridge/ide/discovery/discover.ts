@@ -3,9 +3,10 @@ import { realpath } from 'node:fs/promises';
 import { newDeferred } from '../../../machine/deferred.ts';
 import { isSystemError } from '../../../machine/system-error.ts';
 import { ancestorsOf } from './ancestors.ts';
+import type { Announcement } from './announcement.ts';
 import type { Candidate, Discovery, PassedOver, Place } from './candidate.ts';
-import { OWN_NAME } from './families.ts';
-import { type Announcement, readFiles } from './files.ts';
+import { CHOICE, OWN_NAME } from './families.ts';
+import { readFiles } from './files.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
 import { isListening } from './listening.ts';
 import { hostsFor } from './place.ts';
@@ -33,6 +34,11 @@ async function search(place: Place, signal: AbortSignal): Promise<Discovery> {
   const preferred = new Set([...shellPorts, ...(chosenPort === undefined ? [] : [chosenPort])]);
   const files = await readFiles(place, preferred);
   const announced = joinVariables(files.announcements, variables.announcements);
+  const isChoiceUnknown =
+    chosenPort !== undefined && !announced.some(({ port }) => port === chosenPort);
+  const unknown = isChoiceUnknown
+    ? [{ source: CHOICE, why: `no companion announces port ${chosenPort}` }]
+    : [];
   const sieve = await newSieve(place, chosenPort, signal);
   const sifted = await Promise.all(announced.map(sieve));
   const candidates = sifted.flatMap((each) => ('why' in each ? [] : [each]));
@@ -42,7 +48,7 @@ async function search(place: Place, signal: AbortSignal): Promise<Discovery> {
   const ranked = rank(candidates, { ...variables, ancestors, isAlive });
   const { kept, doubled } = withoutDoubles(ranked);
   const refused = sifted.flatMap((each) => ('why' in each ? [each] : []));
-  const passedOver = [...variables.passedOver, ...files.passedOver, ...refused, ...doubled];
+  const passedOver = [variables.passedOver, unknown, files.passedOver, refused, doubled].flat();
   return { ranked: kept, passedOver };
 }
 
@@ -62,7 +68,7 @@ async function newSieve(place: Place, chosenPort: number | undefined, signal: Ab
         : await Promise.all(listRoots(told, place.platform).map(realRootOf));
     const fitting = roots?.filter((root) => holds(root, workspace, place.platform)) ?? [];
     if (roots && fitting.length === 0 && announced.port !== chosenPort)
-      return refuse(whyElsewhere(roots));
+      return refuse(whyElsewhere(announced.port, roots));
     if (!(await isOpen(announced.port))) return refuse(whyDead(announced));
     const rootChars = Math.max(0, ...fitting.map((root) => root.length));
     return { ...rest, roots, changedMs, rootChars };
@@ -78,9 +84,9 @@ function remember<Key, Value>(work: (key: Key) => Promise<Value>): (key: Key) =>
   };
 }
 
-function whyElsewhere(roots: readonly string[]): string {
-  if (roots.length === 0) return 'its window has no folder open';
-  return `its window has another folder open: ${roots.join(', ')}`;
+function whyElsewhere(port: number, roots: readonly string[]): string {
+  if (roots.length === 0) return `its window has no folder open (port ${port})`;
+  return `its window has another folder open (port ${port}): ${roots.join(', ')}`;
 }
 
 function whyDead({ port, pid }: Announcement): string {

@@ -1,5 +1,5 @@
 /** The table of both families: how their companions, old and new, announce themselves. */
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { Family, Place } from './candidate.ts';
 
 interface Announcing {
@@ -88,5 +88,5 @@ export function foldersToSearch(place: Place): ReadonlyMap<string, readonly Want
 /** Qwen Code's. The editor's process need not have the QWEN_HOME of this one. */
 function settingsFolders({ environment, home }: Place): readonly string[] {
   const moved = environment['QWEN_HOME'];
-  return [...new Set([...(moved ? [moved] : []), join(home, '.qwen')])];
+  return [...new Set([...(moved && isAbsolute(moved) ? [moved] : []), join(home, '.qwen')])];
 }

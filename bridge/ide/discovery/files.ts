@@ -2,40 +2,11 @@
 import { constants, type Stats } from 'node:fs';
 import { lstat, open, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
-import * as z from 'zod';
 import { isSystemError } from '../../../machine/system-error.ts';
-import { parseJson } from '../../../shared/json.ts';
+import { type Announcement, type Found, type Gathered, parseAnnouncement } from './announcement.ts';
 import type { Family, PassedOver, Place } from './candidate.ts';
 import { foldersToSearch, type Wanted } from './families.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
-
-/** A file whose name fits, not yet read. */
-interface Found {
-  readonly family: Family;
-  readonly path: string;
-  /** The numbers in its name. */
-  readonly numbers: readonly number[];
-  readonly changedMs: number;
-}
-
-/** What a companion announces, by a file or by variables. */
-export interface Announcement {
-  readonly family: Family;
-  readonly source: string;
-  readonly port: number;
-  readonly token?: string;
-  /** The list of folders as it is told; undefined where none is. */
-  readonly told?: string | readonly string[] | undefined;
-  readonly pid?: number;
-  readonly ide?: { readonly name: string; readonly displayName: string };
-  readonly changedMs: number;
-}
-
-/** What a part of the search has found, and what it left out. */
-export interface Gathered {
-  readonly announcements: readonly Announcement[];
-  readonly passedOver: readonly PassedOver[];
-}
 
 /** Reads the discovery files of both families, the newest first. `preferredPorts` are read even behind many newer ones. */
 export async function readFiles(
@@ -137,12 +108,15 @@ async function readAnnouncement(
   const { path } = found;
   try {
     const text = await readChecked(path, place, pass);
-    return text === undefined ? undefined : announcementOf(found, parseFile(text));
+    if (text === undefined) return undefined;
+    const announced = parseAnnouncement(found, text);
+    if (typeof announced !== 'string') return announced;
+    pass(path, announced);
   } catch (error) {
     // A companion that has ended takes its file away.
-    if (!isSystemError(error, 'ENOENT')) pass(path, whyUnreadable(error));
-    return undefined;
+    if (!isSystemError(error, 'ENOENT')) pass(path, `it cannot be read (${codeOf(error)})`);
   }
+  return undefined;
 }
 
 /** Checks again what is read: the name may have come to mean another file. */
@@ -161,93 +135,6 @@ async function readChecked(path: string, place: Place, pass: Pass): Promise<stri
   return buffer.toString('utf8', 0, bytesRead);
 }
 
-function parseFile(text: string): DiscoveryFile {
-  const value = parseJson(text);
-  if (Object(value).port === undefined && Object(value).stdio !== undefined)
-    throw new OnlyProgram();
-  return DiscoveryFile.parse(value);
-}
-
-class OnlyProgram extends Error {}
-
-/** Wrong values of what only a person reads are dropped; port, folders and token must be right. */
-const Port = z
-  .union([
-    z.number(),
-    z
-      .string()
-      .regex(/^\d{1,5}$/)
-      .transform(Number),
-  ])
-  .pipe(z.int().min(1).max(65_535));
-const Pid = z.int().positive();
-const Token = z
-  .string()
-  .max(DISCOVERY_LIMITS.maxTokenChars)
-  // What a header can hold. An empty token is none.
-  .regex(/^[\x21-\x7e]*$/);
-const DiscoveryFile = z.object({
-  port: Port,
-  workspacePath: z.union([z.string(), z.array(z.string())]).nullish(),
-  authToken: Token.nullish(),
-  ppid: Pid.optional().catch(undefined),
-  ideName: z.string().min(1).optional().catch(undefined),
-  ideInfo: z
-    .object({ name: z.string().min(1), displayName: z.string().min(1) })
-    .optional()
-    .catch(undefined),
-});
-type DiscoveryFile = z.infer<typeof DiscoveryFile>;
-
-function announcementOf(found: Found, file: DiscoveryFile): Announcement {
-  const { family, path: source, changedMs } = found;
-  const { port, workspacePath: told, authToken: token } = file;
-  const pid = pidOf(found.numbers, file);
-  const ide = file.ideInfo ?? (file.ideName && { name: file.ideName, displayName: file.ideName });
-  return {
-    ...{ family, source, port, changedMs },
-    ...(token && { token }),
-    ...(told !== null && told !== undefined && { told }),
-    ...(pid !== undefined && { pid }),
-    ...(ide && { ide: { name: shorten(ide.name), displayName: shorten(ide.displayName) } }),
-  };
-}
-
-function pidOf([first, second]: readonly number[], file: DiscoveryFile): number | undefined {
-  return second === undefined && first === file.port ? file.ppid : first;
-}
-
-function shorten(name: string): string {
-  return name.slice(0, DISCOVERY_LIMITS.maxNameChars).toWellFormed();
-}
-
-function whyUnreadable(error: unknown): string {
-  if (error instanceof OnlyProgram)
-    return 'it names a program to start instead of a port: Drawbridge starts none';
-  if (error instanceof z.ZodError) {
-    const [issue] = error.issues;
-    return `it is no discovery file: ${issue?.path.join('.') || 'its JSON'}: ${issue?.message}`;
-  }
-  return codeOf(error) === undefined
-    ? 'it holds no readable JSON'
-    : `it cannot be read (${codeOf(error)})`;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
-}
-
-/** A port of a variable, which is a number in digits. */
-export function parsePort(text: string): number | undefined {
-  return Port.safeParse(text.trim()).data;
-}
-
-/** A process id of a variable. */
-export function parsePid(text: string): number | undefined {
-  return Pid.safeParse(Number(text)).data;
-}
-
-/** A token of a variable. */
-export function parseToken(text: string): string | undefined {
-  return Token.safeParse(text).data || undefined;
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
 }

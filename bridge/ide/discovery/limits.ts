@@ -31,4 +31,8 @@ export const DISCOVERY_LIMITS = {
   listeningMs: 250,
   /** The name of a container's host. */
   lookupMs: SECOND,
+  /** For each request of a try: a companion on this machine takes milliseconds, a frozen editor for ever. */
+  probeMs: 2 * SECOND,
+  /** UTF-16 units of an answer to a try: two tools with their schemas. */
+  maxProbeChars: KIB * KIB,
 } as const;

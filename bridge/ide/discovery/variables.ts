@@ -1,7 +1,7 @@
 /** Reads what a companion tells the shells of its editor by environment variables. */
+import { type Announcement, type Gathered, Pid, Port, Token } from './announcement.ts';
 import type { Family, PassedOver, Place } from './candidate.ts';
 import { CHOICE, FAMILIES } from './families.ts';
-import { type Announcement, type Gathered, parsePid, parsePort, parseToken } from './files.ts';
 
 /** What the environment says beside announcements: who is preferred. */
 export interface Preference {
@@ -19,11 +19,11 @@ export function readVariables({ environment }: Place): Gathered & Preference {
   const passedOver = read.flatMap((each) => each.passedOver);
   const pid = environment[FAMILIES.gemini.variables.pid ?? ''];
   const choice = environment[CHOICE];
-  const chosenPort = choice ? parsePort(choice) : undefined;
+  const chosenPort = choice ? portIn(choice) : undefined;
   if (choice && chosenPort === undefined) passedOver.push({ source: CHOICE, why: NO_PORT });
   return {
     ...{ announcements, passedOver, chosenPort },
-    chosenPid: pid ? parsePid(pid) : undefined,
+    chosenPid: pid ? Pid.safeParse(Number(pid)).data : undefined,
     shellPorts: new Set(announcements.map(({ port }) => port)),
   };
 }
@@ -41,12 +41,12 @@ function readFamily(
     ? [{ source: variables.program, why: NO_PROGRAM }]
     : [];
   if (!text) return { announcements: [], passedOver };
-  const port = parsePort(text);
+  const port = portIn(text);
   if (port === undefined) {
     passedOver.push({ source: variables.port, why: NO_PORT });
     return { announcements: [], passedOver };
   }
-  const token = parseToken(environment[variables.token ?? ''] ?? '');
+  const token = Token.safeParse(environment[variables.token ?? '']).data;
   const told = environment[variables.roots];
   const announcement = {
     ...{ family, source: variables.port, port, changedMs: 0 },
@@ -54,6 +54,10 @@ function readFamily(
     ...(told !== undefined && { told }),
   };
   return { announcements: [announcement], passedOver };
+}
+
+function portIn(text: string): number | undefined {
+  return Port.safeParse(text.trim()).data;
 }
 
 /**

@@ -164,6 +164,12 @@ describe('git in a command', () => {
     expect(await isSprung(place)).toBe(true);
   });
 
+  test('with all permissions does not lead to the bridge’s editor', () => {
+    const own = { GEMINI_CLI_IDE_AUTH_TOKEN: 'a', QWEN_CODE_IDE_SERVER_PORT: '1', GOROOT: '/go' };
+    const given = fullEnvironment({ ...own, DRAWBRIDGE_IDE_PORT: '1' });
+    expect(Object.keys(given).filter((name) => /IDE|GOROOT/.test(name))).toEqual(['GOROOT']);
+  });
+
   test('is given none of the bridge’s own settings under limits', () => {
     const own = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'a.b', GIT_CONFIG_VALUE_0: 'secret' };
     expect(Object.values(limitedEnvironment(own))).not.toContain('secret');

@@ -212,8 +212,8 @@ test('leaves out other windows, and takes one all the same that the owner chose'
   expect(found.ranked).toMatchObject([{ port: unknown, roots: undefined }]);
   expect(found.passedOver).toEqual(
     expect.arrayContaining([
-      { source, why: `its window has another folder open: ${other}` },
-      { source: bare, why: 'its window has no folder open' },
+      { source, why: `its window has another folder open (port ${port}): ${other}` },
+      { source: bare, why: `its window has no folder open (port ${empty})` },
     ]),
   );
   const chosen = await discover({ environment: { DRAWBRIDGE_IDE_PORT: `${port}` } });
@@ -283,6 +283,7 @@ test.each([
   [{ GEMINI_CLI_IDE_SERVER_PORT: '70000' }, 'GEMINI_CLI_IDE_SERVER_PORT', 'is no port'],
   [{ QWEN_CODE_IDE_SERVER_PORT: '80; rm' }, 'QWEN_CODE_IDE_SERVER_PORT', 'is no port'],
   [{ DRAWBRIDGE_IDE_PORT: 'code' }, 'DRAWBRIDGE_IDE_PORT', 'is no port'],
+  [{ DRAWBRIDGE_IDE_PORT: '4711' }, 'DRAWBRIDGE_IDE_PORT', 'no companion announces port 4711'],
   [
     { GEMINI_CLI_IDE_SERVER_STDIO_COMMAND: 'evil' },
     'GEMINI_CLI_IDE_SERVER_STDIO_COMMAND',
