@@ -165,6 +165,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'bench/cases', 'bench/escapes', 'bench/faults', 'bench/fuzz', 'bridge/sandbox'],
     ...['bridge/terminal', 'bridge/tunnel', 'local/bridge', 'local/runtime', 'local/state', 'jose'],
     ...['node:', 'zod'],
+    'bridge/ide/discovery',
     'local/limits.ts',
   ],
 
