@@ -61,6 +61,8 @@ async function probeAt(
     'mcp-protocol-version': protocolVersion,
     ...(opened.session !== undefined && { 'mcp-session-id': opened.session }),
   };
+  const ready = { ...RPC, method: 'notifications/initialized' };
+  await send({ host, candidate, session, body: ready }, signal);
   const listed = await post('tools/list', {}, session);
   if (listed.status !== 200) throw new Refused(listed.status);
   const names = Listed.parse(listed.result).tools.map(({ name }) => name);

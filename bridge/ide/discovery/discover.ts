@@ -49,7 +49,14 @@ async function search(place: Place, signal: AbortSignal): Promise<Discovery> {
   const { kept, doubled } = withoutDoubles(ranked);
   const refused = sifted.flatMap((each) => ('why' in each ? [each] : []));
   const passedOver = [variables.passedOver, unknown, files.passedOver, refused, doubled].flat();
-  return { ranked: kept, passedOver };
+  return { ranked: kept, passedOver: bounded(passedOver) };
+}
+
+function bounded(passedOver: readonly PassedOver[]): readonly PassedOver[] {
+  const more = passedOver.length - DISCOVERY_LIMITS.maxPassedOver;
+  if (more <= 0) return passedOver;
+  const rest = { source: `${more} more sources`, why: 'too many to tell each' };
+  return [...passedOver.slice(0, DISCOVERY_LIMITS.maxPassedOver), rest];
 }
 
 /** Turns an announcement into a candidate, or says why it is none. */

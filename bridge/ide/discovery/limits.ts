@@ -16,6 +16,10 @@ export const DISCOVERY_LIMITS = {
   maxTokenChars: 1024,
   /** UTF-16 units of an editor's name in a line. */
   maxNameChars: 100,
+  /** Sources that are told as passed over: a flood of files must not flood a terminal. */
+  maxPassedOver: 500,
+  /** UTF-16 units of a folder's path: Linux has no longer ones. */
+  maxPathChars: 4 * KIB,
   /** Folders of one editor window that are compared with the workspace. */
   maxRoots: 64,
   /** Parents of a process that are followed: shells, terminal multiplexers and wrappers nest some ten deep. */

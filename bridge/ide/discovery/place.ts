@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, realpath } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { promisify } from 'node:util';
@@ -31,7 +31,10 @@ async function temporaryFolders(signal: AbortSignal): Promise<readonly string[]>
     ...(platform === 'darwin' ? [await darwinFolder(signal)] : []),
     ...(platform === 'linux' ? await ancestorsFolders(pid, signal) : []),
   ];
-  return [...new Set(folders.filter((folder) => isAbsolute(folder)))];
+  const absolute = folders.filter((folder) => isAbsolute(folder));
+  // On macOS /tmp is a link.
+  const real = absolute.map((folder) => realpath(folder).catch(() => folder));
+  return [...new Set(await Promise.all(real))];
 }
 
 /** The user's own folder, which a shell without TMPDIR does not know. */

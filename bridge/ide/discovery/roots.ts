@@ -8,7 +8,7 @@ import { DISCOVERY_LIMITS } from './limits.ts';
 
 /**
  * The absolute paths of a list: a list by the system's delimiter, a JSON array, paths or `file:` URLs. Drops empty and
- * relative entries (Gemini CLI takes both for the current folder) and URLs of other machines.
+ * relative entries (Gemini CLI takes both for the current folder), URLs of other machines, and what is too long.
  */
 export function listRoots(told: string | readonly string[], platform: NodeJS.Platform): string[] {
   const entries = typeof told === 'string' ? (jsonArray(told) ?? split(told, platform)) : told;
@@ -31,6 +31,7 @@ function split(text: string, platform: NodeJS.Platform): string[] {
 }
 
 function pathOf(entry: string, platform: NodeJS.Platform): string | undefined {
+  if (entry.length > DISCOVERY_LIMITS.maxPathChars) return undefined;
   if (!/^file:\/\//i.test(entry)) return pathsOf(platform).isAbsolute(entry) ? entry : undefined;
   try {
     return fileURLToPath(entry, { windows: platform === 'win32' });

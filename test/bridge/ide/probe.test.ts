@@ -19,7 +19,12 @@ test.each([
   const { port, asked } = await startCompanion({ token: 'right', isPlain });
   const summary = 'an-editor 1.2.3: it can show edits';
   expect(await probe(at(port, 'right'), OPTIONS)).toEqual({ state: 'ready', summary });
-  expect(asked).toEqual(['POST initialize', 'POST tools/list', 'DELETE']);
+  expect(asked).toEqual([
+    'POST initialize',
+    'POST notifications/initialized',
+    'POST tools/list',
+    'DELETE',
+  ]);
 });
 
 test('says where a companion cannot show edits', async () => {

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { expect, test } from 'vitest';
 import { hostHeader, hostsFor, placeHere } from '../../../../bridge/ide/discovery/place.ts';
@@ -9,7 +10,9 @@ import { unending } from './announcing.ts';
 test('sees this machine', async () => {
   const place = await placeHere('/work', unending);
   expect(place).toMatchObject({ workspace: '/work', pid: process.pid, userId: process.getuid?.() });
-  expect(place.temporaryFolders).toEqual(expect.arrayContaining([tmpdir(), '/tmp']));
+  expect(place.temporaryFolders).toEqual(
+    expect.arrayContaining([tmpdir(), '/tmp'].map((folder) => realpathSync(folder))),
+  );
 });
 
 test.runIf(process.platform === 'linux')(

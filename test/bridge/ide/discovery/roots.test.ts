@@ -24,6 +24,7 @@ const LISTS: [string, NodeJS.Platform, string | string[], string[]][] = [
   ['a percent sign', 'linux', '/a%20b', ['/a%20b']],
   ['paths of Windows', 'win32', 'C:\\a;d:\\b c;', ['C:\\a', 'd:\\b c']],
   ['a file URL of Windows', 'win32', 'file:///c%3A/a', ['c:\\a']],
+  ['a path that is too long', 'linux', `/${'a/'.repeat(4_096)}:/b`, ['/b']],
   ['a relative path of Windows', 'win32', 'a;C:a;.', []],
 ];
 
