@@ -49,15 +49,19 @@ test('opens no session where it is to be gentle', async () => {
   expect(asked).toEqual(['POST tools/list', 'POST tools/list']);
 });
 
-test('tries the next address, with the same host header', async () => {
-  const { port } = await startCompanion();
-  const hosts = ['127.0.0.2', '127.0.0.1'];
-  expect(await probe(at(port), { ...OPTIONS, hosts })).toMatchObject({ state: 'ready' });
-  const closed = await closedPort();
-  expect((await probe(at(closed), { ...OPTIONS, hosts })).summary).toBe(
-    `connect ECONNREFUSED 127.0.0.2:${closed}, and connect ECONNREFUSED 127.0.0.1:${closed}`,
-  );
-});
+// Other systems have only one address of their own without a setting.
+test.runIf(process.platform === 'linux')(
+  'tries the next address, with the same host header',
+  async () => {
+    const { port } = await startCompanion({ address: '127.0.0.2' });
+    const hosts = ['127.0.0.1', '127.0.0.2'];
+    expect(await probe(at(port), { ...OPTIONS, hosts })).toMatchObject({ state: 'ready' });
+    const closed = await closedPort();
+    expect((await probe(at(closed), { ...OPTIONS, hosts })).summary).toBe(
+      `connect ECONNREFUSED 127.0.0.1:${closed}, and connect ECONNREFUSED 127.0.0.2:${closed}`,
+    );
+  },
+);
 
 test('says that the token is refused', async () => {
   const { port } = await startCompanion({ token: 'right' });

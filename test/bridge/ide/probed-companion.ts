@@ -5,6 +5,8 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { onTestFinished } from 'vitest';
 
+const LOOPBACK = '127.0.0.1';
+
 export interface ProbedCompanion {
   readonly port: number;
   /** Methods and paths of HTTP, and methods of the protocol, as they came. */
@@ -14,6 +16,8 @@ export interface ProbedCompanion {
 interface CompanionOptions {
   readonly token?: string;
   readonly tools?: readonly string[];
+  /** Where it listens; its host header names 127.0.0.1 all the same. */
+  readonly address?: string;
   /** Answers with plain JSON instead of an event stream. */
   readonly isPlain?: boolean;
 }
@@ -22,6 +26,7 @@ export async function startCompanion({
   token,
   tools = ['openDiff', 'closeDiff'],
   isPlain = false,
+  address = LOOPBACK,
 }: CompanionOptions = {}): Promise<ProbedCompanion> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const asked: string[] = [];
@@ -43,7 +48,7 @@ export async function startCompanion({
       });
     if (!known) await newServer(tools).connect(transport);
     await transport.handleRequest(request, response, body);
-  });
+  }, address);
   return { port, asked };
 }
 
@@ -52,7 +57,7 @@ function refusalOf(
   port: number,
   token: string | undefined,
 ): number | undefined {
-  if (headers.host !== `127.0.0.1:${port}` || headers.origin !== undefined) return 403;
+  if (headers.host !== `${LOOPBACK}:${port}` || headers.origin !== undefined) return 403;
   return token === undefined || headers.authorization === `Bearer ${token}` ? undefined : 401;
 }
 
@@ -72,9 +77,10 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
 /** Serves HTTP until the test ends; returns the port. */
 export async function serve(
   handle: (request: IncomingMessage, response: ServerResponse) => unknown,
+  address = LOOPBACK,
 ): Promise<number> {
   const server: Server = createServer((request, response) => void handle(request, response));
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, address, resolve));
   onTestFinished(() => {
     server.closeAllConnections();
     server.close();

@@ -138,15 +138,14 @@ test('takes the token of the file where the variables name its port', async () =
   const port = await openPort();
   const lock = { port, ppid: PID, authToken: TOKEN };
   const source = announce(`~/.qwen/ide/${port}.lock`, lock);
-  const { ranked } = await discover({
-    environment: {
-      QWEN_CODE_IDE_SERVER_PORT: `${port}`,
-      QWEN_CODE_IDE_WORKSPACE_PATH: workspace,
-    },
+  const environment = {
+    QWEN_CODE_IDE_SERVER_PORT: `${port}`,
+    QWEN_CODE_IDE_WORKSPACE_PATH: workspace,
+  };
+  expect(await discover({ environment })).toEqual({
+    ranked: [{ family: 'qwen', source, port, token: TOKEN, pid: PID, roots: [workspace] }],
+    passedOver: [],
   });
-  expect(ranked).toEqual([
-    { family: 'qwen', source, port, token: TOKEN, pid: PID, roots: [workspace] },
-  ]);
 });
 
 test('keeps a token that only the variables know as a second try', async () => {
