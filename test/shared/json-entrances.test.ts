@@ -16,6 +16,7 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'worker/follow/fold-answer.ts': 'what the conversation sends to the Worker',
   'worker/openai/stream.ts': 'what the conversation sends to the Worker',
   'worker/conversation/reading/requests.ts': 'what the Worker writes for the conversation',
+  'worker/api/answers.ts': 'what the conversations answer to the Worker',
   'worker/api/export.ts': 'what the conversation answers to the Worker',
   'machine/lock.ts': "the machine's own file; a schema takes only flat fields",
   'bridge/tunnel/journal-entries.ts': 'calls and results that were parsed within the bound',
