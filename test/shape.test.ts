@@ -66,6 +66,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/admission/shell', 'bridge/failure.ts', 'bridge/lanes.ts'],
     ...['bridge/log.ts', 'bridge/tools', 'bridge/workspace', 'node:', 'zod'],
   ],
+  'bridge/ide/companion': [
+    ...['shared', 'machine', 'bridge/log.ts', '@modelcontextprotocol/sdk', 'node:', 'zod'],
+  ],
   'bridge/mcp': [
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/terminal'],
     ...['bridge/tools', '@modelcontextprotocol/sdk', 'node:', 'zod'],
@@ -136,6 +139,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'shared',
       'machine',
       'bridge/admission',
+      'bridge/ide/companion',
       'bridge/ide/discovery',
       'bridge/ide/probe.ts',
       'bridge/mcp',

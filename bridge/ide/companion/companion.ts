@@ -1,0 +1,181 @@
+/**
+ * The companion: an MCP server that Gemini CLI and Qwen Code connect to as their IDE. An editor plugin is built on this
+ * file alone; docs/companion.md shows one.
+ */
+import { randomBytes } from 'node:crypto';
+import { homedir, tmpdir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { LocalError } from '../../../machine/local-error.ts';
+import { EditorContext, toContextUpdate } from './context.ts';
+import {
+  type Announcement,
+  DiscoveryFiles,
+  type DiscoveryPlace,
+  type Family,
+  variablesOf,
+} from './discovery.ts';
+import { type FrontDoor, openFrontDoor, Refusal, type Visit } from './front-door.ts';
+import { COMPANION_LIMITS } from './limits.ts';
+import { type Guest, Session, type SessionOptions } from './session.ts';
+
+export interface CompanionOptions {
+  /** The absolute folders that are open. A CLI connects that runs in one of them, or below it. */
+  readonly roots: readonly string[];
+  /** `name` is short and in lower case, `displayName` is for people. */
+  readonly ide: { readonly name: string; readonly displayName: string };
+  /**
+   * Shows a proposed file to a person, and resolves with the answer. Never rejects. The signal aborts when the CLI
+   * closes the diff, when it has left, and when the companion ends: the promise then resolves within a second, accepted
+   * with the content as it stands in the view, or rejected.
+   */
+  readonly onDiff: SessionOptions['onDiff'];
+  /** A CLI has connected, or has left. */
+  readonly onGuest?: (guest: Guest, change: 'came' | 'left') => void;
+  /** By default the places where the CLIs of this user look, and this process. */
+  readonly discovery?: Partial<DiscoveryPlace>;
+  /** Milliseconds that a CLI without an event stream stays. Default: 30 s. */
+  readonly streamlessMs?: number;
+}
+
+export class Companion {
+  readonly #options: CompanionOptions;
+  readonly #mcp: typeof import('./mcp-server.ts');
+  readonly #files: DiscoveryFiles;
+  readonly #tokens = { gemini: newToken(), qwen: newToken() };
+  readonly #sessions = new Map<string, Session>();
+  #roots: readonly string[];
+  #door: FrontDoor | undefined;
+  #context: EditorContext | undefined;
+  #telling: NodeJS.Timeout | undefined;
+  #hasClosed = false;
+
+  private constructor(options: CompanionOptions, mcp: typeof import('./mcp-server.ts')) {
+    this.#options = options;
+    this.#mcp = mcp;
+    this.#roots = checkRoots(options.roots);
+    this.#files = new DiscoveryFiles({ ...usualPlace(), ...options.discovery });
+  }
+
+  /**
+   * Listens on a free port of 127.0.0.1 and writes the discovery files.
+   * @throws {LocalError} if a root is no absolute path. Throws the system's error if it cannot listen.
+   */
+  static async start(options: CompanionOptions): Promise<Companion> {
+    const companion = new Companion(options, await import('./mcp-server.ts'));
+    const onVisit = (visit: Visit) => companion.#receive(visit);
+    companion.#door = await openFrontDoor({ tokens: companion.#tokens, onVisit });
+    companion.#files.announce(companion.#announcement);
+    return companion;
+  }
+
+  get port(): number {
+    return this.#door?.port ?? 0;
+  }
+
+  /** The variables for a shell that a CLI is started in. One of them is a key. */
+  get environment(): Readonly<Record<string, string>> {
+    return variablesOf(this.#announcement);
+  }
+
+  /** One sentence for each discovery file that could not be written. A CLI of that family needs the variables. */
+  get problems(): readonly string[] {
+    return this.#files.problems;
+  }
+
+  /** Path and text of each discovery file, so that a later process can remove what a killed one has left behind. */
+  get discoveryFiles(): Readonly<Record<string, string>> {
+    return this.#files.texts;
+  }
+
+  /**
+   * Tells the CLIs what is open in the editor, within 50 ms. Call it at each change of files, cursor or selection.
+   * @throws {ZodError} for a context that the CLIs would not accept.
+   */
+  contextChanged(context: EditorContext): void {
+    this.#context = EditorContext.parse(context);
+    this.#telling ??= setTimeout(() => {
+      this.#telling = undefined;
+      for (const session of this.#sessions.values()) session.tellContext();
+    }, COMPANION_LIMITS.contextDelayMs).unref();
+  }
+
+  /** The open folders have changed. A CLI that is connected stays. @throws {LocalError} as {@link Companion.start}. */
+  setRoots(roots: readonly string[]): void {
+    this.#roots = checkRoots(roots);
+    if (!this.#hasClosed) this.#files.announce(this.#announcement);
+  }
+
+  /** Removes the discovery files first, so that no CLI finds a server that is about to end. May be called twice. */
+  async close(): Promise<void> {
+    this.#hasClosed = true;
+    this.#files.remove();
+    clearTimeout(this.#telling);
+    await Promise.all([...this.#sessions.values()].map((session) => session.end()));
+    await this.#door?.close();
+  }
+
+  get #announcement(): Announcement {
+    return { port: this.port, tokens: this.#tokens, roots: this.#roots, ide: this.#options.ide };
+  }
+
+  async #receive(visit: Visit): Promise<Response> {
+    const { sessionId, request } = visit;
+    if (sessionId === undefined) return await this.#receiveNew(visit);
+    const session = this.#sessions.get(sessionId);
+    if (session === undefined || session.guest.family !== visit.family)
+      throw new Refusal(404, 'There is no such session: begin a new one.');
+    if (request.method !== 'DELETE') return await session.handle(visit);
+    await session.end();
+    return new Response(null, { status: 204 });
+  }
+
+  async #receiveNew(visit: Visit): Promise<Response> {
+    if (!this.#mcp.isInitializeRequest(visit.body))
+      throw new Refusal(400, 'Begin with initialize, and send its mcp-session-id from then on.');
+    await this.#makeRoom();
+    const session = await this.#newSession(visit.family);
+    const response = await session.handle(visit);
+    if (this.#hasClosed || !response.ok) {
+      await session.end();
+      return response;
+    }
+    this.#sessions.set(session.id, session);
+    this.#options.onGuest?.(session.guest, 'came');
+    return response;
+  }
+
+  #newSession(family: Family): Promise<Session> {
+    const { onDiff, onGuest, ide, streamlessMs = COMPANION_LIMITS.streamlessMs } = this.#options;
+    return Session.start({
+      ...{ family, onDiff, streamlessMs },
+      newProtocol: (options) => this.#mcp.newProtocol({ ...options, title: ide.displayName }),
+      context: () => this.#context && toContextUpdate(this.#context),
+      onEnd: (ended) => {
+        if (this.#sessions.delete(ended.id)) onGuest?.(ended.guest, 'left');
+      },
+    });
+  }
+
+  /** Ends the oldest session without an event stream, where there are too many. */
+  async #makeRoom(): Promise<void> {
+    if (this.#sessions.size < COMPANION_LIMITS.maxSessions) return;
+    const idle = [...this.#sessions.values()].find(({ hasStream }) => !hasStream);
+    if (idle === undefined) throw new Refusal(503, 'Too many programs are connected: end one.');
+    await idle.end();
+  }
+}
+
+function newToken(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+function usualPlace(): DiscoveryPlace {
+  const { QWEN_HOME: qwenFolder = join(homedir(), '.qwen') } = process.env;
+  return { qwenFolder, temporaryFolder: tmpdir(), processId: process.pid };
+}
+
+function checkRoots(roots: readonly string[]): readonly string[] {
+  const wrong = roots.find((root) => !isAbsolute(root));
+  if (wrong === undefined) return [...roots];
+  throw new LocalError('refused', `${wrong} is no absolute path.`);
+}

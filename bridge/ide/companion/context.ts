@@ -1,0 +1,69 @@
+/** What an editor has open, as the CLIs are told of it. Pure. */
+import { isAbsolute } from 'node:path';
+import * as z from 'zod';
+import { COMPANION_LIMITS } from './limits.ts';
+
+const Cursor = z.object({
+  /** Counted from 1. */
+  line: z.int().positive(),
+  /** UTF-16 units, counted from 1. */
+  character: z.int().positive(),
+});
+
+const OpenFile = z.object({
+  /** Of a file on the disk. */
+  path: z.string().refine(isAbsolute, 'it is no absolute path'),
+  /** When the file had the focus last. Milliseconds since 1970. */
+  timestamp: z.number().nonnegative(),
+  /** Whether it has the focus now. */
+  isActive: z.boolean().optional(),
+  cursor: Cursor.optional(),
+  selectedText: z.string().optional(),
+});
+type OpenFile = z.infer<typeof OpenFile>;
+
+/** What a person sees in the editor. A field that is not known is absent, and never null. */
+export const EditorContext = z.object({
+  openFiles: z.array(OpenFile),
+  /** Whether the person trusts the open folders. Absent: not known. */
+  isTrusted: z.boolean().optional(),
+});
+export type EditorContext = z.infer<typeof EditorContext>;
+
+/**
+ * The parameters of `ide/contextUpdate`: the newest files first, and cursor and selection of the active one only. The
+ * CLIs cut by the same rules, and disconnect for good when a field has a wrong type.
+ */
+export function toContextUpdate({ openFiles, isTrusted }: EditorContext) {
+  const newest = openFiles
+    .toSorted((one, other) => other.timestamp - one.timestamp)
+    .slice(0, COMPANION_LIMITS.maxOpenFiles);
+  return {
+    workspaceState: {
+      openFiles: newest.map((file, place) => (place === 0 ? activeFile(file) : otherFile(file))),
+      ...(isTrusted !== undefined && { isTrusted }),
+    },
+  };
+}
+
+function activeFile(file: OpenFile): OpenFile {
+  const { cursor, isActive, selectedText = '' } = file;
+  if (isActive !== true) return otherFile(file);
+  return {
+    ...otherFile(file),
+    isActive,
+    ...(cursor && { cursor }),
+    ...(selectedText !== '' && { selectedText: cut(selectedText) }),
+  };
+}
+
+function otherFile({ path, timestamp }: OpenFile): OpenFile {
+  return { path, timestamp };
+}
+
+/** Leaves no half of a surrogate pair at the end. */
+function cut(text: string): string {
+  const { maxSelectionChars } = COMPANION_LIMITS;
+  if (text.length <= maxSelectionChars) return text;
+  return text.slice(0, maxSelectionChars).replace(/[\uD800-\uDBFF]$/, '');
+}

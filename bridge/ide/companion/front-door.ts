@@ -1,0 +1,190 @@
+/** The companion's HTTP server: lets in only who holds a key, and reads only what is bounded. */
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { parseJson } from '../../../shared/json.ts';
+import type { Family } from './discovery.ts';
+import { COMPANION_LIMITS } from './limits.ts';
+
+/** A request that has passed the door. */
+export interface Visit {
+  readonly family: Family;
+  readonly sessionId: string | undefined;
+  /** The method and the headers of the protocol, without a body. */
+  readonly request: Request;
+  /** The JSON of a POST. */
+  readonly body: unknown;
+  /** Aborts when the connection has ended. */
+  readonly gone: AbortSignal;
+}
+
+export interface FrontDoorOptions {
+  readonly tokens: Readonly<Record<Family, string>>;
+  /** May throw a {@link Refusal}. */
+  readonly onVisit: (visit: Visit) => Promise<Response>;
+}
+
+/** An answer that refuses a request. The message is for a person who looks for the reason. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+export interface FrontDoor {
+  readonly port: number;
+  /** Ends every connection. */
+  close(): Promise<void>;
+}
+
+/** Listens on a free port of 127.0.0.1. */
+export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoor> {
+  const { requestMs, maxConnections } = COMPANION_LIMITS;
+  const server = createServer({ requestTimeout: requestMs });
+  server.maxConnections = maxConnections;
+  const port = await listen(server);
+  const hosts = new Set(HOSTS.map((name) => `${name}:${port}`));
+  server.on('request', (request, response) => {
+    void answer(request, response, { ...options, hosts });
+  });
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** By these names a program on this machine, or in a container on it, reaches the server. A web page uses its own. */
+const HOSTS = ['127.0.0.1', 'localhost', 'host.docker.internal'];
+
+type Door = FrontDoorOptions & { readonly hosts: ReadonlySet<string> };
+
+async function answer(
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  door: Door,
+): Promise<void> {
+  const leaving = new AbortController();
+  outgoing.once('close', () => leaving.abort()).on('error', () => {});
+  try {
+    const family = admit(incoming, door);
+    const body = incoming.method === 'POST' ? await readBody(incoming) : undefined;
+    const visit = { family, body, gone: leaving.signal, ...protocolOf(incoming) };
+    await pass(await door.onVisit(visit), outgoing);
+  } catch (error) {
+    refuse(outgoing, error instanceof Refusal ? error : FAILED);
+  }
+}
+
+const FAILED = new Refusal(500, 'The companion could not answer this request.');
+
+/** Looks at the head of a request only. */
+function admit({ headers, url = '', method = '' }: IncomingMessage, door: Door): Family {
+  if (!door.hosts.has((headers.host ?? '').toLowerCase()))
+    throw new Refusal(403, 'This server has another name: use 127.0.0.1.');
+  if (headers.origin !== undefined) throw new Refusal(403, 'Web pages may not use this server.');
+  if (url.split('?', 1)[0] !== '/mcp') throw new Refusal(404, 'There is only /mcp.');
+  if (!METHODS.includes(method)) throw new Refusal(405, `Use one of ${METHODS.join(', ')}.`);
+  const family = familyOf(headers.authorization ?? '', door.tokens);
+  if (family === undefined)
+    throw new Refusal(401, 'Send the token of the discovery file as a bearer token.');
+  return family;
+}
+
+const METHODS = ['GET', 'POST', 'DELETE'];
+
+/** Compares with every token, and in constant time: how long it takes says nothing of them. */
+function familyOf(authorization: string, tokens: FrontDoorOptions['tokens']): Family | undefined {
+  const given = digestOf(/^Bearer (.+)$/i.exec(authorization)?.[1] ?? '');
+  const [isGemini, isQwen] = [tokens.gemini, tokens.qwen].map((token) =>
+    timingSafeEqual(given, digestOf(token)),
+  );
+  if (isGemini) return 'gemini';
+  return isQwen ? 'qwen' : undefined;
+}
+
+function digestOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+async function readBody(incoming: IncomingMessage): Promise<unknown> {
+  const { maxBodyBytes } = COMPANION_LIMITS;
+  const tooLarge = new Refusal(413, `A request has at most ${maxBodyBytes} bytes.`);
+  if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of incoming) {
+    bytes += chunk.length;
+    if (bytes > maxBodyBytes) throw tooLarge;
+    chunks.push(chunk);
+  }
+  try {
+    return parseJson(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    throw new Refusal(400, 'The body is no JSON.');
+  }
+}
+
+function protocolOf({
+  headers,
+  method = '',
+}: IncomingMessage): Pick<Visit, 'request' | 'sessionId'> {
+  const kept = new Headers();
+  for (const name of PROTOCOL_HEADERS) {
+    const value = headers[name];
+    if (typeof value === 'string') kept.set(name, value);
+  }
+  return {
+    sessionId: kept.get('mcp-session-id') ?? undefined,
+    request: new Request('http://127.0.0.1/mcp', { method, headers: kept }),
+  };
+}
+
+const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
+
+/** A client that does not read is cut off: what it does not take would fill the memory. */
+async function pass(response: Response, outgoing: ServerResponse): Promise<void> {
+  outgoing.writeHead(response.status, Object.fromEntries(response.headers));
+  if (response.body === null) return void outgoing.end();
+  outgoing.flushHeaders();
+  const reader = response.body.getReader();
+  outgoing.once('close', () => void reader.cancel().catch(() => {}));
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    outgoing.write(value);
+    if (outgoing.writableLength > COMPANION_LIMITS.maxUnreadBytes) outgoing.destroy();
+  }
+  outgoing.end();
+}
+
+/** The body of a request that is refused is not read. */
+function refuse(outgoing: ServerResponse, { status, message }: Refusal): void {
+  if (outgoing.headersSent) return void outgoing.destroy();
+  const error = { code: SERVER_ERROR, message };
+  outgoing.writeHead(status, {
+    'content-type': 'application/json',
+    connection: 'close',
+    ...(status === 405 && { allow: METHODS.join(', ') }),
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+  });
+  outgoing.end(JSON.stringify({ jsonrpc: '2.0', error, id: null }));
+}
+
+/** Of JSON-RPC: an error of the server's own. */
+const SERVER_ERROR = -32_000;
+
+async function listen(server: Server): Promise<number> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(0, '127.0.0.1', resolve);
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('The server has no port.');
+  return address.port;
+}

@@ -1,0 +1,162 @@
+/** One session: a CLI that is connected, its event stream, and its diffs. */
+import { randomUUID } from 'node:crypto';
+import { printableLine } from '../../../shared/plain-sight.ts';
+import { type DiffOutcome, OpenDiffs } from './diffs.ts';
+import type { Family } from './discovery.ts';
+import type { Visit } from './front-door.ts';
+import { COMPANION_LIMITS } from './limits.ts';
+import type { Protocol, ProtocolOptions } from './mcp-server.ts';
+
+/** A CLI that is connected. */
+export interface Guest {
+  /** A UUID, another one for each session. */
+  readonly id: string;
+  /** Whose discovery file the CLI has read. */
+  readonly family: Family;
+  /** Its name and version for people, in one line. The CLI gives them itself: they prove nothing. */
+  readonly program: string;
+}
+
+/** A proposed file, and who proposes it. */
+export interface ProposedDiff {
+  /** As the guest has written it: unchecked, and perhaps outside the open folders. */
+  readonly filePath: string;
+  readonly newContent: string;
+  readonly guest: Guest;
+}
+
+export interface SessionOptions {
+  readonly family: Family;
+  readonly newProtocol: (
+    options: Pick<ProtocolOptions, 'sessionId' | 'tools'>,
+  ) => Promise<Protocol>;
+  readonly onDiff: (diff: ProposedDiff, signal: AbortSignal) => Promise<DiffOutcome>;
+  /** The parameters of `ide/contextUpdate`, as they are now; undefined while the editor has told none. */
+  readonly context: () => Record<string, unknown> | undefined;
+  /** Milliseconds that the session lives without an event stream. */
+  readonly streamlessMs: number;
+  /** Called once, when the session has ended. */
+  readonly onEnd: (session: Session) => void;
+}
+
+type Message = readonly [method: string, params?: Record<string, unknown>];
+
+export class Session {
+  readonly id = randomUUID();
+  readonly #options: SessionOptions;
+  readonly #diffs: OpenDiffs;
+  #protocol: Protocol | undefined;
+  /** Of the request that opened the event stream. */
+  #stream: AbortSignal | undefined;
+  /** The context that the stream has told last, as JSON. */
+  #toldContext = '';
+  /** Answers of people that came while there was no stream. */
+  #unsent: Message[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #hasEnded = false;
+
+  private constructor(options: SessionOptions) {
+    this.#options = options;
+    this.#diffs = new OpenDiffs(
+      (diff, signal) => options.onDiff({ ...diff, guest: this.guest }, signal),
+      (filePath, outcome) => this.#tellOutcome(filePath, outcome),
+    );
+  }
+
+  static async start(options: SessionOptions): Promise<Session> {
+    const session = new Session(options);
+    session.#protocol = await options.newProtocol({ sessionId: session.id, tools: session.#diffs });
+    session.#stayAwhile();
+    return session;
+  }
+
+  get guest(): Guest {
+    const { family } = this.#options;
+    return { id: this.id, family, program: programOf(family, this.#protocol?.client) };
+  }
+
+  get hasStream(): boolean {
+    return this.#stream !== undefined;
+  }
+
+  async handle({ request, body, gone }: Visit): Promise<Response> {
+    const protocol = this.#protocol;
+    if (protocol === undefined) throw new Error('The session has not started.');
+    if (!this.hasStream) this.#stayAwhile();
+    if (request.method !== 'GET') return await protocol.handle(request, body);
+    protocol.endStream();
+    const response = await protocol.handle(request, body);
+    if (response.ok) this.#openStream(gone);
+    return response;
+  }
+
+  /**
+   * Tells the guest what the editor has open now, if its stream has not told it. Without an event stream, the next
+   * stream begins with it.
+   */
+  tellContext(): void {
+    const context = this.#options.context();
+    const text = JSON.stringify(context);
+    if (context === undefined || !this.hasStream || text === this.#toldContext) return;
+    this.#toldContext = text;
+    this.#send('ide/contextUpdate', context);
+  }
+
+  /** Closes its diffs and its stream. May be called twice. */
+  async end(): Promise<void> {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    clearTimeout(this.#timer);
+    this.#diffs.end();
+    this.#options.onEnd(this);
+    await this.#protocol?.close();
+  }
+
+  #openStream(gone: AbortSignal): void {
+    this.#stream = gone;
+    gone.addEventListener('abort', () => this.#loseStream(gone), { once: true });
+    if (gone.aborted) return this.#loseStream(gone);
+    clearTimeout(this.#timer);
+    this.#timer = setInterval(() => this.#send('ping'), COMPANION_LIMITS.pingMs).unref();
+    this.#toldContext = '';
+    this.tellContext();
+    for (const message of this.#unsent.splice(0)) this.#send(...message);
+  }
+
+  #loseStream(gone: AbortSignal): void {
+    if (this.#stream !== gone) return;
+    this.#stream = undefined;
+    this.#stayAwhile();
+  }
+
+  #stayAwhile(): void {
+    clearTimeout(this.#timer);
+    if (this.#hasEnded) return;
+    this.#timer = setTimeout(() => void this.end(), this.#options.streamlessMs).unref();
+  }
+
+  #tellOutcome(filePath: string, outcome: DiffOutcome): void {
+    const message: Message =
+      outcome.decision === 'accepted'
+        ? ['ide/diffAccepted', { filePath, content: outcome.content }]
+        : ['ide/diffRejected', { filePath }];
+    if (this.hasStream) this.#send(...message);
+    else this.#unsent.push(message);
+  }
+
+  /** A stream that has just ended takes nothing: its guest opens a new one, or leaves. */
+  #send(...[method, params]: Message): void {
+    this.#protocol?.notify(method, params).catch(() => {});
+  }
+}
+
+/** Both CLIs call themselves by the name of their transport. Qwen Code always gives the version 1.0.0. */
+function programOf(family: Family, client: Protocol['client']): string {
+  const { name, version } = client ?? { name: TRANSPORT_NAME, version: '' };
+  const own = name === TRANSPORT_NAME ? KNOWN_PROGRAMS[family] : name;
+  const isTold = name !== TRANSPORT_NAME || family === 'gemini';
+  return printableLine(isTold ? `${own} ${version}` : own, COMPANION_LIMITS.maxProgramChars);
+}
+
+const TRANSPORT_NAME = 'streamable-http-client';
+const KNOWN_PROGRAMS = { gemini: 'Gemini CLI', qwen: 'Qwen Code' } as const;
