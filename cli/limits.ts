@@ -25,6 +25,9 @@ export const CLI_LIMITS = {
   cancelMs: 2 * SECOND,
   /** Between two checks whether an offline bridge is back. */
   bridgeLookMs: 2 * SECOND,
+  /** How long `companion on` waits for the bridge, which looks at the setting every two seconds; and how often it looks. */
+  companionMs: 5 * SECOND,
+  companionLookMs: 100,
   /** If fewer columns than these are left for titles, a list leaves out the times. */
   minTitleColumns: 16,
   /** Companions of editors that `ide` tries: more windows than people have open on one folder. */

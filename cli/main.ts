@@ -12,6 +12,7 @@ import { registerChat } from './chat/command.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
 import { registerCheck } from './setup/check.ts';
+import { registerCompanion } from './setup/companion.ts';
 import { registerConnect } from './setup/connect.ts';
 import { registerIde } from './setup/ide.ts';
 import { registerMcp } from './setup/mcp.ts';
@@ -68,6 +69,7 @@ function newProgram(programs: Programs): Command {
   registerToken(program);
   registerMcp(program);
   registerIde(program);
+  registerCompanion(program);
   registerQuarantine(program);
   registerCheck(program);
   return program;

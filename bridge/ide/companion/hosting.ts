@@ -1,0 +1,137 @@
+/** Runs the companion of a bridge, as long as its owner has turned it on. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { logLine, logTrouble } from '../../log.ts';
+import { Companion, type CompanionOptions } from './companion.ts';
+import type { EditorContext } from './context.ts';
+import { removeLeftover } from './discovery.ts';
+import { COMPANION_LIMITS } from './limits.ts';
+import {
+  claimCompanion,
+  readEnabled,
+  readRunning,
+  removeRunning,
+  writeRunning,
+} from './setting.ts';
+
+export interface CompanionPlace
+  extends Pick<CompanionOptions, 'onDiff' | 'onGuest' | 'discovery' | 'streamlessMs'> {
+  readonly stateDir: string;
+  /** Of the workspace, absolute. */
+  readonly root: string;
+}
+
+const DRAWBRIDGE = { name: 'drawbridge', displayName: 'Drawbridge' };
+
+/** Runs until {@link end}. A companion that cannot start is tried again; the bridge does not wait for it. */
+export class CompanionHost {
+  readonly #place: CompanionPlace;
+  readonly #ended = new AbortController();
+  readonly #claim: Disposable | undefined;
+  readonly #watching: Promise<void>;
+  #running: { readonly companion: Companion; readonly startedAt: string } | undefined;
+  #context: EditorContext | undefined;
+  /** What was written last. */
+  #published = '';
+  #told = '';
+
+  constructor(place: CompanionPlace) {
+    this.#place = place;
+    this.#claim = claimOf(place.stateDir);
+    this.#watching = this.#watch();
+  }
+
+  /** The editor's context, for each CLI that is connected now or later. @throws {ZodError} if a CLI would refuse it. */
+  contextChanged(context: EditorContext): void {
+    this.#running?.companion.contextChanged(context);
+    this.#context = context;
+  }
+
+  /** Ends the companion. Resolves when its files and its port are gone. */
+  async end(): Promise<void> {
+    this.#ended.abort();
+    await this.#watching;
+    await this.#stop();
+    this.#claim?.[Symbol.dispose]();
+  }
+
+  async #watch(): Promise<void> {
+    const { signal } = this.#ended;
+    await removeLeftovers(this.#place.stateDir);
+    while (!signal.aborted) {
+      await this.#look().catch((error: unknown) => this.#tell(error));
+      await sleep(COMPANION_LIMITS.watchMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  async #look(): Promise<void> {
+    const isWanted = await readEnabled(this.#place.stateDir);
+    if (this.#ended.signal.aborted) return;
+    if (!isWanted) return await this.#stop();
+    if (this.#running === undefined) await this.#start();
+    this.#publish();
+    this.#told = '';
+  }
+
+  async #start(): Promise<void> {
+    const { root, stateDir: _, onGuest, ...options } = this.#place;
+    const companion = await Companion.start({
+      ...{ ...options, ide: DRAWBRIDGE, roots: [root] },
+      onGuest: (guest, change) => {
+        const what = change === 'came' ? 'has connected to' : 'has left';
+        logLine(`${guest.program} ${what} the companion.`);
+        onGuest?.(guest, change);
+      },
+    });
+    if (this.#context) companion.contextChanged(this.#context);
+    this.#running = { companion, startedAt: new Date().toISOString() };
+    logLine(`The companion serves Gemini CLI and Qwen Code at port ${companion.port}.`);
+    for (const problem of companion.problems) logLine(problem);
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#running === undefined) return;
+    const { companion } = this.#running;
+    this.#running = undefined;
+    this.#published = '';
+    removeRunning(this.#place.stateDir);
+    await companion.close();
+    logLine('The companion has ended.');
+  }
+
+  /** Writes how to reach the companion, where that has changed. */
+  #publish(): void {
+    if (this.#running === undefined) return;
+    const { companion, startedAt } = this.#running;
+    const { port, environment: variables, discoveryFiles, problems } = companion;
+    const running = { port, startedAt, variables, discoveryFiles, problems: [...problems] };
+    const text = JSON.stringify(running);
+    if (text === this.#published) return;
+    writeRunning(this.#place.stateDir, running);
+    this.#published = text;
+  }
+
+  /** The same trouble once. */
+  #tell(error: unknown): void {
+    const text = error instanceof Error ? error.message : String(error);
+    if (text !== this.#told) logTrouble('The companion', text);
+    this.#told = text;
+  }
+}
+
+/** Without the lock, `drawbridge companion` says that no bridge runs. The companion works. */
+function claimOf(stateDir: string): Disposable | undefined {
+  try {
+    const claim = claimCompanion(stateDir);
+    return claim.isTaken ? claim : undefined;
+  } catch (error) {
+    logTrouble('The companion could not take its lock', error);
+    return undefined;
+  }
+}
+
+/** Of a bridge that was killed. A CLI would try the port of such a file, where another program may answer now. */
+async function removeLeftovers(stateDir: string): Promise<void> {
+  const left = await readRunning(stateDir).catch(() => undefined);
+  if (left) removeLeftover(left.discoveryFiles);
+  removeRunning(stateDir);
+}

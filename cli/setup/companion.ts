@@ -1,0 +1,110 @@
+/** `drawbridge companion`: lets Gemini CLI and Qwen Code connect to the bridge as their IDE. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Command } from 'commander';
+import type { RunningCompanion } from '../../bridge/ide/companion/setting.ts';
+import { locateState } from '../../local/state/folder.ts';
+import { openState } from '../../local/state/state.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { inOneLine } from '../../shared/plain-sight.ts';
+import { CLI_LIMITS } from '../limits.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
+import { EXIT_HELP } from '../terminal/exit-codes.ts';
+import { commandLine, ownCommand } from '../terminal/own-command.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+
+/** Without a subcommand it tells the state. */
+export function registerCompanion(program: Command): void {
+  const group = program
+    .command('companion')
+    .description('Let Gemini CLI and Qwen Code use the bridge as their IDE')
+    .addHelpText('after', `\nWithout a command it tells whether it is on.\n${EXIT_HELP}`);
+  const status = group
+    .command('status', { isDefault: true })
+    .description('Tell whether it is on, and how a CLI connects');
+  addLocationOptions(status).action(tellStatus);
+  const on = group.command('on').description('Turn it on, now and at each start of the bridge');
+  addLocationOptions(on).action(turnOn);
+  const off = group.command('off').description('Turn it off');
+  addLocationOptions(off).action(turnOff);
+  const env = group
+    .command('env')
+    .description('Print the variables for the shell of a CLI, for eval');
+  addLocationOptions(env).action(printVariables);
+}
+
+async function tellStatus(options: LocationOptions): Promise<void> {
+  const { readEnabled } = await import('../../bridge/ide/companion/setting.ts');
+  const stateDir = await locateState(await findLocation(options, 'kept'));
+  const terminal = openTerminal(process, process.env);
+  if (await readEnabled(stateDir)) return await tellOn(terminal, stateDir);
+  const turnsOn = ownCommand('companion', 'on');
+  terminal.writeOut(`The companion is off. \`${turnsOn}\` turns it on.\n`);
+}
+
+async function turnOn(options: LocationOptions): Promise<void> {
+  const { isBridgeRunning, writeEnabled } = await import('../../bridge/ide/companion/setting.ts');
+  // A state folder that has never been used must become a whole one.
+  const { dir } = await openState(await findLocation(options, 'kept'));
+  writeEnabled(dir, true);
+  if (isBridgeRunning(dir)) await waitForCompanion(dir);
+  await tellOn(openTerminal(process, process.env), dir);
+}
+
+async function turnOff(options: LocationOptions): Promise<void> {
+  const { writeEnabled } = await import('../../bridge/ide/companion/setting.ts');
+  const { dir } = await openState(await findLocation(options, 'kept'));
+  writeEnabled(dir, false);
+  openTerminal(process, process.env).writeOut('The companion is off.\n');
+}
+
+async function printVariables(options: LocationOptions): Promise<void> {
+  const { isBridgeRunning, readEnabled } = await import('../../bridge/ide/companion/setting.ts');
+  const stateDir = await locateState(await findLocation(options, 'kept'));
+  const running = await findRunning(stateDir);
+  if (running) return void process.stdout.write(exportsOf(running.variables));
+  const turnsOn = `The companion is off: \`${ownCommand('companion', 'on')}\` turns it on.`;
+  if (!(await readEnabled(stateDir))) throw new LocalError('refused', turnsOn);
+  throw new LocalError('refused', isBridgeRunning(stateDir) ? NOT_STARTED : NO_BRIDGE);
+}
+
+/** For a shell: `eval "$(drawbridge companion env)"`. */
+function exportsOf(variables: RunningCompanion['variables']): string {
+  return Object.entries(variables)
+    .map(([name, value]) => `export ${commandLine([`${name}=${value}`])}\n`)
+    .join('');
+}
+
+async function tellOn({ writeOut }: Terminal, stateDir: string): Promise<void> {
+  const { isBridgeRunning } = await import('../../bridge/ide/companion/setting.ts');
+  const running = await findRunning(stateDir);
+  if (running === undefined)
+    return writeOut(
+      `The companion is on. ${isBridgeRunning(stateDir) ? NOT_STARTED : NO_BRIDGE}\n`,
+    );
+  writeOut(`The companion is on, at port ${running.port}. ${HOW_TO_CONNECT}\n`);
+  for (const problem of running.problems) writeOut(`${inOneLine(problem)}\n`);
+  const printsThem = ownCommand('companion', 'env');
+  writeOut(`If a CLI finds another editor, first type in its shell: eval "$(${printsThem})"\n`);
+}
+
+const HOW_TO_CONNECT =
+  'Start Gemini CLI or Qwen Code in the workspace, and type /ide enable there.';
+const NO_BRIDGE = 'It starts with the bridge: none runs for this workspace.';
+const NOT_STARTED = 'The bridge has not started it yet: its log says why, if it stays so.';
+
+async function findRunning(stateDir: string): Promise<RunningCompanion | undefined> {
+  const { isBridgeRunning, readRunning } = await import('../../bridge/ide/companion/setting.ts');
+  return isBridgeRunning(stateDir) ? await readRunning(stateDir) : undefined;
+}
+
+async function waitForCompanion(stateDir: string): Promise<void> {
+  const { companionMs, companionLookMs } = CLI_LIMITS;
+  for (let waited = 0; waited < companionMs; waited += companionLookMs) {
+    if (await findRunning(stateDir)) return;
+    await sleep(companionLookMs);
+  }
+}

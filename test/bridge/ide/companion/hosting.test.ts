@@ -1,0 +1,98 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { CompanionHost } from '../../../../bridge/ide/companion/hosting.ts';
+import {
+  isBridgeRunning,
+  readRunning,
+  writeEnabled,
+  writeRunning,
+} from '../../../../bridge/ide/companion/setting.ts';
+import { temporaryFolder } from '../../../local/temporary-folder.ts';
+import { newPlace } from './companions.ts';
+
+/** Longer than the host takes to look at its setting. */
+const SEEN = { timeout: 15_000 };
+
+function newHost(stateDir = temporaryFolder()) {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const host = new CompanionHost({
+    ...{ stateDir, root: temporaryFolder(), discovery: newPlace() },
+    onDiff: async () => ({ decision: 'rejected' }),
+  });
+  onTestFinished(async () => {
+    await host.end();
+    log.mockRestore();
+  });
+  const lines = () => log.mock.calls.map(([line]) => String(line));
+  const running = () => vi.waitFor(async () => (await readRunning(stateDir)) ?? missing(), SEEN);
+  return { stateDir, host, lines, running, file: join(stateDir, 'companion-running.json') };
+}
+
+function missing(): never {
+  throw new Error('No companion runs.');
+}
+
+const answers = (port: number) =>
+  fetch(`http://127.0.0.1:${port}/mcp`).then(
+    ({ status }) => status,
+    () => 'nothing',
+  );
+
+it('follows the setting while it runs, and says in a private file how to connect', async () => {
+  const { stateDir, running, file, lines } = newHost();
+  expect(isBridgeRunning(stateDir)).toBe(true);
+  expect(existsSync(file)).toBe(false);
+  writeEnabled(stateDir, true);
+  const { port, variables, discoveryFiles, problems } = await running();
+  expect(statSync(file).mode & 0o077).toBe(0);
+  expect(await answers(port)).toBe(401);
+  expect(variables).toMatchObject({ GEMINI_CLI_IDE_SERVER_PORT: String(port) });
+  expect(Object.keys(discoveryFiles).every((path) => existsSync(path))).toBe(true);
+  expect(problems).toEqual([]);
+  writeEnabled(stateDir, false);
+  await vi.waitFor(() => expect(existsSync(file)).toBe(false), SEEN);
+  await vi.waitFor(async () => expect(await answers(port)).toBe('nothing'));
+  expect(Object.keys(discoveryFiles).some((path) => existsSync(path))).toBe(false);
+  expect(lines()).toEqual([
+    `The companion serves Gemini CLI and Qwen Code at port ${port}.`,
+    'The companion has ended.',
+  ]);
+});
+
+it('ends with its bridge: no file, no port, no claim', async () => {
+  const { stateDir, host, running, file } = newHost();
+  writeEnabled(stateDir, true);
+  const { port, discoveryFiles } = await running();
+  await host.end();
+  expect([file, ...Object.keys(discoveryFiles)].some((path) => existsSync(path))).toBe(false);
+  expect(await answers(port)).toBe('nothing');
+  expect(isBridgeRunning(stateDir)).toBe(false);
+});
+
+it('removes what a killed bridge has left behind, unless it was changed since', async () => {
+  const stateDir = temporaryFolder();
+  const [left, changed] = [join(stateDir, 'left.json'), join(stateDir, 'changed.json')];
+  writeFileSync(left, 'old');
+  writeFileSync(changed, 'new');
+  writeRunning(stateDir, {
+    ...{ port: 1, startedAt: new Date().toISOString(), variables: {}, problems: [] },
+    discoveryFiles: { [left]: 'old', [changed]: 'old' },
+  });
+  const { file } = newHost(stateDir);
+  await vi.waitFor(() => expect(existsSync(file)).toBe(false));
+  expect(existsSync(left)).toBe(false);
+  expect(readFileSync(changed, 'utf8')).toBe('new');
+});
+
+it('a setting that cannot be read is told once, and turns nothing on', async () => {
+  const stateDir = temporaryFolder();
+  writeFileSync(join(stateDir, 'companion.json'), '{"enabled": "yes"}');
+  const { lines, file, running } = newHost(stateDir);
+  await vi.waitFor(() => expect(lines()).toHaveLength(1), SEEN);
+  expect(lines()[0]).toContain('companion.json is damaged: remove it.');
+  expect(existsSync(file)).toBe(false);
+  writeEnabled(stateDir, true);
+  await running();
+  expect(lines()).toHaveLength(2);
+});
