@@ -68,11 +68,13 @@ function fileIn(folders: readonly string[], name: string, content: object): Disc
   return { folders, path: join(folders.at(-1) ?? '', name), text: `${JSON.stringify(content)}\n` };
 }
 
-/** Gemini CLI splits the list first and decodes each path then. */
+/**
+ * Gemini CLI splits the list first, and decodes each path then. It decodes its own folder in the same way, so a percent
+ * sign stays as it is.
+ */
 function geminiRoots(roots: readonly string[]): string {
-  const encode = (root: string) =>
-    root.replaceAll('%', '%25').replaceAll(delimiter, encodeURIComponent);
-  return roots.map(encode).join(delimiter);
+  const encoded = encodeURIComponent(delimiter);
+  return roots.map((root) => root.replaceAll(delimiter, encoded)).join(delimiter);
 }
 
 /** Qwen Code decodes nothing, but takes an array. */
