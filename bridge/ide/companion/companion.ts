@@ -77,7 +77,10 @@ export class Companion {
     return variablesOf(this.#announcement);
   }
 
-  /** One sentence for each discovery file that could not be written. A CLI of that family needs the variables. */
+  /**
+   * One sentence for each discovery file that could not be written. Gemini CLI can then connect by the variables only,
+   * and Qwen Code not at all.
+   */
   get problems(): readonly string[] {
     return this.#files.problems;
   }
@@ -99,10 +102,14 @@ export class Companion {
     }, COMPANION_LIMITS.contextDelayMs).unref();
   }
 
-  /** The open folders have changed. A CLI that is connected stays. @throws {LocalError} as {@link Companion.start}. */
+  /**
+   * Tells which folders are open now. A CLI that is connected stays, and the same folders again cost nothing.
+   * @throws {LocalError} as {@link Companion.start}.
+   */
   setRoots(roots: readonly string[]): void {
+    const isSame = roots.join('\0') === this.#roots.join('\0');
     this.#roots = checkRoots(roots);
-    if (!this.#hasClosed) this.#files.announce(this.#announcement);
+    if (!isSame && !this.#hasClosed) this.#files.announce(this.#announcement);
   }
 
   /** Removes the discovery files first, so that no CLI finds a server that is about to end. May be called twice. */

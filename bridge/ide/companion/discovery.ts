@@ -94,7 +94,7 @@ export class DiscoveryFiles {
     this.#place = place;
   }
 
-  /** One sentence for each file that could not be written. The CLI of such a file needs the variables. */
+  /** One sentence for each file that could not be written. */
   get problems(): readonly string[] {
     return [...this.#problems.values()];
   }
