@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import type { Family } from '../../bridge/ide/companion/discovery.ts';
 import { newDeferred } from '../../machine/deferred.ts';
-import { startCompanion } from '../bridge/ide/companion/companions.ts';
+import { newPlace, startCompanion } from '../bridge/ide/companion/companions.ts';
 import { type ForeignPackages, installPackages } from './foreign-packages.ts';
 
 const GEMINI = '@google/gemini-cli-core';
@@ -39,7 +39,11 @@ const CLIS: readonly Cli[] = [
 type Started = Awaited<ReturnType<typeof startCompanion>>;
 
 /** Starts a CLI in a folder below the companion's root, with no variable that would lead it there. */
-async function startCli(modules: readonly string[], { discovery, root }: Started) {
+async function startCli(
+  modules: readonly string[],
+  { discovery, root }: Pick<Started, 'discovery' | 'root'>,
+  variables: Readonly<Record<string, string>> = {},
+) {
   const cwd = join(root, 'below');
   mkdirSync(cwd, { recursive: true });
   const child = fork(join(import.meta.dirname, 'ide-cli.ts'), [...modules], {
@@ -50,6 +54,7 @@ async function startCli(modules: readonly string[], { discovery, root }: Started
       TMPDIR: discovery.temporaryFolder,
       // In a container, Gemini CLI looks for its editor outside of it, unless this is set.
       REMOTE_CONTAINERS: 'true',
+      ...variables,
     },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
@@ -117,6 +122,15 @@ describe.each(CLIS)('the IDE client of $package $version', (cli) => {
     expect(await run('status')).toMatchObject({ status: 'connected' });
     expect(await run('canDiff')).toBe(true);
     expect(guests).toEqual([expect.stringMatching(`^${cli.program}.* came$`)]);
+  });
+
+  const isByVariables = cli.family === 'gemini';
+  row(isByVariables ? 'connects by the variables alone' : 'needs its file', async () => {
+    const started = await startCompanion();
+    const variables = { ...started.companion.environment, TERM_PROGRAM: 'vscode' };
+    const { run } = await startCli(modules, { ...started, discovery: newPlace() }, variables);
+    const status = isByVariables ? 'connected' : 'disconnected';
+    expect(await run('status')).toMatchObject({ status });
   });
 
   row('has the context at once, and its changes', async () => {

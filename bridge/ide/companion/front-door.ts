@@ -50,6 +50,8 @@ export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoo
   server.on('request', (request, response) => {
     void answer(request, response, { ...options, hosts });
   });
+  // A connection that cannot be accepted, for example without free file handles, must not end the process.
+  server.on('error', () => {});
   return {
     port,
     close: () =>

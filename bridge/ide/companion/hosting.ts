@@ -56,9 +56,9 @@ export class CompanionHost {
 
   async #watch(): Promise<void> {
     const { signal } = this.#ended;
-    await removeLeftovers(this.#place.stateDir);
+    await this.#try(() => removeLeftovers(this.#place.stateDir));
     while (!signal.aborted) {
-      await this.#look().catch((error: unknown) => this.#tell(error));
+      await this.#try(() => this.#look());
       await sleep(COMPANION_LIMITS.watchMs, undefined, { signal }).catch(() => {});
     }
   }
@@ -69,7 +69,6 @@ export class CompanionHost {
     if (!isWanted) return await this.#stop();
     if (this.#running === undefined) await this.#start();
     this.#publish();
-    this.#told = '';
   }
 
   async #start(): Promise<void> {
@@ -93,7 +92,7 @@ export class CompanionHost {
     const { companion } = this.#running;
     this.#running = undefined;
     this.#published = '';
-    removeRunning(this.#place.stateDir);
+    await this.#try(async () => removeRunning(this.#place.stateDir));
     await companion.close();
     logLine('The companion has ended.');
   }
@@ -110,11 +109,16 @@ export class CompanionHost {
     this.#published = text;
   }
 
-  /** The same trouble once. */
-  #tell(error: unknown): void {
-    const text = error instanceof Error ? error.message : String(error);
-    if (text !== this.#told) logTrouble('The companion', text);
-    this.#told = text;
+  /** What fails is told, the same trouble once: the disk may be full, or the folder read-only. */
+  async #try(step: () => Promise<void>): Promise<void> {
+    try {
+      await step();
+      this.#told = '';
+    } catch (error) {
+      const text = error instanceof Error ? error.message : String(error);
+      if (text !== this.#told) logTrouble('The companion', text);
+      this.#told = text;
+    }
   }
 }
 

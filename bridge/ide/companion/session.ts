@@ -86,7 +86,7 @@ export class Session {
     if (request.method !== 'GET') return await protocol.handle(request, body);
     protocol.endStream();
     const response = await protocol.handle(request, body);
-    if (response.ok) this.#openStream(gone);
+    if (response.ok && !this.#hasEnded) this.#openStream(gone);
     return response;
   }
 

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { CompanionHost } from '../../../../bridge/ide/companion/hosting.ts';
@@ -95,4 +95,16 @@ it('a setting that cannot be read is told once, and turns nothing on', async () 
   writeEnabled(stateDir, true);
   await running();
   expect(lines()).toHaveLength(2);
+});
+
+it('a state folder that is gone is told, and ends nothing', async () => {
+  const stateDir = temporaryFolder();
+  const { lines, host, running } = newHost(stateDir);
+  writeEnabled(stateDir, true);
+  const { port } = await running();
+  rmSync(stateDir, { recursive: true });
+  writeFileSync(stateDir, '');
+  await vi.waitFor(() => expect(lines().at(-1)).toContain('The companion: '), SEEN);
+  await host.end();
+  expect(await answers(port)).toBe('nothing');
 });
