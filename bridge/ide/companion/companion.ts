@@ -25,8 +25,8 @@ export interface CompanionOptions {
   readonly ide: { readonly name: string; readonly displayName: string };
   /**
    * Shows a proposed file to a person, and resolves with the answer. Never rejects. The signal aborts when the CLI
-   * closes the diff, when it has left, and when the companion ends: the promise then resolves within a second, accepted
-   * with the content as it stands in the view, or rejected.
+   * closes the diff, when it has left, and when the companion ends. The promise then resolves at once: accepted with the
+   * content as it stands in the view, or rejected. A CLI that closes the diff waits for that, up to a second.
    */
   readonly onDiff: SessionOptions['onDiff'];
   /** A CLI has connected, or has left. */
