@@ -177,7 +177,8 @@ function newToken(): string {
 }
 
 function usualPlace(): DiscoveryPlace {
-  const { QWEN_HOME: qwenFolder = join(homedir(), '.qwen') } = process.env;
+  const { QWEN_HOME = '' } = process.env;
+  const qwenFolder = isAbsolute(QWEN_HOME) ? QWEN_HOME : join(homedir(), '.qwen');
   return { qwenFolder, temporaryFolder: tmpdir(), processId: process.pid };
 }
 

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { Companion } from '../../../../bridge/ide/companion/companion.ts';
 import { removeLeftover } from '../../../../bridge/ide/companion/discovery.ts';
 import { connect, newPlace, startCompanion, tokenOf } from './companions.ts';
 
@@ -141,3 +142,27 @@ it('without a home folder there is no lock, and it says so', async () => {
   const { companion } = await startCompanion({ discovery });
   expect(companion.problems).toEqual([expect.stringContaining('/no/such/home does not exist.')]);
 });
+
+it.each(['', 'relative', 'absolute'])(
+  'writes where the CLIs of this user look, with a QWEN_HOME that is %j',
+  async (kind) => {
+    const { qwenFolder, temporaryFolder } = newPlace();
+    const home = dirname(qwenFolder);
+    const qwenHome = kind === 'absolute' ? join(home, 'elsewhere') : kind;
+    const environment = { HOME: home, TMPDIR: temporaryFolder, QWEN_HOME: qwenHome };
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const companion = await Companion.start({
+      ...{ roots: [], ide: { name: 'vim', displayName: 'Vim' } },
+      onDiff: async () => ({ decision: 'rejected' }),
+    });
+    onTestFinished(() => companion.close());
+    const { port } = companion;
+    expect(Object.keys(companion.discoveryFiles)).toEqual([
+      join(temporaryFolder, 'gemini', 'ide', `gemini-ide-server-${process.pid}-${port}.json`),
+      join(kind === 'absolute' ? qwenHome : qwenFolder, 'ide', `${port}.lock`),
+      join(temporaryFolder, 'qwen', 'ide', `qwen-code-ide-server-${process.pid}-${port}.json`),
+    ]);
+    expect(companion.problems).toEqual([]);
+  },
+);
