@@ -67,7 +67,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['bridge/log.ts', 'bridge/tools', 'bridge/workspace', 'node:', 'zod'],
   ],
   'bridge/ide/companion': [
-    ...['shared', 'machine', 'bridge/log.ts', '@modelcontextprotocol/sdk', 'node:', 'zod'],
+    ...['shared', 'machine', 'bridge/ide/discovery', 'bridge/log.ts'],
+    ...['@modelcontextprotocol/sdk', 'node:', 'zod'],
   ],
   'bridge/mcp': [
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/terminal'],

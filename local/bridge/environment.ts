@@ -13,8 +13,6 @@ const PASSED_ON: readonly string[] = [
   ...['PATH', 'HOME', 'USER', 'LOGNAME', 'SHELL', 'LANG', 'LANGUAGE', 'LC_', 'TZ', 'PWD'],
   ...['TERM', 'TERMINFO', 'COLORTERM', 'NO_COLOR', 'FORCE_COLOR', 'CLICOLOR', 'COLUMNS', 'LINES'],
   ...['TMPDIR', 'TMP', 'TEMP', 'XDG_', 'EDITOR', 'VISUAL', 'PAGER', 'HOSTNAME'],
-  // Where Qwen Code looks for its editor.
-  'QWEN_HOME',
   // The keys stay in their agents; these variables say where the agents listen.
   ...['SSH_AUTH_SOCK', 'SSH_AGENT_PID', 'GPG_TTY', 'GPG_AGENT_INFO', 'GNUPGHOME'],
   ...['DISPLAY', 'WAYLAND_DISPLAY', 'XAUTHORITY', 'DBUS_SESSION_BUS_ADDRESS'],

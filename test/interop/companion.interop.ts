@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import type { Family } from '../../bridge/ide/companion/discovery.ts';
+import type { Family } from '../../bridge/ide/discovery/candidate.ts';
 import { newDeferred } from '../../machine/deferred.ts';
 import { newPlace, startCompanion } from '../bridge/ide/companion/companions.ts';
 import { type ForeignPackages, installPackages } from './foreign-packages.ts';

@@ -6,12 +6,12 @@ import { randomBytes } from 'node:crypto';
 import { homedir, tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { LocalError } from '../../../machine/local-error.ts';
+import type { Family } from '../discovery/candidate.ts';
 import { EditorContext, toContextUpdate } from './context.ts';
 import {
   type Announcement,
   DiscoveryFiles,
   type DiscoveryPlace,
-  type Family,
   variablesOf,
 } from './discovery.ts';
 import { type FrontDoor, openFrontDoor, Refusal, type Visit } from './front-door.ts';

@@ -4,10 +4,8 @@ import { delimiter, dirname, join } from 'node:path';
 import { LocalError } from '../../../machine/local-error.ts';
 import { makePrivateFolder, replaceFile } from '../../../machine/private-files.ts';
 import { isSystemError } from '../../../machine/system-error.ts';
+import type { Family } from '../discovery/candidate.ts';
 import { COMPANION_LIMITS } from './limits.ts';
-
-/** Which CLI reads a file. Each family has a key of its own, so its key tells which CLI a request comes from. */
-export type Family = 'gemini' | 'qwen';
 
 /** Where the CLIs look. */
 export interface DiscoveryPlace {
@@ -22,6 +20,7 @@ export interface DiscoveryPlace {
 /** What the files and the variables tell. */
 export interface Announcement {
   readonly port: number;
+  /** One for each family, so that it tells which CLI a request comes from. */
   readonly tokens: Readonly<Record<Family, string>>;
   readonly roots: readonly string[];
   readonly ide: { readonly name: string; readonly displayName: string };

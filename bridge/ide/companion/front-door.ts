@@ -2,7 +2,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { parseJson } from '../../../shared/json.ts';
-import type { Family } from './discovery.ts';
+import type { Family } from '../discovery/candidate.ts';
 import { COMPANION_LIMITS } from './limits.ts';
 
 /** A request that has passed the door. */

@@ -1,6 +1,7 @@
 /** Runs the companion of a bridge, as long as its owner has turned it on. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logLine, logTrouble } from '../../log.ts';
+import { OWN_NAME } from '../discovery/families.ts';
 import { Companion, type CompanionOptions } from './companion.ts';
 import type { EditorContext } from './context.ts';
 import { removeLeftover } from './discovery.ts';
@@ -20,7 +21,8 @@ export interface CompanionPlace
   readonly root: string;
 }
 
-const DRAWBRIDGE = { name: 'drawbridge', displayName: 'Drawbridge' };
+/** A bridge that looks for its editor passes over a companion of this name. */
+const DRAWBRIDGE = { name: OWN_NAME, displayName: 'Drawbridge' };
 
 /** Runs until {@link end}. A companion that cannot start is tried again; the bridge does not wait for it. */
 export class CompanionHost {

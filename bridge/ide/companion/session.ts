@@ -1,8 +1,8 @@
 /** One session: a CLI that is connected, its event stream, and its diffs. */
 import { randomUUID } from 'node:crypto';
 import { printableLine } from '../../../shared/plain-sight.ts';
+import type { Family } from '../discovery/candidate.ts';
 import { type DiffOutcome, OpenDiffs } from './diffs.ts';
-import type { Family } from './discovery.ts';
 import type { Visit } from './front-door.ts';
 import { COMPANION_LIMITS } from './limits.ts';
 import type { Protocol, ProtocolOptions } from './mcp-server.ts';

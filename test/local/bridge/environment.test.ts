@@ -10,12 +10,6 @@ test('a bridge gets what programs need, and nothing that nobody named', () => {
     ...{ SSH_AUTH_SOCK: '/agent', NVM_DIR: '/nvm', HTTPS_PROXY: 'http://proxy' },
     ...{ TERM_PROGRAM: 'vscode', GEMINI_CLI_IDE_SERVER_PORT: '1', GEMINI_CLI_IDE_AUTH_TOKEN: 'x' },
     ...{ QWEN_CODE_IDE_WORKSPACE_PATH: '/a', QWEN_HOME: '/qwen', DRAWBRIDGE_IDE_PORT: '1' },
-    ...{
-      SSH_AUTH_SOCK: '/agent',
-      NVM_DIR: '/nvm',
-      HTTPS_PROXY: 'http://proxy',
-      QWEN_HOME: '/qwen',
-    },
   };
   const secrets = {
     ...{ OPENAI_API_KEY: 'a', GROQ_API_KEY: 'b', MODELS, AUTH_SECRET: 'c', DRAWBRIDGE_TOKEN: 'd' },

@@ -8,8 +8,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { onTestFinished } from 'vitest';
 import { Companion, type CompanionOptions } from '../../../../bridge/ide/companion/companion.ts';
 import type { DiffOutcome } from '../../../../bridge/ide/companion/diffs.ts';
-import type { Family } from '../../../../bridge/ide/companion/discovery.ts';
 import type { ProposedDiff } from '../../../../bridge/ide/companion/session.ts';
+import type { Family } from '../../../../bridge/ide/discovery/candidate.ts';
 import { newDeferred } from '../../../../machine/deferred.ts';
 import { temporaryFolder } from '../../../local/temporary-folder.ts';
 

@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { Companion } from '../../../../bridge/ide/companion/companion.ts';
 import { removeLeftover } from '../../../../bridge/ide/companion/discovery.ts';
+import { discover } from '../../../../bridge/ide/discovery/discover.ts';
 import { connect, newPlace, startCompanion, tokenOf } from './companions.ts';
 
 async function announce(roots?: string[]) {
@@ -166,3 +167,24 @@ it.each(['', 'relative', 'absolute'])(
     expect(companion.problems).toEqual([]);
   },
 );
+
+it.each([
+  ['vim', ['gemini', 'qwen']],
+  ['drawbridge', []],
+])('a bridge that looks for its editor finds the companion of %s as %j', async (name, families) => {
+  const { companion, discovery, root } = await startCompanion({
+    ide: { name, displayName: 'An editor' },
+  });
+  const place = {
+    ...{ workspace: root, environment: companion.environment, home: dirname(discovery.qwenFolder) },
+    ...{ temporaryFolders: [discovery.temporaryFolder], platform: process.platform },
+    ...{ pid: process.pid, userId: process.getuid?.(), isInContainer: false },
+  };
+  const { ranked, passedOver } = await discover(place, new AbortController().signal);
+  const port = companion.port;
+  expect(ranked.map(({ family }) => family).toSorted()).toEqual(families);
+  for (const { family, ...candidate } of ranked)
+    expect(candidate).toMatchObject({ port, roots: [root], token: tokenOf(companion, family) });
+  const isOwn = passedOver.some(({ why }) => why.includes("Drawbridge's own companion"));
+  expect(isOwn).toBe(name === 'drawbridge');
+});
