@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { logLine, logTrouble } from '../../log.ts';
 import { OWN_NAME } from '../discovery/families.ts';
 import { Companion, type CompanionOptions } from './companion.ts';
-import type { EditorContext } from './context.ts';
+import { EditorContext } from './context.ts';
 import { removeLeftover } from './discovery.ts';
 import { COMPANION_LIMITS } from './limits.ts';
 import {
@@ -44,8 +44,8 @@ export class CompanionHost {
 
   /** The editor's context, for each CLI that is connected now or later. @throws {ZodError} if a CLI would refuse it. */
   contextChanged(context: EditorContext): void {
-    this.#running?.companion.contextChanged(context);
-    this.#context = context;
+    this.#context = EditorContext.parse(context);
+    this.#running?.companion.contextChanged(this.#context);
   }
 
   /** Ends the companion. Resolves when its files and its port are gone. */

@@ -61,19 +61,23 @@ interface ConnectOptions {
   readonly client?: { readonly name: string; readonly version: string };
 }
 
-export async function connect(
-  companion: Companion,
-  { family = 'gemini', client: about = { name: 'test', version: '1' } }: ConnectOptions = {},
+export function connect(companion: Companion, { family = 'gemini', client }: ConnectOptions = {}) {
+  return connectTo(companion.port, tokenOf(companion, family), client);
+}
+
+export async function connectTo(
+  port: number,
+  token: string,
+  about = { name: 'test', version: '1' },
 ) {
   const client = new Client(about);
   const told: { method: string; params?: unknown }[] = [];
   client.fallbackNotificationHandler = async ({ method, params }) => {
     told.push({ method, params });
   };
-  const transport = new StreamableHTTPClientTransport(
-    new URL(`http://127.0.0.1:${companion.port}/mcp`),
-    { requestInit: { headers: { authorization: `Bearer ${tokenOf(companion, family)}` } } },
-  );
+  const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
+    requestInit: { headers: { authorization: `Bearer ${token}` } },
+  });
   await client.connect(transport);
   onTestFinished(() => client.close());
   const call = (name: string, args: Record<string, unknown>) =>

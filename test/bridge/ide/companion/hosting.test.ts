@@ -9,7 +9,7 @@ import {
   writeRunning,
 } from '../../../../bridge/ide/companion/setting.ts';
 import { temporaryFolder } from '../../../local/temporary-folder.ts';
-import { newPlace } from './companions.ts';
+import { connectTo, newPlace } from './companions.ts';
 
 /** Longer than the host takes to look at its setting. */
 const SEEN = { timeout: 15_000 };
@@ -107,4 +107,17 @@ it('a state folder that is gone is told, and ends nothing', async () => {
   await vi.waitFor(() => expect(lines().at(-1)).toContain('The companion: '), SEEN);
   await host.end();
   expect(await answers(port)).toBe('nothing');
+});
+
+it('a context that is told before a companion runs reaches its first CLI; a wrong one is refused', async () => {
+  const { stateDir, host, running } = newHost();
+  expect(() => host.contextChanged({ openFiles: [{ path: 'a.ts', timestamp: 1 }] })).toThrow(
+    'no absolute path',
+  );
+  host.contextChanged({ openFiles: [], isTrusted: true });
+  writeEnabled(stateDir, true);
+  const { port, variables } = await running();
+  const { told } = await connectTo(port, variables['GEMINI_CLI_IDE_AUTH_TOKEN'] ?? '');
+  const params = { workspaceState: { openFiles: [], isTrusted: true } };
+  await vi.waitFor(() => expect(told).toEqual([{ method: 'ide/contextUpdate', params }]));
 });
