@@ -8,6 +8,7 @@ import { readDevices } from './admission/devices.ts';
 import { createJudge, readMayName, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Looker } from './context/looker.ts';
+import { CompanionHost } from './ide/companion/hosting.ts';
 import { Guests } from './ide/guests.ts';
 import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
@@ -77,6 +78,10 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const servers = new McpServers({ folder: root, file: serverFileIn(stateDir), offers });
   const guests = new Guests({ root, cancel: (callId) => session.cancel(callId) });
   const known = new Map([...builtIn, [guests.tool.definition.name, guests.tool]]);
+  const companion = new CompanionHost({
+    ...{ stateDir, root },
+    onDiff: (diff, ended) => guests.ask(diff, ended),
+  });
   const tools = { get: (name: string) => known.get(name) ?? offers.find(name) };
   const gate = { workspace, tools, judge, journal, look, offers: teller, guests };
   const session: Session = createSession(gate, { bridgeId, stateDir });
@@ -85,7 +90,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     const served = { session, journal, introduction, looker, offers: teller, onStatus };
     await serve(config, served, signal);
   } finally {
-    await Promise.all([session.end(), background.endAll(), servers.end()]);
+    await Promise.all([session.end(), background.endAll(), servers.end(), companion.end()]);
     await guard.close();
   }
 }

@@ -28,25 +28,8 @@ import {
 } from '../tools/executor.ts';
 import type { GuestCalls } from '../tunnel/session.ts';
 import { readImageIfAny } from '../workspace/files.ts';
-
-/** A change that a guest wants. */
-export interface GuestDiff {
-  readonly guest: {
-    /** Of its session. */
-    readonly id: string;
-    /** Its name and version, in one line. */
-    readonly program: string;
-  };
-  /** As the guest wrote it. */
-  readonly filePath: string;
-  /** The whole file as it would be. */
-  readonly newContent: string;
-}
-
-/** What a person decided. `content` is what the guest has to write. */
-export type DiffOutcome =
-  | { readonly decision: 'accepted'; readonly content: string }
-  | { readonly decision: 'rejected' };
+import type { DiffOutcome } from './companion/diffs.ts';
+import type { ProposedDiff } from './companion/session.ts';
 
 /** A change without a decision. */
 interface OpenDiff {
@@ -83,23 +66,23 @@ export class Guests implements GuestCalls {
   };
 
   /**
-   * Asks on all devices about a change. Resolves with a person's decision; never, while nobody decides. The signal
-   * withdraws the question: the guest has its answer, or has gone.
+   * Asks on all devices about a change. Resolves with a person's decision, and waits as long as nobody decides. The
+   * signal withdraws the question, because the guest has its answer or has gone: the content is then the proposed one.
    */
-  ask({ guest, filePath, newContent }: GuestDiff, signal: AbortSignal): Promise<DiffOutcome> {
+  ask({ guest, filePath, newContent }: ProposedDiff, signal: AbortSignal): Promise<DiffOutcome> {
     return new Promise((resolve) => {
       const frame = this.#frameOf(guest, filePath);
       const { callId } = frame;
-      const close = () => {
-        this.#open.delete(callId);
-        this.#place.cancel(callId);
-      };
       const decide = (outcome: DiffOutcome) => {
         signal.removeEventListener('abort', close);
         this.#open.delete(callId);
         resolve(outcome);
       };
-      if (signal.aborted) return;
+      const close = () => {
+        decide({ decision: 'accepted', content: newContent });
+        this.#place.cancel(callId);
+      };
+      if (signal.aborted) return close();
       signal.addEventListener('abort', close, { once: true });
       this.#open.set(callId, { frame, newContent, decide });
       this.#send?.(frame);
@@ -128,7 +111,7 @@ export class Guests implements GuestCalls {
     if (isNo) this.#open.get(callId)?.decide({ decision: 'rejected' });
   }
 
-  #frameOf({ id, program }: GuestDiff['guest'], filePath: string): GuestCall {
+  #frameOf({ id, program }: ProposedDiff['guest'], filePath: string): GuestCall {
     const { root } = this.#place;
     const conversationId = this.#conversations.get(id) ?? newConversationId(randomUUID());
     this.#conversations.set(id, conversationId);

@@ -37,7 +37,8 @@ export async function sendAllowing(
   return { response, asked };
 }
 
-function deviceOf(house: House): Device {
+/** The enrolled device of this machine. */
+export function deviceOf(house: House): Device {
   const stored = JSON.parse(readFileSync(join(house.state, 'device.json'), 'utf8'));
   return { deviceId: stored.deviceId, privateJwk: stored.privateKey };
 }

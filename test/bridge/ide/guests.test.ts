@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
-import type { DiffOutcome } from '../../../bridge/ide/guests.ts';
+import type { DiffOutcome } from '../../../bridge/ide/companion/diffs.ts';
 import { ALLOW_ONCE } from '../../../shared/approvals.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
@@ -10,7 +10,7 @@ import { newDevice } from '../admission/device.ts';
 import { Bench, nextQuestion, nextResult } from '../tunnel/session-bench.ts';
 
 const device = await newDevice();
-const guest = { id: 'session-1', program: 'Gemini CLI 1.2.3' };
+const guest = { id: 'session-1', family: 'gemini', program: 'Gemini CLI 1.2.3' } as const;
 
 it('a guest’s change becomes a call of its conversation, and a yes tells it what to write', async () => {
   const { bench, outcome, call } = await proposed();
