@@ -46,6 +46,7 @@ import {
 import type { Chapter } from './reading/views.ts';
 import type { ConversationRow, Run, RunRequest } from './store/rows.ts';
 import { ConversationStore } from './store/statements.ts';
+import { titleOf } from './store/title.ts';
 import { Followers } from './tape/followers.ts';
 
 /**
@@ -102,7 +103,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   ): Promise<Outcome<{ responseId: string }>> {
     const { log } = this.#parts ?? {};
     if (log && !isOfGuest(log)) return toOutcome(() => Promise.reject(notFound('conversation')));
-    const create = log ? null : { bridgeId, title: call.title, ephemeral: false };
+    const create = log ? null : { bridgeId, title: titleOf(call.title), ephemeral: false };
     return this.submit(caller, { ...guestPosted(call, Date.now()), bridgeId, create });
   }
 
