@@ -1,22 +1,19 @@
-/** Measures both sides in turns, so that other work of the machine affects both. */
+/** Measures all sides in turns, so that other work of the machine affects each of them. */
 
-/** The results of the rounds, without the warm-up rounds. */
-export interface Rounds<Sample> {
-  readonly bare: readonly Sample[];
-  readonly ours: readonly Sample[];
-}
+/** The results of the rounds by the name of the side, without the warm-up rounds. */
+export type Rounds<Name extends string, Sample> = Readonly<Record<Name, readonly Sample[]>>;
 
-/** Runs `measure` on one side, then on the other, in each round. Drops the first `warmUps` rounds. */
-export async function alternate<Side, Sample>(
-  sides: { readonly bare: Side; readonly ours: Side },
+/** Runs `measure` on one side after the other, in each round. Drops the first `warmUps` rounds. */
+export async function alternate<Name extends string, Side, Sample>(
+  sides: Readonly<Record<Name, Side>>,
   { warmUps, rounds }: { readonly warmUps: number; readonly rounds: number },
   measure: (side: Side) => Promise<Sample>,
-): Promise<Rounds<Sample>> {
-  const bare: Sample[] = [];
-  const ours: Sample[] = [];
+): Promise<Rounds<Name, Sample>> {
+  const names = Object.keys(sides) as Name[];
+  const samples = new Map(names.map((name) => [name, [] as Sample[]]));
   for (let round = 0; round < warmUps + rounds; round++) {
-    bare.push(await measure(sides.bare));
-    ours.push(await measure(sides.ours));
+    for (const name of names) samples.get(name)?.push(await measure(sides[name]));
   }
-  return { bare: bare.slice(warmUps), ours: ours.slice(warmUps) };
+  const kept = names.map((name) => [name, samples.get(name)?.slice(warmUps) ?? []] as const);
+  return Object.fromEntries(kept) as unknown as Rounds<Name, Sample>;
 }

@@ -7,6 +7,8 @@ export interface Figure {
   readonly unit: Unit;
   /** The figure of the bare Worker, or of another reference that the figure's text names; null without one. */
   readonly bare: number | null;
+  /** The figure of the shape without its content (bench/edge/shape.ts), where it is measured. */
+  readonly floor?: number;
   /** Null if this machine cannot measure it. */
   readonly ours: number | null;
   readonly target?: Target;

@@ -23,7 +23,7 @@ export function formatTable(sections: readonly Section[]): string {
       .trimEnd(),
   );
   const titles = sections.map(({ letter, title }) => `${letter}: ${title}`);
-  return `${[...lines, '', ...titles, PEERS_NOTE].join('\n')}\n`;
+  return `${[...lines, '', ...titles, FLOOR_NOTE, PEERS_NOTE].join('\n')}\n`;
 }
 
 export function formatJson(sections: readonly Section[]): string {
@@ -38,20 +38,24 @@ export function formatJson(sections: readonly Section[]): string {
   return `${JSON.stringify({ figures, peers: PEERS_NOTE }, null, 2)}\n`;
 }
 
-const HEAD = ['', '', 'bare', 'ours', 'ratio', 'target', '', 'AIChatAgent', 'opencode'];
+const FLOOR_NOTE =
+  'floor: an object and a WebSocket between model and client, as in Drawbridge, and nothing else.';
+
+const HEAD = ['', '', 'bare', 'floor', 'ours', 'ratio', 'target', '', 'AIChatAgent', 'opencode'];
 
 /** Columns without text are figures, aligned to the right. */
 function isText(column: number): boolean {
-  return column < 2 || column >= 5;
+  return column < 2 || column >= 6;
 }
 
 function rowOf(letter: string, figure: Figure): string[] {
-  const { what, unit, bare, ours, target, peers } = figure;
+  const { what, unit, bare, floor = null, ours, target, peers } = figure;
   const ratio = ratioOf(figure);
   return [
     letter,
     what,
     formatAmount(bare, unit),
+    formatAmount(floor, unit),
     formatAmount(ours, unit),
     ratio === null ? '-' : ratio.toFixed(2),
     target ? formatTarget(target, unit) : '-',

@@ -1,6 +1,6 @@
 /** (a) A whole answer at once: the cost of a token when nothing waits for the model. */
 import { alternate } from '../alternate.ts';
-import { startBare } from '../bare.ts';
+import { startBare, startShape } from '../bare.ts';
 import type { Figure } from '../figure.ts';
 import { startHouse } from '../house.ts';
 import { SCRIPTS } from '../scripts.ts';
@@ -18,8 +18,9 @@ const ROUNDS = 15;
  */
 export async function measureBurst(ground: Ground): Promise<Figure[]> {
   await using bare = await startBare(ground);
+  await using floor = await startShape(ground);
   await using ours = await startHouse(ground);
-  const sides = { bare, ours };
+  const sides = { bare, floor, ours };
   const { tokens } = SCRIPTS.burst;
   return [
     {
@@ -35,7 +36,7 @@ export async function measureBurst(ground: Ground): Promise<Figure[]> {
 }
 
 async function measureScript(
-  sides: { readonly bare: Side; readonly ours: Side },
+  sides: { readonly bare: Side; readonly floor: Side; readonly ours: Side },
   script: 'burst' | 'piece',
 ) {
   const counts = { warmUps: WARM_UPS, rounds: ROUNDS };
@@ -47,6 +48,7 @@ async function measureScript(
   return {
     unit: 'ms',
     bare: median(times.bare),
+    floor: median(times.floor),
     ours: median(times.ours),
     target: { maxRatio: 3.5 },
   } as const;
