@@ -83,8 +83,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['zod'],
   ],
   'bridge/ide': [
-    ...['shared', 'bridge/compute', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/tools'],
-    ...['bridge/tunnel', 'bridge/workspace', 'node:'],
+    ...['shared', 'bridge/compute', 'bridge/failure.ts', 'bridge/ide/companion'],
+    ...['bridge/log.ts', 'bridge/tools', 'bridge/tunnel', 'bridge/workspace', 'node:'],
   ],
   'bridge/run.ts': [
     ...[
@@ -92,6 +92,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/admission',
       'bridge/context',
       'bridge/ide',
+      'bridge/ide/companion',
       'bridge/mcp',
       'bridge/quarantine',
       'bridge/sandbox',
@@ -157,7 +158,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:', 'zod'],
   ],
 
-  'bench/edge': ['worker/env.ts', 'worker/index.ts'],
+  'bench/edge': ['worker/env.ts', 'worker/index.ts', 'cloudflare:'],
   'bench/fuzz': ['@cfworker/json-schema'],
   'bench/cases': ['bench', 'node:', 'zod'],
   'bench/escapes': ['bench/fuzz', 'bridge/sandbox', 'bridge/terminal', 'node:'],
