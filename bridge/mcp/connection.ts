@@ -9,7 +9,7 @@ import {
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   type CallToolResult,
   CallToolResultSchema,
@@ -33,19 +33,25 @@ export interface ConnectOptions {
   /** The connection is over: by the server, by an error, or by {@link Connection.close}. Called once. */
   readonly onClosed: () => void;
   readonly signal: AbortSignal;
+  /** In the place of `fetch`, for a server behind a URL. */
+  readonly fetch?: FetchLike;
+  /** Takes notifications that MCP does not define, unchecked. */
+  readonly onNotification?: (method: string, params: unknown) => void;
 }
 
 export interface CallOptions {
   readonly signal: AbortSignal;
   /** Milliseconds without progress. */
   readonly timeoutMs: number;
-  readonly onProgress: NonNullable<RequestOptions['onprogress']>;
+  readonly onProgress?: NonNullable<RequestOptions['onprogress']>;
 }
 
 /** A server that has answered `initialize`. */
 export interface Connection {
   /** Name and version, as the server gives them. */
   readonly about: string;
+  /** The server's own name for itself. */
+  readonly serverName: string;
   readonly instructions: string | undefined;
   /** All pages, at most `MCP_LIMITS.maxTools` tools. Rejects with an error of the SDK. */
   readonly listTools: () => Promise<Tool[]>;
@@ -60,7 +66,7 @@ export async function connectServer(
   config: ServerConfig,
   options: ConnectOptions,
 ): Promise<Connection> {
-  const { signal, onToolsChanged, onClosed } = options;
+  const { onToolsChanged, onClosed, onNotification } = options;
   const client = new Client(
     { name: 'drawbridge', version: '0.1.0' },
     {
@@ -72,21 +78,39 @@ export async function connectServer(
   client.onclose = onClosed;
   // A line that is no message, such as a greeting on stdout, does not end the connection.
   client.onerror = () => {};
-  const timeout = MCP_LIMITS.connectMs;
-  try {
-    await client.connect(transportFor(config, options), { signal, timeout });
-  } catch (error) {
-    await client.close();
-    throw error;
-  }
+  client.fallbackNotificationHandler = async ({ method, params }) =>
+    onNotification?.(method, params);
+  await shakeHands(client, transportFor(config, options), options);
   const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
   return {
     about: `${name} ${version}`.trim(),
+    serverName: name,
     instructions: client.getInstructions(),
-    listTools: () => listTools(client, signal),
+    listTools: () => listTools(client, options.signal),
     call: (tool, args, options) => callTool(client, { name: tool, arguments: args }, options),
     close: () => client.close(),
   };
+}
+
+/** The SDK bounds `initialize`, but not the message after it, which a server behind a URL may leave unanswered. */
+async function shakeHands(
+  client: Client,
+  transport: Transport,
+  { signal }: ConnectOptions,
+): Promise<void> {
+  const timeout = MCP_LIMITS.connectMs;
+  const end = () => void client.close();
+  const timer = setTimeout(end, 2 * timeout);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    await client.connect(transport, { signal, timeout });
+  } catch (error) {
+    await client.close();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
 }
 
 async function callTool(
@@ -96,7 +120,7 @@ async function callTool(
 ): Promise<CallToolResult> {
   try {
     const result = await client.callTool(params, CallToolResultSchema, {
-      ...{ signal, onprogress: onProgress },
+      ...{ signal, ...(onProgress && { onprogress: onProgress }) },
       ...{ timeout: timeoutMs, resetTimeoutOnProgress: true },
       maxTotalTimeout: MCP_LIMITS.maxCallMs,
     });
@@ -107,10 +131,16 @@ async function callTool(
   }
 }
 
-function transportFor(config: ServerConfig, { folder, onStderr }: ConnectOptions): Transport {
+function transportFor(
+  config: ServerConfig,
+  { folder, onStderr, fetch }: ConnectOptions,
+): Transport {
   if ('url' in config) {
-    const { url, headers } = config;
-    return new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers } });
+    const requestInit = { headers: config.headers };
+    return new StreamableHTTPClientTransport(new URL(config.url), {
+      requestInit,
+      ...(fetch && { fetch }),
+    });
   }
   const { command, args, env, cwd = '.' } = config;
   const transport = new StdioClientTransport({
@@ -139,9 +169,13 @@ function outcomeOf(error: unknown): CallOutcome {
   if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'timeout';
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) return 'answered';
   if (error instanceof UnauthorizedError) return 'refused';
+  if (error instanceof StreamableHTTPError && error.code === TOO_LARGE) return 'answered';
   if (error instanceof StreamableHTTPError) return isClientError(error.code) ? 'refused' : 'lost';
   return isNotConnected(error) ? 'refused' : 'lost';
 }
+
+/** The status for this one message; the session goes on. */
+const TOO_LARGE = 413;
 
 function isClientError(status = 0): boolean {
   return status >= 400 && status < 500;
