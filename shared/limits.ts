@@ -157,6 +157,15 @@ export const OFFER_LIMITS = {
   keptSets: 4,
 } as const;
 
+/** What a bridge tells of the editor on its machine. */
+export const EDITOR_LIMITS = {
+  /** Open files, and UTF-16 units of the selected text before it is cut: as the CLIs that editors know send them. */
+  maxOpenFiles: 10,
+  maxSelectedChars: 16_384,
+  /** UTF-16 units of a path: the longest that Linux opens. */
+  maxPathChars: 4_096,
+} as const;
+
 /** The socket between a bridge and its tunnel object. */
 export const TUNNEL_LIMITS = {
   /** Bytes of one frame; the platform takes 32 MiB. */

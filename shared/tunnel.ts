@@ -6,7 +6,7 @@ import * as z from 'zod';
 import { Nonce, Proposal } from './approvals.ts';
 import { Metadata } from './documents.ts';
 import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
-import { REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
+import { EDITOR_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
 import { Mode } from './modes.ts';
 import { OfferSet } from './offer.ts';
 import { AllowedPath } from './paths.ts';
@@ -87,6 +87,32 @@ export const Confinement = z.object({
 });
 export type Confinement = z.infer<typeof Confinement>;
 
+/** The end of a selection that was cut to `EDITOR_LIMITS.maxSelectedChars`, as the CLIs of both families mark it. */
+export const SELECTION_CUT = '... [TRUNCATED]';
+
+/** What the person has open in an editor on the machine, the file that had the focus last first. */
+export const EditorContext = z.object({
+  /** The editor's name for itself. */
+  name: z.string().max(REQUEST_LIMITS.maxNameChars),
+  openFiles: z
+    .array(
+      z.object({
+        /** Relative to the workspace, or absolute for a file outside of it. */
+        path: z.string().max(EDITOR_LIMITS.maxPathChars),
+        /** Whether the file has the focus. At most one has it, and only that one has a cursor and a selection. */
+        isActive: z.boolean().optional(),
+        /** Both count from 1. */
+        cursor: z.object({ line: z.int().positive(), character: z.int().positive() }).optional(),
+        selectedText: z
+          .string()
+          .max(EDITOR_LIMITS.maxSelectedChars + SELECTION_CUT.length)
+          .optional(),
+      }),
+    )
+    .max(EDITOR_LIMITS.maxOpenFiles),
+});
+export type EditorContext = z.infer<typeof EditorContext>;
+
 /** The machine's description for the prompt. It is untrusted text: the prompt escapes it and labels it as data. */
 export const MachineContext = z.object({
   os: z.string().max(REQUEST_LIMITS.maxNameChars),
@@ -94,6 +120,8 @@ export const MachineContext = z.object({
   workspacePath: z.string().max(REQUEST_LIMITS.maxMessageChars),
   projectLayout: z.string().max(REQUEST_LIMITS.maxContextChars),
   gitStatus: z.string().max(REQUEST_LIMITS.maxContextChars).optional(),
+  /** Absent without an editor. An older tunnel drops it. */
+  editor: EditorContext.optional(),
 });
 export type MachineContext = z.infer<typeof MachineContext>;
 
@@ -195,7 +223,7 @@ const ApprovalResolved = z.object({
   nonce: Nonce,
   /** `superseded`: the proposal is out of date. The bridge asks about the call again, or no longer needs an answer. */
   decision: z.enum(['once', 'reject', 'expired', 'superseded']),
-  /** The place of the answer: `device`, `terminal`, or `drawbridge` if nobody answered. Later versions may add more. */
+  /** The place of the answer: `device`, `terminal`, `editor`, or `drawbridge` if nobody answered. More may come. */
   by: z.string().max(REQUEST_LIMITS.maxNameChars),
   message: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
 });

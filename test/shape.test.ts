@@ -78,6 +78,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/ide/probe.ts': [
     ...['shared', 'machine', 'bridge/ide/discovery', 'eventsource-parser', 'node:', 'zod'],
   ],
+  'bridge/ide/link': [
+    ...['shared', 'machine', 'bridge/admission', 'bridge/ide/discovery', 'bridge/lanes.ts'],
+    ...['bridge/log.ts', 'bridge/mcp', 'bridge/workspace', '@modelcontextprotocol/sdk', 'node:'],
+    'zod',
+  ],
   'bridge/tunnel': [
     ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/log.ts', 'node:', 'ws'],
     ...['zod'],
@@ -93,9 +98,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/context',
       'bridge/ide',
       'bridge/ide/companion',
+      'bridge/ide/link',
       'bridge/mcp',
       'bridge/quarantine',
       'bridge/sandbox',
+      'shared',
     ],
     ...['bridge/terminal', 'bridge/tools', 'bridge/tunnel', 'bridge/workspace', 'node:'],
   ],

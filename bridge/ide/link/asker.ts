@@ -1,0 +1,210 @@
+/** Shows edits that wait for an approval as diffs in the editor, and takes the person's decision there. */
+import { normalize } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Deferred, newDeferred } from '../../../machine/deferred.ts';
+import { shorten } from '../../../shared/plain-sight.ts';
+import type { Asker, OpenQuestion } from '../../admission/asking.ts';
+import type { Answered } from '../../admission/book.ts';
+import { Lanes } from '../../lanes.ts';
+import { logLine } from '../../log.ts';
+import type { Candidate } from '../discovery/candidate.ts';
+import type { Companion, ShownDiff } from './companion.ts';
+import type { LinkLimits } from './limits.ts';
+import type { EditorNews } from './wire.ts';
+
+/** The person's decision about a diff. */
+type Decision = Extract<EditorNews, { type: 'diff' }>;
+
+export interface EditorAskerOptions {
+  readonly limits: LinkLimits;
+  /** Asked anew for each diff, so that a confirmation counts at once. */
+  readonly isConfirmed: (companion: Candidate) => Promise<boolean>;
+}
+
+/** A question that may be shown. */
+interface Showing {
+  readonly path: string;
+  /** The text to show: the proposal, or what the person had made of it when the connection was lost. */
+  text: string;
+  readonly decided: Deferred<Decision>;
+  /** Aborted by the decision, so that nothing waits for an answer of the companion any more. */
+  readonly settled: AbortController;
+  /** The question was decided or withdrawn. */
+  isOver: boolean;
+  /** The companion that was last told to show it. */
+  shownBy?: Candidate;
+  /** Whether a diff of it may be open. */
+  isShown: boolean;
+  /** Requests about it that got no answer, each of which ended a connection. */
+  unanswered: number;
+  /** The last attempt to open it. Never rejects. */
+  opening: Promise<void>;
+}
+
+/**
+ * Gives no answer where the editor cannot: without a confirmed companion, after its refusal, for a file that is too
+ * large, or while the editor is gone. An editor that comes back shows the open questions again.
+ */
+export class EditorAsker implements Asker {
+  readonly #options: EditorAskerOptions;
+  readonly #showings = new Set<Showing>();
+  /** Files with a diff that could not be closed. A decision about it must not count for a later diff. */
+  readonly #unclosed = new Set<string>();
+  /** A file has one diff at a time, because decisions name only the file. */
+  readonly #lanes = new Lanes();
+  readonly #atWork = new Set<Promise<void>>();
+  #companion: Companion | undefined;
+
+  constructor(options: EditorAskerOptions) {
+    this.#options = options;
+  }
+
+  async ask(
+    { question, edited }: OpenQuestion,
+    signal: AbortSignal,
+  ): Promise<Answered | undefined> {
+    if (question.proposal.kind !== 'edit' || edited === undefined) return undefined;
+    const { path, newText } = edited;
+    if (!this.#fits({ path, text: newText })) return undefined;
+    const { promise, resolve } = newDeferred<Answered | undefined>();
+    signal.addEventListener('abort', () => resolve(undefined), { once: true });
+    const show = async () => {
+      const decision = await this.#show({ path, text: newText }, signal);
+      resolve(decision && toAnswered(decision, newText));
+    };
+    const work = this.#lanes.run([keyOf(path)], show, signal).catch(() => resolve(undefined));
+    this.#atWork.add(work);
+    void work.then(() => this.#atWork.delete(work));
+    return await promise;
+  }
+
+  /** The companion answers from now on. */
+  attach(companion: Companion): void {
+    this.#companion = companion;
+    for (const showing of this.#showings) this.#open(showing);
+  }
+
+  detach(): void {
+    this.#companion = undefined;
+  }
+
+  /** Takes a decision. Companions tell all their clients, so one about an unknown diff is normal. */
+  decide(from: Candidate, decision: Decision): void {
+    for (const showing of this.#showings) {
+      const isAsked = showing.shownBy !== undefined && isSame(showing.shownBy, from);
+      if (isAsked && isSamePath(showing.path, decision.filePath)) showing.decided.resolve(decision);
+    }
+  }
+
+  /** Resolves when the diffs of withdrawn questions are closed, within a bound. */
+  async end(): Promise<void> {
+    const time = new AbortController();
+    const up = sleep(this.#options.limits.endMs, undefined, { signal: time.signal });
+    await Promise.race([Promise.all(this.#atWork), up]);
+    time.abort();
+    await up.catch(() => {});
+  }
+
+  async #show({ path, text }: ShownDiff, signal: AbortSignal): Promise<Decision | undefined> {
+    const showing: Showing = {
+      ...{ path, text, isOver: false, isShown: false, unanswered: 0, opening: Promise.resolve() },
+      ...{ decided: newDeferred(), settled: new AbortController() },
+    };
+    const withdrawn = newDeferred<undefined>();
+    const withdraw = () => withdrawn.resolve(undefined);
+    signal.addEventListener('abort', withdraw, { once: true });
+    this.#showings.add(showing);
+    this.#open(showing);
+    try {
+      const decision = await Promise.race([showing.decided.promise, withdrawn.promise]);
+      showing.isOver = true;
+      if (decision === undefined) await this.#withdraw(showing);
+      else showing.settled.abort();
+      return decision;
+    } finally {
+      signal.removeEventListener('abort', withdraw);
+      this.#showings.delete(showing);
+    }
+  }
+
+  #open(showing: Showing): void {
+    showing.opening = showing.opening.then(() => this.#openNow(showing));
+  }
+
+  async #openNow(showing: Showing): Promise<void> {
+    const companion = await this.#readyCompanion();
+    const isHopeless = showing.unanswered >= this.#options.limits.maxUnanswered;
+    if (companion === undefined || isHopeless || showing.isOver) return;
+    if (!(await this.#clear(showing, companion)) || showing.isOver) return;
+    showing.isShown = true;
+    showing.shownBy = companion.candidate;
+    const opened = await companion.openDiff(showing, showing.settled.signal);
+    if (opened.state === 'lost') showing.unanswered++;
+    if (opened.state !== 'refused') return;
+    showing.isShown = false;
+    const why = shorten(opened.why, this.#options.limits.maxWhyChars);
+    logLine(`${companion.name} does not show an edit (${why}). Answer it elsewhere.`);
+  }
+
+  async #readyCompanion(): Promise<Companion | undefined> {
+    const companion = this.#companion;
+    if (!companion?.canDiff) return undefined;
+    const isConfirmed = await this.#options.isConfirmed(companion.candidate);
+    return isConfirmed && companion === this.#companion ? companion : undefined;
+  }
+
+  /** Closes a diff of the file that an earlier connection may have left. False where that is not sure. */
+  async #clear(showing: Showing, companion: Companion): Promise<boolean> {
+    const key = keyOf(showing.path);
+    if (!showing.isShown && !this.#unclosed.has(key)) return true;
+    const closed = await companion.closeDiff(showing.path);
+    if (closed.state === 'unknown') {
+      showing.unanswered++;
+      return false;
+    }
+    this.#unclosed.delete(key);
+    if (showing.isShown) showing.text = closed.content ?? showing.text;
+    return true;
+  }
+
+  /**
+   * Returns when a decision that was already under way can no longer come. Lets the companion open the diff first: it
+   * cannot close one that it is about to open.
+   */
+  async #withdraw(showing: Showing): Promise<void> {
+    await showing.opening;
+    const { path, decided, isShown } = showing;
+    if (!isShown) return;
+    const closed = await this.#companion?.closeDiff(path);
+    if (closed?.state !== 'closed') this.#unclosed.add(keyOf(path));
+    else if (closed.content === undefined) {
+      await Promise.race([decided.promise, sleep(this.#options.limits.lingerMs)]);
+    }
+  }
+
+  #fits({ path, text }: ShownDiff): boolean {
+    const bytes = Buffer.byteLength(JSON.stringify({ filePath: path, newContent: text }));
+    return bytes <= this.#options.limits.maxDiffBytes;
+  }
+}
+
+function toAnswered({ content }: Decision, newText: string): Answered {
+  if (content === undefined) return { decision: 'reject', by: BY };
+  return { decision: 'once', by: BY, ...(content !== newText && { content }) };
+}
+
+const BY = 'editor';
+
+function isSame(one: Candidate, other: Candidate): boolean {
+  return one.port === other.port && one.token === other.token;
+}
+
+/** Some companions give back another spelling of the path than they got. */
+function isSamePath(one: string, other: string): boolean {
+  return one === other || keyOf(one) === keyOf(other);
+}
+
+function keyOf(path: string): string {
+  const key = normalize(path);
+  return process.platform === 'win32' ? key.toLowerCase() : key;
+}

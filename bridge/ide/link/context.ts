@@ -1,0 +1,94 @@
+/** What the model is told of the editor: which files are open, and what the person looks at. */
+import { realpath } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CONTEXT_LIMITS, EDITOR_LIMITS } from '../../../shared/limits.ts';
+import { type EditorContext, SELECTION_CUT } from '../../../shared/tunnel.ts';
+import type { Workspace } from '../../workspace/workspace.ts';
+import type { EditorView } from './link.ts';
+import type { OpenFile } from './wire.ts';
+
+type ContextFile = EditorContext['openFiles'][number];
+
+/** What may be told of the workspace's files, by their names relative to it. */
+export interface Showable {
+  readonly workspace: Workspace;
+  readonly mayName: (name: string) => boolean;
+  /** Whether the model could read the file without a question. */
+  readonly mayRead: (name: string) => boolean;
+}
+
+/**
+ * The newest files first. Of files that do not exist nothing is told, and of files outside the workspace only the path.
+ * Undefined where the disk does not answer in time.
+ */
+export async function editorContext(
+  view: EditorView,
+  showable: Showable,
+): Promise<EditorContext | undefined> {
+  const time = new AbortController();
+  const up = sleep(CONTEXT_LIMITS.lookTimeoutMs, undefined, { signal: time.signal });
+  const told = await Promise.race([readFiles(view, showable), up.catch(() => undefined)]);
+  time.abort();
+  return told && { name: view.name, openFiles: told };
+}
+
+async function readFiles({ openFiles }: EditorView, showable: Showable): Promise<ContextFile[]> {
+  const files: ContextFile[] = [];
+  for (const file of withOneActive(openFiles)) {
+    if (files.length >= EDITOR_LIMITS.maxOpenFiles) break;
+    const told = await tell(file, showable);
+    if (told) files.push(told);
+  }
+  return files;
+}
+
+/**
+ * Sorted by their timestamps, the newest first. Only the newest file can be active, and only an active file keeps its
+ * cursor and its selection.
+ */
+export function withOneActive(openFiles: readonly OpenFile[]): OpenFile[] {
+  const [newest, ...others] = [...openFiles].sort((a, b) => b.timestamp - a.timestamp);
+  if (newest === undefined) return [];
+  return [newest.isActive ? newest : inactive(newest), ...others.map(inactive)];
+}
+
+function inactive({ path, timestamp }: OpenFile): OpenFile {
+  return {
+    ...{ path, timestamp, isActive: undefined },
+    ...{ cursor: undefined, selectedText: undefined },
+  };
+}
+
+async function tell(
+  { path, isActive, cursor, selectedText }: OpenFile,
+  { workspace, mayName, mayRead }: Showable,
+): Promise<ContextFile | undefined> {
+  const real = isAbsolute(path) ? await realpath(path).catch(() => undefined) : undefined;
+  if (real === undefined || real.length > EDITOR_LIMITS.maxPathChars) return undefined;
+  const name = workspace.nameOf(real);
+  if (name === '..' || name.startsWith('../') || isAbsolute(name)) return { path: real };
+  if (!workspace.mayName(real) || !mayName(name)) return undefined;
+  if (!isActive) return { path: name };
+  const isShown = workspace.mayShow(real) && mayRead(name);
+  return {
+    ...{ path: name, isActive },
+    ...(cursor && { cursor: placeOf(cursor) }),
+    ...(isShown && selectedText && { selectedText: cut(selectedText) }),
+  };
+}
+
+/** Some companions count characters from 0. */
+function placeOf({ line, character }: NonNullable<OpenFile['cursor']>) {
+  return { line: fromOne(line), character: fromOne(character) };
+}
+
+function fromOne(count: number): number {
+  return Math.min(Math.max(1, Math.floor(count)), Number.MAX_SAFE_INTEGER);
+}
+
+function cut(text: string): string {
+  const { maxSelectedChars } = EDITOR_LIMITS;
+  if (text.length <= maxSelectedChars) return text;
+  return `${text.slice(0, maxSelectedChars).toWellFormed()}${SELECTION_CUT}`;
+}

@@ -1,0 +1,214 @@
+/** Finds the editor of the workspace, stays connected to it, and finds it again after a restart. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { logLine } from '../../log.ts';
+import type { Candidate, Discovery, Place } from '../discovery/candidate.ts';
+import { discover } from '../discovery/discover.ts';
+import { hostsFor, placeHere } from '../discovery/place.ts';
+import { EditorAsker } from './asker.ts';
+import { Companion } from './companion.ts';
+import { isConfirmed } from './confirmed.ts';
+import { LINK_LIMITS, type LinkLimits } from './limits.ts';
+import type { EditorNews, OpenFile } from './wire.ts';
+
+/** The companions to try, best first, and the addresses to try for each, in this order. */
+export interface Found extends Pick<Discovery, 'ranked'> {
+  readonly hosts: readonly string[];
+}
+
+export interface LinkPlace {
+  readonly search: (signal: AbortSignal) => Promise<Found>;
+  /** Whether the owner has confirmed the companion. Asked anew each time. */
+  readonly isConfirmed: (companion: Candidate) => Promise<boolean>;
+  readonly limits?: LinkLimits;
+}
+
+/** The link of a bridge on this machine. `workspace` is absolute. */
+export function linkHere(workspace: string, stateDir: string): EditorLink {
+  let place: Place | undefined;
+  return new EditorLink({
+    search: async (signal) => {
+      place ??= await placeHere(workspace, signal);
+      const [{ ranked }, hosts] = await Promise.all([
+        discover(place, signal),
+        hostsFor(place, signal),
+      ]);
+      return { ranked, hosts };
+    },
+    isConfirmed: (companion) => isConfirmed(stateDir, companion),
+  });
+}
+
+/** What the editor shows, as it said last. */
+export interface EditorView {
+  readonly name: string;
+  readonly openFiles: readonly OpenFile[];
+}
+
+interface Heard {
+  readonly from: Candidate;
+  readonly openFiles: readonly OpenFile[] | undefined;
+  readonly isTrusted: boolean | undefined;
+}
+
+/** One connection for the whole bridge. Works in the background from its construction to {@link end}. */
+export class EditorLink {
+  /** Asks in the editor while one is connected. */
+  readonly asker: EditorAsker;
+  readonly #place: LinkPlace;
+  readonly #limits: LinkLimits;
+  readonly #ended = new AbortController();
+  readonly #life: Promise<void>;
+  #companion: Companion | undefined;
+  /** The newest context, perhaps of a companion that is only tried. */
+  #heard: Heard | undefined;
+  #isTrusted: boolean | undefined;
+  /** Ports whose last connection ended soon: others are tried before them. */
+  readonly #unsteady = new Set<number>();
+  /** Problems with news of this companion that the log has. */
+  #told = new Set<string>();
+
+  constructor(place: LinkPlace) {
+    this.#place = place;
+    this.#limits = place.limits ?? LINK_LIMITS;
+    this.asker = new EditorAsker({ limits: this.#limits, isConfirmed: place.isConfirmed });
+    this.#life = this.#live();
+  }
+
+  /** Undefined without an editor, and while the editor has not said which files it has open. */
+  get view(): EditorView | undefined {
+    const [companion, heard] = [this.#companion, this.#heard];
+    if (companion === undefined || heard?.from !== companion.candidate) return undefined;
+    return heard.openFiles && { name: companion.name, openFiles: heard.openFiles };
+  }
+
+  /**
+   * What an editor last said about the workspace; undefined until one did. It stays when the editor goes: to close the
+   * window must not lift a restriction.
+   */
+  get isTrusted(): boolean | undefined {
+    return this.#isTrusted;
+  }
+
+  /** Call it after the open questions were withdrawn: their diffs are closed first. */
+  async end(): Promise<void> {
+    await this.asker.end();
+    this.#ended.abort();
+    await this.#life;
+  }
+
+  async #live(): Promise<void> {
+    const { signal } = this.#ended;
+    for (let waitMs = this.#limits.retryMs; !signal.aborted; ) {
+      const companion = await this.#find();
+      const wasSteady = companion !== undefined && (await this.#serve(companion));
+      // An editor that only restarts is looked for at once.
+      await sleep(wasSteady ? 0 : waitMs, undefined, { signal }).catch(() => {});
+      waitMs = wasSteady ? this.#limits.retryMs : Math.min(2 * waitMs, this.#limits.maxRetryMs);
+    }
+  }
+
+  /** The best companion that answers. Never rejects. */
+  async #find(): Promise<Companion | undefined> {
+    const { signal } = this.#ended;
+    try {
+      const { ranked, hosts } = await this.#place.search(signal);
+      const isUnsteady = ({ port }: Candidate) => this.#unsteady.has(port);
+      const tried = [...ranked].sort((a, b) => Number(isUnsteady(a)) - Number(isUnsteady(b)));
+      return await connectFirst(tried, {
+        ...{ hosts, limits: this.#limits, signal },
+        onNews: (candidate, news) => this.#take(candidate, news),
+      });
+    } catch {
+      return undefined; // A disk that hangs, or the end of the bridge. `drawbridge ide` says why nothing is found.
+    }
+  }
+
+  /** Resolves when the connection is over, with whether it held long enough to be a good one. */
+  async #serve(companion: Companion): Promise<boolean> {
+    const startedMs = performance.now();
+    const end = () => companion.end('the bridge is ending');
+    this.#ended.signal.addEventListener('abort', end, { once: true });
+    if (this.#ended.signal.aborted) end();
+    this.#companion = companion;
+    this.#heed();
+    await this.#tellConnected(companion);
+    this.asker.attach(companion);
+    const reason = await companion.ended;
+    this.asker.detach();
+    this.#ended.signal.removeEventListener('abort', end);
+    this.#companion = undefined;
+    this.#heard = undefined;
+    this.#told.clear();
+    if (!this.#ended.signal.aborted) logLine(`Lost the editor ${companion.name}: ${reason}.`);
+    const wasSteady = performance.now() - startedMs > this.#limits.steadyMs;
+    this.#unsteady[wasSteady ? 'delete' : 'add'](companion.candidate.port);
+    return wasSteady;
+  }
+
+  async #tellConnected({ name, candidate, canDiff }: Companion): Promise<void> {
+    const { port, token } = candidate;
+    const connected = `Connected to the editor ${name} (port ${port}).`;
+    if (!canDiff) return logLine(`${connected} It cannot show edits.`);
+    if (await this.#place.isConfirmed(candidate))
+      return logLine(`${connected} It shows edits that wait for your approval.`);
+    const how =
+      token === undefined
+        ? 'It has no token, so your answers there cannot count: update its extension.'
+        : `Your answers there count after: drawbridge ide confirm --port ${port}`;
+    logLine(`${connected} ${how}`);
+  }
+
+  /** A companion that is only tried has no say about trust. */
+  #heed(): void {
+    if (this.#heard?.from !== this.#companion?.candidate) return;
+    this.#isTrusted = this.#heard?.isTrusted ?? this.#isTrusted;
+  }
+
+  #take(from: Candidate, news: EditorNews): void {
+    switch (news.type) {
+      case 'context': {
+        const before = this.#heard?.from === from ? this.#heard : undefined;
+        const openFiles = news.openFiles ?? before?.openFiles;
+        this.#heard = { from, openFiles, isTrusted: news.isTrusted ?? before?.isTrusted };
+        return this.#heed();
+      }
+      case 'diff':
+        return this.asker.decide(from, news);
+      case 'invalid':
+        if (this.#told.has(news.problem) || this.#told.size >= this.#limits.maxTold) return;
+        this.#told.add(news.problem);
+        return logLine(`The editor sent what it should not, which is left out: ${news.problem}`);
+      default:
+        news satisfies never;
+    }
+  }
+}
+
+export interface FirstOptions {
+  readonly hosts: readonly string[];
+  readonly limits: LinkLimits;
+  readonly onNews: (from: Candidate, news: EditorNews) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Tries companions in their order. Undefined where none answers. Rejects only with the signal's reason. */
+export async function connectFirst(
+  ranked: readonly Candidate[],
+  { hosts, limits, onNews, signal }: FirstOptions,
+): Promise<Companion | undefined> {
+  let hanging = 0;
+  for (const candidate of ranked) {
+    for (const host of hosts) {
+      const startedMs = performance.now();
+      try {
+        const take = (news: EditorNews) => onNews(candidate, news);
+        return await Companion.connect(candidate, host, { limits, onNews: take, signal });
+      } catch {
+        signal.throwIfAborted();
+        if (performance.now() - startedMs >= limits.connectMs) hanging++;
+      }
+      if (hanging >= limits.maxHanging) return undefined;
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,113 @@
+/**
+ * What a companion sends, beside MCP itself: three kinds of notifications, and the results of its two tools. Companions
+ * of any age are read, so unknown fields are passed over and `null` counts as absent.
+ */
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import * as z from 'zod';
+import { parseJson } from '../../../shared/json.ts';
+import { LINK_LIMITS } from './limits.ts';
+
+const optional = <Schema extends z.ZodType>(schema: Schema) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
+const OpenFile = z.object({
+  path: z.string().min(1),
+  /** Orders the files: the file with the focus has the largest. */
+  timestamp: z.number(),
+  isActive: optional(z.boolean()),
+  selectedText: optional(z.string()),
+  /** `line` counts from 1; `character` from 1 or from 0, by the companion's age. */
+  cursor: optional(z.object({ line: z.number(), character: z.number() })),
+});
+export type OpenFile = z.infer<typeof OpenFile>;
+
+const OpenFiles = z
+  .array(z.unknown())
+  .transform((files) => files.slice(0, LINK_LIMITS.maxFilesRead))
+  .pipe(z.array(OpenFile));
+
+const ContextUpdate = z.object({
+  workspaceState: optional(
+    z.object({ openFiles: optional(OpenFiles), isTrusted: optional(z.boolean()) }),
+  ),
+});
+
+const DiffAccepted = z.object({ filePath: z.string(), content: z.string() });
+const DiffRejected = z.object({ filePath: z.string() });
+
+/** A notification of a companion, parsed. */
+export type EditorNews =
+  | {
+      readonly type: 'context';
+      readonly openFiles: readonly OpenFile[] | undefined;
+      readonly isTrusted: boolean | undefined;
+    }
+  /** The person has decided about a diff. Without `content` they have rejected it. */
+  | { readonly type: 'diff'; readonly filePath: string; readonly content?: string }
+  /** For a log; one line of fixed words and field names. */
+  | { readonly type: 'invalid'; readonly problem: string };
+
+/** Undefined for a notification that means nothing here, such as `ping`. */
+export function readNotification(method: string, params: unknown): EditorNews | undefined {
+  switch (method) {
+    case 'ide/contextUpdate':
+      return parsed(method, ContextUpdate, params, ({ workspaceState }) => ({
+        ...{ type: 'context', openFiles: workspaceState?.openFiles },
+        isTrusted: workspaceState?.isTrusted,
+      }));
+    case 'ide/diffAccepted':
+      return parsed(method, DiffAccepted, params, (diff) => ({ type: 'diff', ...diff }));
+    case 'ide/diffRejected':
+    case 'ide/diffClosed': // In the place of `diffRejected`, of Qwen Code and of Gemini CLI before 0.22.
+      return parsed(method, DiffRejected, params, (diff) => ({ type: 'diff', ...diff }));
+    default:
+      return undefined;
+  }
+}
+
+function parsed<Schema extends z.ZodType>(
+  method: string,
+  schema: Schema,
+  params: unknown,
+  toNews: (value: z.output<Schema>) => EditorNews,
+): EditorNews {
+  const result = schema.safeParse(params);
+  if (result.success) return toNews(result.data);
+  const [issue] = result.error.issues;
+  const problem = `${method}: ${issue?.path.join('.')}: ${issue?.message}`;
+  return { type: 'invalid', problem };
+}
+
+/** The first text of a result. */
+export function textOf({ content }: CallToolResult): string | undefined {
+  return content.find((block) => block.type === 'text')?.text;
+}
+
+/**
+ * What the diff showed when `closeDiff` closed it; undefined where no such diff was open. The official companions
+ * answer with JSON, a companion that follows the written specification with the text itself.
+ */
+export function closedContent(result: CallToolResult, serverName: string): string | undefined {
+  const text = textOf(result);
+  if (result.isError || text === undefined) return undefined;
+  const closed = ClosedDiff.safeParse(jsonOf(text));
+  if (closed.success) return closed.data.content;
+  return OFFICIAL.has(serverName) ? undefined : text;
+}
+
+/** Strict: without more, a closed diff of a JSON file would look like an answer in JSON. */
+const ClosedDiff = z.strictObject({ content: optional(z.string()) });
+
+/** How the companions of Gemini CLI and Qwen Code for VS Code name themselves. */
+const OFFICIAL: ReadonlySet<string> = new Set([
+  'gemini-cli-companion-mcp-server',
+  'qwen-code-companion-mcp-server',
+]);
+
+function jsonOf(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined; // A plain text.
+  }
+}

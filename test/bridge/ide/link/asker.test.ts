@@ -1,0 +1,367 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Answered } from '../../../../bridge/admission/book.ts';
+import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
+import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
+import { connectFirst } from '../../../../bridge/ide/link/link.ts';
+import {
+  type CompanionScript,
+  type ScriptedCompanion,
+  startCompanion,
+} from '../../../far-ends/scripted-companion.ts';
+import { editQuestion, type Linked, linkTo, until } from './linked.ts';
+
+const PATH = '/w/a.txt';
+const companions: ScriptedCompanion[] = [];
+const links: Linked[] = [];
+let log: string[];
+let withdrawing: AbortController;
+
+beforeEach(() => {
+  log = [];
+  withdrawing = new AbortController();
+  vi.spyOn(console, 'error').mockImplementation((line) => void log.push(String(line)));
+});
+
+afterEach(async () => {
+  withdrawing.abort();
+  await Promise.all(links.splice(0).map(({ link }) => link.end()));
+  await Promise.all(companions.splice(0).map((companion) => companion.close()));
+  vi.restoreAllMocks();
+});
+
+async function start(script?: CompanionScript): Promise<ScriptedCompanion> {
+  const companion = await startCompanion(script);
+  companions.push(companion);
+  return companion;
+}
+
+/** A link that is connected. */
+async function connect(
+  { candidate }: ScriptedCompanion,
+  options?: Parameters<typeof linkTo>[1],
+): Promise<Linked> {
+  const linked = linkTo([candidate], options);
+  links.push(linked);
+  await until(() => log.some((line) => line.startsWith('Connected')));
+  return linked;
+}
+
+function ask({ link }: Linked, text: string, path = PATH, signal = withdrawing.signal) {
+  return link.asker.ask(editQuestion(path, text), signal);
+}
+
+const callsOf = ({ calls }: ScriptedCompanion) => calls.map(({ tool }) => tool);
+
+describe('every age of companion', () => {
+  const gemini = 'gemini-cli-companion-mcp-server';
+  const qwen = 'qwen-code-companion-mcp-server';
+  const rows: [age: string, script: CompanionScript][] = [
+    [
+      'Gemini 0.6 to 0.8',
+      { serverName: gemini, protocol: '2025-06-18', rejection: 'ide/diffClosed' },
+    ],
+    [
+      'Gemini 0.9 to 0.21',
+      { serverName: gemini, protocol: '2025-06-18', rejection: 'ide/diffClosed', isShared: true },
+    ],
+    ['Gemini 0.22 and newer', { serverName: gemini, protocol: '2025-06-18', isShared: true }],
+    [
+      'Qwen 0.15',
+      { serverName: qwen, protocol: '2025-11-25', rejection: 'ide/diffClosed', isShared: true },
+    ],
+    ['Qwen, newer', { serverName: qwen, rejection: 'ide/diffClosed' }],
+    ['one of the written specification', { serverName: 'other', closeDiffForm: 'text' }],
+    ['one that answers openDiff with words', { serverName: 'other', openDiffText: 'Opened.' }],
+    ['one of the oldest protocol', { serverName: 'other', protocol: '2024-11-05' }],
+  ];
+
+  test.each(rows)('%s: accepted, accepted with changes, rejected', async (_, script) => {
+    const companion = await start(script);
+    const linked = await connect(companion);
+    for (const [content, expected] of [
+      ['two\n', { decision: 'once', by: 'editor' }],
+      ['mine\n', { decision: 'once', by: 'editor', content: 'mine\n' }],
+      ['', { decision: 'once', by: 'editor', content: '' }],
+      [undefined, { decision: 'reject', by: 'editor' }],
+    ] as [string | undefined, Answered][]) {
+      const answer = ask(linked, 'two\n');
+      await until(() => companion.diffs.get(PATH) === 'two\n');
+      if (content === undefined) await companion.reject(PATH);
+      else await companion.accept(PATH, content);
+      expect(await answer).toEqual(expected);
+    }
+    expect(callsOf(companion)).toEqual(Array(4).fill('openDiff'));
+  });
+
+  test.each(rows)('%s: withdrawn', async (_, script) => {
+    const companion = await start(script);
+    const linked = await connect(companion);
+    const answer = ask(linked, 'two\n');
+    await until(() => companion.diffs.has(PATH));
+    withdrawing.abort();
+    expect(await answer).toBeUndefined();
+    await until(() => !companion.diffs.has(PATH));
+    expect(companion.calls.at(-1)).toEqual({
+      tool: 'closeDiff',
+      args: { filePath: PATH, suppressNotification: true },
+    });
+  });
+
+  test('those without a token show no diffs, because they cannot be confirmed', async () => {
+    const companion = await start({ token: null, openDiffText: 'Opened.' });
+    const linked = await connect(companion);
+    const answer = ask(linked, 'two\n');
+    expect(log.join()).toContain('It has no token');
+    withdrawing.abort();
+    expect(await answer).toBeUndefined();
+    expect(companion.calls).toEqual([]);
+  });
+});
+
+describe('only a confirmed companion', () => {
+  test('is shown a diff, as soon as it is confirmed', async () => {
+    const companion = await start();
+    const linked = await connect(companion, { isConfirmed: false });
+    const first = new AbortController();
+    const unanswered = ask(linked, 'two\n', PATH, first.signal);
+    await companion.notify('ide/diffAccepted', { filePath: PATH, content: 'evil\n' });
+    await companion.askPing();
+    first.abort();
+    expect(await unanswered).toBeUndefined();
+    expect(companion.calls).toEqual([]);
+    linked.confirmed.add(identityOf(companion.candidate) ?? '');
+    const answer = ask(linked, 'two\n');
+    await until(() => companion.diffs.has(PATH));
+    await companion.accept(PATH);
+    expect(await answer).toEqual({ decision: 'once', by: 'editor' });
+  });
+
+  test('decides: not one that takes its place while the question is open', async () => {
+    const [good, evil] = [await start(), await start({ token: 'another' })];
+    const linked = await connect(good);
+    const answer = ask(linked, 'two\n');
+    await until(() => good.diffs.has(PATH));
+    linked.candidates = [evil.candidate];
+    await good.close();
+    await until(() => evil.streams() === 1);
+    await evil.notify('ide/diffAccepted', { filePath: PATH, content: 'evil\n' });
+    await evil.askPing();
+    withdrawing.abort();
+    expect(await answer).toBeUndefined();
+    expect(evil.calls).toEqual([]);
+  });
+});
+
+describe('gives no answer', () => {
+  test('to anything but the edit of a text', async () => {
+    const companion = await start();
+    const { link } = await connect(companion);
+    const { edited: _, ...rest } = editQuestion(PATH, 'two\n');
+    expect(await link.asker.ask(rest, withdrawing.signal)).toBeUndefined();
+    const proposal = { kind: 'call' as const, tool: 'x', arguments: {} };
+    const open = editQuestion(PATH, 'two\n');
+    const call = { ...open, question: { ...open.question, proposal } };
+    expect(await link.asker.ask(call, withdrawing.signal)).toBeUndefined();
+    expect(companion.calls).toEqual([]);
+  });
+
+  test('about a file that the companion would not take', async () => {
+    const companion = await start();
+    const linked = await connect(companion);
+    expect(await ask(linked, '"'.repeat(6 * 1024 * 1024))).toBeUndefined();
+    expect(companion.calls).toEqual([]);
+  });
+
+  test('to a question that is withdrawn already', async () => {
+    const companion = await start();
+    const linked = await connect(companion);
+    withdrawing.abort();
+    expect(await ask(linked, 'two\n')).toBeUndefined();
+    expect(companion.calls).toEqual([]);
+  });
+
+  test('while the editor refuses to show it, which the log tells', async () => {
+    const companion = await start({ refusesDiffs: true });
+    const linked = await connect(companion);
+    const answer = ask(linked, 'two\n');
+    await until(() => log.some((line) => line.includes('no room on the screen')));
+    withdrawing.abort();
+    expect(await answer).toBeUndefined();
+    expect(companion.sessions()).toBe(1);
+  });
+
+  test('after 413, which ends no session', async () => {
+    const companion = await start();
+    const linked = await connect(companion);
+    companion.statuses.set('openDiff', 413);
+    const answer = ask(linked, 'two\n');
+    await until(() => log.some((line) => line.includes('does not show an edit')));
+    withdrawing.abort();
+    expect(await answer).toBeUndefined();
+    expect(companion.sessions()).toBe(1);
+  });
+});
+
+describe('a result', () => {
+  test('counts for its file only, however the companion spells it', async () => {
+    const companion = await start();
+    const linked = await connect(companion);
+    const [one, other] = [ask(linked, '1\n', '/w/one'), ask(linked, '2\n', '/w/other')];
+    await until(() => companion.diffs.size === 2);
+    await companion.notify('ide/diffAccepted', { filePath: '/w/unknown', content: 'x' });
+    await companion.notify('ide/diffRejected', { filePath: '/w/./sub/../other' });
+    expect(await other).toEqual({ decision: 'reject', by: 'editor' });
+    await companion.accept('/w/one', '1!\n');
+    expect(await one).toEqual({ decision: 'once', by: 'editor', content: '1!\n' });
+  });
+
+  test('stands for the acknowledgement that did not come', async () => {
+    const companion = await start();
+    const linked = await connect(companion, { acknowledgeMs: 300 });
+    companion.hanging.add('openDiff');
+    const answer = ask(linked, 'two\n');
+    await until(() => companion.requests.at(-1)?.method === 'POST');
+    await companion.notify('ide/diffAccepted', { filePath: PATH, content: 'mine\n' });
+    expect(await answer).toEqual({ decision: 'once', by: 'editor', content: 'mine\n' });
+    companion.hanging.clear();
+    await companion.askPing();
+    expect(companion.sessions()).toBe(1);
+  });
+
+  test('of a withdrawn question does not count for the next one of the file', async () => {
+    const companion = await start();
+    const linked = await connect(companion, { lingerMs: 60_000 });
+    const first = new AbortController();
+    const withdrawn = ask(linked, 'first\n', PATH, first.signal);
+    await until(() => companion.diffs.has(PATH));
+    const next = ask(linked, 'second\n');
+    // The person has accepted, and the news is still under way while the question is answered elsewhere.
+    companion.diffs.delete(PATH);
+    first.abort();
+    expect(await withdrawn).toBeUndefined();
+    await until(() => callsOf(companion).includes('closeDiff'));
+    await companion.notify('ide/diffAccepted', { filePath: PATH, content: 'first\n' });
+    await until(() => companion.diffs.get(PATH) === 'second\n');
+    await companion.accept(PATH);
+    expect(await next).toEqual({ decision: 'once', by: 'editor' });
+  });
+});
+
+describe('an editor that fails during a question', () => {
+  test('leaves it open, and shows it again when it is back at a new port', async () => {
+    const first = await start();
+    const linked = await connect(first);
+    const answer = ask(linked, 'two\n');
+    await until(() => first.diffs.has(PATH));
+    await first.close();
+    const second = await start();
+    linked.candidates = [second.candidate];
+    await until(() => second.streams() === 1);
+    expect(second.calls).toEqual([]);
+    await second.close();
+    const third = await start();
+    linked.confirmed.add(identityOf(third.candidate) ?? '');
+    linked.candidates = [third.candidate];
+    await until(() => third.diffs.get(PATH) === 'two\n');
+    await third.accept(PATH);
+    expect(await answer).toEqual({ decision: 'once', by: 'editor' });
+  });
+
+  test('keeps what the person had changed when only the stream was dropped', async () => {
+    const companion = await start();
+    const linked = await connect(companion);
+    const answer = ask(linked, 'two\n');
+    await until(() => companion.diffs.has(PATH));
+    companion.diffs.set(PATH, 'half of mine\n');
+    companion.dropStreams();
+    await until(() => callsOf(companion).length === 3);
+    expect(companion.diffs.get(PATH)).toBe('half of mine\n');
+    await companion.accept(PATH);
+    expect(await answer).toEqual({ decision: 'once', by: 'editor', content: 'half of mine\n' });
+  });
+
+  test.each([400, 404])(
+    'and answers %i, as after a restart on its port, is connected anew',
+    async (status) => {
+      const companion = await start({ unknownSession: status === 404 ? 404 : 400 });
+      const linked = await connect(companion);
+      companion.forget();
+      const answer = ask(linked, 'two\n');
+      await until(() => companion.diffs.has(PATH));
+      expect(companion.sessions()).toBe(2);
+      await companion.accept(PATH);
+      expect(await answer).toEqual({ decision: 'once', by: 'editor' });
+    },
+  );
+
+  test('because another client took its one server over, is taken back', async () => {
+    const companion = await start({ isShared: true });
+    const linked = await connect(companion, { acknowledgeMs: 300 });
+    const other = await connectFirst([companion.candidate], {
+      ...{ hosts: ['127.0.0.1'], limits: LINK_LIMITS, onNews: () => {} },
+      signal: new AbortController().signal,
+    });
+    const answer = ask(linked, 'two\n');
+    await until(() => companion.diffs.has(PATH));
+    expect(companion.sessions()).toBe(3);
+    await companion.accept(PATH);
+    expect(await answer).toEqual({ decision: 'once', by: 'editor' });
+    other?.end('over');
+  });
+
+  test('again and again is left alone', async () => {
+    const companion = await start();
+    const linked = await connect(companion, { acknowledgeMs: 50 });
+    companion.hanging.add('openDiff');
+    const answer = ask(linked, 'two\n');
+    await until(() => companion.sessions() === 3);
+    companion.hanging.clear();
+    const other = ask(linked, 'other\n', '/w/other');
+    await until(() => companion.diffs.has('/w/other'));
+    await companion.accept('/w/other');
+    await other;
+    expect(companion.calls.filter(({ args }) => args['newContent'] === 'two\n')).toEqual([]);
+    withdrawing.abort();
+    expect(await answer).toBeUndefined();
+  });
+
+  test('to close a diff is asked to close it before it shows the next', async () => {
+    const companion = await start();
+    const linked = await connect(companion, { acknowledgeMs: 100 });
+    const first = new AbortController();
+    const withdrawn = ask(linked, 'first\n', PATH, first.signal);
+    await until(() => companion.diffs.has(PATH));
+    companion.hanging.add('closeDiff');
+    first.abort();
+    expect(await withdrawn).toBeUndefined();
+    await until(() => companion.sessions() === 2);
+    companion.hanging.clear();
+    const answer = ask(linked, 'second\n');
+    await until(() => companion.diffs.get(PATH) === 'second\n');
+    expect(callsOf(companion)).toEqual(['openDiff', 'closeDiff', 'openDiff']);
+    await companion.accept(PATH);
+    expect(await answer).toEqual({ decision: 'once', by: 'editor' });
+  });
+});
+
+test('the end of the bridge closes the diffs that are open', async () => {
+  const companion = await start();
+  const linked = await connect(companion);
+  const answer = ask(linked, 'two\n');
+  await until(() => companion.diffs.has(PATH));
+  withdrawing.abort();
+  await linked.link.end();
+  expect(await answer).toBeUndefined();
+  expect(companion.diffs.size).toBe(0);
+});
+
+test('the end of the bridge does not wait for an editor that hangs', async () => {
+  const companion = await start();
+  const linked = await connect(companion, { endMs: 50 });
+  const answer = ask(linked, 'two\n');
+  await until(() => companion.diffs.has(PATH));
+  companion.hanging.add('closeDiff');
+  withdrawing.abort();
+  await linked.link.end();
+  expect(await answer).toBeUndefined();
+});

@@ -1,0 +1,126 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { editorContext, withOneActive } from '../../../../bridge/ide/link/context.ts';
+import type { OpenFile } from '../../../../bridge/ide/link/wire.ts';
+import { Workspace } from '../../../../bridge/workspace/workspace.ts';
+import { EDITOR_LIMITS } from '../../../../shared/limits.ts';
+import { EditorContext } from '../../../../shared/tunnel.ts';
+
+let folder: string;
+let root: string;
+let workspace: Workspace;
+
+beforeEach(async () => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-view-')));
+  root = join(folder, 'project');
+  mkdirSync(join(root, 'src'), { recursive: true });
+  for (const name of ['src/a.ts', 'b.ts', '.env', '../outside.txt'])
+    writeFileSync(join(root, name), '');
+  workspace = await Workspace.open(root);
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+const opened = (path: string, fields: Partial<OpenFile> = {}): OpenFile => ({
+  ...{ path, timestamp: 1, isActive: undefined, selectedText: undefined, cursor: undefined },
+  ...fields,
+});
+const active = { isActive: true, cursor: { line: 3, character: 0 }, selectedText: 'let a' };
+
+function tell(openFiles: OpenFile[], rules: Partial<Parameters<typeof editorContext>[1]> = {}) {
+  const all = { workspace, mayName: () => true, mayRead: () => true, ...rules };
+  return editorContext({ name: 'Zed', openFiles }, all);
+}
+
+describe('of the open files', () => {
+  test('the newest comes first, and only the newest is active', () => {
+    const files = withOneActive([
+      opened('/old', { timestamp: 1, ...active }),
+      opened('/new', { timestamp: 3, ...active }),
+      opened('/mid', { timestamp: 2, ...active }),
+    ]);
+    expect(files).toEqual([
+      opened('/new', { timestamp: 3, ...active }),
+      opened('/mid', { timestamp: 2 }),
+      opened('/old', { timestamp: 1 }),
+    ]);
+  });
+
+  test('none is active where the newest is not', () => {
+    const files = withOneActive([
+      opened('/old', { timestamp: 1, ...active }),
+      opened('/new', { timestamp: 2, selectedText: 'x' }),
+    ]);
+    expect(files).toEqual([opened('/new', { timestamp: 2 }), opened('/old')]);
+  });
+
+  test('ten are told, and of a long selection its start', async () => {
+    const selectedText = 'x'.repeat(EDITOR_LIMITS.maxSelectedChars + 1);
+    const paths = Array.from({ length: 12 }, (_, index) => {
+      const path = join(root, `${index}.ts`);
+      writeFileSync(path, '');
+      return path;
+    });
+    const files = paths.map((path, index) =>
+      opened(path, { timestamp: index, ...active, selectedText }),
+    );
+    const told = EditorContext.parse(await tell(files));
+    expect(told.openFiles).toHaveLength(10);
+    expect(told.openFiles[0]?.path).toBe('11.ts');
+    expect(told.openFiles[0]?.selectedText).toHaveLength(16_399);
+    expect(told.openFiles[0]?.selectedText?.endsWith('xx... [TRUNCATED]')).toBe(true);
+  });
+});
+
+describe('a file', () => {
+  test('is named relative to the workspace, through links too, with its place from 1', async () => {
+    symlinkSync(root, join(folder, 'link'));
+    const told = await tell([
+      opened(join(folder, 'link/src/a.ts'), active),
+      opened(join(root, 'b.ts'), { timestamp: 0 }),
+    ]);
+    expect(told).toEqual({
+      name: 'Zed',
+      openFiles: [
+        {
+          ...{ path: 'src/a.ts', isActive: true, selectedText: 'let a' },
+          cursor: { line: 3, character: 1 },
+        },
+        { path: 'b.ts' },
+      ],
+    });
+  });
+
+  test('outside the workspace is only named', async () => {
+    const path = join(folder, 'outside.txt');
+    expect(await tell([opened(path, active)])).toEqual({ name: 'Zed', openFiles: [{ path }] });
+    symlinkSync(path, join(root, 'leads-out'));
+    const told = await tell([opened(join(root, 'leads-out'), active)]);
+    expect(told).toEqual({ name: 'Zed', openFiles: [{ path }] });
+  });
+
+  test.each(['relative.ts', 'untitled:Untitled-1', '/no/such/file', '/a\0b'])(
+    'that is none on the disk is left out: %s',
+    async (path) => {
+      expect(await tell([opened(path, active)])).toEqual({ name: 'Zed', openFiles: [] });
+    },
+  );
+
+  test('that the rules do not name is left out, and makes room for others', async () => {
+    const files = [
+      opened(join(root, 'src/a.ts'), active),
+      opened(join(root, 'b.ts'), { timestamp: 0 }),
+    ];
+    const told = await tell(files, { mayName: (name) => name !== 'src/a.ts' });
+    expect(told?.openFiles).toEqual([{ path: 'b.ts' }]);
+  });
+
+  test('that the model may not read is told without its selection', async () => {
+    const cursor = { line: 3, character: 1 };
+    const unread = await tell([opened(join(root, 'b.ts'), active)], { mayRead: () => false });
+    expect(unread?.openFiles).toEqual([{ path: 'b.ts', isActive: true, cursor }]);
+    const secret = await tell([opened(join(root, '.env'), active)]);
+    expect(secret?.openFiles).toEqual([{ path: '.env', isActive: true, cursor }]);
+  });
+});

@@ -1,0 +1,285 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
+import { connectFirst } from '../../../../bridge/ide/link/link.ts';
+import {
+  type CompanionScript,
+  type ScriptedCompanion,
+  type Step,
+  startCompanion,
+} from '../../../far-ends/scripted-companion.ts';
+import { type Linked, linkTo, until } from './linked.ts';
+
+const companions: ScriptedCompanion[] = [];
+const links: Linked[] = [];
+let log: string[];
+
+beforeEach(() => {
+  log = [];
+  vi.spyOn(console, 'error').mockImplementation((line) => void log.push(String(line)));
+});
+
+afterEach(async () => {
+  await Promise.all(links.splice(0).map(({ link }) => link.end()));
+  await Promise.all(companions.splice(0).map((companion) => companion.close()));
+  vi.restoreAllMocks();
+});
+
+async function start(script?: CompanionScript): Promise<ScriptedCompanion> {
+  const companion = await startCompanion(script);
+  companions.push(companion);
+  return companion;
+}
+
+function link(...args: Parameters<typeof linkTo>): Linked {
+  const linked = linkTo(...args);
+  links.push(linked);
+  return linked;
+}
+
+const files = (...paths: string[]) =>
+  paths.map((path, index) => ({ path, timestamp: 100 - index, isActive: index === 0 }));
+const contextOf = (...paths: string[]) => ({ workspaceState: { openFiles: files(...paths) } });
+const names = ({ link }: Linked) => link.view?.openFiles.map(({ path }) => path);
+
+describe('a connection', () => {
+  test('follows what the editor shows, with the token in every request and the accepted Host', async () => {
+    const companion = await start({ firstContext: contextOf('/w/a.ts') });
+    const linked = link([companion.candidate]);
+    await until(() => linked.link.view);
+    expect(linked.link.view?.name).toBe('gemini-cli-companion-mcp-server');
+    expect(names(linked)).toEqual(['/w/a.ts']);
+    await companion.notify('ide/contextUpdate', contextOf('/w/b.ts', '/w/a.ts'));
+    await until(() => names(linked)?.length === 2);
+    const { port, token } = companion.candidate;
+    expect(companion.requests.length).toBeGreaterThanOrEqual(4);
+    for (const { headers } of companion.requests) {
+      expect(headers.authorization).toBe(`Bearer ${token}`);
+      expect(headers.host).toBe(`127.0.0.1:${port}`);
+    }
+    expect(companion.sessions()).toBe(1);
+  });
+
+  test('sends that Host through another name of the machine too', async () => {
+    const companion = await start();
+    const connected = await connectFirst([companion.candidate], {
+      ...{ hosts: ['127.0.0.2', 'localhost'], limits: LINK_LIMITS, onNews: () => {} },
+      signal: new AbortController().signal,
+    });
+    expect(connected?.canDiff).toBe(true);
+    connected?.end('over');
+    expect(companion.requests.at(-1)?.headers.host).toBe(`127.0.0.1:${companion.candidate.port}`);
+  });
+
+  test('takes no context yet for no knowledge, and not for no files', async () => {
+    const companion = await start();
+    const linked = link([companion.candidate]);
+    await until(() => companion.streams() === 1 && log.length > 0);
+    expect(linked.link.view).toBeUndefined();
+    expect(linked.link.isTrusted).toBeUndefined();
+    await companion.notify('ide/contextUpdate', { workspaceState: { openFiles: [] } });
+    await until(() => linked.link.view);
+    expect(names(linked)).toEqual([]);
+  });
+
+  test('says what it is connected to, and how to confirm it', async () => {
+    const { candidate } = await start();
+    link([{ ...candidate, ide: { name: 'zed', displayName: 'Zed' } }], { isConfirmed: false });
+    await until(() => log.length > 0);
+    expect(log).toEqual([
+      `Connected to the editor Zed (port ${candidate.port}). Your answers there count after: ` +
+        `drawbridge ide confirm --port ${candidate.port}`,
+    ]);
+  });
+
+  test('to a companion without both tools is for the context only', async () => {
+    const companion = await start({ tools: ['openDiff'], firstContext: contextOf('/w/a.ts') });
+    const linked = link([companion.candidate]);
+    await until(() => linked.link.view);
+    expect(log.join()).toContain('cannot show edits');
+  });
+
+  test('answers a ping, and passes over one that asks for no answer', async () => {
+    const companion = await start({ firstContext: contextOf('/w/a.ts') });
+    const linked = link([companion.candidate]);
+    await until(() => linked.link.view);
+    await companion.notify('ping');
+    await companion.askPing();
+    expect(companion.sessions()).toBe(1);
+  });
+
+  test.each<[what: string, method: string, params: unknown]>([
+    [
+      'a path that is no text',
+      'ide/contextUpdate',
+      { workspaceState: { openFiles: [{ path: 7 }] } },
+    ],
+    ['a list that is none', 'ide/contextUpdate', { workspaceState: { openFiles: 'all' } }],
+    ['no content', 'ide/diffAccepted', { filePath: '/w/a.ts' }],
+    ['nothing at all', 'ide/diffRejected', undefined],
+  ])('outlives news with %s, and tells it once', async (_, method, params) => {
+    const companion = await start({ firstContext: contextOf('/w/a.ts') });
+    const linked = link([companion.candidate]);
+    await until(() => linked.link.view);
+    await companion.notify(method, params);
+    await companion.notify(method, params);
+    await companion.notify('ide/contextUpdate', contextOf('/w/b.ts'));
+    await until(() => names(linked)?.[0] === '/w/b.ts');
+    expect(companion.sessions()).toBe(1);
+    expect(log.filter((line) => line.includes(`left out: ${method}`))).toHaveLength(1);
+  });
+
+  test('reads null as absent', async () => {
+    const companion = await start({ firstContext: contextOf('/w/a.ts') });
+    const linked = link([companion.candidate]);
+    await until(() => linked.link.view);
+    const openFiles = [{ path: '/w/b.ts', timestamp: 1, isActive: null, selectedText: null }];
+    await companion.notify('ide/contextUpdate', { workspaceState: { openFiles, isTrusted: null } });
+    await until(() => names(linked)?.[0] === '/w/b.ts');
+    expect(linked.link.isTrusted).toBeUndefined();
+  });
+});
+
+describe('trust', () => {
+  test('is lost by the editor’s word, and outlives the editor’s end', async () => {
+    const companion = await start({ firstContext: { workspaceState: { isTrusted: false } } });
+    const linked = link([companion.candidate]);
+    await until(() => linked.link.isTrusted === false);
+    await companion.notify('ide/contextUpdate', contextOf('/w/a.ts'));
+    await until(() => linked.link.view);
+    expect(linked.link.isTrusted).toBe(false);
+    linked.candidates = [];
+    await companion.close();
+    await until(() => log.some((line) => line.startsWith('Lost the editor')));
+    expect(linked.link.view).toBeUndefined();
+    expect(linked.link.isTrusted).toBe(false);
+  });
+
+  test('comes back by the editor’s word', async () => {
+    const companion = await start({ firstContext: { workspaceState: { isTrusted: false } } });
+    const linked = link([companion.candidate]);
+    await until(() => linked.link.isTrusted === false);
+    await companion.notify('ide/contextUpdate', { workspaceState: { isTrusted: true } });
+    await until(() => linked.link.isTrusted === true);
+  });
+});
+
+describe('a companion that cannot be used makes room for the next', () => {
+  test.each<Step>(['initialize', 'initialized', 'tools/list'])(
+    'if it hangs at %s',
+    async (step) => {
+      const [bad, good] = [await start(), await start({ firstContext: contextOf('/w/a.ts') })];
+      bad.hanging.add(step);
+      const linked = link([bad.candidate, good.candidate], { connectMs: 200, listMs: 200 });
+      await until(() => linked.link.view);
+      expect(bad.requests.length).toBeGreaterThan(0);
+    },
+  );
+
+  test.each<[Step, number]>([
+    ['initialize', 400],
+    ['initialize', 404],
+    ['initialize', 500],
+    ['initialized', 404],
+    ['tools/list', 400],
+    ['tools/list', 413],
+    ['stream', 409],
+    ['stream', 405],
+  ])('if it answers %s with %i', async (step, status) => {
+    const [bad, good] = [await start(), await start({ firstContext: contextOf('/w/a.ts') })];
+    bad.statuses.set(step, status);
+    const linked = link([bad.candidate, good.candidate]);
+    await until(() => linked.link.view);
+  });
+
+  test('if it drops its stream each time', async () => {
+    const [bad, good] = [await start(), await start({ firstContext: contextOf('/w/a.ts') })];
+    const linked = link([bad.candidate, good.candidate]);
+    const dropping = setInterval(() => bad.dropStreams(), 5);
+    await until(() => linked.link.view);
+    clearInterval(dropping);
+  });
+
+  test('and what it said of the editor does not count', async () => {
+    const untrusted = { ...contextOf('/w/a.ts').workspaceState, isTrusted: false };
+    const bad = await start({ firstContext: { workspaceState: untrusted } });
+    const good = await start();
+    bad.hanging.add('tools/list');
+    const linked = link([bad.candidate, good.candidate], { listMs: 300 });
+    await until(() => log.some((line) => line.includes(`port ${good.candidate.port}`)));
+    expect(bad.streams()).toBe(0);
+    expect(linked.link.view).toBeUndefined();
+    expect(linked.link.isTrusted).toBeUndefined();
+  });
+
+  test('if the token is wrong', async () => {
+    const [bad, good] = [await start(), await start({ firstContext: contextOf('/w/a.ts') })];
+    const linked = link([{ ...bad.candidate, token: 'stale' }, good.candidate]);
+    await until(() => linked.link.view);
+    expect(bad.sessions()).toBe(0);
+  });
+
+  test('if nothing listens there any more', async () => {
+    const [bad, good] = [await start(), await start({ firstContext: contextOf('/w/a.ts') })];
+    await bad.close();
+    const linked = link([bad.candidate, good.candidate]);
+    await until(() => linked.link.view);
+  });
+});
+
+describe('a lost connection', () => {
+  test('is made anew at the new port after the editor’s restart', async () => {
+    const first = await start({ firstContext: contextOf('/w/a.ts') });
+    const linked = link([first.candidate]);
+    await until(() => linked.link.view);
+    await first.close();
+    const second = await start({ firstContext: contextOf('/w/b.ts') });
+    linked.candidates = [first.candidate, second.candidate];
+    await until(() => names(linked)?.[0] === '/w/b.ts');
+    expect(log.filter((line) => line.startsWith('Lost'))).toHaveLength(1);
+  });
+
+  test.each<[how: string, lose: (companion: ScriptedCompanion) => unknown]>([
+    ['dropped', (companion) => companion.dropStreams()],
+    ['ended with all sessions', (companion) => companion.forget()],
+  ])('is made anew when its stream was %s', async (_, lose) => {
+    const companion = await start({ firstContext: contextOf('/w/a.ts') });
+    const linked = link([companion.candidate]);
+    await until(() => linked.link.view);
+    lose(companion);
+    await until(() => companion.sessions() === 2 && linked.link.view);
+  });
+
+  test('is noticed in silence', async () => {
+    const companion = await start({ firstContext: contextOf('/w/a.ts') });
+    const linked = link([companion.candidate], { quietMs: 50, probeMs: 50 });
+    await until(() => linked.link.view);
+    const asked = companion.requests.length;
+    await until(() => companion.requests.length > asked + 2);
+    companion.hanging.add('tools/list');
+    await until(() => log.some((line) => line.includes('it does not answer')));
+  });
+
+  test('ends a companion that sends without an end', async () => {
+    const companion = await start({ firstContext: contextOf('/w/a.ts') });
+    const linked = link([companion.candidate], { maxMessageBytes: 100_000 });
+    await until(() => linked.link.view);
+    await companion.notify('ide/contextUpdate', {
+      workspaceState: {},
+      more: 'x'.repeat(1_000_000),
+    });
+    await until(() => companion.sessions() === 2);
+  });
+});
+
+test('a link ends while it looks, while it connects, and while it is connected', async () => {
+  const [hanging, good] = [await start(), await start({ firstContext: contextOf('/w/a.ts') })];
+  hanging.hanging.add('initialize');
+  await link([]).link.end();
+  const connecting = link([hanging.candidate]);
+  await until(() => hanging.requests.length > 0);
+  await connecting.link.end();
+  const connected = link([good.candidate]);
+  await until(() => connected.link.view);
+  await connected.link.end();
+  await until(() => good.streams() === 0);
+});

@@ -1,0 +1,56 @@
+/** A link to scripted companions, and a question for them. */
+import { randomUUID } from 'node:crypto';
+import type { OpenQuestion } from '../../../../bridge/admission/asking.ts';
+import type { Candidate } from '../../../../bridge/ide/discovery/candidate.ts';
+import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
+import { LINK_LIMITS, type LinkLimits } from '../../../../bridge/ide/link/limits.ts';
+import { EditorLink } from '../../../../bridge/ide/link/link.ts';
+import { newBridgeId, newCallId, newConversationId } from '../../../../shared/ids.ts';
+
+export interface Linked {
+  readonly link: EditorLink;
+  /** What a search for companions finds, the best first. */
+  candidates: Candidate[];
+  /** What the owner has confirmed. */
+  readonly confirmed: Set<string>;
+}
+
+/** Ended by the caller. Every companion of the list is confirmed, unless told otherwise. */
+export function linkTo(
+  candidates: Candidate[],
+  { isConfirmed = true, ...limits }: Partial<LinkLimits> & { isConfirmed?: boolean } = {},
+): Linked {
+  const linked: Omit<Linked, 'link'> = {
+    candidates,
+    confirmed: new Set(isConfirmed ? candidates.flatMap((each) => identityOf(each) ?? []) : []),
+  };
+  const link = new EditorLink({
+    search: async () => ({ ranked: linked.candidates, hosts: ['127.0.0.1'] }),
+    isConfirmed: async (candidate) => linked.confirmed.has(identityOf(candidate) ?? 'none'),
+    limits: { ...LINK_LIMITS, retryMs: 20, maxRetryMs: 50, lingerMs: 100, ...limits },
+  });
+  return Object.assign(linked, { link });
+}
+
+/** A question about an edit of `path`. */
+export function editQuestion(path: string, newText: string): OpenQuestion {
+  return {
+    question: {
+      callId: newCallId(randomUUID()),
+      conversationId: newConversationId(randomUUID()),
+      bridgeId: newBridgeId(randomUUID()),
+      nonce: randomUUID(),
+      proposal: {
+        ...{ kind: 'edit', tool: 'write', path: 'a.txt', operation: 'edit', diff: [] },
+        ...{ beforeHash: null, afterHash: null },
+      },
+    },
+    reason: 'why',
+    edited: { path, newText },
+  };
+}
+
+/** Resolves when the condition holds; the test's own time limit is the bound. */
+export async function until(condition: () => unknown): Promise<void> {
+  while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
+}
