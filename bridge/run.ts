@@ -2,14 +2,18 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
+import { listDir } from '../shared/tools/list-dir.ts';
+import { readFile } from '../shared/tools/read-file.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
-import { Asking } from './admission/asking.ts';
+import { type Asker, Asking } from './admission/asking.ts';
 import { readDevices } from './admission/devices.ts';
-import { createJudge, readMayName, readTrust } from './admission/judge.ts';
+import { createJudge, readMayShow, readTrust, type Surroundings } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Looker } from './context/looker.ts';
 import { CompanionHost } from './ide/companion/hosting.ts';
 import { Guests } from './ide/guests.ts';
+import { editorContext } from './ide/link/context.ts';
+import { type EditorLink, linkHere } from './ide/link/link.ts';
 import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
@@ -67,9 +71,12 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const { kind, detail } = confinement;
   const isForeign = (path: string) => guard.isForeign(path);
   const surroundings = { root, stateDir, isForeign };
-  const judge = createJudge(surroundings, { isConfined: kind !== 'none' });
-  const looked = { root, confinement, readMayName: () => readMayName(surroundings) };
-  const looker = new Looker(looked, signal);
+  const link = linkHere(root, stateDir);
+  const isDistrusted = () => link.isTrusted === false;
+  const judge = createJudge(surroundings, { isConfined: kind !== 'none', isDistrusted });
+  const readMayName = () => readMayShow(surroundings, listDir);
+  const readEditor = editorReader(link, workspace, surroundings);
+  const looker = new Looker({ root, confinement, readMayName, readEditor }, signal);
   const look = () => looker.look();
   const teller = new OfferTeller(async () =>
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
@@ -84,20 +91,36 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   });
   const tools = { get: (name: string) => known.get(name) ?? offers.find(name) };
   const gate = { workspace, tools, judge, journal, look, offers: teller, guests };
-  const session: Session = createSession(gate, { bridgeId, stateDir });
+  const session: Session = createSession(gate, { bridgeId, stateDir, editor: link.asker });
   const introduction = { bootId, tools: [...known.keys()], confinement: { kind, detail } };
   try {
     const served = { session, journal, introduction, looker, offers: teller, onStatus };
     await serve(config, served, signal);
   } finally {
-    await Promise.all([session.end(), background.endAll(), servers.end(), companion.end()]);
+    const sessionEnd = session.end().then(() => link.end());
+    await Promise.all([sessionEnd, background.endAll(), servers.end(), companion.end()]);
     await guard.close();
   }
 }
 
+/** Reads the rules anew for each look. */
+function editorReader(link: EditorLink, workspace: Workspace, surroundings: Surroundings) {
+  return async () => {
+    const [mayName, mayRead] = await Promise.all([
+      readMayShow(surroundings, listDir),
+      readMayShow(surroundings, readFile),
+    ]);
+    return link.view && (await editorContext(link.view, { workspace, mayName, mayRead }));
+  };
+}
+
+interface Asked extends Pick<BridgeConfig, 'bridgeId' | 'stateDir'> {
+  readonly editor: Asker;
+}
+
 function createSession(
   machine: Omit<Machine, 'asking' | 'devices'>,
-  { bridgeId, stateDir }: Pick<BridgeConfig, 'bridgeId' | 'stateDir'>,
+  { bridgeId, stateDir, editor }: Asked,
 ): Session {
   const terminal = createTerminalPrompt(process.stdin, process.stderr);
   const devices = new DeviceAsker({
@@ -107,7 +130,7 @@ function createSession(
   const asking = new Asking({
     bridgeId,
     book: machine.journal,
-    askers: [devices, ...(terminal ? [terminalAsker(terminal)] : [])],
+    askers: [devices, editor, ...(terminal ? [terminalAsker(terminal)] : [])],
     onRequested: (open) => session.tellQuestion(open),
     onResolved: (question, resolution) => session.tellResolution(question, resolution),
   });

@@ -7,7 +7,7 @@ import type { FileChange } from '../tools/executor.ts';
 export interface Resolution {
   /** `superseded`: the call would now do something else, so the answer is void. */
   readonly decision: 'once' | 'reject' | 'expired' | 'superseded';
-  /** `device`, `terminal` or `drawbridge`. */
+  /** `device`, `terminal`, `editor` or `drawbridge`. */
   readonly by: string;
   readonly message?: string;
   /** With `once`, for an edit: the whole file as the person wants it, without a byte order mark. */

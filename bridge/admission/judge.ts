@@ -1,12 +1,12 @@
 /** Applies the owner's and the workspace's rules, as they are now, to calls. */
 import { join } from 'node:path';
-import { listDir } from '../../shared/tools/list-dir.ts';
+import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { logTrouble } from '../log.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import { isTrusted } from './offer-verdict.ts';
 import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.ts';
 import { readRules } from './rules.ts';
-import { deny, type Verdict } from './verdict.ts';
+import { ask, deny, type Verdict } from './verdict.ts';
 import { type Visibility, visibilityInAll } from './visibility.ts';
 
 /** The policy's verdict on a call. */
@@ -31,25 +31,40 @@ export interface Surroundings {
   readonly isForeign: (path: string) => Promise<boolean>;
 }
 
+/** What the judge knows beside the rules. */
+export interface Known extends Pick<Policy, 'isConfined'> {
+  /** Whether an editor says that its user does not trust the workspace. It only makes decisions stricter. */
+  readonly isDistrusted?: () => boolean;
+}
+
 /** Judges by the rule files as they are at that moment. */
-export function createJudge(surroundings: Surroundings, { isConfined }: IsConfined): Judge {
+export function createJudge(
+  surroundings: Surroundings,
+  { isConfined, isDistrusted = () => false }: Known,
+): Judge {
   return async (call, realNames) => {
     const rules = await readAllRules(surroundings);
     if (rules === undefined) return deny(UNREADABLE_RULES);
     const policy = { workspace: surroundings.root, isConfined, realNames, ...rules };
     const { definition } = call;
     const isBelieved = definition.claims !== undefined && isTrusted(definition, policy);
-    const verdict = { ...judgeCall(call, policy), visibility: visibilityOf(call, policy) };
+    const judged = judgeCall(call, policy);
+    const stricter = judged.decision === 'allow' && isDistrusted() ? ask(DISTRUSTED) : judged;
+    const verdict = { ...stricter, visibility: visibilityOf(call, policy) };
     return isBelieved ? { ...verdict, isTrusted: true } : verdict;
   };
 }
 
-type IsConfined = Pick<Policy, 'isConfined'>;
-
-/** Names in the prompt follow the same rules as `list_dir`. No name is told when the rules cannot be read. */
-export async function readMayName(surroundings: Surroundings): Promise<(name: string) => boolean> {
+/**
+ * Whether the prompt may tell what the tool would show of a path, relative to the workspace: `list_dir` for its name,
+ * `read_file` for its content. Nothing is told when the rules cannot be read.
+ */
+export async function readMayShow(
+  surroundings: Surroundings,
+  tool: ToolFacts,
+): Promise<(name: string) => boolean> {
   const rules = await readAllRules(surroundings);
-  return rules === undefined ? () => false : visibilityInAll(listDir, rules).mayShow;
+  return rules === undefined ? () => false : visibilityInAll(tool, rules).mayShow;
 }
 
 /** The offered tools that the owner's rules believe; none when the rules cannot be read. */
@@ -85,6 +100,9 @@ async function readAllRules({
     return undefined;
   }
 }
+
+const DISTRUSTED =
+  'The editor says that you do not trust this workspace, so every call asks until you trust it there.';
 
 /** The model reads this too, so it leaves out the path and content of our state. The log has them. */
 const UNREADABLE_RULES =

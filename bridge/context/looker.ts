@@ -9,6 +9,8 @@ export interface Looked {
   readonly confinement: Confinement;
   /** Tells which paths, relative to the workspace, the rules allow to be named at this moment. */
   readonly readMayName: () => Promise<(name: string) => boolean>;
+  /** What an editor shows. Undefined without one. Never rejects. */
+  readonly readEditor?: () => Promise<MachineContext['editor']>;
 }
 
 /** Makes one look at a time, however many callers ask. */
@@ -44,9 +46,13 @@ export class Looker {
   }
 
   async #read(): Promise<MachineContext> {
-    const { root, confinement, readMayName } = this.#looked;
+    const { root, confinement, readMayName, readEditor } = this.#looked;
     const mayName = await readMayName();
     const how = { confine: confinement.confineLook, mayName };
-    return await readMachineContext(root, this.#signal, how);
+    const [context, editor] = await Promise.all([
+      readMachineContext(root, this.#signal, how),
+      readEditor?.(),
+    ]);
+    return { ...context, ...(editor && { editor }) };
   }
 }

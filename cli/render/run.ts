@@ -41,6 +41,7 @@ const DECISIONS = {
 const PLACES = new Map([
   ['device', ' on a device'],
   ['terminal', ' at the machine'],
+  ['editor', ' in the editor'],
 ]);
 
 /** Warns of what a command left behind. The person must see it even if the model does not mention it. */
