@@ -1,6 +1,7 @@
-/** Formats a request's information about the user's editor as lines of a prompt. Pure. */
+/** Formats what a request and the bridge tell of the user's editor as lines of a prompt. Pure. */
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import type { RequestContext } from '../../shared/requests.ts';
+import type { EditorContext } from '../../shared/tunnel.ts';
 import { cutLines } from './changes.ts';
 import { PROMPT_LIMITS } from './limits.ts';
 
@@ -51,6 +52,29 @@ export function openFilesOf(
   });
   return new Map(files);
 }
+
+/** Whether the request tells of an editor. */
+export function tellsEditor(context: RequestContext | undefined): boolean {
+  const { cursor, openFiles, recentFiles } = context ?? {};
+  return [cursor, openFiles, recentFiles].some((told) => told !== undefined);
+}
+
+/** The editor on the bridge's machine: its name, the file with the focus, and the other open files. */
+export function editorLines({ name, openFiles }: EditorContext): string {
+  const files = openFiles.map(({ path, isActive, cursor }) => {
+    const place = { path, line: cursor?.line, column: cursor?.character };
+    return isActive ? `Active: ${placeOf(place)}` : `Open: ${nameInLine(path)}`;
+  });
+  return [`Editor: ${nameInLine(name)}`, ...(files.length > 0 ? files : [NO_FILES])].join('\n');
+}
+
+/** The path and then the text. Empty without a selection. */
+export function selectedText({ openFiles }: EditorContext): string {
+  const active = openFiles.find((file) => file.selectedText !== undefined);
+  return active === undefined ? '' : `${nameInLine(active.path)}\n${active.selectedText}`;
+}
+
+const NO_FILES = '(no open files)';
 
 type OpenFile = NonNullable<RequestContext['openFiles']>[number];
 

@@ -10,6 +10,8 @@ export const PROMPT_LIMITS = {
   maxOpenFileChars: 20_000,
   /** All open files: a few tabs. */
   maxOpenFilesChars: 60_000,
+  /** The text that is selected in the editor, with its path: the bridge cuts it at 16,384 and marks the cut. */
+  maxSelectedChars: 21_000,
   /** All linter errors: a hundred lines. More errors are fixed one after another anyway. */
   maxLinterChars: 10_000,
   /** One linter message: some messages quote half a file. */

@@ -5,7 +5,16 @@ import { nameInLine } from '../../shared/plain-sight.ts';
 import type { RequestContext } from '../../shared/requests.ts';
 import type { MachineContext } from '../../shared/tunnel.ts';
 import { changeOf, cutLines, linesIn, pathsIn } from './changes.ts';
-import { type EditorLines, fileNamesOf, joinNames, linterLines, openFilesOf } from './editor.ts';
+import {
+  type EditorLines,
+  editorLines,
+  fileNamesOf,
+  joinNames,
+  linterLines,
+  openFilesOf,
+  selectedText,
+  tellsEditor,
+} from './editor.ts';
 import { tagged } from './escape.ts';
 import { PROMPT_LIMITS } from './limits.ts';
 
@@ -31,7 +40,7 @@ export interface Surroundings {
   readonly openFiles: ReadonlyMap<string, string>;
 }
 
-type Section = 'project_layout' | 'linter_errors' | 'git_status';
+type Section = 'project_layout' | 'linter_errors' | 'git_status' | 'editor' | 'selected_text';
 
 /** `room` is the model's room for a prompt, in UTF-16 units. */
 export function surroundingsOf(
@@ -42,10 +51,14 @@ export function surroundingsOf(
     Math.min(maxChars, Math.floor(room * PROMPT_LIMITS.maxShare));
   const cut = (text: string | undefined, maxChars: number) =>
     text === undefined ? undefined : cutLines(text, within(maxChars));
+  // A client tells of the editor that its user sits at, and the machine may have another one.
+  const editor = tellsEditor(context) ? undefined : machine?.editor;
   const sections: [Section, string | undefined][] = [
     ['project_layout', cut(layoutOf(context, machine), PROMPT_LIMITS.maxLayoutChars)],
     ['linter_errors', cut(linterLines(context), PROMPT_LIMITS.maxLinterChars)],
     ['git_status', cut(machine?.gitStatus, PROMPT_LIMITS.maxGitStatusChars)],
+    ['editor', cut(editor && editorLines(editor), PROMPT_LIMITS.maxFileNamesChars)],
+    ['selected_text', cut(editor && selectedText(editor), PROMPT_LIMITS.maxSelectedChars)],
   ];
   return {
     info: new Map(infoOf(createdMs, context, machine)),
@@ -85,7 +98,7 @@ export function tellSurroundings(now: Surroundings, known: Surroundings | null):
 function tellSection(tag: string, text: string, known = ''): string[] {
   if (text === known) return [];
   if (text === '') return [tagged(tag, '(none any more)')];
-  if (known === '') return [tagged(tag, text)];
+  if (known === '' || tag === 'selected_text') return [tagged(tag, text)];
   const read = tag === 'project_layout' ? pathsIn : linesIn;
   const change = changeOf(read(known), read(text));
   switch (change.state) {

@@ -69,7 +69,8 @@ To show code that is not in the workspace, use a fence with the language's name.
 
 const SURROUNDINGS = `<surroundings>
 Before a request stands how things were when it was sent: user_info, project_layout, git_status,
-open_and_recently_viewed_files, linter_errors, and open_file, whose first line is the path. In these
+open_and_recently_viewed_files, linter_errors, editor (what an editor on the user's machine shows),
+selected_text and open_file, whose first line is the path. In these
 &lt; stands for <, &gt; for > and &amp; for &. A later request tells only what has changed by then:
 in a tag that ends in _changes a line with + is new and one with - is gone.
 </surroundings>`;

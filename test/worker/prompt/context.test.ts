@@ -30,7 +30,9 @@ describe('text from outside cannot leave its tag', () => {
       workspacePath: EVIL,
       projectLayout: EVIL,
       gitStatus: EVIL,
+      editor: { name: EVIL, openFiles: [{ path: EVIL, isActive: true, selectedText: EVIL }] },
     };
+    expect(promptOf({}, machine).split(ESCAPED)).toHaveLength(9);
     const prompt = promptOf(
       {
         workspacePath: EVIL,
@@ -145,6 +147,79 @@ describe('what the request says of the project', () => {
   it('is refused where it is not of the form', () => {
     const refused = [{ cursor: { path: 'a', line: 0 } }, { openFiles: [{ content: 'x' }] }];
     for (const context of refused) expect(RequestContext.safeParse(context).success).toBe(false);
+  });
+});
+
+describe('what the editor on the machine shows', () => {
+  const src = { path: 'src/a.ts', isActive: true, cursor: { line: 3, character: 5 } };
+  const selected = { ...src, selectedText: 'let a = 1;\nlet b = 2;' };
+  const shows = (...openFiles: NonNullable<MachineContext['editor']>['openFiles']) => ({
+    ...MACHINE,
+    editor: { name: 'Zed', openFiles },
+  });
+  const only = (tag: string) => (part: string) => part.startsWith(`<${tag}`);
+
+  it('is told as that editor’s, with its selection apart', () => {
+    const told = tellSurroundings(nowOf({}, shows(selected, { path: 'b.ts' })), null);
+    expect(told.filter(only('editor'))).toEqual([
+      '<editor>\nEditor: Zed\nActive: src/a.ts:3:5\nOpen: b.ts\n</editor>',
+    ]);
+    expect(told.filter(only('selected_text'))).toEqual([
+      '<selected_text>\nsrc/a.ts\nlet a = 1;\nlet b = 2;\n</selected_text>',
+    ]);
+  });
+
+  it('gives way to what a request tells of its own', () => {
+    for (const own of [
+      { openFiles: [] },
+      { recentFiles: ['x'] },
+      { cursor: { path: 'x', line: 1 } },
+    ]) {
+      expect(promptOf(own, shows(selected))).toBe(promptOf(own));
+    }
+    expect(promptOf({ linterErrors: [] }, shows(selected))).toContain('<editor>');
+  });
+
+  it('is told later as the difference', () => {
+    const others = ['b', 'c', 'd', 'e'].map((name) => ({ path: `src/long/folder/${name}.ts` }));
+    const first = nowOf({}, shows(src, ...others));
+    expect(tellSurroundings(nowOf({}, shows(src, ...others)), first)).toEqual([]);
+    const moved = { ...src, cursor: { line: 9, character: 1 } };
+    expect(tellSurroundings(nowOf({}, shows(moved, ...others)), first)).toEqual([
+      '<editor_changes>\n- Active: src/a.ts:3:5\n+ Active: src/a.ts:9:1\n</editor_changes>',
+    ]);
+  });
+
+  it('tells a new selection whole, and the end of one', () => {
+    const first = nowOf({}, shows(selected));
+    const other = { ...selected, selectedText: 'let a = 1;\nlet c = 3;' };
+    expect(tellSurroundings(nowOf({}, shows(other)), first)).toEqual([
+      '<selected_text>\nsrc/a.ts\nlet a = 1;\nlet c = 3;\n</selected_text>',
+    ]);
+    expect(tellSurroundings(nowOf({}, shows(src)), first)).toEqual([
+      '<selected_text>\n(none any more)\n</selected_text>',
+    ]);
+  });
+
+  it('is unknown, and so unchanged, without an editor; no open files are a fact', () => {
+    const first = nowOf({}, shows(src));
+    expect(tellSurroundings(nowOf({}), first)).toEqual([]);
+    expect(tellSurroundings(nowOf({}, shows()), first)).toEqual([
+      '<editor>\nEditor: Zed\n(no open files)\n</editor>',
+    ]);
+  });
+
+  it('keeps to its budgets', () => {
+    const path = 'x'.repeat(4_000);
+    const openFiles = Array.from({ length: 10 }, (_, index) => ({ path: `${index}${path}` }));
+    const line = `${'y'.repeat(79)}\n`;
+    const long = { ...src, selectedText: line.repeat(205) };
+    const prompt = promptOf({}, shows(long, ...openFiles.slice(1)));
+    const { maxFileNamesChars, maxSelectedChars } = PROMPT_LIMITS;
+    expect(prompt.length).toBeLessThan(maxFileNamesChars + maxSelectedChars + 500);
+    expect(promptOf({}, shows(long), 20_000).length).toBeLessThan(
+      20_000 * 2 * PROMPT_LIMITS.maxShare + 500,
+    );
   });
 });
 

@@ -37,13 +37,14 @@ function listOf(todos: Digest['todos'], room: number): string | null {
 }
 
 /**
- * The short part of what the run's message tells: the file tree and the git status are left out, because the model can
- * look them up and the next message tells them again.
+ * The short part of what the run's message tells: the file tree, the git status and the editor are left out, because the
+ * next message tells them again.
  */
 function sentWith(run: ToldRun, room: number): Omit<UserPrompt, 'query'> {
   const { createdMs, mode, context } = run.request;
   const workspacePath = context?.workspacePath;
-  const machine = run.machine && { ...run.machine.context, projectLayout: '', gitStatus: '' };
+  const untold = { projectLayout: '', gitStatus: '', editor: undefined };
+  const machine = run.machine && { ...run.machine.context, ...untold };
   const sources = { createdMs, machine, context: workspacePath ? { workspacePath } : undefined };
   return { mode, around: tellSurroundings(surroundingsOf(sources, room), null) };
 }
