@@ -150,6 +150,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/admission',
       'bridge/ide/companion',
       'bridge/ide/discovery',
+      'bridge/ide/link',
       'bridge/ide/probe.ts',
       'bridge/mcp',
       'bridge/quarantine',

@@ -17,6 +17,7 @@ import { abortOnInterrupt } from '../terminal/ending.ts';
 import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { confirmEditor, parsePort } from './companion-confirm.ts';
 import { installCompanion } from './companion-install.ts';
 import { detectEditor, EDITORS, EXTENSIONS } from './editors.ts';
 
@@ -30,6 +31,11 @@ export function registerIde(program: Command): void {
     .command('status', { isDefault: true })
     .description('Find the editor of this folder, and say why any other was not taken');
   addLocationOptions(status).action(showStatus);
+  const confirm = group
+    .command('confirm')
+    .description('Let answers in the editor count, until it is started again')
+    .option('--port <number>', 'the one with this port, if several are found', parsePort);
+  addLocationOptions(confirm).action(confirmEditor);
   group
     .command('install [editor]')
     .description('Install a companion into an editor (default: the one whose terminal this is)')

@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { isConfirmed } from '../../../bridge/ide/link/confirmed.ts';
 import { takeLock } from '../../../machine/lock.ts';
 import { closedPort } from '../../bridge/ide/discovery/announcing.ts';
 import { startCompanion } from '../../bridge/ide/probed-companion.ts';
@@ -177,4 +178,56 @@ test('ide install says that the editor has failed', async () => {
     code: 1,
     stderr: expect.stringContaining('The installation failed (3): install the extension'),
   });
+});
+
+test.runIf(HAS_TERMINALS)('ide confirm lets the answers of one editor count', async () => {
+  const { announce, env, workspaceDir, stateDir } = newOwner();
+  const [{ port, asked }, { port: other }] = [
+    await startCompanion({ token: 'right' }),
+    await startCompanion({ token: 'other' }),
+  ];
+  announce(port, { authToken: 'right', ideInfo: { name: 'zed', displayName: 'Zed' } });
+  announce(other, { authToken: 'other' });
+  mkdirSync(stateDir, { recursive: true });
+  const words = ['ide', 'confirm', '--workspace', workspaceDir, '--state', stateDir];
+  const run = () =>
+    openPseudoTerminal([process.execPath, FIXTURE, ...words, '--port', `${port}`], { env });
+  const editors = join(stateDir, 'editors.json');
+  for (const [answer, code] of [
+    ['n', 1],
+    ['y', 0],
+  ] as const) {
+    const terminal = run();
+    await terminal.shows(`Zed, process ${process.pid}, port ${port}, announced by`);
+    await terminal.shows('an answer there counts as yours');
+    await terminal.shows('Is this your editor? y or n: ');
+    expect(existsSync(editors)).toBe(false);
+    terminal.type(`${answer}\n`);
+    expect(await terminal.finished).toMatchObject({ code });
+  }
+  expect(await isConfirmed(stateDir, { port, token: 'right' })).toBe(true);
+  expect(await isConfirmed(stateDir, { port: other, token: 'other' })).toBe(false);
+  await run().shows('is confirmed already');
+  // No session was opened, because a running bridge could lose its own.
+  expect(new Set(asked)).toEqual(new Set(['POST tools/list']));
+});
+
+test('ide confirm takes no yes from a program, no editor without a token, and none that is not there', async () => {
+  const { announce, env, workspaceDir, stateDir } = newOwner();
+  const run = (...args: string[]) => {
+    const location = ['--workspace', workspaceDir, '--state', stateDir];
+    return runDrawbridge(['ide', 'confirm', ...location, ...args], { env, input: 'y\n' });
+  };
+  mkdirSync(stateDir, { recursive: true });
+  expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('No editor') });
+  const { port } = await startCompanion({ token: 'right' });
+  announce(port, { authToken: 'right' });
+  expect(await run()).toMatchObject({ code: 2, stderr: expect.stringContaining('no terminal') });
+  expect(await run('--port', '1')).toMatchObject({ code: 2 });
+  expect(await run('--port', 'x')).toMatchObject({ code: 2 });
+  const { port: open } = await startCompanion();
+  announce(open);
+  const refused = await run('--port', `${open}`);
+  expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('has no token') });
+  expect(existsSync(join(stateDir, 'editors.json'))).toBe(false);
 });

@@ -1,0 +1,74 @@
+/** `drawbridge ide confirm`: lets answers in the editor count, after the person at the terminal said so. */
+import { InvalidArgumentError } from 'commander';
+import type { Candidate } from '../../bridge/ide/discovery/candidate.ts';
+import { locateState } from '../../local/state/folder.ts';
+import { resolveWorkspace } from '../../local/state/workspace.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import { findLocation, type LocationOptions } from '../target/location-options.ts';
+import { askFirst } from '../terminal/confirm.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { openTerminal } from '../terminal/terminal.ts';
+
+export interface ConfirmOptions extends LocationOptions {
+  /** Of the companion to confirm; without it the first one that answers. */
+  readonly port?: number;
+}
+
+/** Asks always: only a person who sees which editor it is can tell. */
+export async function confirmEditor(options: ConfirmOptions): Promise<void> {
+  const { confirmCompanion, isConfirmed } = await import('../../bridge/ide/link/confirmed.ts');
+  const location = await findLocation(options, 'kept');
+  const stateDir = await locateState(location);
+  const companion = await findCompanion(await resolveWorkspace(location.workspaceDir), options);
+  const terminal = openTerminal(process, process.env);
+  const what = describe(companion);
+  if (companion.token === undefined) throw new LocalError('refused', `${what} ${NO_TOKEN}`);
+  if (await isConfirmed(stateDir, companion))
+    return terminal.write(`${what} is confirmed already.\n`);
+  terminal.write(`${what}, announced by ${nameInLine(companion.source)}\n${CONSEQUENCE}\n`);
+  await askFirst(terminal, 'Is this your editor?', {
+    unasked: 'run this command in a terminal of your own.',
+    otherwise: 'Nothing was confirmed.',
+  });
+  await confirmCompanion(stateDir, companion);
+  terminal.write('Confirmed, until the editor is started again.\n');
+}
+
+/** Reads the option's number. */
+export function parsePort(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= MAX_PORT) return port;
+  throw new InvalidArgumentError('It is a number from 1 to 65535.');
+}
+
+/** Opens no session, because that of a running bridge could lose its answers. */
+async function findCompanion(workspace: string, { port }: ConfirmOptions): Promise<Candidate> {
+  const { discover } = await import('../../bridge/ide/discovery/discover.ts');
+  const { hostsFor, placeHere } = await import('../../bridge/ide/discovery/place.ts');
+  const { probe } = await import('../../bridge/ide/probe.ts');
+  // Never aborted: a signal ends the process, and each wait has a bound.
+  const { signal } = new AbortController();
+  const place = await placeHere(workspace, signal);
+  const { ranked } = await discover(place, signal);
+  const hosts = await hostsFor(place, signal);
+  for (const candidate of ranked) {
+    if (port !== undefined && candidate.port !== port) continue;
+    const { state } = await probe(candidate, { hosts, isGentle: true, signal });
+    if (state !== 'failed') return candidate;
+  }
+  const which =
+    port === undefined ? 'No editor answers' : `No editor of this folder answers at ${port}`;
+  throw new LocalError('refused', `${which}: ${ownCommand('ide')} says why.`);
+}
+
+function describe({ ide, family, port, pid }: Candidate): string {
+  const name = nameInLine(ide?.displayName ?? `The editor with the ${family} companion`);
+  return `${name}, ${pid === undefined ? 'process unknown' : `process ${pid}`}, port ${port}`;
+}
+
+const NO_TOKEN =
+  'has no token, so nothing would tell it from another program: update its companion extension.';
+const CONSEQUENCE =
+  'It will show edits that wait for your approval, and an answer there counts as yours.';
+const MAX_PORT = 65_535;
