@@ -1,0 +1,180 @@
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { confirmCompanion } from '../../bridge/ide/link/confirmed.ts';
+import { type Device, signApproval } from '../../client/device.ts';
+import { openState } from '../../local/state/state.ts';
+import { mintToken } from '../../local/state/tokens.ts';
+import type { StreamEvent } from '../../shared/events.ts';
+import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
+import { type ScriptedCompanion, startCompanion } from '../far-ends/scripted-companion.ts';
+import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import { type House, startHouse, until } from './house.ts';
+
+const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
+const PROPOSED = 'proposed\n';
+
+type Asked = Extract<StreamEvent, { type: 'approval_request' }>;
+
+describe.runIf(HAS_TERMINALS)(
+  'an edit that is asked about in the editor, on a device and at the terminal',
+  () => {
+    it('is decided by the first of them, and the others let go', async () => {
+      await using triangle = await startTriangle();
+      const { companion, terminal, house, model } = triangle;
+      const file = (name: string) => join(house.workspace, name);
+
+      const inEditor = await triangle.propose('editor.txt');
+      await until(() => companion.diffs.get(file('editor.txt')) === PROPOSED);
+      await terminal.shows('Run it?');
+      await companion.accept(file('editor.txt'), 'changed in the editor\n');
+      expect(await inEditor.resolved()).toMatchObject({ decision: 'once', by: 'editor' });
+      expect(readFileSync(file('editor.txt'), 'utf8')).toBe('changed in the editor\n');
+      expect(JSON.stringify(model.requests.at(-1)?.messages.at(-1))).toContain(
+        '+changed in the editor',
+      );
+      await terminal.shows('(The question was withdrawn.)');
+
+      const onDevice = await triangle.propose('device.txt');
+      await until(() => companion.diffs.has(file('device.txt')));
+      await terminal.shows('Run it?', 2);
+      await onDevice.approveOnDevice();
+      expect(await onDevice.resolved()).toMatchObject({ decision: 'once', by: 'device' });
+      expect(readFileSync(file('device.txt'), 'utf8')).toBe(PROPOSED);
+      await until(() => companion.diffs.size === 0);
+      await terminal.shows('(The question was withdrawn.)', 2);
+
+      const atTerminal = await triangle.propose('terminal.txt');
+      await until(() => companion.diffs.has(file('terminal.txt')));
+      await terminal.shows('Run it?', 3);
+      terminal.type('y\r');
+      expect(await atTerminal.resolved()).toMatchObject({ decision: 'once', by: 'terminal' });
+      expect(readFileSync(file('terminal.txt'), 'utf8')).toBe(PROPOSED);
+      await until(() => companion.diffs.size === 0);
+
+      const rejected = await triangle.propose('rejected.txt');
+      await until(() => companion.diffs.has(file('rejected.txt')));
+      await companion.reject(file('rejected.txt'));
+      expect(await rejected.resolved()).toMatchObject({ decision: 'reject', by: 'editor' });
+      expect(() => readFileSync(file('rejected.txt'))).toThrow();
+    });
+
+    it('is decided elsewhere when the editor dies, and the model knew what the editor showed', async () => {
+      await using triangle = await startTriangle();
+      const { companion, terminal, house, model } = triangle;
+      const asked = await triangle.propose('a.txt');
+      await until(() => companion.diffs.size === 1);
+      await companion.close();
+      await terminal.shows('Lost the editor');
+      await asked.approveOnDevice();
+      expect(await asked.resolved()).toMatchObject({ decision: 'once', by: 'device' });
+      expect(readFileSync(join(house.workspace, 'a.txt'), 'utf8')).toBe(PROPOSED);
+      const told = String(model.requests[0]?.messages.at(-1)?.content);
+      expect(told).toContain('\nActive: open.txt:2:1\n</editor>');
+      expect(told).toContain('<selected_text>\nopen.txt\nlooked at\n</selected_text>');
+    });
+  },
+);
+
+/** API, model, an editor that was confirmed, and a bridge at a terminal. */
+async function startTriangle() {
+  const model = await startScriptedModel(({ messages }) => {
+    const asked = /write (\S+)\.\n<\/user_query>$/.exec(String(messages.at(-1)?.content))?.[1];
+    const args = { file_path: asked, contents: PROPOSED };
+    return asked === undefined
+      ? { text: 'Over.' }
+      : { calls: [{ name: 'write', arguments: args }] };
+  });
+  const house = await startHouse({
+    ...{ modelUrl: model.baseUrl, args: ['--no-bridge'] },
+    rules: [{ tool: 'edit', pattern: '*', decision: 'ask' }],
+    prepare: (workspace) => writeFileSync(join(workspace, 'open.txt'), 'one\nlooked at\n'),
+  });
+  const path = join(house.workspace, 'open.txt');
+  const shown = { path, timestamp: 1, isActive: true, cursor: { line: 2, character: 1 } };
+  const openFiles = [{ ...shown, selectedText: 'looked at' }];
+  const companion = await startCompanion({ firstContext: { workspaceState: { openFiles } } });
+  const temporary = announce(companion, house);
+  await confirmCompanion(house.state, companion.candidate);
+  const { authSecret, bridgeId } = await openState({
+    ...{ workspaceDir: house.workspace, stateDir: house.state },
+  });
+  const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, new Date());
+  const words = [
+    'connect',
+    house.ready.url,
+    '--workspace',
+    house.workspace,
+    '--state',
+    house.state,
+  ];
+  const terminal = openPseudoTerminal([process.execPath, PROGRAM, ...words], {
+    env: { DRAWBRIDGE_TOKEN: token, TMPDIR: temporary, QWEN_HOME: temporary },
+  });
+  await terminal.shows('It shows edits that wait for your approval.');
+  await until(async () =>
+    (await house.client.listBridges()).items.some(({ connected }) => connected),
+  );
+  return {
+    ...{ companion, terminal, house, model },
+    propose: (name: string) => propose(house, bridgeId, name),
+    [Symbol.asyncDispose]: async () => {
+      terminal.type('\x03');
+      await terminal.finished;
+      await companion.close().catch(() => {});
+      await house[Symbol.asyncDispose]();
+      await model.close();
+      rmSync(temporary, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Writes the companion's discovery file, and returns the temporary folder in which it lies. */
+function announce({ candidate }: ScriptedCompanion, { workspace }: House): string {
+  const temporary = mkdtempSync(join(tmpdir(), 'drawbridge-editor-'));
+  chmodSync(temporary, 0o700);
+  const folder = join(temporary, 'gemini', 'ide');
+  mkdirSync(folder, { recursive: true });
+  const { port, token } = candidate;
+  const content = JSON.stringify({ port, workspacePath: workspace, authToken: token });
+  const file = join(folder, `gemini-ide-server-${process.pid}-${port}.json`);
+  writeFileSync(file, content, { mode: 0o600 });
+  return temporary;
+}
+
+/** Asks the model for an edit of a new file, up to the question about it. */
+async function propose(house: House, bridgeId: string, name: string) {
+  const messages = [{ role: 'user' as const, content: `Please write ${name}.` }];
+  const stream = house.client.streamChat({ messages, bridgeId });
+  let conversationId = '';
+  const readUntil = async <Type extends StreamEvent['type']>(type: Type) => {
+    for (let next = await stream.next(); !next.done; next = await stream.next()) {
+      const { event } = next.value;
+      if (event.type === 'response_start') conversationId = event.response.conversationId;
+      if (event.type === type) return event as Extract<StreamEvent, { type: Type }>;
+    }
+    throw new Error(`no ${type} came`);
+  };
+  const asked: Asked = await readUntil('approval_request');
+  return {
+    approveOnDevice: async () => {
+      const { callId, nonce } = asked;
+      const signature = await signApproval(deviceOf(house), { ...asked, conversationId });
+      const path = `/api/v1/conversations/${conversationId}/approvals/${callId}`;
+      const body = JSON.stringify({ nonce, decision: 'once', signature });
+      expect((await house.fetch(path, { method: 'POST', body })).status).toBe(200);
+    },
+    /** How it was decided. Resolves when the run is over. */
+    resolved: async () => {
+      const resolved = await readUntil('approval_resolved');
+      await readUntil('done');
+      return resolved;
+    },
+  };
+}
+
+function deviceOf(house: House): Device {
+  const stored = JSON.parse(readFileSync(join(house.state, 'device.json'), 'utf8'));
+  return { deviceId: stored.deviceId, privateJwk: stored.privateKey };
+}
