@@ -19,6 +19,8 @@ export interface EditorAskerOptions {
   readonly limits: LinkLimits;
   /** Asked anew for each diff, so that a confirmation counts at once. */
   readonly isConfirmed: (companion: Candidate) => Promise<boolean>;
+  /** A diff could not be shown, because the companion is not confirmed. */
+  readonly onUnconfirmed: () => void;
 }
 
 /** A question that may be shown. */
@@ -150,7 +152,9 @@ export class EditorAsker implements Asker {
     const companion = this.#companion;
     if (!companion?.canDiff) return undefined;
     const isConfirmed = await this.#options.isConfirmed(companion.candidate);
-    return isConfirmed && companion === this.#companion ? companion : undefined;
+    if (companion !== this.#companion) return undefined;
+    if (!isConfirmed) this.#options.onUnconfirmed();
+    return isConfirmed ? companion : undefined;
   }
 
   /** Closes a diff of the file that an earlier connection may have left. False where that is not sure. */

@@ -100,7 +100,7 @@ export class Companion {
     const tools = await listTools(limits.listMs);
     // Some networks drop a silent connection without telling either end.
     const probe = () => void listTools(limits.probeMs).catch(() => {});
-    watchdog.timer = setTimeout(probe, limits.quietMs);
+    watchdog.timer = setTimeout(probe, limits.quietMs).unref();
     const names = new Set(tools.map(({ name }) => name));
     return new Companion(candidate, connection, names, { ...options, ended, end });
   }
@@ -156,9 +156,10 @@ async function openConnection(
     token === undefined ? {} : { authorization: `Bearer ${token}` };
   const { maxMessageBytes } = limits;
   const fetch = createLocalFetch({ port, maxMessageBytes, onBytes, onStreamEnd: end });
+  // Loading the SDK takes its time, which is not the companion's.
+  const { connectServer } = await import('../../mcp/connection.ts');
   const late = new AbortController();
   const timer = setTimeout(() => late.abort(), limits.connectMs);
-  const { connectServer } = await import('../../mcp/connection.ts');
   try {
     return await connectServer(
       { url: `http://${host}:${port}/mcp`, headers, disabled: false },

@@ -1,19 +1,15 @@
 /** Finds the editor of the workspace, stays connected to it, and finds it again after a restart. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logLine } from '../../log.ts';
-import type { Candidate, Discovery, Place } from '../discovery/candidate.ts';
+import type { Candidate, Place } from '../discovery/candidate.ts';
 import { discover } from '../discovery/discover.ts';
 import { hostsFor, placeHere } from '../discovery/place.ts';
 import { EditorAsker } from './asker.ts';
-import { Companion } from './companion.ts';
+import type { Companion } from './companion.ts';
 import { isConfirmed } from './confirmed.ts';
+import { connectFirst, type Found, prefer } from './finding.ts';
 import { LINK_LIMITS, type LinkLimits } from './limits.ts';
 import type { EditorNews, OpenFile } from './wire.ts';
-
-/** The companions to try, best first, and the addresses to try for each, in this order. */
-export interface Found extends Pick<Discovery, 'ranked'> {
-  readonly hosts: readonly string[];
-}
 
 export interface LinkPlace {
   readonly search: (signal: AbortSignal) => Promise<Found>;
@@ -65,12 +61,15 @@ export class EditorLink {
   /** Ports whose last connection ended soon: others are tried before them. */
   readonly #unsteady = new Set<number>();
   /** Problems with news of this companion that the log has. */
-  #told = new Set<string>();
+  readonly #told = new Set<string>();
 
   constructor(place: LinkPlace) {
     this.#place = place;
     this.#limits = place.limits ?? LINK_LIMITS;
-    this.asker = new EditorAsker({ limits: this.#limits, isConfirmed: place.isConfirmed });
+    this.asker = new EditorAsker({
+      ...{ limits: this.#limits, isConfirmed: place.isConfirmed },
+      onUnconfirmed: () => void this.#preferConfirmed(),
+    });
     this.#life = this.#live();
   }
 
@@ -111,16 +110,28 @@ export class EditorLink {
   async #find(): Promise<Companion | undefined> {
     const { signal } = this.#ended;
     try {
-      const { ranked, hosts } = await this.#place.search(signal);
-      const isUnsteady = ({ port }: Candidate) => this.#unsteady.has(port);
-      const tried = [...ranked].sort((a, b) => Number(isUnsteady(a)) - Number(isUnsteady(b)));
-      return await connectFirst(tried, {
-        ...{ hosts, limits: this.#limits, signal },
+      return await connectFirst(await this.#search(), {
+        ...{ limits: this.#limits, signal },
         onNews: (candidate, news) => this.#take(candidate, news),
       });
     } catch {
       return undefined; // A disk that hangs, or the end of the bridge. `drawbridge ide` says why nothing is found.
     }
+  }
+
+  async #search(): Promise<Found> {
+    const { ranked, hosts } = await this.#place.search(this.#ended.signal);
+    const isUnsteady = ({ port }: Candidate) => this.#unsteady.has(port);
+    return { ranked: await prefer(ranked, this.#place.isConfirmed, isUnsteady), hosts };
+  }
+
+  /** Leaves an editor that is not confirmed for one that is: of several windows the owner has chosen that one. */
+  async #preferConfirmed(): Promise<void> {
+    const companion = this.#companion;
+    const found = await this.#search().catch(() => undefined);
+    const best = found?.ranked[0];
+    if (best === undefined || best.port === companion?.candidate.port) return;
+    if (await this.#place.isConfirmed(best)) companion?.end('another one was confirmed');
   }
 
   /** Resolves when the connection is over, with whether it held long enough to be a good one. */
@@ -182,33 +193,4 @@ export class EditorLink {
         news satisfies never;
     }
   }
-}
-
-export interface FirstOptions {
-  readonly hosts: readonly string[];
-  readonly limits: LinkLimits;
-  readonly onNews: (from: Candidate, news: EditorNews) => void;
-  readonly signal: AbortSignal;
-}
-
-/** Tries companions in their order. Undefined where none answers. Rejects only with the signal's reason. */
-export async function connectFirst(
-  ranked: readonly Candidate[],
-  { hosts, limits, onNews, signal }: FirstOptions,
-): Promise<Companion | undefined> {
-  let hanging = 0;
-  for (const candidate of ranked) {
-    for (const host of hosts) {
-      const startedMs = performance.now();
-      try {
-        const take = (news: EditorNews) => onNews(candidate, news);
-        return await Companion.connect(candidate, host, { limits, onNews: take, signal });
-      } catch {
-        signal.throwIfAborted();
-        if (performance.now() - startedMs >= limits.connectMs) hanging++;
-      }
-      if (hanging >= limits.maxHanging) return undefined;
-    }
-  }
-  return undefined;
 }

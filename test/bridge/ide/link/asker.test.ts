@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Answered } from '../../../../bridge/admission/book.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
+import { connectFirst } from '../../../../bridge/ide/link/finding.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
-import { connectFirst } from '../../../../bridge/ide/link/link.ts';
 import {
   type CompanionScript,
   type ScriptedCompanion,
@@ -152,6 +152,18 @@ describe('only a confirmed companion', () => {
   });
 });
 
+test('a window that is confirmed takes the place of one that is not', async () => {
+  const [first, chosen] = [await start(), await start({ token: 'another' })];
+  const linked = await connect(first, { isConfirmed: false });
+  linked.candidates = [first.candidate, chosen.candidate];
+  linked.confirmed.add(identityOf(chosen.candidate) ?? '');
+  const answer = ask(linked, 'two\n');
+  await until(() => chosen.diffs.has(PATH));
+  expect(first.calls).toEqual([]);
+  await chosen.accept(PATH);
+  expect(await answer).toEqual({ decision: 'once', by: 'editor' });
+});
+
 describe('gives no answer', () => {
   test('to anything but the edit of a text', async () => {
     const companion = await start();
@@ -297,10 +309,13 @@ describe('an editor that fails during a question', () => {
   test('because another client took its one server over, is taken back', async () => {
     const companion = await start({ isShared: true });
     const linked = await connect(companion, { acknowledgeMs: 300 });
-    const other = await connectFirst([companion.candidate], {
-      ...{ hosts: ['127.0.0.1'], limits: LINK_LIMITS, onNews: () => {} },
-      signal: new AbortController().signal,
-    });
+    const other = await connectFirst(
+      { ranked: [companion.candidate], hosts: ['127.0.0.1'] },
+      {
+        ...{ limits: LINK_LIMITS, onNews: () => {} },
+        signal: new AbortController().signal,
+      },
+    );
     const answer = ask(linked, 'two\n');
     await until(() => companion.diffs.has(PATH));
     expect(companion.sessions()).toBe(3);

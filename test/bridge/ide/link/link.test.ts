@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { connectFirst } from '../../../../bridge/ide/link/finding.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
-import { connectFirst } from '../../../../bridge/ide/link/link.ts';
 import {
   type CompanionScript,
   type ScriptedCompanion,
@@ -61,10 +61,13 @@ describe('a connection', () => {
 
   test('sends that Host through another name of the machine too', async () => {
     const companion = await start();
-    const connected = await connectFirst([companion.candidate], {
-      ...{ hosts: ['127.0.0.2', 'localhost'], limits: LINK_LIMITS, onNews: () => {} },
-      signal: new AbortController().signal,
-    });
+    const connected = await connectFirst(
+      { ranked: [companion.candidate], hosts: ['127.0.0.2', 'localhost'] },
+      {
+        ...{ limits: LINK_LIMITS, onNews: () => {} },
+        signal: new AbortController().signal,
+      },
+    );
     expect(connected?.canDiff).toBe(true);
     connected?.end('over');
     expect(companion.requests.at(-1)?.headers.host).toBe(`127.0.0.1:${companion.candidate.port}`);
