@@ -60,9 +60,9 @@ describe.runIf(HAS_TERMINALS)(
       expect(() => readFileSync(file('rejected.txt'))).toThrow();
     });
 
-    it('is decided elsewhere when the editor dies, and the model knew what the editor showed', async () => {
+    it('is decided elsewhere when the editor dies', async () => {
       await using triangle = await startTriangle();
-      const { companion, terminal, house, model } = triangle;
+      const { companion, terminal, house } = triangle;
       const asked = await triangle.propose('a.txt');
       await until(() => companion.diffs.size === 1);
       await companion.close();
@@ -70,9 +70,32 @@ describe.runIf(HAS_TERMINALS)(
       await asked.approveOnDevice();
       expect(await asked.resolved()).toMatchObject({ decision: 'once', by: 'device' });
       expect(readFileSync(join(house.workspace, 'a.txt'), 'utf8')).toBe(PROPOSED);
-      const told = String(model.requests[0]?.messages.at(-1)?.content);
-      expect(told).toContain('\nActive: open.txt:2:1\n</editor>');
-      expect(told).toContain('<selected_text>\nopen.txt\nlooked at\n</selected_text>');
+    });
+
+    it('is made by a model that knows what the editor shows', async () => {
+      await using triangle = await startTriangle();
+      const { model } = triangle;
+      const told = () => String(model.requests.at(-1)?.messages.at(-1)?.content);
+      // The editor tells it a moment after the connection.
+      await until(async () => {
+        await triangle.say('Hello');
+        return told().includes('<editor>');
+      });
+      expect(told()).toContain('\nActive: open.txt:2:1\n</editor>');
+      expect(told()).toContain('<selected_text>\nopen.txt\nlooked at\n</selected_text>');
+    });
+
+    it('stands beside calls that ask because the editor’s user does not trust the workspace', async () => {
+      await using triangle = await startTriangle();
+      const { companion, terminal } = triangle;
+      await companion.notify('ide/contextUpdate', { workspaceState: { isTrusted: false } });
+      await companion.askPing();
+      const asked = await triangle.propose('open.txt', 'read');
+      expect(asked.reason).toContain('you do not trust this workspace');
+      await terminal.shows('Run it?');
+      expect(companion.diffs.size).toBe(0);
+      await asked.approveOnDevice();
+      expect(await asked.resolved()).toMatchObject({ decision: 'once', by: 'device' });
     });
   },
 );
@@ -80,11 +103,12 @@ describe.runIf(HAS_TERMINALS)(
 /** API, model, an editor that was confirmed, and a bridge at a terminal. */
 async function startTriangle() {
   const model = await startScriptedModel(({ messages }) => {
-    const asked = /write (\S+)\.\n<\/user_query>$/.exec(String(messages.at(-1)?.content))?.[1];
-    const args = { file_path: asked, contents: PROPOSED };
-    return asked === undefined
-      ? { text: 'Over.' }
-      : { calls: [{ name: 'write', arguments: args }] };
+    const last = String(messages.at(-1)?.content);
+    const [, verb, name] = /(write|read) (\S+)\.\n<\/user_query>$/.exec(last) ?? [];
+    if (name === undefined) return { text: 'Over.' };
+    const read = { name: 'read_file', arguments: { target_file: name } };
+    const write = { name: 'write', arguments: { file_path: name, contents: PROPOSED } };
+    return { calls: [verb === 'read' ? read : write] };
   });
   const house = await startHouse({
     ...{ modelUrl: model.baseUrl, args: ['--no-bridge'] },
@@ -118,7 +142,11 @@ async function startTriangle() {
   );
   return {
     ...{ companion, terminal, house, model },
-    propose: (name: string) => propose(house, bridgeId, name),
+    say: async (content: string) => {
+      const messages = [{ role: 'user' as const, content }];
+      for await (const _ of house.client.streamChat({ messages, bridgeId }));
+    },
+    propose: (name: string, verb = 'write') => propose(house, bridgeId, `Please ${verb} ${name}.`),
     [Symbol.asyncDispose]: async () => {
       terminal.type('\x03');
       await terminal.finished;
@@ -143,9 +171,9 @@ function announce({ candidate }: ScriptedCompanion, { workspace }: House): strin
   return temporary;
 }
 
-/** Asks the model for an edit of a new file, up to the question about it. */
-async function propose(house: House, bridgeId: string, name: string) {
-  const messages = [{ role: 'user' as const, content: `Please write ${name}.` }];
+/** Asks the model for a call, up to the question about it. */
+async function propose(house: House, bridgeId: string, content: string) {
+  const messages = [{ role: 'user' as const, content }];
   const stream = house.client.streamChat({ messages, bridgeId });
   let conversationId = '';
   const readUntil = async <Type extends StreamEvent['type']>(type: Type) => {
@@ -158,6 +186,7 @@ async function propose(house: House, bridgeId: string, name: string) {
   };
   const asked: Asked = await readUntil('approval_request');
   return {
+    reason: asked.reason,
     approveOnDevice: async () => {
       const { callId, nonce } = asked;
       const signature = await signApproval(deviceOf(house), { ...asked, conversationId });

@@ -136,6 +136,23 @@ describe('what the model is told of the machine', () => {
       query('three'),
     ]);
   });
+
+  it('is what the editor on the machine shows, as far as the request tells of none', async () => {
+    const { told, bridge, say } = await conversation();
+    const files = [{ path: 'a.ts', isActive: true, cursor: { line: 2, character: 1 } }];
+    bridge.sees = { ...contextOf('a.ts'), editor: { name: 'Zed', openFiles: files } };
+    await say('one');
+    await say('two');
+    bridge.sees = { ...contextOf('a.ts'), editor: { name: 'Zed', openFiles: [] } };
+    await say('three', { context: { openFiles: ['b.ts'] } });
+    await say('four');
+    expect(told()[0]).toContain('<editor>\nEditor: Zed\nActive: a.ts:2:1\n</editor>');
+    expect(told().slice(1)).toEqual([
+      query('two'),
+      `<open_and_recently_viewed_files>\nOpen: b.ts\n</open_and_recently_viewed_files>\n\n${query('three')}`,
+      `<editor>\nEditor: Zed\n(no open files)\n</editor>\n\n${query('four')}`,
+    ]);
+  });
 });
 
 /** A conversation with a bridge that can look; `say` waits for the answer. */
