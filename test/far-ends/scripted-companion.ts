@@ -44,12 +44,16 @@ export interface ScriptedCompanion {
   /** Every call of a tool so far. */
   readonly calls: readonly { readonly tool: string; readonly args: Record<string, unknown> }[];
   readonly requests: readonly IncomingMessage[];
+  /** What each request was. */
+  readonly steps: readonly string[];
   /** The number of event streams that are open. */
   readonly streams: () => number;
   /** The number of sessions so far. */
   readonly sessions: () => number;
   /** Requests of these steps are never answered. */
   readonly hanging: Set<Step>;
+  /** Requests of these steps wait for it. */
+  readonly held: Map<Step, Promise<void>>;
   /** Requests of these steps are answered with a status alone. */
   readonly statuses: Map<Step, number>;
   /** To every session, unchecked. */
@@ -73,6 +77,8 @@ export async function startCompanion(script: CompanionScript = {}): Promise<Scri
   const { token = 'secret-of-this-window', unknownSession = 400 } = script;
   const sessions = new Map<string, Session>();
   const requests: IncomingMessage[] = [];
+  const steps: string[] = [];
+  const held = new Map<Step, Promise<void>>();
   const streams = new Set<ServerResponse>();
   const diffs = new Map<string, string>();
   const calls: { tool: string; args: Record<string, unknown> }[] = [];
@@ -93,6 +99,8 @@ export async function startCompanion(script: CompanionScript = {}): Promise<Scri
     if (!hosts.includes(host) || origin !== undefined) return refuse(response, 403);
     if (token !== null && authorization !== `Bearer ${token}`) return refuse(response, 401);
     const step = stepOf(request, body);
+    steps.push(step);
+    await held.get(step);
     const status = statuses.get(step);
     if (status !== undefined) return refuse(response, status);
     if (hanging.has(step)) return;
@@ -183,7 +191,7 @@ export async function startCompanion(script: CompanionScript = {}): Promise<Scri
       },
       ...(token !== null && { token }),
     },
-    ...{ diffs, calls, requests, hanging, statuses, notify },
+    ...{ diffs, calls, requests, steps, hanging, held, statuses, notify },
     streams: () => streams.size,
     sessions: () => begun,
     askPing: async () =>

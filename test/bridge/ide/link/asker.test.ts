@@ -229,14 +229,13 @@ describe('a result', () => {
 
   test('stands for the acknowledgement that did not come', async () => {
     const companion = await start();
-    const linked = await connect(companion, { acknowledgeMs: 300 });
+    const linked = await connect(companion);
     companion.hanging.add('openDiff');
     const answer = ask(linked, 'two\n');
-    await until(() => companion.requests.at(-1)?.method === 'POST');
+    await until(() => companion.steps.includes('openDiff'));
     await companion.notify('ide/diffAccepted', { filePath: PATH, content: 'mine\n' });
     expect(await answer).toEqual({ decision: 'once', by: 'editor', content: 'mine\n' });
-    companion.hanging.clear();
-    await companion.askPing();
+    await until(() => companion.steps.includes('cancelled'));
     expect(companion.sessions()).toBe(1);
   });
 
@@ -257,6 +256,22 @@ describe('a result', () => {
     await companion.accept(PATH);
     expect(await next).toEqual({ decision: 'once', by: 'editor' });
   });
+});
+
+test('a diff that opens after its question was withdrawn is closed', async () => {
+  const companion = await start();
+  const linked = await connect(companion);
+  const opening = Promise.withResolvers<void>();
+  companion.held.set('openDiff', opening.promise);
+  const answer = ask(linked, 'two\n');
+  await until(() => companion.steps.includes('openDiff'));
+  withdrawing.abort();
+  expect(await answer).toBeUndefined();
+  await companion.askPing();
+  opening.resolve();
+  await until(() => callsOf(companion).length === 2);
+  expect(callsOf(companion)).toEqual(['openDiff', 'closeDiff']);
+  expect(companion.diffs.size).toBe(0);
 });
 
 describe('an editor that fails during a question', () => {

@@ -116,6 +116,12 @@ describe('a file', () => {
     expect(told?.openFiles).toEqual([{ path: 'b.ts' }]);
   });
 
+  test('of our own state is left out, wherever it lies', async () => {
+    const closed = await Workspace.open(root, { closedPaths: [join(root, 'src')] });
+    const told = await tell([opened(join(root, 'src/a.ts'), active)], { workspace: closed });
+    expect(told?.openFiles).toEqual([]);
+  });
+
   test('that the model may not read is told without its selection', async () => {
     const cursor = { line: 3, character: 1 };
     const unread = await tell([opened(join(root, 'b.ts'), active)], { mayRead: () => false });
