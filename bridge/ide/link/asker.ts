@@ -9,6 +9,7 @@ import { Lanes } from '../../lanes.ts';
 import { logLine } from '../../log.ts';
 import type { Candidate } from '../discovery/candidate.ts';
 import type { Companion, ShownDiff } from './companion.ts';
+import { isSameCompanion } from './confirmed.ts';
 import type { LinkLimits } from './limits.ts';
 import type { EditorNews } from './wire.ts';
 
@@ -93,7 +94,7 @@ export class EditorAsker implements Asker {
   /** Takes a decision. Companions tell all their clients, so one about an unknown diff is normal. */
   decide(from: Candidate, decision: Decision): void {
     for (const showing of this.#showings) {
-      const isAsked = showing.shownBy !== undefined && isSame(showing.shownBy, from);
+      const isAsked = showing.shownBy !== undefined && isSameCompanion(showing.shownBy, from);
       if (isAsked && isSamePath(showing.path, decision.filePath)) showing.decided.resolve(decision);
     }
   }
@@ -198,10 +199,6 @@ function toAnswered({ content }: Decision, newText: string): Answered {
 }
 
 const BY = 'editor';
-
-function isSame(one: Candidate, other: Candidate): boolean {
-  return one.port === other.port && one.token === other.token;
-}
 
 /** Some companions give back another spelling of the path than they got. */
 function isSamePath(one: string, other: string): boolean {

@@ -27,6 +27,11 @@ export function identityOf({ port, token }: Identity): string | undefined {
   return createHash('sha256').update(canonicalJson({ port, token })).digest('hex');
 }
 
+/** Whether both have the same identity. One companion can have two: a token for each family. */
+export function isSameCompanion(one: Identity, other: Identity): boolean {
+  return one.port === other.port && one.token === other.token;
+}
+
 /** Whether the owner has confirmed the companion. False also where the file of the state folder cannot be read. */
 export async function isConfirmed(stateDir: string, companion: Identity): Promise<boolean> {
   const identity = identityOf(companion);

@@ -6,7 +6,7 @@ import { discover } from '../discovery/discover.ts';
 import { hostsFor, placeHere } from '../discovery/place.ts';
 import { EditorAsker } from './asker.ts';
 import type { Companion } from './companion.ts';
-import { isConfirmed } from './confirmed.ts';
+import { isConfirmed, isSameCompanion } from './confirmed.ts';
 import { connectFirst, type Found, prefer } from './finding.ts';
 import { LINK_LIMITS, type LinkLimits } from './limits.ts';
 import type { EditorNews, OpenFile } from './wire.ts';
@@ -130,8 +130,9 @@ export class EditorLink {
     const companion = this.#companion;
     const found = await this.#search().catch(() => undefined);
     const best = found?.ranked[0];
-    if (best === undefined || best.port === companion?.candidate.port) return;
-    if (await this.#place.isConfirmed(best)) companion?.end('another one was confirmed');
+    if (best === undefined || companion === undefined) return;
+    if (isSameCompanion(best, companion.candidate)) return;
+    if (await this.#place.isConfirmed(best)) companion.end('another one was confirmed');
   }
 
   /** Resolves when the connection is over, with whether it held long enough to be a good one. */

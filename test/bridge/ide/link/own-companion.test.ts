@@ -1,0 +1,90 @@
+import { writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import type { Candidate, Family } from '../../../../bridge/ide/discovery/candidate.ts';
+import { discover } from '../../../../bridge/ide/discovery/discover.ts';
+import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
+import { startCompanion } from '../companion/companions.ts';
+import { editQuestion, linkTo, until } from './linked.ts';
+
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  onTestFinished(() => void vi.restoreAllMocks());
+});
+
+/** An editor whose plugin is built on our library, found by its files, and a link that knows it. */
+async function start() {
+  const started = await startCompanion({ ide: { name: 'vim', displayName: 'Vim' } });
+  const { discovery, root, shown } = started;
+  const { ranked } = await discover(
+    {
+      ...{ workspace: root, environment: {}, home: dirname(discovery.qwenFolder) },
+      ...{ temporaryFolders: [discovery.temporaryFolder], platform: process.platform },
+      ...{ pid: process.pid, userId: process.getuid?.(), isInContainer: false },
+    },
+    new AbortController().signal,
+  );
+  const linked = linkTo([...ranked], { isConfirmed: false });
+  onTestFinished(() => linked.link.end());
+  const confirm = (family: Family) => {
+    const found = ranked.find((candidate) => candidate.family === family);
+    linked.confirmed.add(identityOf(found as Candidate) ?? '');
+  };
+  const withdrawing = new AbortController();
+  onTestFinished(() => withdrawing.abort());
+  const ask = (name: string, text: string) =>
+    linked.link.asker.ask(editQuestion(join(root, name), text), withdrawing.signal);
+  return { ...started, ...linked, confirm, ask, withdrawing, shown };
+}
+
+test('tells what its editor shows', async () => {
+  const { companion, link, root } = await start();
+  const path = join(root, 'a.ts');
+  writeFileSync(path, '');
+  companion.contextChanged({
+    openFiles: [{ path, timestamp: 1, isActive: true }],
+    isTrusted: false,
+  });
+  await until(() => link.view);
+  expect(link.view).toMatchObject({ name: 'Vim', openFiles: [{ path, isActive: true }] });
+  expect(link.isTrusted).toBe(false);
+});
+
+test('shows an edit, and its answer counts with the changes of the person', async () => {
+  const { confirm, ask, shown } = await start();
+  confirm('gemini');
+  const accepted = ask('a.ts', 'two\n');
+  await until(() => shown.length === 1);
+  expect(shown[0]).toMatchObject({ newContent: 'two\n', guest: { program: 'drawbridge 0.1.0' } });
+  shown[0]?.answer({ decision: 'accepted', content: '' });
+  expect(await accepted).toEqual({ decision: 'once', by: 'editor', content: '' });
+  const rejected = ask('a.ts', 'two\n');
+  await until(() => shown.length === 2);
+  shown[1]?.answer({ decision: 'rejected' });
+  expect(await rejected).toEqual({ decision: 'reject', by: 'editor' });
+});
+
+test('closes an edit that was answered elsewhere', async () => {
+  const { confirm, ask, shown, withdrawing } = await start();
+  confirm('gemini');
+  const answer = ask('a.ts', 'two\n');
+  await until(() => shown.length === 1);
+  withdrawing.abort();
+  expect(await answer).toBeUndefined();
+  await until(() => shown[0]?.signal.aborted);
+});
+
+test.each<Family>(['gemini', 'qwen'])(
+  'is known by its file of %s, where the owner has confirmed that one',
+  async (family) => {
+    const { confirm, ask, shown, candidates, guests } = await start();
+    expect(new Set(candidates.map(({ port }) => port)).size).toBe(1);
+    await until(() => guests.length > 0);
+    confirm(family);
+    const answer = ask('a.ts', 'two\n');
+    await until(() => shown.length === 1);
+    expect(shown[0]?.guest.family).toBe(family);
+    shown[0]?.answer({ decision: 'accepted', content: 'two\n' });
+    expect(await answer).toEqual({ decision: 'once', by: 'editor' });
+  },
+);
