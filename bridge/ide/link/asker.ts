@@ -34,10 +34,8 @@ interface Showing {
   readonly settled: AbortController;
   /** The question was decided or withdrawn. */
   isOver: boolean;
-  /** The companion that was last told to show it. */
-  shownBy?: Candidate;
-  /** Whether a diff of it may be open. */
-  isShown: boolean;
+  /** The companion where a diff of it may be open. */
+  shownBy: Candidate | undefined;
   /** Requests about it that got no answer, each of which ended a connection. */
   unanswered: number;
   /** The last attempt to open it. Never rejects. */
@@ -93,9 +91,9 @@ export class EditorAsker implements Asker {
 
   /** Takes a decision. Companions tell all their clients, so one about an unknown diff is normal. */
   decide(from: Candidate, decision: Decision): void {
-    for (const showing of this.#showings) {
-      const isAsked = showing.shownBy !== undefined && isSameCompanion(showing.shownBy, from);
-      if (isAsked && isSamePath(showing.path, decision.filePath)) showing.decided.resolve(decision);
+    for (const { path, decided, shownBy } of this.#showings) {
+      const isAsked = shownBy !== undefined && isSameCompanion(shownBy, from);
+      if (isAsked && isSamePath(path, decision.filePath)) decided.resolve(decision);
     }
   }
 
@@ -110,7 +108,14 @@ export class EditorAsker implements Asker {
 
   async #show({ path, text }: ShownDiff, signal: AbortSignal): Promise<Decision | undefined> {
     const showing: Showing = {
-      ...{ path, text, isOver: false, isShown: false, unanswered: 0, opening: Promise.resolve() },
+      ...{
+        path,
+        text,
+        isOver: false,
+        shownBy: undefined,
+        unanswered: 0,
+        opening: Promise.resolve(),
+      },
       ...{ decided: newDeferred(), settled: new AbortController() },
     };
     const withdrawn = newDeferred<undefined>();
@@ -139,12 +144,11 @@ export class EditorAsker implements Asker {
     const isHopeless = showing.unanswered >= this.#options.limits.maxUnanswered;
     if (companion === undefined || isHopeless || showing.isOver) return;
     if (!(await this.#clear(showing, companion)) || showing.isOver) return;
-    showing.isShown = true;
     showing.shownBy = companion.candidate;
     const opened = await companion.openDiff(showing, showing.settled.signal);
     if (opened.state === 'lost') showing.unanswered++;
     if (opened.state !== 'refused') return;
-    showing.isShown = false;
+    showing.shownBy = undefined;
     const why = shorten(opened.why, this.#options.limits.maxWhyChars);
     logLine(`${companion.name} does not show an edit (${why}). Answer it elsewhere.`);
   }
@@ -161,14 +165,14 @@ export class EditorAsker implements Asker {
   /** Closes a diff of the file that an earlier connection may have left. False where that is not sure. */
   async #clear(showing: Showing, companion: Companion): Promise<boolean> {
     const key = keyOf(showing.path);
-    if (!showing.isShown && !this.#unclosed.has(key)) return true;
+    if (!showing.shownBy && !this.#unclosed.has(key)) return true;
     const closed = await companion.closeDiff(showing.path);
     if (closed.state === 'unknown') {
       showing.unanswered++;
       return false;
     }
     this.#unclosed.delete(key);
-    if (showing.isShown) showing.text = closed.content ?? showing.text;
+    if (showing.shownBy) showing.text = closed.content ?? showing.text;
     return true;
   }
 
@@ -178,8 +182,8 @@ export class EditorAsker implements Asker {
    */
   async #withdraw(showing: Showing): Promise<void> {
     await showing.opening;
-    const { path, decided, isShown } = showing;
-    if (!isShown) return;
+    const { path, decided, shownBy } = showing;
+    if (shownBy === undefined) return;
     const closed = await this.#companion?.closeDiff(path);
     if (closed?.state !== 'closed') this.#unclosed.add(keyOf(path));
     else if (closed.content === undefined) {

@@ -197,6 +197,8 @@ describe('gives no answer', () => {
     const linked = await connect(companion);
     const answer = ask(linked, 'two\n');
     await until(() => log.some((line) => line.includes('no room on the screen')));
+    await companion.notify('ide/diffAccepted', { filePath: PATH, content: 'of another client' });
+    await companion.askPing();
     withdrawing.abort();
     expect(await answer).toBeUndefined();
     expect(companion.sessions()).toBe(1);
