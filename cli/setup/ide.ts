@@ -55,19 +55,26 @@ type Tried = Candidate & Probed;
 async function showStatus(options: LocationOptions): Promise<void> {
   const { discover } = await import('../../bridge/ide/discovery/discover.ts');
   const { placeHere } = await import('../../bridge/ide/discovery/place.ts');
+  const { isConfirmed } = await import('../../bridge/ide/link/confirmed.ts');
+  const { prefer } = await import('../../bridge/ide/link/finding.ts');
   const signal = abortOnInterrupt();
   const location = await findLocation(options, 'kept');
   const workspace = await resolveWorkspace(location.workspaceDir);
-  const isRunning = isLocked(join(await locateState(location), 'journal.jsonl.lock'));
+  const stateDir = await locateState(location);
+  const isRunning = isLocked(join(stateDir, 'journal.jsonl.lock'));
   const place = await placeHere(workspace, signal);
   const { ranked, passedOver } = await discover(place, signal);
-  const tried = await tryAll(ranked, place, isRunning, signal);
+  const isChosen = (candidate: Candidate) => isConfirmed(stateDir, candidate);
+  const preferred = await prefer(ranked, isChosen, () => false);
+  const tried = await tryAll(preferred, place, isRunning, signal);
   const terminal = openTerminal(process, process.env);
   const taken = tried.find(({ state }) => state !== 'failed');
   for (const each of tried) terminal.writeOut(`${lineOf(each, taken)}\n`);
   for (const { source, why } of passedOver)
     terminal.writeOut(`skipped  ${inLine(`${source}: ${why}`)}\n`);
   if (taken && isRunning) terminal.write(GENTLE);
+  if (taken && !(await isChosen(taken)))
+    terminal.write(`Answers in it count after: ${ownCommand('ide', 'confirm')}\n`);
   if (!taken) tellMissing(terminal, { tried, passedOver, place });
 }
 

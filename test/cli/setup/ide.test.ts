@@ -58,7 +58,8 @@ test('ide names the companion that would be taken, and why each other is not', a
     announce(dead),
   ];
   const { code, stdout, stderr } = await look({ QWEN_CODE_IDE_SERVER_PORT: `${port}` });
-  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^Answers in it count after: .*ide confirm\n$/);
   expect(stdout.split('\n')).toEqual(
     expect.arrayContaining([
       `taken    VS Code␛[2J, port ${port}, process ${process.pid}: an-editor 1.2.3: it can show edits (${files[0]})`,
@@ -181,7 +182,7 @@ test('ide install says that the editor has failed', async () => {
 });
 
 test.runIf(HAS_TERMINALS)('ide confirm lets the answers of one editor count', async () => {
-  const { announce, env, workspaceDir, stateDir } = newOwner();
+  const { announce, env, look, workspaceDir, stateDir } = newOwner();
   const [{ port, asked }, { port: other }] = [
     await startCompanion({ token: 'right' }),
     await startCompanion({ token: 'other' }),
@@ -210,6 +211,8 @@ test.runIf(HAS_TERMINALS)('ide confirm lets the answers of one editor count', as
   await run().shows('is confirmed already');
   // No session was opened, because a running bridge could lose its own.
   expect(new Set(asked)).toEqual(new Set(['POST tools/list']));
+  const status = await look({ QWEN_CODE_IDE_SERVER_PORT: `${other}` });
+  expect(status).toMatchObject({ stdout: expect.stringMatching(/^taken +Zed/), stderr: '' });
 });
 
 test('ide confirm takes no yes from a program, no editor without a token, and none that is not there', async () => {
