@@ -351,6 +351,7 @@ describe('the limits of a request', () => {
         afterHash: hashOf(Buffer.from('b')),
       },
       reason: 'The request asks for an approval of every write call.',
+      newText: 'b',
     };
     const { ending, ended } = startBridge();
     const first = await tunnel.welcomed();
