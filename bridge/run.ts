@@ -11,6 +11,7 @@ import { createJudge, readMayShow, readTrust, type Surroundings } from './admiss
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Looker } from './context/looker.ts';
 import { CompanionHost } from './ide/companion/hosting.ts';
+import { guestContext } from './ide/guest-context.ts';
 import { Guests } from './ide/guests.ts';
 import { editorContext } from './ide/link/context.ts';
 import { type EditorLink, linkHere } from './ide/link/link.ts';
@@ -71,7 +72,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const { kind, detail } = confinement;
   const isForeign = (path: string) => guard.isForeign(path);
   const surroundings = { root, stateDir, isForeign };
-  const link = linkHere(root, stateDir);
+  const link = linkHere(root, stateDir, (view) => companion.contextChanged(guestContext(view)));
   const isDistrusted = () => link.isTrusted === false;
   const judge = createJudge(surroundings, { isConfined: kind !== 'none', isDistrusted });
   const readMayName = () => readMayShow(surroundings, listDir);

@@ -89,7 +89,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'bridge/ide': [
     ...['shared', 'bridge/compute', 'bridge/failure.ts', 'bridge/ide/companion'],
-    ...['bridge/log.ts', 'bridge/tools', 'bridge/tunnel', 'bridge/workspace', 'node:'],
+    ...[
+      'bridge/ide/link',
+      'bridge/log.ts',
+      'bridge/tools',
+      'bridge/tunnel',
+      'bridge/workspace',
+      'node:',
+    ],
   ],
   'bridge/run.ts': [
     ...[

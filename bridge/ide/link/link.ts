@@ -15,11 +15,17 @@ export interface LinkPlace {
   readonly search: (signal: AbortSignal) => Promise<Found>;
   /** Whether the owner has confirmed the companion. Asked anew each time. */
   readonly isConfirmed: (companion: Candidate) => Promise<boolean>;
+  /** Called after each change of what a confirmed editor shows; with undefined when it has gone. */
+  readonly onView?: (view: EditorView | undefined) => void;
   readonly limits?: LinkLimits;
 }
 
 /** The link of a bridge on this machine. `workspace` is absolute. */
-export function linkHere(workspace: string, stateDir: string): EditorLink {
+export function linkHere(
+  workspace: string,
+  stateDir: string,
+  onView: (view: EditorView | undefined) => void,
+): EditorLink {
   let place: Place | undefined;
   return new EditorLink({
     search: async (signal) => {
@@ -31,6 +37,7 @@ export function linkHere(workspace: string, stateDir: string): EditorLink {
       return { ranked, hosts };
     },
     isConfirmed: (companion) => isConfirmed(stateDir, companion),
+    onView,
   });
 }
 
@@ -145,12 +152,14 @@ export class EditorLink {
     this.#heed();
     await this.#tellConnected(companion);
     this.asker.attach(companion);
+    void this.#share();
     const reason = await companion.ended;
     this.asker.detach();
     this.#ended.signal.removeEventListener('abort', end);
     this.#companion = undefined;
     this.#heard = undefined;
     this.#told.clear();
+    this.#place.onView?.(undefined);
     if (!this.#ended.signal.aborted) logLine(`Lost the editor ${companion.name}: ${reason}.`);
     const wasSteady = performance.now() - startedMs > this.#limits.steadyMs;
     this.#unsteady[wasSteady ? 'delete' : 'add'](companion.candidate.port);
@@ -176,13 +185,21 @@ export class EditorLink {
     this.#isTrusted = this.#heard?.isTrusted ?? this.#isTrusted;
   }
 
+  /** Any process can be an editor, so that only a confirmed one speaks to others. Never rejects. */
+  async #share(): Promise<void> {
+    const companion = this.#companion;
+    if (companion === undefined || !(await this.#place.isConfirmed(companion.candidate))) return;
+    if (companion === this.#companion) this.#place.onView?.(this.view);
+  }
+
   #take(from: Candidate, news: EditorNews): void {
     switch (news.type) {
       case 'context': {
         const before = this.#heard?.from === from ? this.#heard : undefined;
         const openFiles = news.openFiles ?? before?.openFiles;
         this.#heard = { from, openFiles, isTrusted: news.isTrusted ?? before?.isTrusted };
-        return this.#heed();
+        this.#heed();
+        return void this.#share();
       }
       case 'diff':
         return this.asker.decide(from, news);

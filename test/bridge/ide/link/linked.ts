@@ -4,7 +4,7 @@ import type { OpenQuestion } from '../../../../bridge/admission/asking.ts';
 import type { Candidate } from '../../../../bridge/ide/discovery/candidate.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
 import { LINK_LIMITS, type LinkLimits } from '../../../../bridge/ide/link/limits.ts';
-import { EditorLink } from '../../../../bridge/ide/link/link.ts';
+import { EditorLink, type EditorView } from '../../../../bridge/ide/link/link.ts';
 import { newBridgeId, newCallId, newConversationId } from '../../../../shared/ids.ts';
 
 export interface Linked {
@@ -15,10 +15,15 @@ export interface Linked {
   readonly confirmed: Set<string>;
 }
 
+interface Linking {
+  readonly isConfirmed?: boolean;
+  readonly onView?: (view: EditorView | undefined) => void;
+}
+
 /** Ended by the caller. Every companion of the list is confirmed, unless told otherwise. */
 export function linkTo(
   candidates: Candidate[],
-  { isConfirmed = true, ...limits }: Partial<LinkLimits> & { isConfirmed?: boolean } = {},
+  { isConfirmed = true, onView, ...limits }: Partial<LinkLimits> & Linking = {},
 ): Linked {
   const linked: Omit<Linked, 'link'> = {
     candidates,
@@ -27,6 +32,7 @@ export function linkTo(
   const link = new EditorLink({
     search: async () => ({ ranked: linked.candidates, hosts: ['127.0.0.1'] }),
     isConfirmed: async (candidate) => linked.confirmed.has(identityOf(candidate) ?? 'none'),
+    ...(onView && { onView }),
     limits: { ...LINK_LIMITS, retryMs: 20, maxRetryMs: 50, lingerMs: 100, ...limits },
   });
   return Object.assign(linked, { link });

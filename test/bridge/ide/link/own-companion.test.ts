@@ -3,7 +3,9 @@ import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Candidate, Family } from '../../../../bridge/ide/discovery/candidate.ts';
 import { discover } from '../../../../bridge/ide/discovery/discover.ts';
+import { guestContext } from '../../../../bridge/ide/guest-context.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
+import type { EditorView } from '../../../../bridge/ide/link/link.ts';
 import { startCompanion } from '../companion/companions.ts';
 import { editQuestion, linkTo, until } from './linked.ts';
 
@@ -24,7 +26,9 @@ async function start() {
     },
     new AbortController().signal,
   );
-  const linked = linkTo([...ranked], { isConfirmed: false });
+  const views: (EditorView | undefined)[] = [];
+  const onView = (view: EditorView | undefined) => views.push(view);
+  const linked = linkTo([...ranked], { isConfirmed: false, onView });
   onTestFinished(() => linked.link.end());
   const confirm = (family: Family) => {
     const found = ranked.find((candidate) => candidate.family === family);
@@ -34,7 +38,7 @@ async function start() {
   onTestFinished(() => withdrawing.abort());
   const ask = (name: string, text: string) =>
     linked.link.asker.ask(editQuestion(join(root, name), text), withdrawing.signal);
-  return { ...started, ...linked, confirm, ask, withdrawing, shown };
+  return { ...started, ...linked, confirm, ask, withdrawing, shown, views };
 }
 
 test('tells what its editor shows', async () => {
@@ -48,6 +52,28 @@ test('tells what its editor shows', async () => {
   await until(() => link.view);
   expect(link.view).toMatchObject({ name: 'Vim', openFiles: [{ path, isActive: true }] });
   expect(link.isTrusted).toBe(false);
+});
+
+test('passes on to guests what it shows, once its owner has confirmed it, and that it has gone', async () => {
+  const { companion, confirm, views, root, link } = await start();
+  const path = join(root, 'a.ts');
+  const openFiles = [{ path, timestamp: 1, isActive: true, cursor: { line: 1, character: 1 } }];
+  companion.contextChanged({ openFiles });
+  await until(() => link.view);
+  expect(views).toEqual([]);
+  confirm('gemini');
+  confirm('qwen');
+  companion.contextChanged({ openFiles: [{ path, timestamp: 2 }, ...openFiles] });
+  await until(() => views.length > 0);
+  expect(guestContext(views[0])).toEqual({
+    openFiles: [
+      { path, timestamp: 2 },
+      { path, timestamp: 1 },
+    ],
+  });
+  await companion.close();
+  await until(() => views.at(-1) === undefined);
+  expect(guestContext(views.at(-1))).toEqual({ openFiles: [] });
 });
 
 test('shows an edit, and its answer counts with the changes of the person', async () => {

@@ -1,0 +1,27 @@
+/** What guests are told of the editor: they have no editor of their own beside our companion. Pure. */
+import { isAbsolute } from 'node:path';
+import type { EditorContext } from './companion/context.ts';
+import type { EditorView } from './link/link.ts';
+import type { OpenFile } from './link/wire.ts';
+
+/** No open files without an editor. Leaves out what a guest would refuse. */
+export function guestContext(view: EditorView | undefined): EditorContext {
+  const files = view?.openFiles ?? [];
+  const openFiles = files.filter(({ path, timestamp }) => isAbsolute(path) && timestamp >= 0);
+  return { openFiles: openFiles.map(toGuests) };
+}
+
+function toGuests({ path, timestamp, isActive, cursor, selectedText }: OpenFile) {
+  const place = cursor && { line: fromOne(cursor.line), character: fromOne(cursor.character) };
+  return {
+    ...{ path, timestamp },
+    ...(isActive !== undefined && { isActive }),
+    ...(place && { cursor: place }),
+    ...(selectedText !== undefined && { selectedText }),
+  };
+}
+
+/** Some editors count characters from 0. */
+function fromOne(count: number): number {
+  return Math.min(Math.max(1, Math.floor(count)), Number.MAX_SAFE_INTEGER);
+}
