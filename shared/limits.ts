@@ -166,6 +166,12 @@ export const EDITOR_LIMITS = {
   maxPathChars: 4_096,
 } as const;
 
+/** JSON Schemas that strangers wrote. */
+export const SCHEMA_LIMITS = {
+  /** Schemas applied in one check: a list of ten thousand entries takes some ten thousand, in some 50 ms. */
+  maxSteps: 100_000,
+} as const;
+
 /** The socket between a bridge and its tunnel object. */
 export const TUNNEL_LIMITS = {
   /** Bytes of one frame; the platform takes 32 MiB. */

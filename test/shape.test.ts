@@ -15,8 +15,8 @@ const EDGE = [
  * `node:` and `cloudflare:` as such. Imports go downwards. `shared` stands for `shared/tools` too.
  */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
-  'shared/tools': ['shared', 'zod', '@cfworker/json-schema'],
-  shared: ['shared/tools', 'zod'],
+  'shared/tools': ['shared', 'zod'],
+  shared: ['shared/tools', 'zod', '@cfworker/json-schema'],
 
   client: ['shared', 'eventsource-parser', 'zod'],
 

@@ -3,13 +3,13 @@
 import { resolve } from 'node:path';
 import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
 import {
   StreamableHTTPClientTransport,
   StreamableHTTPError,
 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
-import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   type CallToolResult,
   CallToolResultSchema,
@@ -17,11 +17,14 @@ import {
   McpError,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
-import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
+import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import type { Metadata } from '../../shared/documents.ts';
+import { schemaCheck } from '../../shared/json-schema.ts';
+import { boundedFetch } from './bounded-fetch.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';
 import { MCP_LIMITS } from './limits.ts';
 import type { ServerConfig } from './server-list.ts';
+import { StdioTransport } from './stdio-transport.ts';
 
 export interface ConnectOptions {
   /** The folder that a server's `cwd` is relative to, and where it runs without one. Absolute. */
@@ -30,28 +33,22 @@ export interface ConnectOptions {
   readonly onStderr: (text: string) => void;
   /** The list of tools has changed. */
   readonly onToolsChanged: () => void;
-  /** The connection is over: by the server, by an error, or by {@link Connection.close}. Called once. */
-  readonly onClosed: () => void;
+  /** The connection is over: by the server, by an error, or by {@link Connection.close}. Called once, with the reason. */
+  readonly onClosed: (reason: string) => void;
   readonly signal: AbortSignal;
-  /** In the place of `fetch`, for a server behind a URL. */
-  readonly fetch?: FetchLike;
-  /** Takes notifications that MCP does not define, unchecked. */
-  readonly onNotification?: (method: string, params: unknown) => void;
 }
 
 export interface CallOptions {
   readonly signal: AbortSignal;
   /** Milliseconds without progress. */
   readonly timeoutMs: number;
-  readonly onProgress?: NonNullable<RequestOptions['onprogress']>;
+  readonly onProgress: NonNullable<RequestOptions['onprogress']>;
 }
 
 /** A server that has answered `initialize`. */
 export interface Connection {
   /** Name and version, as the server gives them. */
   readonly about: string;
-  /** The server's own name for itself. */
-  readonly serverName: string;
   readonly instructions: string | undefined;
   /** All pages, at most `MCP_LIMITS.maxTools` tools. Rejects with an error of the SDK. */
   readonly listTools: () => Promise<Tool[]>;
@@ -66,51 +63,40 @@ export async function connectServer(
   config: ServerConfig,
   options: ConnectOptions,
 ): Promise<Connection> {
-  const { onToolsChanged, onClosed, onNotification } = options;
+  const { signal, onToolsChanged, onClosed } = options;
   const client = new Client(
     { name: 'drawbridge', version: '0.1.0' },
     {
-      // The SDK's default compiles a server's schemas to code.
-      jsonSchemaValidator: new CfWorkerJsonSchemaValidator(),
+      // The SDK's default compiles a server's schemas to code, and no validator of it is bounded.
+      jsonSchemaValidator: BOUNDED_VALIDATOR,
       listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
     },
   );
-  client.onclose = onClosed;
-  // A line that is no message, such as a greeting on stdout, does not end the connection.
+  let failure: string | undefined;
+  const transport = transportFor(config, options, (reason) => {
+    failure ??= reason;
+    void client.close();
+  });
+  client.onclose = () => onClosed(failure ?? transport.endReason ?? 'it ended');
+  // A notification that is wrong does not end the connection.
   client.onerror = () => {};
-  client.fallbackNotificationHandler = async ({ method, params }) =>
-    onNotification?.(method, params);
-  await shakeHands(client, transportFor(config, options), options);
-  const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
-  return {
-    about: `${name} ${version}`.trim(),
-    serverName: name,
-    instructions: client.getInstructions(),
-    listTools: () => listTools(client, options.signal),
-    call: (tool, args, options) => callTool(client, { name: tool, arguments: args }, options),
-    close: () => client.close(),
-  };
-}
-
-/** The SDK bounds `initialize`, but not the message after it, which a server behind a URL may leave unanswered. */
-async function shakeHands(
-  client: Client,
-  transport: Transport,
-  { signal }: ConnectOptions,
-): Promise<void> {
+  client.fallbackRequestHandler = refuseRequest;
   const timeout = MCP_LIMITS.connectMs;
-  const end = () => void client.close();
-  const timer = setTimeout(end, 2 * timeout);
-  signal.addEventListener('abort', end, { once: true });
   try {
     await client.connect(transport, { signal, timeout });
   } catch (error) {
+    const reason = failure ?? transport.endReason;
     await client.close();
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    signal.removeEventListener('abort', end);
+    throw reason === undefined ? error : new Error(reason, { cause: error });
   }
+  const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
+  return {
+    about: `${name} ${version}`.trim(),
+    instructions: client.getInstructions(),
+    listTools: () => listTools(client, signal),
+    call: (tool, args, options) => callTool(client, { name: tool, arguments: args }, options),
+    close: () => client.close(),
+  };
 }
 
 async function callTool(
@@ -120,7 +106,7 @@ async function callTool(
 ): Promise<CallToolResult> {
   try {
     const result = await client.callTool(params, CallToolResultSchema, {
-      ...{ signal, ...(onProgress && { onprogress: onProgress }) },
+      ...{ signal, onprogress: onProgress },
       ...{ timeout: timeoutMs, resetTimeoutOnProgress: true },
       maxTotalTimeout: MCP_LIMITS.maxCallMs,
     });
@@ -133,30 +119,52 @@ async function callTool(
 
 function transportFor(
   config: ServerConfig,
-  { folder, onStderr, fetch }: ConnectOptions,
-): Transport {
+  { folder, onStderr }: ConnectOptions,
+  onTooLong: (reason: string) => void,
+): Transport & Partial<Pick<StdioTransport, 'endReason'>> {
   if ('url' in config) {
-    const requestInit = { headers: config.headers };
-    return new StreamableHTTPClientTransport(new URL(config.url), {
-      requestInit,
-      ...(fetch && { fetch }),
+    const { url, headers } = config;
+    return new StreamableHTTPClientTransport(new URL(url), {
+      requestInit: { headers },
+      fetch: boundedFetch(onTooLong),
     });
   }
-  const { command, args, env, cwd = '.' } = config;
-  const transport = new StdioClientTransport({
-    ...{ command, args, env, cwd: resolve(folder, cwd), stderr: 'pipe' },
-    maxBufferSize: MCP_LIMITS.maxMessageBytes,
-  });
-  transport.stderr?.on('data', (chunk) => onStderr(String(chunk)));
-  return transport;
+  const { command: file, args, env, cwd = '.' } = config;
+  const launch = {
+    ...{ file, args, cwd: resolve(folder, cwd), env: { ...getDefaultEnvironment(), ...env } },
+    ...{ inputs: [], hasPidNamespace: false },
+  };
+  return new StdioTransport(launch, onStderr);
 }
+
+/** What a server may not ask of its client. */
+async function refuseRequest({ method }: { readonly method: string }): Promise<never> {
+  const why = method === 'sampling/createMessage' ? NO_SAMPLING : 'This client does not know it.';
+  throw new McpError(ErrorCode.MethodNotFound, why);
+}
+
+const NO_SAMPLING =
+  'Drawbridge does not let servers use its model: what they ask is no part of the conversation, and costs its owner.';
+
+const BOUNDED_VALIDATOR: jsonSchemaValidator = {
+  getValidator: <T>(schema: object) => {
+    const check = schemaCheck({ ...schema });
+    return (input: unknown) => {
+      const errorMessage = check(input);
+      return errorMessage === null
+        ? { valid: true, data: input as T, errorMessage: undefined }
+        : { valid: false, data: undefined, errorMessage };
+    };
+  },
+};
 
 async function listTools(client: Client, signal: AbortSignal): Promise<Tool[]> {
   const tools: Tool[] = [];
   if (client.getServerCapabilities()?.tools === undefined) return tools;
+  const limit = AbortSignal.any([signal, AbortSignal.timeout(MCP_LIMITS.listMs)]);
   let cursor: string | undefined;
   for (let page = 0; page < MCP_LIMITS.maxPages; page++) {
-    const options = { signal, timeout: MCP_LIMITS.listMs };
+    const options = { signal: limit, timeout: MCP_LIMITS.listMs };
     const listed = await client.listTools(cursor === undefined ? {} : { cursor }, options);
     tools.push(...listed.tools);
     cursor = listed.nextCursor;
@@ -169,13 +177,9 @@ function outcomeOf(error: unknown): CallOutcome {
   if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'timeout';
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) return 'answered';
   if (error instanceof UnauthorizedError) return 'refused';
-  if (error instanceof StreamableHTTPError && error.code === TOO_LARGE) return 'answered';
   if (error instanceof StreamableHTTPError) return isClientError(error.code) ? 'refused' : 'lost';
   return isNotConnected(error) ? 'refused' : 'lost';
 }
-
-/** The status for this one message; the session goes on. */
-const TOO_LARGE = 413;
 
 function isClientError(status = 0): boolean {
   return status >= 400 && status < 500;

@@ -8,12 +8,20 @@ const MINUTE = 60 * SECOND;
 export const MCP_LIMITS = {
   /** Servers of one bridge: people list five; each is a process. */
   maxServers: 32,
-  /** Bytes of one message of a server on stdio. */
+  /** Bytes of one message of a server, and of ours that a server on stdio has not read. */
   maxMessageBytes: 10 * MIB,
   /** From the start of a server to its first list of tools: `npx` may download the server first. */
   connectMs: MINUTE,
-  /** For a server's list of tools. */
+  /** Lines on stdout in a row that are no messages: greetings have ten, a program that speaks no MCP prints for ever. */
+  maxStrayLines: 1_000,
+  /** From the end of a server's input to the first signal: most end by themselves at once. */
+  closeMs: 2 * SECOND,
+  /** For a server's list of tools, all pages together. */
   listMs: 30 * SECOND,
+  /** Between two lists of a server that tells of changes: each new list is a frame to the edge and a row there. */
+  relistMs: 2 * SECOND,
+  /** Tools of one server that the owner is told of, because they cannot be offered. */
+  maxToldTools: 10,
   /** Tools that are read of one server, and pages of its list: the bridge offers fewer. */
   maxTools: 500,
   maxPages: 50,

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { Metadata } from '../../shared/documents.ts';
-import { OFFER_LIMITS } from '../../shared/limits.ts';
+import { nestsDeeper } from '../../shared/json.ts';
+import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';
 import { OfferDefinition } from '../../shared/offer.ts';
 import type { ToolExecutor } from '../tools/executor.ts';
 import type { OfferedTool } from '../tools/offers.ts';
@@ -20,29 +21,81 @@ export interface OfferedTools {
   readonly problems: readonly string[];
 }
 
-/** In the order of the servers, and of each server's own list. */
+/**
+ * In the order of the servers, and of each server's own list. The edge takes the first ones, so what goes beyond a
+ * server's fair share comes last: a server with five hundred tools leaves room for the others.
+ */
 export function offeredTools(servers: readonly ServerTools[]): OfferedTools {
-  const tools: OfferedTool[] = [];
-  const problems: string[] = [];
   const names = new Set<string>();
-  for (const { server, tools: listed, call } of servers) {
-    for (const tool of listed) {
-      const name = nameOf(server, tool.name, names);
-      const definition = OfferDefinition.safeParse(definitionOf(server, tool, name));
-      if (!definition.success) {
-        problems.push(
-          `${server}: ${tool.name.slice(0, MAX_SHOWN_NAME)} cannot be offered: ${reasonOf(definition.error)}`,
-        );
-        continue;
-      }
-      names.add(name);
-      tools.push({ definition: definition.data, call: call(tool.name) });
+  const count = fairCount(servers.map(({ tools }) => tools.length));
+  const share = { count, chars: OFFER_LIMITS.maxChars / servers.length };
+  const found = servers.map((server) => toolsOf(server, names, share));
+  return {
+    tools: [...found.flatMap(({ own }) => own), ...found.flatMap(({ beyond }) => beyond)],
+    problems: found.flatMap(({ problems }) => problems),
+  };
+}
+
+interface Share {
+  readonly count: number;
+  /** Of the definitions as JSON, in UTF-16 units. */
+  readonly chars: number;
+}
+
+/** What one server offers: within its share, and beyond. Adds the names to those that are taken. */
+function toolsOf({ server, tools, call }: ServerTools, names: Set<string>, share: Share) {
+  const own: OfferedTool[] = [];
+  const beyond: OfferedTool[] = [];
+  const problems: string[] = [];
+  let chars = 0;
+  for (const tool of tools) {
+    const name = nameOf(server, tool.name, names);
+    const { data, problem } = define(server, tool, name);
+    if (data === undefined) {
+      problems.push(
+        `${server}: ${tool.name.slice(0, MAX_SHOWN_NAME)} cannot be offered: ${problem}`,
+      );
+      continue;
     }
+    names.add(name);
+    chars += JSON.stringify(data).length;
+    const isFair = own.length < share.count && chars <= share.chars;
+    (isFair ? own : beyond).push({ definition: data, call: call(tool.name) });
   }
-  return { tools, problems };
+  return { own, beyond, problems: fewOf(problems, server) };
+}
+
+function fewOf(problems: readonly string[], server: string): readonly string[] {
+  const untold = problems.length - MCP_LIMITS.maxToldTools;
+  const told = problems.slice(0, MCP_LIMITS.maxToldTools);
+  return untold > 0 ? [...told, `${server}: ${untold} more tools cannot be offered.`] : told;
+}
+
+/** The most tools of one server with which the shares of all fit. */
+function fairCount(counts: readonly number[]): number {
+  let share = OFFER_LIMITS.maxOffers;
+  const taken = () => counts.reduce((sum, count) => sum + Math.min(count, share), 0);
+  while (share > 1 && taken() > OFFER_LIMITS.maxOffers) share -= 1;
+  return share;
 }
 
 const MAX_SHOWN_NAME = 64;
+const TOO_DEEP = 'the JSON Schema of its arguments nests too deeply.';
+
+function define(server: string, tool: Tool, name: string) {
+  const { data, error } = OfferDefinition.safeParse(definitionOf(server, tool, name));
+  if (data === undefined) return { problem: reasonOf(error) };
+  return isTooDeep(data.inputSchema) ? { problem: TOO_DEEP } : { data };
+}
+
+/** The walks over an offer are recursive: a schema of a hundred thousand levels would end the bridge. */
+function isTooDeep(schema: object): boolean {
+  try {
+    return nestsDeeper(JSON.stringify(schema), JSON_LIMITS.maxDepth);
+  } catch {
+    return true; // So deep that JSON.stringify gives up.
+  }
+}
 
 /**
  * `mcp_<server>_<tool>` in the characters and the length that every model server takes. Where two would have one name,

@@ -38,6 +38,7 @@ export class McpServer {
   readonly #ended = new AbortController();
   readonly #life: Promise<void>;
   #connection: Connection | undefined;
+  #isListing = false;
   #state: ServerState = { state: 'starting' };
   /** The last lines that a stdio server wrote to stderr. */
   #complaints: string[] = [];
@@ -107,9 +108,10 @@ export class McpServer {
         signal,
         onStderr: (text) => this.#keep(text),
         onToolsChanged: () => {
-          this.#list(connection).catch((error: unknown) => closed.resolve(this.#reasonOf(error)));
+          const failed = (error: unknown) => closed.resolve(this.#reasonOf(error));
+          if (connection) this.#listAgain(connection).catch(failed);
         },
-        onClosed: () => closed.resolve('it ended'),
+        onClosed: (reason) => closed.resolve(this.#withLastWords(reason)),
       });
       this.#connection = connection;
       await this.#list(connection);
@@ -123,8 +125,21 @@ export class McpServer {
     }
   }
 
-  async #list(connection: Connection | undefined): Promise<void> {
-    if (connection === undefined) return;
+  /** Once for any number of changes at a time. */
+  async #listAgain(connection: Connection): Promise<void> {
+    if (this.#isListing) return;
+    this.#isListing = true;
+    try {
+      await sleep(MCP_LIMITS.relistMs, undefined, { signal: this.#ended.signal });
+    } catch {
+      return; // The bridge is ending.
+    } finally {
+      this.#isListing = false;
+    }
+    if (this.#connection === connection) await this.#list(connection);
+  }
+
+  async #list(connection: Connection): Promise<void> {
     const tools = await connection.listTools();
     const { about, instructions } = connection;
     this.#become({ state: 'ready', about: nameInLine(about), instructions, tools });
@@ -142,9 +157,12 @@ export class McpServer {
   }
 
   #reasonOf(error: unknown): string {
+    return this.#withLastWords(inOneLine(error instanceof Error ? error.message : String(error)));
+  }
+
+  #withLastWords(reason: string): string {
     const said = this.#complaints.at(-1);
-    const message = inOneLine(error instanceof Error ? error.message : String(error));
-    return said === undefined ? message : `${message} (its last words: ${said})`;
+    return said === undefined ? reason : `${reason} (its last words: ${said})`;
   }
 
   #unavailable(): ToolFailure {

@@ -1,14 +1,14 @@
 /** One command's processes, from the first one's start until all have gone. */
 
-import { type ChildProcess, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
-import { INHERITED, NOTHING } from './inherited.ts';
 import type { Launch } from './launch.ts';
 import { PacedReading } from './paced-reading.ts';
 import { endProcessGroup } from './process-group.ts';
+import { spawnLaunch } from './spawn-launch.ts';
 
 /** Why a command was stopped. */
 export type StopReason = 'timeout' | 'cancelled';
@@ -34,7 +34,7 @@ export class RunningCommand {
   #ending: Promise<void> | undefined;
 
   constructor(launch: Launch, onOutput: (text: string) => void) {
-    this.#child = spawnLaunch(launch);
+    this.#child = spawnLaunch(launch, 'ignore');
     this.#hasPidNamespace = launch.hasPidNamespace;
     this.pid = this.#child.pid;
     this.#reading = new PacedReading(outputsOf(this.#child), onOutput);
@@ -62,31 +62,6 @@ export class RunningCommand {
     this.#ending ??= endProcessGroup(this.pid, { hasPidNamespace: this.#hasPidNamespace });
     return this.#ending;
   }
-}
-
-function spawnLaunch({ file, args, cwd, env, inputs, descriptors = [] }: Launch): ChildProcess {
-  const pipes = inputs.map(() => 'pipe' as const);
-  const given: StdioItem[] = ['ignore', 'pipe', 'pipe', ...pipes, ...descriptors];
-  const stdio = withoutInherited(given);
-  const child = spawn(file, args, { cwd, env, detached: true, stdio });
-  for (const [index, bytes] of inputs.entries()) {
-    const stream = child.stdio[index + 3];
-    if (stream === null || stream === undefined || !('end' in stream)) continue;
-    // A program that ends before it has read its input says why by its exit.
-    stream.on('error', () => {}).end(bytes);
-  }
-  return child;
-}
-
-type StdioItem = 'ignore' | 'pipe' | number;
-
-/** `ignore` would leave an inherited descriptor open. */
-function withoutInherited(given: readonly StdioItem[]): StdioItem[] {
-  const others = INHERITED.filter((descriptor) => descriptor >= given.length);
-  const length = Math.max(given.length, ...others.map((descriptor) => descriptor + 1));
-  return Array.from({ length }, (_, descriptor) =>
-    others.includes(descriptor) ? NOTHING : (given[descriptor] ?? 'ignore'),
-  );
 }
 
 function outputsOf(child: ChildProcess): Readable[] {

@@ -1,6 +1,6 @@
 /** The tools of one run: a value, made at the run's start and passed to all code that handles its calls. */
-import { type Schema, type SchemaDraft, Validator } from '@cfworker/json-schema';
 import type { Metadata } from '../documents.ts';
+import { type SchemaCheck, schemaCheck, UnusableSchema } from '../json-schema.ts';
 import type { Offer, OfferSet } from '../offer.ts';
 import { TOOLS } from './catalogue.ts';
 import {
@@ -96,51 +96,31 @@ export function toolboxWith(set: OfferSet | undefined): Toolbox {
 export function offered(offer: Offer): Tool {
   const { name, description, inputSchema, effect, idempotent, document, origin, digest } = offer;
   const { $schema: _, ...parameters } = inputSchema;
-  let validator: Validator | undefined;
+  const check = schemaCheck(inputSchema);
   return {
     ...{ name, description, effect, idempotent, document, origin, digest },
     aliases: [],
     renamed: {},
     executor: 'bridge',
     toFunction: () => ({ type: 'function', function: { name, description, parameters } }),
-    read: (args) => {
-      try {
-        validator ??= new Validator(inputSchema as Schema, draftOf(inputSchema));
-        return readOffered(name, args, validator);
-      } catch {
-        // The server's schema has a reference that leads nowhere or in a circle.
-        return { isValid: false, problem: `${name} cannot be called: ${UNUSABLE_SCHEMA}` };
-      }
-    },
+    read: (args) => readOffered(name, args, check),
     subjects: () => [`${origin.server}/${origin.tool}`],
   };
 }
 
-const UNUSABLE_SCHEMA = 'the JSON Schema of its arguments cannot be applied.';
-
-function readOffered(name: string, args: unknown, validator: Validator): ReadArguments {
-  const { valid, errors } = validator.validate(args);
-  if (valid && isObject(args)) return { isValid: true, args };
-  // The errors go from the outside to the inside: the last one names the value itself.
-  const { instanceLocation = '#', error = 'it is not an object' } = errors.at(-1) ?? {};
-  return {
-    isValid: false,
-    problem: `Invalid arguments for ${name}: ${instanceLocation}: ${error}`,
-  };
+function readOffered(name: string, args: unknown, check: SchemaCheck): ReadArguments {
+  try {
+    const problem = isObject(args) ? check(args) : '#: it is not an object';
+    if (problem === null) return { isValid: true, args: args as Metadata };
+    return { isValid: false, problem: `Invalid arguments for ${name}: ${problem}` };
+  } catch (error) {
+    if (!(error instanceof UnusableSchema)) throw error;
+    return { isValid: false, problem: `${name} cannot be called: ${UNUSABLE_SCHEMA}` };
+  }
 }
+
+const UNUSABLE_SCHEMA = 'the JSON Schema of its arguments cannot be applied.';
 
 function isObject(value: unknown): value is Metadata {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
-
-/** Draft 2020-12 unless the schema names an older one. */
-function draftOf({ $schema }: Offer['inputSchema']): SchemaDraft {
-  const named = typeof $schema === 'string' ? $schema : '';
-  return DRAFTS.find(([mark]) => named.includes(mark))?.[1] ?? '2020-12';
-}
-
-const DRAFTS: readonly (readonly [mark: string, draft: SchemaDraft])[] = [
-  ['draft-04/', '4'],
-  ['draft-07/', '7'],
-  ['/2019-09/', '2019-09'],
-];

@@ -54,5 +54,10 @@ function newServer(): McpServer {
     { description: 'Says it louder.', inputSchema: { words: z.string() } },
     ({ words }) => ({ content: [{ type: 'text', text: words.toUpperCase() }] }),
   );
+  server.registerTool(
+    'print',
+    { description: 'Returns much.', inputSchema: { bytes: z.number() } },
+    ({ bytes }) => ({ content: [{ type: 'text', text: 'x'.repeat(bytes) }] }),
+  );
   return server;
 }

@@ -47,3 +47,16 @@ it('one that is gone says so, and is found when it is back', async () => {
   expect((await call('mcp_far_shout', { words: 'b' })).data).toBe('B');
   log.mockRestore();
 });
+
+it('one whose answer is far too long loses the call', async () => {
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const far = await startFar();
+  const { until, call } = startServers({ far: { url: far.url, timeout: 20_000 } });
+  await until('mcp_far_print');
+  const { data } = await call('mcp_far_print', { bytes: 1_000_000 });
+  expect(data).toContain('characters of output were dropped here');
+  await expect(call('mcp_far_print', { bytes: 20_000_000 })).rejects.toMatchObject({
+    code: 'UNKNOWN_OUTCOME',
+  });
+  log.mockRestore();
+});
