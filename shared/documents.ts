@@ -78,12 +78,22 @@ export const TerminalCommandMetadata = z.object({
 });
 export type TerminalCommandMetadata = z.infer<typeof TerminalCommandMetadata>;
 
+/** An image that a tool returned, for people. Kinds that every browser shows; SVG can hold programs. */
+export const ResultImage = z.object({
+  mimeType: z.enum(['image/png', 'image/jpeg', 'image/gif', 'image/webp']),
+  /** Base64. */
+  data: z.string(),
+});
+export type ResultImage = z.infer<typeof ResultImage>;
+
 export const ToolCallMetadata = z.object({
   toolName: z.string(),
   toolCallId: z.string(),
   arguments: Metadata,
   result: ToolOutcome,
   duration_ms: z.number().nonnegative(),
+  /** Absent without any. Less than 1 MB together. */
+  images: z.array(ResultImage).optional(),
 });
 
 export const TodoStatus = z.enum(['pending', 'in_progress', 'completed', 'cancelled']);

@@ -29,6 +29,8 @@ export const MCP_LIMITS = {
   callMs: 2 * MINUTE,
   /** A call as a whole, whatever progress it makes: below the edge's own deadline of a call. */
   maxCallMs: 14 * MINUTE,
+  /** UTF-16 units of the images of one result, as base64: they fit into the metadata of a result (1 MB). */
+  maxImageChars: 900_000,
   /** Between two lines of progress that are passed on: a person reads no faster. */
   progressMs: 250,
   /** UTF-16 units of a line of progress. */

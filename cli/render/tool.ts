@@ -1,5 +1,5 @@
 /** Shows tool calls, edits, commands and errors in one or a few lines each. */
-import { Diff, ToolOutcome } from '../../shared/documents.ts';
+import { Diff, ToolCallMetadata, ToolOutcome } from '../../shared/documents.ts';
 import { printable, printableLine } from '../../shared/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import type { Paint } from '../terminal/paint.ts';
@@ -127,10 +127,20 @@ function writeEnd(pen: Pen, shown: Shown, place: Place, paint: Paint): void {
   const failed = ToolOutcome.safeParse(metadata['result']).data?.status === 'error';
   if (type === 'error') writeError(pen, shown, paint);
   else if (metadata['interrupted'] === true) pen.write(` ${paint('dim', '(interrupted)')}\n`);
-  else if (type === 'tool_call') pen.line();
+  else if (type === 'tool_call') writeImages(pen, shown, paint);
   else if (failed) writeOutcome(pen, shown, place, paint);
   else if (type === 'file_edit') writeEdit(pen, shown, place, paint);
   else writeExit(pen, shown, place, paint);
+}
+
+/** A terminal shows no images: it says what there is. */
+function writeImages(pen: Pen, { metadata }: Shown, paint: Paint): void {
+  pen.line();
+  const { images = [] } = ToolCallMetadata.pick({ images: true }).safeParse(metadata).data ?? {};
+  for (const { mimeType, data } of images) {
+    const kilobytes = Math.ceil((data.length * 3) / 4 / 1_000);
+    pen.write(`  ${paint('dim', `image: ${mimeType}, ${kilobytes} KB`)}\n`);
+  }
 }
 
 function writeEdit(pen: Pen, shown: Shown, place: Place, paint: Paint): void {

@@ -1,17 +1,27 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
+import type { ScriptedCall } from '../far-ends/reply-script.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { sendAllowing } from './allowing.ts';
-import { startHouse, until } from './house.ts';
+import { type House, startHouse, until } from './house.ts';
 
-it('lets the model use a tool of an MCP server that the owner has listed, once it was allowed', async () => {
-  const call = { name: 'mcp_demo_echo', arguments: { words: 'Grüße' } };
-  const model = await startScriptedModel(({ messages }) => {
-    const isAsked = JSON.stringify(messages.at(-1)).includes('Say it');
-    return isAsked ? { calls: [call] } : { text: 'Over.' };
+/** What the model calls when it is asked to `Use <tool>.` */
+const CALLS: Readonly<Record<string, ScriptedCall>> = {
+  echo: { name: 'mcp_demo_echo', arguments: { words: 'Grüße' } },
+  mixed: { name: 'mcp_demo_mixed', arguments: {} },
+};
+
+let model: Awaited<ReturnType<typeof startScriptedModel>>;
+let house: House;
+
+beforeAll(async () => {
+  model = await startScriptedModel(({ messages }) => {
+    const [, tool = ''] = /Use (\w+)\./.exec(JSON.stringify(messages.at(-1))) ?? [];
+    const call = CALLS[tool];
+    return call ? { calls: [call] } : { text: 'Over.' };
   });
-  await using house = await startHouse({ modelUrl: model.baseUrl });
+  house = await startHouse({ modelUrl: model.baseUrl });
   const server = {
     command: process.execPath,
     args: [join(import.meta.dirname, '../far-ends/mcp-server.ts')],
@@ -20,14 +30,33 @@ it('lets the model use a tool of an MCP server that the owner has listed, once i
   writeFileSync(join(house.state, 'mcp.json'), JSON.stringify({ mcpServers: { demo: server } }));
   await until(async () => {
     await sendAllowing(house, 'Hello');
-    return JSON.stringify(model.requests.at(-1)?.tools ?? []).includes(call.name);
+    return JSON.stringify(model.requests.at(-1)?.tools ?? []).includes('mcp_demo_echo');
   });
-  const { response, asked } = await sendAllowing(house, 'Say it');
+  return async () => {
+    await house[Symbol.asyncDispose]();
+    await model.close();
+  };
+});
+
+it('lets the model use a tool of an MCP server that the owner has listed, once it was allowed', async () => {
+  const { response, asked } = await sendAllowing(house, 'Use echo.');
   expect(asked.map(({ proposal }) => proposal)).toMatchObject([
-    { tool: call.name, arguments: call.arguments, offer: { server: 'demo', tool: 'echo' } },
+    {
+      tool: 'mcp_demo_echo',
+      arguments: { words: 'Grüße' },
+      offer: { server: 'demo', tool: 'echo' },
+    },
   ]);
   expect(response.documents[0]).toMatchObject({
     type: 'tool_call',
-    metadata: { toolName: call.name, result: { status: 'success', data: 'Grüße' } },
+    metadata: { toolName: 'mcp_demo_echo', result: { status: 'success', data: 'Grüße' } },
+  });
+});
+
+it('shows people the images that the tool returned', async () => {
+  const { response } = await sendAllowing(house, 'Use mixed.');
+  expect(response.documents[0]?.metadata).toMatchObject({
+    images: [{ mimeType: 'image/png', data: 'MTIzNDU=' }],
+    result: { data: expect.stringContaining('shown to the person') },
   });
 });

@@ -39,7 +39,8 @@ describe('an MCP server on stdio', () => {
     });
     expect(await call('mcp_demo_mixed')).toEqual({
       status: 'success',
-      data: 'first\n\n[image: image/png, 5 bytes, not shown]\n\n[resource: note://1]\nthe note\n\n[resource: note://2, another note]',
+      data: 'first\n\n[image: image/png, 5 bytes, shown to the person]\n\n[resource: note://1]\nthe note\n\n[resource: note://2, another note]',
+      metadata: { images: [{ mimeType: 'image/png', data: 'MTIzNDU=' }] },
     });
   });
 

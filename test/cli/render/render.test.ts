@@ -133,6 +133,16 @@ const DIFF = { oldString: 'a\nb\nc', newString: 'a\nB\nc', startLine: 10, endLin
 describe('on a terminal', () => {
   it.each<{ name: string; events: StreamEvent[]; text: string }>([
     {
+      name: 'images of a result are named below it',
+      events: [
+        start(1, 'tool_call'),
+        ...call(1, 'mcp_demo_shot', { page: 'a' }),
+        result(1, 'success', 'done'),
+        end(1, { duration_ms: 5, images: [{ mimeType: 'image/png', data: 'A'.repeat(4_000) }] }),
+      ],
+      text: '• mcp_demo_shot a ok done\n  image: image/png, 3 KB\n',
+    },
+    {
       name: 'text streams as it is',
       events: [start(1, 'text'), delta(1, '\n# Hel'), delta(1, 'lo **you**'), end(1)],
       text: '# Hello **you**\n',

@@ -9,6 +9,7 @@ import {
   PlanMetadata,
   TerminalCommandMetadata,
   TodoUpdateMetadata,
+  ToolCallMetadata,
 } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { CallId } from '../../../shared/ids.ts';
@@ -173,7 +174,10 @@ function endMetadata(
     case 'clarification':
       return { ...ClarificationMetadata.safeParse(reported).data };
     default:
-      return { duration_ms: durationOf(reported) };
+      return {
+        duration_ms: durationOf(reported),
+        ...ToolCallMetadata.pick({ images: true }).safeParse(reported).data,
+      };
   }
 }
 
