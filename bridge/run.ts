@@ -27,6 +27,7 @@ import { Offers } from './tools/offers.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
 import { Journal } from './tunnel/journal.ts';
 import { OfferTeller } from './tunnel/offer-teller.ts';
+import { ServerTeller } from './tunnel/server-teller.ts';
 import { serve } from './tunnel/serving.ts';
 import { type Machine, Session } from './tunnel/session.ts';
 import { Workspace } from './workspace/workspace.ts';
@@ -83,7 +84,6 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
   );
   offers.onChange(() => teller.changed());
-  const servers = new McpServers({ folder: root, file: serverFileIn(stateDir), offers });
   const guests = new Guests({ root, cancel: (callId) => session.cancel(callId) });
   const known = new Map([...builtIn, [guests.tool.definition.name, guests.tool]]);
   const companion = new CompanionHost({
@@ -91,7 +91,12 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     onDiff: (diff, ended) => guests.ask(diff, ended),
   });
   const tools = { get: (name: string) => known.get(name) ?? offers.find(name) };
-  const gate = { workspace, tools, judge, journal, look, offers: teller, guests };
+  const mcpServers = new ServerTeller(() => servers.reports);
+  const servers = new McpServers({
+    ...{ folder: root, file: serverFileIn(stateDir), offers },
+    onChange: () => mcpServers.changed(),
+  });
+  const gate = { workspace, tools, judge, journal, look, offers: teller, mcpServers, guests };
   const session: Session = createSession(gate, { bridgeId, stateDir, editor: link.asker });
   const introduction = { bootId, tools: [...known.keys()], confinement: { kind, detail } };
   try {

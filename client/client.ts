@@ -14,7 +14,14 @@ import {
 } from '../shared/conversations.ts';
 import { ChatResponse, ConversationView, type ResponseStatus } from '../shared/documents.ts';
 import type { StreamEvent } from '../shared/events.ts';
-import { ApprovalList, BridgeList, Me, ModelList, ToolList } from '../shared/listings.ts';
+import {
+  ApprovalList,
+  BridgeDetails,
+  BridgeList,
+  Me,
+  ModelList,
+  ToolList,
+} from '../shared/listings.ts';
 import type {
   ApprovalRequest,
   ChatRequest,
@@ -67,6 +74,8 @@ export interface Client {
   listTools(signal?: AbortSignal): Promise<ToolList>;
   /** The most recently connected bridge comes first. */
   listBridges(signal?: AbortSignal): Promise<BridgeList>;
+  /** With the MCP servers of the bridge. */
+  getBridge(bridgeId: string, signal?: AbortSignal): Promise<BridgeDetails>;
   /** The most recently answered conversation comes first. */
   listConversations(
     query?: Partial<z.output<typeof ConversationsQuery>>,
@@ -155,6 +164,9 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     async listBridges(signal) {
       return await readJson(await send('bridges', { signal }), BridgeList);
+    },
+    async getBridge(bridgeId, signal) {
+      return await readJson(await send(`bridges/${bridgeId}`, { signal }), BridgeDetails);
     },
     async getResponse(responseId, signal) {
       return await readJson(await send(`chat/completions/${responseId}`, { signal }), ChatResponse);

@@ -166,6 +166,18 @@ export const EDITOR_LIMITS = {
   maxPathChars: 4_096,
 } as const;
 
+/** What people are told of a bridge's MCP servers. */
+export const MCP_REPORT_LIMITS = {
+  /** Servers of one bridge: people list five. */
+  maxServers: 32,
+  /** Resources, and prompts, of one server. */
+  maxEntries: 100,
+  /** UTF-16 units of an address, a name or a reason. */
+  maxTextChars: 300,
+  /** UTF-16 units of the whole report: one frame, and one row that changes with each server's state. */
+  maxChars: 64 * KIB,
+} as const;
+
 /** JSON Schemas that strangers wrote. */
 export const SCHEMA_LIMITS = {
   /** Schemas applied in one check: a list of ten thousand entries takes some ten thousand, in some 50 ms. */

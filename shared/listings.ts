@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { Asked } from './approvals.ts';
 import { BridgeId, ConversationId, DocumentId, ResponseId } from './ids.ts';
+import { McpServerReports } from './mcp-servers.ts';
 import { ModelPrices, ModelRole } from './models.ts';
 import { Effect } from './modes.ts';
 import { Confinement } from './tunnel.ts';
@@ -56,6 +57,13 @@ export const BridgeInfo = z.object({
   confinement: Confinement,
 });
 export type BridgeInfo = z.infer<typeof BridgeInfo>;
+
+/** `GET bridges/{id}`. */
+export const BridgeDetails = BridgeInfo.extend({
+  /** As the bridge told last. Empty for one that has no MCP servers, or tells none. */
+  mcpServers: McpServerReports,
+});
+export type BridgeDetails = z.infer<typeof BridgeDetails>;
 
 /** `GET bridges`: the most recently connected bridge comes first. New conversations get that one. */
 export const BridgeList = z.object({ items: z.array(BridgeInfo) });

@@ -7,6 +7,7 @@ import { Nonce, Proposal } from './approvals.ts';
 import { Metadata } from './documents.ts';
 import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
 import { EDITOR_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
+import { McpServerReports } from './mcp-servers.ts';
 import { Mode } from './modes.ts';
 import { OfferSet } from './offer.ts';
 import { AllowedPath } from './paths.ts';
@@ -164,6 +165,8 @@ const GuestCall = z.object({
   path: GuestText,
 });
 export type GuestCall = z.infer<typeof GuestCall>;
+/** A feature: the tunnel knows the frame `mcp_servers`. */
+export const MCP_SERVERS_FEATURE = 'mcp_servers';
 
 const Hello = z.object({
   type: z.literal('hello'),
@@ -231,6 +234,9 @@ const ApprovalResolved = z.object({
 /** The set from now on, sent on request and after each change. Null if the bridge no longer offers anything. */
 const Offers = z.object({ type: z.literal('offers'), set: OfferSet.nullable() });
 
+/** The bridge's MCP servers, sent after each welcome and after each change. */
+const McpServers = z.object({ type: z.literal('mcp_servers'), servers: McpServerReports });
+
 const Context = z.object({
   type: z.literal('context'),
   /**
@@ -253,6 +259,7 @@ export const BridgeFrame = z.discriminatedUnion('type', [
   Context,
   Offers,
   GuestCall,
+  McpServers,
 ]);
 export type BridgeFrame = z.infer<typeof BridgeFrame>;
 

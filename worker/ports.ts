@@ -9,7 +9,7 @@ import type {
   ConversationPatch,
 } from '../shared/conversations.ts';
 import type { TapeEvent } from '../shared/events.ts';
-import type { BridgeInfo } from '../shared/listings.ts';
+import type { BridgeDetails, BridgeInfo } from '../shared/listings.ts';
 import type { OfferSet } from '../shared/offer.ts';
 import type {
   ApprovalRequest,
@@ -173,6 +173,9 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
 
   /** The bridge as its owner sees it. Null like {@link describe}. */
   status(account: string): BridgeStatus | null;
+
+  /** The bridge with its MCP servers. Null like {@link describe}. */
+  details(account: string): Omit<BridgeDetails, 'lastConnected'> | null;
 
   /**
    * Takes calls over. They are stored when this returns. The same call again changes nothing. Returns the number of

@@ -14,7 +14,12 @@ import {
   type CallToolResult,
   CallToolResultSchema,
   ErrorCode,
+  type GetPromptResult,
   McpError,
+  type Prompt,
+  type ReadResourceResult,
+  type Resource,
+  type ResourceTemplate,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
@@ -31,7 +36,7 @@ export interface ConnectOptions {
   readonly folder: string;
   /** Takes what a stdio server writes to stderr. */
   readonly onStderr: (text: string) => void;
-  /** The list of tools has changed. */
+  /** The list of tools, of resources or of prompts has changed. */
   readonly onToolsChanged: () => void;
   /** The connection is over: by the server, by an error, or by {@link Connection.close}. Called once, with the reason. */
   readonly onClosed: (reason: string) => void;
@@ -45,6 +50,13 @@ export interface CallOptions {
   readonly onProgress: NonNullable<RequestOptions['onprogress']>;
 }
 
+/** What a server offers beside its tools, at most `MCP_LIMITS.maxTools` of each. */
+export interface Offering {
+  readonly resources: readonly Resource[];
+  readonly templates: readonly ResourceTemplate[];
+  readonly prompts: readonly Prompt[];
+}
+
 /** A server that has answered `initialize`. */
 export interface Connection {
   /** Name and version, as the server gives them. */
@@ -52,8 +64,16 @@ export interface Connection {
   readonly instructions: string | undefined;
   /** All pages, at most `MCP_LIMITS.maxTools` tools. Rejects with an error of the SDK. */
   readonly listTools: () => Promise<Tool[]>;
-  /** Rejects with a {@link CallFailure}; where the signal has aborted, with any error. */
+  /** What it has to read. Empty where it has nothing, or does not say. */
+  readonly listOffering: () => Promise<Offering>;
+  /** Rejects with a {@link CallFailure}; where the signal has aborted, with any error. The next two as well. */
   readonly call: (tool: string, args: Metadata, options: CallOptions) => Promise<CallToolResult>;
+  readonly readResource: (uri: string, options: CallOptions) => Promise<ReadResourceResult>;
+  readonly getPrompt: (
+    name: string,
+    args: Readonly<Record<string, string>>,
+    options: CallOptions,
+  ) => Promise<GetPromptResult>;
   /** Ends a stdio server: first by the end of its input, then by signals. */
   readonly close: () => Promise<void>;
 }
@@ -64,12 +84,13 @@ export async function connectServer(
   options: ConnectOptions,
 ): Promise<Connection> {
   const { signal, onToolsChanged, onClosed } = options;
+  const onChanged = { autoRefresh: false, onChanged: onToolsChanged };
   const client = new Client(
     { name: 'drawbridge', version: '0.1.0' },
     {
       // The SDK's default compiles a server's schemas to code, and no validator of it is bounded.
       jsonSchemaValidator: BOUNDED_VALIDATOR,
-      listChanged: { tools: { autoRefresh: false, onChanged: onToolsChanged } },
+      listChanged: { tools: onChanged, resources: onChanged, prompts: onChanged },
     },
   );
   let failure: string | undefined;
@@ -94,7 +115,12 @@ export async function connectServer(
     about: `${name} ${version}`.trim(),
     instructions: client.getInstructions(),
     listTools: () => listTools(client, signal),
-    call: (tool, args, options) => callTool(client, { name: tool, arguments: args }, options),
+    listOffering: () => listOffering(client, signal),
+    call: (name, args, options) => callTool(client, { name, arguments: args }, options),
+    readResource: (uri, options) =>
+      reached(() => client.readResource({ uri }, requestOptions(options))),
+    getPrompt: (name, args, options) =>
+      reached(() => client.getPrompt({ name, arguments: { ...args } }, requestOptions(options))),
     close: () => client.close(),
   };
 }
@@ -102,15 +128,25 @@ export async function connectServer(
 async function callTool(
   client: Client,
   params: { readonly name: string; readonly arguments: Metadata },
-  { signal, timeoutMs, onProgress }: CallOptions,
+  options: CallOptions,
 ): Promise<CallToolResult> {
-  try {
-    const result = await client.callTool(params, CallToolResultSchema, {
-      ...{ signal, onprogress: onProgress },
-      ...{ timeout: timeoutMs, resetTimeoutOnProgress: true },
-      maxTotalTimeout: MCP_LIMITS.maxCallMs,
-    });
+  return await reached(async () => {
+    const result = await client.callTool(params, CallToolResultSchema, requestOptions(options));
     return CallToolResultSchema.parse(result);
+  });
+}
+
+function requestOptions({ signal, timeoutMs, onProgress }: CallOptions): RequestOptions {
+  return {
+    ...{ signal, onprogress: onProgress, timeout: timeoutMs, resetTimeoutOnProgress: true },
+    maxTotalTimeout: MCP_LIMITS.maxCallMs,
+  };
+}
+
+/** Says of a failure whether the server was reached. */
+async function reached<Result>(request: () => Promise<Result>): Promise<Result> {
+  try {
+    return await request();
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new CallFailure(outcomeOf(error), message, { cause: error });
@@ -159,18 +195,52 @@ const BOUNDED_VALIDATOR: jsonSchemaValidator = {
 };
 
 async function listTools(client: Client, signal: AbortSignal): Promise<Tool[]> {
-  const tools: Tool[] = [];
-  if (client.getServerCapabilities()?.tools === undefined) return tools;
+  if (client.getServerCapabilities()?.tools === undefined) return [];
+  return await allPages(signal, async (params, options) => {
+    const { tools, nextCursor } = await client.listTools(params, options);
+    return { items: tools, nextCursor };
+  });
+}
+
+async function listOffering(client: Client, signal: AbortSignal): Promise<Offering> {
+  const { resources, prompts } = client.getServerCapabilities() ?? {};
+  /** A server that has tools but fails here stays useful. */
+  const listed = <Item>(isThere: unknown, next: NextPage<Item>): Promise<Item[]> =>
+    isThere === undefined ? Promise.resolve([]) : allPages(signal, next).catch(() => []);
+  return {
+    resources: await listed(resources, async (params, options) => {
+      const { resources: items, nextCursor } = await client.listResources(params, options);
+      return { items, nextCursor };
+    }),
+    templates: await listed(resources, async (params, options) => {
+      const page = await client.listResourceTemplates(params, options);
+      return { items: page.resourceTemplates, nextCursor: page.nextCursor };
+    }),
+    prompts: await listed(prompts, async (params, options) => {
+      const { prompts: items, nextCursor } = await client.listPrompts(params, options);
+      return { items, nextCursor };
+    }),
+  };
+}
+
+type NextPage<Item> = (
+  params: { readonly cursor?: string },
+  options: RequestOptions,
+) => Promise<{ readonly items: readonly Item[]; readonly nextCursor: string | undefined }>;
+
+/** The pages of a list, within one time and one number for all of them. */
+async function allPages<Item>(signal: AbortSignal, next: NextPage<Item>): Promise<Item[]> {
   const limit = AbortSignal.any([signal, AbortSignal.timeout(MCP_LIMITS.listMs)]);
+  const options = { signal: limit, timeout: MCP_LIMITS.listMs };
+  const all: Item[] = [];
   let cursor: string | undefined;
   for (let page = 0; page < MCP_LIMITS.maxPages; page++) {
-    const options = { signal: limit, timeout: MCP_LIMITS.listMs };
-    const listed = await client.listTools(cursor === undefined ? {} : { cursor }, options);
-    tools.push(...listed.tools);
-    cursor = listed.nextCursor;
-    if (cursor === undefined || tools.length >= MCP_LIMITS.maxTools) break;
+    const { items, nextCursor } = await next(cursor === undefined ? {} : { cursor }, options);
+    all.push(...items.slice(0, MCP_LIMITS.maxTools - all.length));
+    cursor = nextCursor;
+    if (cursor === undefined || all.length >= MCP_LIMITS.maxTools) break;
   }
-  return tools.slice(0, MCP_LIMITS.maxTools);
+  return all;
 }
 
 function outcomeOf(error: unknown): CallOutcome {

@@ -22,7 +22,7 @@ export const MCP_LIMITS = {
   relistMs: 2 * SECOND,
   /** Tools of one server that the owner is told of, because they cannot be offered. */
   maxToldTools: 10,
-  /** Tools that are read of one server, and pages of its list: the bridge offers fewer. */
+  /** Tools, resources and prompts that are read of one server, and pages of each list: fewer are offered. */
   maxTools: 500,
   maxPages: 50,
   /** From a call to its result or to the last progress of it; the owner can set another. */

@@ -9,10 +9,17 @@ import type { ToolExecutor } from '../tools/executor.ts';
 import type { OfferedTool } from '../tools/offers.ts';
 import { MCP_LIMITS } from './limits.ts';
 
+/** A tool of a server, or one of the bridge's own for that server. */
+export interface ServerTool {
+  readonly tool: Tool;
+  /** Whether the description is in the words of the bridge. */
+  readonly isOurs: boolean;
+  readonly call: ToolExecutor<Metadata>;
+}
+
 export interface ServerTools {
   readonly server: string;
-  readonly tools: readonly Tool[];
-  readonly call: (tool: string) => ToolExecutor<Metadata>;
+  readonly tools: readonly ServerTool[];
 }
 
 export interface OfferedTools {
@@ -43,14 +50,15 @@ interface Share {
 }
 
 /** What one server offers: within its share, and beyond. Adds the names to those that are taken. */
-function toolsOf({ server, tools, call }: ServerTools, names: Set<string>, share: Share) {
+function toolsOf({ server, tools }: ServerTools, names: Set<string>, share: Share) {
   const own: OfferedTool[] = [];
   const beyond: OfferedTool[] = [];
   const problems: string[] = [];
   let chars = 0;
-  for (const tool of tools) {
+  for (const served of tools) {
+    const { tool, call } = served;
     const name = nameOf(server, tool.name, names);
-    const { data, problem } = define(server, tool, name);
+    const { data, problem } = define(server, served, name);
     if (data === undefined) {
       problems.push(
         `${server}: ${tool.name.slice(0, MAX_SHOWN_NAME)} cannot be offered: ${problem}`,
@@ -60,7 +68,7 @@ function toolsOf({ server, tools, call }: ServerTools, names: Set<string>, share
     names.add(name);
     chars += JSON.stringify(data).length;
     const isFair = own.length < share.count && chars <= share.chars;
-    (isFair ? own : beyond).push({ definition: data, call: call(tool.name) });
+    (isFair ? own : beyond).push({ definition: data, call });
   }
   return { own, beyond, problems: fewOf(problems, server) };
 }
@@ -82,7 +90,7 @@ function fairCount(counts: readonly number[]): number {
 const MAX_SHOWN_NAME = 64;
 const TOO_DEEP = 'the JSON Schema of its arguments nests too deeply.';
 
-function define(server: string, tool: Tool, name: string) {
+function define(server: string, tool: ServerTool, name: string) {
   const { data, error } = OfferDefinition.safeParse(definitionOf(server, tool, name));
   if (data === undefined) return { problem: reasonOf(error) };
   return isTooDeep(data.inputSchema) ? { problem: TOO_DEEP } : { data };
@@ -112,13 +120,15 @@ function nameOf(server: string, tool: string, taken: ReadonlySet<string>): strin
 const MAX_NAME = 64;
 const HASH_CHARS = 8;
 
-function definitionOf(server: string, tool: Tool, name: string): OfferDefinition {
+function definitionOf(server: string, { tool, isOurs }: ServerTool, name: string): OfferDefinition {
   const { annotations = {}, description = '', inputSchema } = tool;
   const title = (tool.title ?? annotations.title)?.slice(0, OFFER_LIMITS.maxTitleChars);
   return {
     name,
     ...(title !== undefined && { title }),
-    description: `A tool of the MCP server "${server}", which describes it so: ${cut(description)}`,
+    description: isOurs
+      ? description
+      : `A tool of the MCP server "${server}", which describes it so: ${cut(description)}`,
     inputSchema,
     effect: annotations.readOnlyHint === true ? 'read' : 'execute',
     idempotent: annotations.idempotentHint === true || annotations.readOnlyHint === true,

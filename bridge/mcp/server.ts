@@ -6,10 +6,11 @@ import type { Metadata } from '../../shared/documents.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
-import type { ToolContext } from '../tools/executor.ts';
+import type { ToolContext, ToolExecutor } from '../tools/executor.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';
-import type { Connection } from './connection.ts';
+import type { CallOptions, Connection, Offering } from './connection.ts';
 import { MCP_LIMITS } from './limits.ts';
+import { readingTools } from './readable.ts';
 import type { ServerConfig } from './server-list.ts';
 import { toToolResult } from './tool-result.ts';
 
@@ -20,6 +21,7 @@ export type ServerState =
       readonly about: string;
       readonly instructions: string | undefined;
       readonly tools: readonly Tool[];
+      readonly offering: Offering;
     }
   /** The server ended, or did not start. It will be started again. `reason` is one line. */
   | { readonly state: 'down'; readonly reason: string };
@@ -30,6 +32,8 @@ export interface ServerPlace {
   /** Called after each change of {@link McpServer.state}. */
   readonly onChange: () => void;
 }
+
+type Work = (connection: Connection, options: CallOptions) => Promise<ToolResult>;
 
 export class McpServer {
   readonly name: string;
@@ -66,15 +70,35 @@ export class McpServer {
    * ended meanwhile, `TIMEOUT`, `TOOL_ERROR`; and the context's reason when the call was cancelled.
    */
   async call(tool: string, args: Metadata, context: ToolContext): Promise<ToolResult> {
+    return await this.#reach(context, async (connection, options) =>
+      toToolResult(await connection.call(tool, args, options)),
+    );
+  }
+
+  /** The tools of the bridge's own for this server's data. Their calls throw as {@link call} does. */
+  get readingTools(): readonly { readonly tool: Tool; readonly call: ToolExecutor<Metadata> }[] {
+    const { state } = this;
+    if (state.state !== 'ready') return [];
+    return readingTools(this.name, state.offering).map(({ tool, read }) => ({
+      tool,
+      call: (args, context) =>
+        this.#reach(context, (connection, options) =>
+          read(connection, args, state.offering, options),
+        ),
+    }));
+  }
+
+  async #reach(context: ToolContext, work: Work): Promise<ToolResult> {
     const connection = this.#connection;
     if (connection === undefined) throw this.#unavailable();
     const timeoutMs = this.#config.timeout ?? MCP_LIMITS.callMs;
     const { signal } = context;
     const onProgress = progressTo(context);
     try {
-      return toToolResult(await connection.call(tool, args, { signal, timeoutMs, onProgress }));
+      return await work(connection, { signal, timeoutMs, onProgress });
     } catch (error) {
       signal.throwIfAborted();
+      if (error instanceof ToolFailure) throw error;
       throw this.#failureOf(error, timeoutMs, connection);
     }
   }
@@ -141,8 +165,9 @@ export class McpServer {
 
   async #list(connection: Connection): Promise<void> {
     const tools = await connection.listTools();
+    const offering = await connection.listOffering();
     const { about, instructions } = connection;
-    this.#become({ state: 'ready', about: nameInLine(about), instructions, tools });
+    this.#become({ state: 'ready', about: nameInLine(about), instructions, tools, offering });
   }
 
   #become(state: ServerState): void {

@@ -2,11 +2,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readIfThere } from '../../machine/private-files.ts';
 import type { Metadata } from '../../shared/documents.ts';
+import type { McpServerReport } from '../../shared/mcp-servers.ts';
 import { logLine, logTrouble } from '../log.ts';
 import type { ToolExecutor } from '../tools/executor.ts';
 import type { Offers } from '../tools/offers.ts';
 import { MCP_LIMITS } from './limits.ts';
 import { offeredTools } from './offered-tools.ts';
+import { reportServers } from './report.ts';
 import { McpServer } from './server.ts';
 import { parseServerList, type ServerConfig, type ServerList } from './server-list.ts';
 
@@ -16,6 +18,8 @@ export interface McpPlace {
   /** The file that lists the servers. */
   readonly file: string;
   readonly offers: Offers;
+  /** Called after each change of {@link McpServers.reports}. */
+  readonly onChange: () => void;
 }
 
 /** Runs until {@link end}. Starts the servers in the background, so the bridge does not wait for them. */
@@ -37,6 +41,11 @@ export class McpServers {
     this.#ended.abort();
     await this.#watching;
     await Promise.all([...this.#running.values()].map(({ server }) => server.end()));
+  }
+
+  /** For people. Bounded. */
+  get reports(): McpServerReport[] {
+    return reportServers([...this.#running.values()].map(({ server }) => server));
   }
 
   async #watch(): Promise<void> {
@@ -68,6 +77,7 @@ export class McpServers {
       this.#running.set(name, { key, server: new McpServer(name, config, { folder, onChange }) });
     }
     this.#offer();
+    this.#place.onChange();
   }
 
   #changed(name: string): void {
@@ -78,6 +88,7 @@ export class McpServers {
     if (state.state === 'ready')
       logLine(`The MCP server ${name} is ready (${state.about}): ${state.tools.length} tools.`);
     if (state.state !== 'starting') this.#offer();
+    this.#place.onChange();
   }
 
   /** The tools of a server that is down are not offered: a run learns at its start that they are not there. */
@@ -87,11 +98,11 @@ export class McpServers {
       return state.state === 'ready' ? [{ name, state, server }] : [];
     });
     const servers = ready.map(({ name, state: { tools }, server }) => ({
-      ...{ server: name, tools },
-      call:
-        (tool: string): ToolExecutor<Metadata> =>
-        (args, context) =>
-          server.call(tool, args, context),
+      server: name,
+      tools: [
+        ...tools.map((tool) => ({ tool, isOurs: false, call: callOf(server, tool.name) })),
+        ...server.readingTools.map((reading) => ({ ...reading, isOurs: true })),
+      ],
     }));
     const { tools, problems } = offeredTools(servers);
     const instructions = ready.flatMap(({ name, state: { instructions: text } }) =>
@@ -106,6 +117,10 @@ export class McpServers {
     for (const sentence of sentences) if (!this.#told.has(sentence)) logLine(sentence);
     this.#told = new Set([...this.#told, ...sentences].slice(-MCP_LIMITS.maxTools));
   }
+}
+
+function callOf(server: McpServer, tool: string): ToolExecutor<Metadata> {
+  return (args, context) => server.call(tool, args, context);
 }
 
 function wantedIn({ servers }: ServerList) {

@@ -18,12 +18,14 @@ import { logTrouble } from '../log.ts';
 import type { Journal } from './journal.ts';
 import type { OfferTeller } from './offer-teller.ts';
 import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
+import type { ServerTeller } from './server-teller.ts';
 
 export interface Machine extends Desk {
   readonly devices: DeviceAsker;
   readonly journal: Journal;
   readonly offers: OfferTeller;
   readonly guests: GuestCalls;
+  readonly mcpServers: ServerTeller;
   /** The workspace's present state. Rejects only when the bridge ends. */
   readonly look: () => Promise<MachineContext>;
 }
@@ -77,6 +79,7 @@ export class Session {
     this.#send = null;
     this.#machine.offers.lost();
     this.#machine.guests.lost();
+    this.#machine.mcpServers.lost();
   }
 
   /** Tells that a person is asked about a call. */
@@ -150,10 +153,11 @@ export class Session {
   }
 
   #resume({ features, ...open }: Extract<TunnelFrame, { type: 'welcome' }>): void {
-    const { asking, devices, offers, guests } = this.#machine;
+    const { asking, devices, offers, guests, mcpServers } = this.#machine;
     const { calls, cancels, answers } = open;
     offers.welcomed(features, (frame) => this.#tell(frame));
     guests.welcomed(features, (frame) => this.#tell(frame));
+    mcpServers.welcomed(features, (frame) => this.#tell(frame));
     const answered = new Set(answers.map(({ nonce }) => nonce));
     for (const callId of cancels) this.#cancel(callId);
     for (const { resolved } of this.#atWork.values()) if (resolved) this.#tell(resolved);

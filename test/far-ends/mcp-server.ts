@@ -1,7 +1,7 @@
 /** An MCP server on stdio with a tool for each thing a server can do. Run by Node with TypeScript. */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import * as z from 'zod';
 
@@ -67,4 +67,23 @@ server.registerTool('learn', { description: 'Learns a tool.' }, () => {
   server.registerTool('learned', { description: 'New.' }, () => text('learned'));
   return text('ok');
 });
+server.registerResource(
+  'a note',
+  'note://1',
+  { description: 'The first one.', mimeType: 'text/plain' },
+  (uri) => ({ contents: [{ uri: uri.href, text: 'the first note' }] }),
+);
+server.registerResource(
+  'any note',
+  new ResourceTemplate('note://{number}', { list: undefined }),
+  {},
+  (uri) => ({ contents: [{ uri: uri.href, text: `a note from ${uri.href}` }] }),
+);
+server.registerPrompt(
+  'greet',
+  { title: 'Greet', description: 'Greets a person.', argsSchema: { name: z.string() } },
+  ({ name }) => ({
+    messages: [{ role: 'user', content: { type: 'text', text: `Greet ${name} warmly.` } }],
+  }),
+);
 await server.connect(new StdioServerTransport());

@@ -9,6 +9,7 @@ import { type House, startHouse, until } from './house.ts';
 /** What the model calls when it is asked to `Use <tool>.` */
 const CALLS: Readonly<Record<string, ScriptedCall>> = {
   echo: { name: 'mcp_demo_echo', arguments: { words: 'Grüße' } },
+  note: { name: 'mcp_demo_resources_read', arguments: { uri: 'note://1' } },
   mixed: { name: 'mcp_demo_mixed', arguments: {} },
 };
 
@@ -58,5 +59,17 @@ it('shows people the images that the tool returned', async () => {
   expect(response.documents[0]?.metadata).toMatchObject({
     images: [{ mimeType: 'image/png', data: 'MTIzNDU=' }],
     result: { data: expect.stringContaining('shown to the person') },
+  });
+});
+
+it('lets the model read a resource of the server, and lists it for people', async () => {
+  const { response, asked } = await sendAllowing(house, 'Use note.');
+  expect(asked).toHaveLength(1);
+  expect(response.documents[0]?.metadata).toMatchObject({
+    result: { status: 'success', data: '[resource: note://1]\nthe first note' },
+  });
+  expect(await house.client.getBridge(house.ready.bridgeId ?? '')).toMatchObject({
+    id: house.ready.bridgeId,
+    mcpServers: [{ name: 'demo', state: 'ready', resources: [{ uri: 'note://1' }] }],
   });
 });

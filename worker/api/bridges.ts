@@ -1,7 +1,7 @@
 /** `bridges`: lists the caller's bridges, and connects one. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
-import { type BridgeInfo, BridgeList } from '../../shared/listings.ts';
+import { BridgeDetails, type BridgeInfo, BridgeList } from '../../shared/listings.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import type { Env } from '../env.ts';
 import { accountOf, tunnelOf } from '../objects.ts';
@@ -20,6 +20,22 @@ export const BRIDGES: readonly Endpoint[] = [
     access: 'user',
     answers: [jsonAnswer(200, 'The whole list.', BridgeList)],
     handle: async (c) => c.json(await listBridges(c.env, c.var.caller.sub)),
+  },
+  {
+    id: 'getBridge',
+    method: 'get',
+    path: '/api/v1/bridges/{id}',
+    tag: 'Account',
+    summary: 'Get a bridge with its MCP servers',
+    access: 'user',
+    params: { id: { description: 'The bridge.', zod: BridgeId } },
+    answers: [jsonAnswer(200, 'The bridge.', BridgeDetails)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const found = await getBridge(c.env, c.var.caller.sub, c.req.param('id') ?? '');
+      if (!found) throw new DrawbridgeError('NOT_FOUND', 'There is no such bridge');
+      return c.json(found);
+    },
   },
   {
     id: 'connectBridge',
@@ -58,6 +74,15 @@ async function listBridges(env: Env, account: string): Promise<BridgeList> {
   const known = await reach(() => accountOf(env, account).bridges());
   const items = await Promise.all(known.map((bridge) => describeBridge(env, account, bridge)));
   return { items: items.filter((item) => item !== null) };
+}
+
+/** Null for a bridge that this account never connected. */
+async function getBridge(env: Env, account: string, id: string): Promise<BridgeDetails | null> {
+  const known = await reach(() => accountOf(env, account).bridges());
+  const found = known.find((bridge) => bridge.id === id);
+  if (!found) return null;
+  const details = await reach(() => tunnelOf(env, id).details(account));
+  return details && { ...details, lastConnected: new Date(found.connectedAtMs).toISOString() };
 }
 
 /** Null for a bridge that belongs to another account. */

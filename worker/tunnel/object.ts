@@ -2,6 +2,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CONTEXT_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import type { BridgeDetails } from '../../shared/listings.ts';
 import type { OfferSet } from '../../shared/offer.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import {
@@ -11,6 +12,7 @@ import {
   GUESTS_FEATURE,
   type GuestCall,
   type MachineContext,
+  MCP_SERVERS_FEATURE,
   OFFERS_FEATURE,
   type ToolCall,
   type ToolResult,
@@ -80,6 +82,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const { id, tools, confinement, context } = bridge;
     const connected = this.#socket.current(Date.now()) !== null;
     return { id, connected, tools: [...tools], confinement, workspacePath: context.workspacePath };
+  }
+
+  details(account: string): Omit<BridgeDetails, 'lastConnected'> | null {
+    const status = this.status(account);
+    return status && { ...status, mcpServers: this.#store.readMcpServers() };
   }
 
   async dispatch(account: string, calls: readonly ToolCall[]): Promise<number> {
@@ -255,7 +262,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     sendFrame(socket, {
       type: 'welcome',
       protocol: TUNNEL_PROTOCOL,
-      features: [OFFERS_FEATURE, GUESTS_FEATURE],
+      features: [OFFERS_FEATURE, GUESTS_FEATURE, MCP_SERVERS_FEATURE],
       calls: calls.slice(0, fitting),
       cancels: open.filter(({ cancelled }) => cancelled).map(({ call }) => call.callId),
       answers: this.#store.readAnswers(),
@@ -280,6 +287,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       return;
     }
     if (frame.type === 'offers') return this.#takeOffers(frame.set);
+    if (frame.type === 'mcp_servers') return this.#store.saveMcpServers(frame.servers);
     if (frame.type === 'held_calls') return this.#ackUnknown(socket, frame.calls);
     if (frame.type === 'guest_call') return await this.#beginGuestCall(socket, frame);
     const open = this.#store.readCall(frame.callId);
@@ -352,7 +360,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     open: OpenCall,
     frame: Exclude<
       BridgeFrame,
-      Hello | { type: 'context' | 'held_calls' | 'offers' | 'guest_call' }
+      Hello | { type: 'context' | 'held_calls' | 'offers' | 'guest_call' | 'mcp_servers' }
     >,
   ): Promise<void> {
     const conversation = conversationOf(this.env, open.call);

@@ -1,5 +1,6 @@
 /** The tables of a tunnel: its bridge as of the last hello, the open calls, the pending answers, the sets of tools. */
 import { OFFER_LIMITS } from '../../shared/limits.ts';
+import type { McpServerReport } from '../../shared/mcp-servers.ts';
 import type { OfferSet } from '../../shared/offer.ts';
 import type { ApprovalAnswer, Confinement, MachineContext, ToolCall } from '../../shared/tunnel.ts';
 import type { AnswerKey } from '../ports.ts';
@@ -18,6 +19,8 @@ const MIGRATIONS = [
   'alter table answers add column refused text;',
   // The newest sets of tools that the bridge offered. Not in the bridge's row, which each new context rewrites.
   'create table offers (number integer primary key, digest text not null, body text not null);',
+  // What people are told of the bridge's MCP servers. Its one row changes with each server's state.
+  'create table mcp_servers (id integer primary key check (id = 1), body text not null);',
 ] as const;
 
 export interface Bridge {
@@ -93,6 +96,19 @@ export class TunnelStore {
       .exec<{ body: string }>('select body from offers where digest = ?', digest)
       .toArray();
     return row ? (JSON.parse(row.body) as OfferSet) : null;
+  }
+
+  /** Writes nothing for the same report. Only after {@link saveBridge}. */
+  saveMcpServers(servers: readonly McpServerReport[]): void {
+    const set = 'on conflict (id) do update set body = excluded.body where body <> excluded.body';
+    const body = JSON.stringify(servers);
+    this.#sql.exec(`insert into mcp_servers (id, body) values (1, ?) ${set}`, body);
+  }
+
+  readMcpServers(): McpServerReport[] {
+    if (!this.#exists) return [];
+    const [row] = this.#sql.exec<{ body: string }>('select body from mcp_servers').toArray();
+    return row ? (JSON.parse(row.body) as McpServerReport[]) : [];
   }
 
   /** For a stored call, only marks it as delivered. False if nothing was written. */

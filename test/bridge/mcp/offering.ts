@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import { McpServers } from '../../../bridge/mcp/servers.ts';
 import { Offers } from '../../../bridge/tools/offers.ts';
+import type { McpServerReport } from '../../../shared/mcp-servers.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 
 export const FIXTURE = {
@@ -15,6 +16,7 @@ export const FIXTURE = {
 export interface Offering {
   readonly folder: string;
   readonly offers: Offers;
+  readonly reports: () => McpServerReport[];
   readonly names: () => string[];
   /** Writes the list of servers anew. */
   readonly list: (servers: object) => void;
@@ -36,14 +38,14 @@ export function startServers(servers: object): Offering {
   const list = (mcpServers: object) => writeFileSync(file, JSON.stringify({ mcpServers }));
   list(servers);
   const offers = new Offers();
-  const running = new McpServers({ folder, file, offers });
+  const running = new McpServers({ folder, file, offers, onChange: () => {} });
   onTestFinished(async () => {
     await running.end();
     rmSync(folder, { recursive: true });
   });
   const names = () => offers.set(() => true)?.offers.map(({ name }) => name) ?? [];
   return {
-    ...{ folder, offers, names, list, end: () => running.end() },
+    ...{ folder, offers, names, list, reports: () => running.reports, end: () => running.end() },
     until: async (name) => {
       const options = { timeout: 15_000, interval: 20 };
       await vi.waitFor(() => {

@@ -11,6 +11,7 @@ import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { OfferTeller } from '../../../bridge/tunnel/offer-teller.ts';
+import { ServerTeller } from '../../../bridge/tunnel/server-teller.ts';
 import { Session } from '../../../bridge/tunnel/session.ts';
 import type { ApprovalQuestion, DeviceKey } from '../../../shared/approvals.ts';
 import type { Metadata } from '../../../shared/documents.ts';
@@ -211,6 +212,7 @@ export class Bench {
       journal,
       look: () => Promise.reject(new Error('no test looks')),
       offers: new OfferTeller(async () => null),
+      mcpServers: new ServerTeller(() => []),
       judge: async (call) => ({ decision: await decide(call), reason: 'the test says so' }),
     });
     return { session, journal, guests };

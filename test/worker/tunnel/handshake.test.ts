@@ -15,7 +15,7 @@ it('welcomes a bridge with what is open for it: at first nothing', async () => {
   expect(await bridge.next('welcome')).toEqual({
     type: 'welcome',
     protocol: TUNNEL_PROTOCOL,
-    features: ['offers', 'guests'],
+    features: ['offers', 'guests', 'mcp_servers'],
     calls: [],
     cancels: [],
     answers: [],
@@ -46,7 +46,9 @@ it('acks those as well that one hello cannot list', async () => {
 it('welcomes a bridge with features that it does not know', async () => {
   const bridge = await openBridge();
   bridge.hello({ features: ['of-the-future'] });
-  expect(await bridge.next('welcome')).toMatchObject({ features: ['offers', 'guests'] });
+  expect(await bridge.next('welcome')).toMatchObject({
+    features: ['offers', 'guests', 'mcp_servers'],
+  });
 });
 
 it('answers a ping without any frame', async () => {

@@ -44,6 +44,7 @@ import {
 } from '../../../shared/ids.ts';
 import {
   ApprovalList,
+  BridgeDetails,
   BridgeInfo,
   BridgeList,
   Me,
@@ -51,6 +52,7 @@ import {
   OpenApproval,
   ToolList,
 } from '../../../shared/listings.ts';
+import { McpServerReport } from '../../../shared/mcp-servers.ts';
 import { Effect, Mode } from '../../../shared/modes.ts';
 import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/plain-documents.ts';
 import {
@@ -121,6 +123,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
   ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
+  ...{ BridgeDetails, McpServerReport },
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...{ CompletionRequest, ChatAnswer, ChatCompletion, ChatCompletionChunk },

@@ -12,6 +12,12 @@ import { type DocumentedApi, openDocumentedApi } from './documented-api.ts';
 const ACCOUNT = `ada-${crypto.randomUUID()}`;
 const messages = [{ role: 'user', content: 'go' }];
 
+const MCP_SERVER = {
+  ...{ name: 'notes', state: 'ready', about: 'notes 1', toolCount: 3 },
+  ...{ resources: [{ uri: 'note://1', name: 'a note' }], resourceCount: 1 },
+  ...{ prompts: [{ name: 'greet', title: 'Greet' }], promptCount: 1 },
+};
+
 let api: DocumentedApi;
 
 beforeAll(async () => {
@@ -52,6 +58,11 @@ it('a response with every kind of document', async () => {
   await api.call('exportConversation', { params, query: { format: 'markdown' } });
   await api.call('listConversations', { query: { search: 'go', limit: '1' } });
   await api.call('listBridges');
+  bridge.send({ type: 'mcp_servers', servers: [MCP_SERVER] });
+  await vi.waitFor(async () => {
+    const found = await api.call('getBridge', { params: { id: bridge.bridgeId } });
+    expect(Object(found.json)).toMatchObject({ mcpServers: [MCP_SERVER] });
+  });
 });
 
 it('streams', async () => {
