@@ -1,6 +1,7 @@
 /** What a person approves and a device signs: the question as shown, together with the answer. All sides share this. */
 import * as z from 'zod';
 import { Diff, Metadata } from './documents.ts';
+import { Form } from './elicitation.ts';
 import { BridgeId, CallId, type ConversationId, DeviceId } from './ids.ts';
 
 /** The SHA-256 of a file's bytes in hexadecimal; null without a file. */
@@ -44,8 +45,28 @@ const CallProposal = z.object({
   offer: z.object({ server: z.string(), tool: z.string(), definition: z.string() }).optional(),
 });
 
+/**
+ * A question of an MCP server in the middle of a call. The answer `once` has the values as `content`, a flat JSON object
+ * (shared/elicitation.ts); they go to the server.
+ */
+const ElicitationProposal = z.object({
+  kind: z.literal('elicitation'),
+  tool: z.string(),
+  server: z.string(),
+  /** In the server's words. */
+  message: z.string(),
+  fields: Form,
+  /** Counts the questions of this call from 1: an answer to one is no answer to the same question asked again. */
+  number: z.int().positive(),
+});
+
 /** What will happen if a person allows the call. */
-export const Proposal = z.discriminatedUnion('kind', [EditProposal, CommandProposal, CallProposal]);
+export const Proposal = z.discriminatedUnion('kind', [
+  EditProposal,
+  CommandProposal,
+  CallProposal,
+  ElicitationProposal,
+]);
 export type Proposal = z.infer<typeof Proposal>;
 
 /** Random text that the bridge makes for each question. An answer with another nonce belongs to another question. */
@@ -70,15 +91,22 @@ export interface Grant {
   readonly decision: string;
   readonly scope: string;
   readonly pattern: string | null;
-  /** The whole file as the person wants it instead of the proposed one; absent for the proposal as it is. */
+  /**
+   * The whole file as the person wants it instead of the proposed one; absent for the proposal as it is. For a server's
+   * question: the values.
+   */
   readonly content?: string | undefined;
 }
 
 /** The only grant that a bridge accepts so far, with or without content. */
 export const ALLOW_ONCE: Grant = { decision: 'allow', scope: 'once', pattern: null };
 
-/** Whether a yes to the proposal may bring content of its own: a file that stays can be written otherwise. */
+/**
+ * Whether a yes to the proposal may bring content of its own: a file that stays can be written otherwise, and a server's
+ * question is answered with values.
+ */
 export function takesContent(proposal: Proposal): boolean {
+  if (proposal.kind === 'elicitation') return true;
   return proposal.kind === 'edit' && proposal.operation !== 'delete';
 }
 

@@ -178,6 +178,18 @@ export const MCP_REPORT_LIMITS = {
   maxChars: 64 * KIB,
 } as const;
 
+/** What an MCP server may ask a person in the middle of a call. */
+export const ELICITATION_LIMITS = {
+  /** Questions of one call: a server that asks more does not know what it wants. */
+  maxQuestions: 10,
+  /** Fields of one form, and options of one field: people fill in no more. */
+  maxFields: 20,
+  maxOptions: 100,
+  /** UTF-16 units of the message, and of any other text of the form. */
+  maxMessageChars: 4_000,
+  maxTextChars: 500,
+} as const;
+
 /** JSON Schemas that strangers wrote. */
 export const SCHEMA_LIMITS = {
   /** Schemas applied in one check: a list of ten thousand entries takes some ten thousand, in some 50 ms. */

@@ -69,6 +69,8 @@ export function describeProposal(proposal: Proposal): string[] {
         ...(proposal.offer ? [describeOffer(proposal.offer)] : []),
         ...describeValues(proposal.arguments),
       ];
+    case 'elicitation':
+      return describeElicitation(proposal);
     default:
       return proposal satisfies never;
   }
@@ -80,6 +82,26 @@ function describeOffer({ server, tool }: NonNullable<CallProposal['offer']>): st
 }
 
 type CallProposal = Extract<Proposal, { kind: 'call' }>;
+
+function describeElicitation({ server, message, fields }: ElicitationProposal): string[] {
+  return [
+    `  The server ${inPlainSight(server)} asks you, and gets what you answer:`,
+    ...inPlainSight(message)
+      .split('\n')
+      .map((line) => `    ${line}`),
+    ...fields.map(describeField),
+  ];
+}
+
+function describeField(field: ElicitationProposal['fields'][number]): string {
+  const { name, title = name, description, required } = field;
+  const words = [title, ...(description === undefined ? [] : [description])].join(': ');
+  const options = 'options' in field ? field.options.map(({ label }) => label).join(', ') : '';
+  const rest = `${options && ` (${options})`}${required ? '' : ' (optional)'}`;
+  return `  - ${inPlainSight(`${words}${rest}`).replaceAll('\n', ' ')}`;
+}
+
+type ElicitationProposal = Extract<Proposal, { kind: 'elicitation' }>;
 
 function describeValues(values: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(values).flatMap(([name, value]) => {

@@ -1,6 +1,7 @@
 /** The ways to reach people: the terminal of this machine, and enrolled devices over the tunnel. */
 import { newDeferred } from '../../machine/deferred.ts';
 import { type ApprovalQuestion, type DeviceKey, takesContent } from '../../shared/approvals.ts';
+import { readForm } from '../../shared/elicitation.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalAnswer } from '../../shared/tunnel.ts';
 import type { Asker, OpenQuestion } from './asking.ts';
@@ -10,6 +11,7 @@ import { verifyApproval } from './devices.ts';
 export interface TerminalAnswer {
   readonly decision: 'once' | 'reject';
   readonly message?: string;
+  readonly content?: string;
 }
 
 /** A person at the machine. */
@@ -88,6 +90,10 @@ export class DeviceAsker implements Asker {
     if (answer.content !== undefined && !takesContent(proposal)) {
       return this.#refuse(answer, TAKES_NO_CONTENT);
     }
+    if (answer.decision === 'once' && proposal.kind === 'elicitation') {
+      const form = readForm(proposal.fields, answer.content ?? '{}');
+      if (!form.isValid) return this.#refuse(answer, form.problem);
+    }
     // An unreadable file of keys enrols no device. The command that enrols devices reports what is wrong with the file.
     const keys = await this.#options.keys().catch(() => []);
     if (!(await verifyApproval(answer, waiting.question, keys))) {
@@ -134,7 +140,7 @@ export class DeviceAsker implements Asker {
 const NOT_SIGNED =
   'The answer is not signed by a device that is enrolled at this bridge, or its signature is for another question.';
 const TAKES_NO_CONTENT =
-  'Only a change to a file can be allowed with other content: allow this call as it is, or reject it.';
+  'Only a change to a file or the question of a server takes content: allow this call as it is, or reject it.';
 const OTHER_QUESTION = 'Another question has replaced the one that was answered.';
 
 function toAnswered(

@@ -102,7 +102,7 @@ export class Asking {
       const first = await this.#firstAnswer(open, inquiry.signal, closing.signal);
       const isVoid = first.decision === 'once' && (await inquiry.stillHolds?.()) === false;
       const resolution = isVoid ? SUPERSEDED : first;
-      if (isAnswered(resolution)) book.answer(callId, nonce, resolution);
+      if (isAnswered(resolution)) book.answer(callId, nonce, toKeep(open, resolution));
       onResolved(question, resolution);
       return resolution;
     } catch (error) {
@@ -151,6 +151,13 @@ const NOT_KEPT = expired('The bridge could not keep the answer on its disk.');
 
 function expired(message: string): Resolution {
   return { decision: 'expired', by: 'drawbridge', message };
+}
+
+/** A server's question ends with its process, so that what the person typed need not stay on the disk. */
+function toKeep({ question }: OpenQuestion, answered: Answered): Answered {
+  if (question.proposal.kind !== 'elicitation') return answered;
+  const { content: _, ...kept } = answered;
+  return kept;
 }
 
 function isAnswered(resolution: Resolution): resolution is Answered {

@@ -1,10 +1,18 @@
 /**
  * The life of a call on this machine: it is admitted, proposed, asked about where the policy says so, and carried out.
  */
+import type { Proposal } from '../../shared/approvals.ts';
+import { ELICITATION_LIMITS } from '../../shared/limits.ts';
 import type { ToolCall, ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
-import { type FileChange, type Proposed, toErrorResult } from '../tools/executor.ts';
+import {
+  type Asked,
+  type FileChange,
+  type PersonsAnswer,
+  type Proposed,
+  toErrorResult,
+} from '../tools/executor.ts';
 import { ReadLedger } from '../tools/ledger.ts';
 import { type FileImage, readImageIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
@@ -128,7 +136,7 @@ export class CallLife {
   /** Asks the questions of a conversation one after the other, because each proposal builds on the change before. */
   async #askInOrder(life: Life): Promise<ToolResult> {
     const { call, running } = life;
-    const lanes = [`questions of ${call.conversationId}`];
+    const lanes = [questionsOf(call.conversationId)];
     const { result } = await this.#lanes.run(lanes, () => this.#ask(life), running.signal);
     return await result;
   }
@@ -209,14 +217,39 @@ export class CallLife {
     const { change } = proposed;
     running.signal.throwIfAborted();
     this.#desk.journal.start({ callId: now.callId, tool, ...now.counts, change });
-    const result = await proposed.apply(this.#contextOf(now, running, false));
+    const context = this.#contextOf(now, running, false);
+    const elicit = this.#elicitorOf(now, running);
+    const result = await proposed.apply({ ...context, elicit });
     return withNote(result, now.verdict.visibility?.note);
   }
 
   #contextOf(now: AdmittedCall, { signal, onOutput }: Running, isReviewed: boolean) {
-    const { workspace, places, conversationId } = now;
+    const { workspace, places, conversationId, counts } = now;
+    const mayRepeat = counts.effect === 'read' || counts.idempotent;
     const ledger = this.#ledger;
-    return { workspace, places, conversationId, isReviewed, ledger, signal, onOutput };
+    const known = { workspace, places, conversationId, isReviewed, ledger, signal, onOutput };
+    return { ...known, mayRepeat, elicit: async () => NOBODY_ASKED };
+  }
+
+  /** Asks for the server of a call at work, in the order of its conversation's other questions. */
+  #elicitorOf({ callId, conversationId, tool }: AdmittedCall, running: Running) {
+    const { name, origin } = tool.definition;
+    let number = 0;
+    return async ({ message, fields }: Asked, signal: AbortSignal): Promise<PersonsAnswer> => {
+      const server = origin?.server ?? name;
+      const proposal: Proposal = {
+        ...{ kind: 'elicitation', tool: name, server, message },
+        ...{ fields: [...fields], number: ++number },
+      };
+      if (number > ELICITATION_LIMITS.maxQuestions || !isAskable(proposal)) return NOBODY_ASKED;
+      const ended = AbortSignal.any([signal, running.signal]);
+      const inquiry = {
+        ...{ subject: { callId, conversationId, proposal }, reason: ASKED_BY_SERVER },
+        signal: ended,
+      };
+      const ask = () => this.#desk.asking.ask(inquiry);
+      return await this.#lanes.run([questionsOf(conversationId)], ask, ended);
+    };
   }
 }
 
@@ -249,6 +282,12 @@ function nullForFailure(error: unknown): null {
   throw error;
 }
 
+function questionsOf(conversationId: string): string {
+  return `questions of ${conversationId}`;
+}
+
+const NOBODY_ASKED: PersonsAnswer = { decision: 'expired' };
+const ASKED_BY_SERVER = 'The tool is at work and waits for your answer.';
 const CHANGED = 'What this call would do has changed since it was asked about.';
 
 /** The lane for admissions. It cannot be a file's lane, because those are absolute paths. */

@@ -1,5 +1,6 @@
 /** Asks the person at the bridge's own terminal, one question after another. */
 
+import { askForm } from '../../machine/ask-form.ts';
 import { Keyboard, type KeyInput, type KeyOutput, signalAll } from '../../machine/keyboard.ts';
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import { describeProposal, inPlainSight } from '../../shared/plain-sight.ts';
@@ -45,19 +46,34 @@ interface Prompt {
 async function askOne(prompt: Prompt): Promise<TerminalAnswer | undefined> {
   const { question, reason, signal, keyboard, output } = prompt;
   if (signal.aborted) return undefined;
-  const answer = await readAnswer(keyboard, describeQuestion(question, reason), signal);
+  const above = describeQuestion(question, reason);
+  const words = question.proposal.kind === 'elicitation' ? 'Answer it?' : 'Run it?';
+  const decided = await readAnswer(keyboard, { above, words }, signal);
+  const answer = decided && (await withValues(decided, prompt));
   // The question was withdrawn or the terminal was closed. Another device may still answer.
   if (answer === undefined) output.write('(The question was withdrawn.)\n');
   return answer;
 }
 
+/** A yes to a server's question needs values. */
+async function withValues(
+  answer: TerminalAnswer,
+  { question: { proposal }, signal, keyboard, output }: Prompt,
+): Promise<TerminalAnswer | undefined> {
+  if (proposal.kind !== 'elicitation' || answer.decision === 'reject') return answer;
+  const ask = (words: string) => keyboard.ask(words, signal);
+  const say = (line: string) => output.write(`${line}\n`);
+  const content = await askForm({ ask, say }, proposal.fields);
+  return content === undefined ? undefined : { ...answer, content };
+}
+
 async function readAnswer(
   keyboard: Keyboard,
-  question: string,
+  { above: question, words }: { readonly above: string; readonly words: string },
   signal: AbortSignal,
 ): Promise<TerminalAnswer | undefined> {
   for (let above = question; ; above = '') {
-    const answer = (await keyboard.ask('Run it? [y/n] ', signal, above))?.trim().toLowerCase();
+    const answer = (await keyboard.ask(`${words} [y/n] `, signal, above))?.trim().toLowerCase();
     if (answer === undefined) return undefined;
     if (answer === 'y' || answer === 'yes') return { decision: 'once' };
     if (answer === 'n' || answer === 'no') {

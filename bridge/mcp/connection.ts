@@ -13,6 +13,9 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
   type CallToolResult,
   CallToolResultSchema,
+  type ElicitRequestFormParams,
+  ElicitRequestSchema,
+  type ElicitResult,
   ErrorCode,
   type GetPromptResult,
   McpError,
@@ -38,15 +41,19 @@ export interface ConnectOptions {
   readonly onStderr: (text: string) => void;
   /** The list of tools, of resources or of prompts has changed. */
   readonly onToolsChanged: () => void;
+  /** The server asks a person something. Without this the server is told that nobody can be asked. */
+  readonly onElicit?: (
+    params: ElicitRequestFormParams,
+    signal: AbortSignal,
+  ) => Promise<ElicitResult>;
   /** The connection is over: by the server, by an error, or by {@link Connection.close}. Called once, with the reason. */
   readonly onClosed: (reason: string) => void;
   readonly signal: AbortSignal;
 }
 
 export interface CallOptions {
+  /** Ends the call, at the server too. A call has no other limit of time. */
   readonly signal: AbortSignal;
-  /** Milliseconds without progress. */
-  readonly timeoutMs: number;
   readonly onProgress: NonNullable<RequestOptions['onprogress']>;
 }
 
@@ -90,6 +97,7 @@ export async function connectServer(
     {
       // The SDK's default compiles a server's schemas to code, and no validator of it is bounded.
       jsonSchemaValidator: BOUNDED_VALIDATOR,
+      capabilities: options.onElicit ? { elicitation: { form: {} } } : {},
       listChanged: { tools: onChanged, resources: onChanged, prompts: onChanged },
     },
   );
@@ -102,6 +110,13 @@ export async function connectServer(
   // A notification that is wrong does not end the connection.
   client.onerror = () => {};
   client.fallbackRequestHandler = refuseRequest;
+  const { onElicit } = options;
+  if (onElicit) {
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }, extra) => {
+      if ('requestedSchema' in params) return await onElicit(params, extra.signal);
+      throw new McpError(ErrorCode.InvalidParams, NO_URL);
+    });
+  }
   const timeout = MCP_LIMITS.connectMs;
   try {
     await client.connect(transport, { signal, timeout });
@@ -136,12 +151,12 @@ async function callTool(
   });
 }
 
-function requestOptions({ signal, timeoutMs, onProgress }: CallOptions): RequestOptions {
-  return {
-    ...{ signal, onprogress: onProgress, timeout: timeoutMs, resetTimeoutOnProgress: true },
-    maxTotalTimeout: MCP_LIMITS.maxCallMs,
-  };
+function requestOptions({ signal, onProgress }: CallOptions): RequestOptions {
+  return { signal, onprogress: onProgress, timeout: NO_TIMEOUT };
 }
+
+/** The longest time of a timer. The SDK's own timeout would run on while a person is asked. */
+const NO_TIMEOUT = 2 ** 31 - 1;
 
 /** Says of a failure whether the server was reached. */
 async function reached<Result>(request: () => Promise<Result>): Promise<Result> {
@@ -179,6 +194,8 @@ async function refuseRequest({ method }: { readonly method: string }): Promise<n
   throw new McpError(ErrorCode.MethodNotFound, why);
 }
 
+const NO_URL =
+  'Drawbridge opens no address for a server: name it in the result, and the person can open it.';
 const NO_SAMPLING =
   'Drawbridge does not let servers use its model: what they ask is no part of the conversation, and costs its owner.';
 

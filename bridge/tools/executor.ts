@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import type { Proposal } from '../../shared/approvals.ts';
 import type { Metadata } from '../../shared/documents.ts';
+import type { FormField } from '../../shared/elicitation.ts';
 import {
   renameArguments,
   subjectsOf,
@@ -31,6 +32,25 @@ export interface ToolContext {
   readonly isReviewed: boolean;
   /** Takes live output as it comes. The result has the whole output, bounded. */
   readonly onOutput: (text: string) => void;
+  /** Whether a second run does no harm: the tool's own claim, where the owner believes it. */
+  readonly mayRepeat: boolean;
+  /**
+   * Asks the person something for the tool's server, in the middle of its work. Resolves with `expired` where nobody can
+   * be asked. The signal withdraws the question.
+   */
+  readonly elicit: (asked: Asked, signal: AbortSignal) => Promise<PersonsAnswer>;
+}
+
+/** What a server asks. */
+export interface Asked {
+  readonly message: string;
+  readonly fields: readonly FormField[];
+}
+
+/** `content` is the JSON text of the values, which fit the fields. */
+export interface PersonsAnswer {
+  readonly decision: 'once' | 'reject' | 'expired' | 'superseded';
+  readonly content?: string;
 }
 
 /** A change to one file: the SHA-256 of its bytes before and after, null where there is no file. */

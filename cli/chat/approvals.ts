@@ -1,5 +1,6 @@
 /** Asks the person for the approvals that the bridge needs, and signs a yes with this machine's key. */
 import { type Device, signApproval } from '../../client/device.ts';
+import { askForm } from '../../machine/ask-form.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
 import { consequenceOf } from '../../shared/tools/catalogue.ts';
@@ -46,6 +47,12 @@ async function askUntilClear(
     );
     if (text === undefined) return undefined;
     const answer = parseAnswer(text);
+    if (answer?.decision === 'once' && proposal.kind === 'elicitation') {
+      const ask = (words: string) => terminal.ask(words, signal);
+      const say = (line: string) => terminal.write(`${line}\n`);
+      const content = await askForm({ ask, say }, proposal.fields);
+      return content === undefined ? undefined : { ...answer, content };
+    }
     if (answer) return answer;
     if (!file || newText === undefined || text.trim().toLowerCase() !== 'e') continue;
     const proposed = { path: file.path, text: newText };

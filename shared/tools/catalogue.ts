@@ -50,6 +50,7 @@ export function findTool(name: string): ToolDefinition | undefined {
 
 /** What a person's yes to a proposal does, as text after "y": "y runs this command". */
 export function consequenceOf(proposal: Proposal): string {
+  if (proposal.kind === 'elicitation') return 'answers, and the server gets your answer';
   if (proposal.kind === 'edit') return CONSEQUENCES[proposal.operation];
   const document = findTool(proposal.tool)?.document;
   if (document?.type === 'terminal_command') return 'runs this command';

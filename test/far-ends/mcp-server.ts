@@ -67,6 +67,27 @@ server.registerTool('learn', { description: 'Learns a tool.' }, () => {
   server.registerTool('learned', { description: 'New.' }, () => text('learned'));
   return text('ok');
 });
+const form = {
+  type: 'object',
+  properties: {
+    seat: {
+      type: 'string',
+      oneOf: [
+        { const: 'w', title: 'Window' },
+        { const: 'a', title: 'Aisle' },
+      ],
+    },
+    bags: { type: 'integer', minimum: 0, maximum: 3, default: 1 },
+    meal: { type: 'boolean', title: 'A meal?' },
+  },
+  required: ['seat', 'meal'],
+} as const;
+server.registerTool('book', { description: 'Asks for details.' }, async () => {
+  const requestedSchema = structuredClone(form) as never;
+  const asked = { message: 'How do you want to travel?', requestedSchema };
+  const answered = await server.server.elicitInput(asked);
+  return text(JSON.stringify(answered));
+});
 server.registerResource(
   'a note',
   'note://1',

@@ -18,6 +18,8 @@ export async function sendAllowing(
   house: House,
   content: string,
   fields: { readonly bridgeId?: string } = {},
+  /** What the person answers to a question of a server, as JSON. */
+  values?: string,
 ): Promise<Allowed> {
   const asked: Extract<StreamEvent, { type: 'approval_request' }>[] = [];
   const request = { messages: [{ role: 'user' as const, content }], ...fields };
@@ -26,9 +28,11 @@ export async function sendAllowing(
     if (event.type === 'response_start') conversationId = event.response.conversationId;
     if (event.type !== 'approval_request') continue;
     asked.push(event);
-    const signature = await signApproval(deviceOf(house), { ...event, conversationId });
+    const content = event.proposal.kind === 'elicitation' ? values : undefined;
+    const question = { ...event, conversationId };
+    const signature = await signApproval(deviceOf(house), question, content);
     const path = `/api/v1/conversations/${conversationId}/approvals/${event.callId}`;
-    const body = JSON.stringify({ nonce: event.nonce, decision: 'once', signature });
+    const body = JSON.stringify({ nonce: event.nonce, decision: 'once', content, signature });
     expect((await house.fetch(path, { method: 'POST', body })).status).toBe(200);
   }
   const { responses } = await house.client.getConversation(conversationId);

@@ -9,6 +9,7 @@ import { type House, startHouse, until } from './house.ts';
 /** What the model calls when it is asked to `Use <tool>.` */
 const CALLS: Readonly<Record<string, ScriptedCall>> = {
   echo: { name: 'mcp_demo_echo', arguments: { words: 'Grüße' } },
+  book: { name: 'mcp_demo_book', arguments: {} },
   note: { name: 'mcp_demo_resources_read', arguments: { uri: 'note://1' } },
   mixed: { name: 'mcp_demo_mixed', arguments: {} },
 };
@@ -71,5 +72,23 @@ it('lets the model read a resource of the server, and lists it for people', asyn
   expect(await house.client.getBridge(house.ready.bridgeId ?? '')).toMatchObject({
     id: house.ready.bridgeId,
     mcpServers: [{ name: 'demo', state: 'ready', resources: [{ uri: 'note://1' }] }],
+  });
+});
+
+it('asks the person what the server wants to know in the middle of its call', async () => {
+  const values = '{"seat":"w","meal":true}';
+  const { response, asked } = await sendAllowing(house, 'Use book.', {}, values);
+  expect(asked.map(({ proposal }) => proposal)).toMatchObject([
+    { kind: 'call', tool: 'mcp_demo_book' },
+    {
+      ...{ kind: 'elicitation', tool: 'mcp_demo_book', server: 'demo', number: 1 },
+      ...{ message: 'How do you want to travel?', fields: [{ name: 'seat' }, {}, {}] },
+    },
+  ]);
+  expect(response.documents[0]?.metadata).toMatchObject({
+    result: {
+      status: 'success',
+      data: '{"action":"accept","content":{"seat":"w","meal":true}}',
+    },
   });
 });

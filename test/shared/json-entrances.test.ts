@@ -8,6 +8,7 @@ const FOLDERS = ['worker', 'shared', 'bridge', 'client', 'cli', 'local', 'machin
 /** Files that parse JSON without a bound of depth, and whose text it is. What comes from outside goes through shared/json.ts. */
 const TRUSTED: Readonly<Record<string, string>> = {
   'shared/json.ts': 'the bound itself',
+  'shared/json-schema.ts': 'a copy of a schema, as JSON.stringify has written it',
   'shared/models.ts': 'the setting MODELS, of whoever runs the Worker',
   'worker/api/openapi/schemas.ts': 'our own schemas',
   'worker/upstream/calls.ts': 'arguments that were parsed within the bound before',

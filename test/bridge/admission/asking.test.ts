@@ -7,6 +7,7 @@ import {
 import { Asking } from '../../../bridge/admission/asking.ts';
 import type { QuestionBook, Resolution } from '../../../bridge/admission/book.ts';
 import type { ApprovalSubject } from '../../../bridge/admission/proposal.ts';
+import { ALLOW_ONCE, type Proposal } from '../../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { BRIDGE_ID, type Device, newDevice, newSubject } from './device.ts';
 
@@ -44,6 +45,11 @@ class ScriptedTerminal {
   }
 }
 
+const ELICITATION: Proposal = {
+  ...{ kind: 'elicitation', tool: 'mcp_travel_book', server: 'travel', message: 'Bags?' },
+  ...{ fields: [{ type: 'integer', name: 'bags', required: true, maximum: 3 }], number: 1 },
+};
+
 describe('a question', () => {
   let device: Device;
   let terminal: ScriptedTerminal;
@@ -74,6 +80,19 @@ describe('a question', () => {
     });
   });
   afterEach(() => vi.useRealTimers());
+
+  test('of a server counts with values that fit its form, which are not kept', async () => {
+    const subject = { ...newSubject(), proposal: ELICITATION };
+    const answered = ask(subject);
+    const say = async (content: string) =>
+      await devices.answer(await device.approve(asked(subject), { ...ALLOW_ONCE, content }));
+    expect(await say('{"bags":9}')).toBe('refused');
+    expect(await say('{}')).toBe('refused');
+    expect(await say('{"bags":2}')).toBe('counted');
+    expect(await answered).toEqual({ decision: 'once', by: 'device', content: '{"bags":2}' });
+    expect(book.answers).toEqual([{ decision: 'once', by: 'device' }]);
+    expect(events[1]).toMatchObject({ why: expect.stringContaining('9 is greater than 3') });
+  });
 
   test('answered at the terminal is over on the devices', async () => {
     const subject = newSubject();

@@ -58,6 +58,20 @@ describe('the terminal', () => {
     expect(await answer).toEqual({ decision: 'once' });
   });
 
+  test('takes the values that a server asks for', async () => {
+    const bags = { type: 'integer' as const, name: 'bags', required: true, maximum: 3 };
+    const proposal = {
+      ...{ kind: 'elicitation' as const, tool: 'mcp_travel_book', server: 'travel', number: 1 },
+      ...{ message: 'How many bags?', fields: [bags] },
+    };
+    const answer = prompt.ask({ ...newQuestion(), proposal }, 'why', live);
+    await vi.waitFor(() => expect(shown).toContain('The server travel asks you'));
+    await type('y', 'Answer it?');
+    await type('4', 'bags.');
+    await type('2', 'greater than 3');
+    expect(await answer).toEqual({ decision: 'once', content: '{"bags":2}' });
+  });
+
   test('asks one question after another', async () => {
     const first = prompt.ask(newQuestion(), 'the first', live);
     const second = prompt.ask(newQuestion(), 'the second', live);

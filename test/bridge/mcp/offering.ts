@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
 import { McpServers } from '../../../bridge/mcp/servers.ts';
+import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { Offers } from '../../../bridge/tools/offers.ts';
 import type { McpServerReport } from '../../../shared/mcp-servers.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
@@ -27,10 +28,18 @@ export interface Offering {
   readonly call: (name: string, args?: object, changes?: Calling) => Promise<ToolResult>;
 }
 
-interface Calling {
-  readonly signal?: AbortSignal;
-  readonly onOutput?: (text: string) => void;
-}
+type Calling = Partial<
+  Pick<ToolContext, 'signal' | 'onOutput' | 'elicit' | 'conversationId' | 'mayRepeat'>
+>;
+
+/** The part of a context that these tools use. */
+const CONTEXT: Required<Calling> = {
+  signal: new AbortController().signal,
+  onOutput: () => {},
+  elicit: async () => ({ decision: 'expired' }),
+  conversationId: 'conv_test',
+  mayRepeat: false,
+};
 
 export function startServers(servers: object): Offering {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-mcp-')));
@@ -52,12 +61,10 @@ export function startServers(servers: object): Offering {
         if (!names().includes(name)) throw new Error(`${name} is not among ${names()}`);
       }, options);
     },
-    call: async (name, args = {}, { signal = new AbortController().signal, onOutput } = {}) => {
+    call: async (name, args = {}, changes = {}) => {
       const call = offers.find(name)?.read(args);
       if (call === undefined) throw new Error(`there is no ${name}`);
-      const context = { signal, onOutput: onOutput ?? (() => {}) } as Parameters<
-        typeof call.propose
-      >[0];
+      const context = { ...CONTEXT, ...changes } as Parameters<typeof call.propose>[0];
       return await (await call.propose(context)).apply(context);
     },
   };

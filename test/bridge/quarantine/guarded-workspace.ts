@@ -78,6 +78,8 @@ export async function guardedWorkspace({
             workspace,
             places: [await workspace.resolve('.', 'read')],
             ledger: new ReadLedger(),
+            mayRepeat: false,
+            elicit: async () => ({ decision: 'expired' as const }),
           },
           ...{ signal, conversationId: 'conv_test', isReviewed: false, onOutput: () => {} },
         },

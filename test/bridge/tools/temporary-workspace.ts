@@ -48,6 +48,8 @@ export async function temporaryWorkspace(
     workspace,
     places: [await workspace.resolve('.', 'read')],
     ledger: new ReadLedger(),
+    mayRepeat: false,
+    elicit: async () => ({ decision: 'expired' }),
     signal: new AbortController().signal,
     conversationId: 'conv_test',
     isReviewed: false,

@@ -40,6 +40,20 @@ const ASKED: Extract<TapeEvent, { type: 'approval_request' }> = {
   proposal: { kind: 'call', tool: 'run_terminal_cmd', arguments: { command: 'npm test' } },
   reason: 'Commands ask.',
 };
+const ELICITATION = {
+  kind: 'elicitation' as const,
+  ...{ tool: 'mcp_travel_book', server: 'travel', message: 'How do you travel?', number: 1 },
+  fields: [
+    {
+      ...{ type: 'choice' as const, name: 'seat', required: true },
+      options: [
+        { value: 'w', label: 'Window' },
+        { value: 'a', label: 'Aisle' },
+      ],
+    },
+    { type: 'integer' as const, name: 'bags', required: false, default: 1 },
+  ],
+};
 const EDIT: Proposal = {
   ...{ kind: 'edit', tool: 'str_replace', path: 'src/a.ts', operation: 'edit' },
   diff: [{ oldString: 'old', newString: 'new', startLine: 1, endLine: 1 }],
@@ -170,6 +184,27 @@ describe('an approval', () => {
     expect(await crypto.subtle.verify(DEVICE_ALGORITHM, publicKey, bytes, text)).toBe(true);
     const [, file = ''] = /save this file: (\S+)\n$/.exec(terminal.screen()) ?? [];
     expect(existsSync(file)).toBe(false);
+  });
+
+  it('of a server is answered field by field, and the values are signed', async () => {
+    const asked: typeof ASKED = { ...ASKED, proposal: ELICITATION };
+    const tape = SAMPLE_TAPE.toSpliced(8, 0, asked, RESOLVED);
+    await using api = await startScriptedApi(tape);
+    await answeredBy(api, APPROVE, tape);
+    const { device, publicKey } = await newKeys();
+    const terminal = scriptTerminal({ answers: ['y', '3', '2', 'many', ''] });
+    expect(await runChat(newChat(api, terminal, device), ['Hi'])).toBe(0);
+    const { body } = api.requests.find(({ line }) => line === APPROVE) ?? {};
+    const { content = '', signature } = ApprovalRequest.parse(body);
+    expect(JSON.parse(content)).toEqual({ seat: 'a', bags: 1 });
+    const question: ApprovalQuestion = { ...asked, conversationId: CONVERSATION_ID };
+    const text = new TextEncoder().encode(approvalText(question, { ...ALLOW_ONCE, content }));
+    const bytes = Buffer.from(signature?.value ?? '', 'base64url');
+    expect(await crypto.subtle.verify(DEVICE_ALGORITHM, publicKey, bytes, text)).toBe(true);
+    expect(terminal.screen()).toContain(
+      '  The server travel asks you, and gets what you answer:\n',
+    );
+    expect(terminal.screen()).toContain('  1. Window\n  2. Aisle\n');
   });
 
   it('is withdrawn when somebody else answers it', async () => {

@@ -1,0 +1,54 @@
+/** The time of one call: it starts anew with each progress, and stands still while a person is asked. */
+import { MCP_LIMITS } from './limits.ts';
+
+export class CallClock {
+  /** Aborted when the time is over. */
+  readonly signal: AbortSignal;
+  readonly #over = new AbortController();
+  readonly #idleMs: number;
+  #leftMs: number = MCP_LIMITS.maxCallMs;
+  #startedMs = performance.now();
+  #timer: NodeJS.Timeout | undefined;
+  #asking = 0;
+
+  /** `idleMs` is the time without progress; the call as a whole has `maxCallMs`. */
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs;
+    this.signal = this.#over.signal;
+    this.#run();
+  }
+
+  /** The call has made progress. */
+  restart(): void {
+    if (this.#asking > 0) return;
+    this.#stop();
+    this.#run();
+  }
+
+  /** Stands still until the work has ended. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    if (this.#asking++ === 0) this.#stop();
+    try {
+      return await work();
+    } finally {
+      if (--this.#asking === 0) this.#run();
+    }
+  }
+
+  /** The call has ended. */
+  end(): void {
+    this.#asking = Number.POSITIVE_INFINITY;
+    this.#stop();
+  }
+
+  #run(): void {
+    this.#startedMs = performance.now();
+    const waitMs = Math.max(0, Math.min(this.#idleMs, this.#leftMs));
+    this.#timer = setTimeout(() => this.#over.abort(), waitMs);
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    this.#leftMs -= performance.now() - this.#startedMs;
+  }
+}
