@@ -39,6 +39,9 @@ export const MCP_LIMITS = {
   restartMs: SECOND,
   maxRestartMs: MINUTE,
   steadyMs: MINUTE,
+  /** How long a call that may be repeated waits for its server to be back, and between two looks. */
+  repeatMs: 30 * SECOND,
+  repeatPollMs: 50,
   /** UTF-16 units of a tool's description: a page; the model reads each with each request. */
   maxDescriptionChars: 8 * KIB,
   /** Lines of a server's complaints (its stderr) that are kept for the owner. */

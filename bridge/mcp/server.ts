@@ -7,6 +7,7 @@ import type {
   Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import { newDeferred } from '../../machine/deferred.ts';
+import { canonicalJson } from '../../shared/approvals.ts';
 import type { Metadata } from '../../shared/documents.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
@@ -81,12 +82,34 @@ export class McpServer {
 
   /**
    * Calls a tool. Throws a ToolFailure: `SERVER_UNAVAILABLE` when nothing was sent, `UNKNOWN_OUTCOME` when the server
-   * ended meanwhile, `TIMEOUT`, `TOOL_ERROR`; and the context's reason when the call was cancelled.
+   * ended meanwhile, `TIMEOUT`, `TOOL_ERROR`; and the context's reason when the call was cancelled. A call that may be
+   * repeated is repeated once, by the server that was started again.
    */
-  async call(tool: string, args: Metadata, context: ToolContext): Promise<ToolResult> {
-    return await this.#reach(context, async (connection, options) =>
-      toToolResult(await connection.call(tool, args, options)),
-    );
+  async call(tool: Tool, args: Metadata, context: ToolContext): Promise<ToolResult> {
+    const work: Work = async (connection, options) =>
+      toToolResult(await connection.call(tool.name, args, options));
+    const before = this.#connection;
+    try {
+      return await this.#reach(context, work);
+    } catch (error) {
+      const isLost = error instanceof ToolFailure && error.code === 'UNKNOWN_OUTCOME';
+      if (!isLost || !context.mayRepeat) throw error;
+      if (!(await this.#isBack(tool, before, context.signal))) throw error;
+      return await this.#reach(context, work);
+    }
+  }
+
+  /** Waits for a connection after `before`. False without one in time, and for another definition of the tool. */
+  async #isBack(tool: Tool, before: Connection | undefined, signal: AbortSignal): Promise<boolean> {
+    const ended = [signal, this.#ended.signal, AbortSignal.timeout(MCP_LIMITS.repeatMs)];
+    const given = AbortSignal.any(ended);
+    while (this.#state.state !== 'ready' || !this.#connection || this.#connection === before) {
+      await sleep(MCP_LIMITS.repeatPollMs, undefined, { signal: given }).catch(() => {});
+      signal.throwIfAborted();
+      if (given.aborted) return false;
+    }
+    const now = this.#state.tools.find(({ name }) => name === tool.name);
+    return canonicalJson(now) === canonicalJson(tool);
   }
 
   /** The tools of the bridge's own for this server's data. Their calls throw as {@link call} does. */

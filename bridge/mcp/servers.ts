@@ -1,5 +1,6 @@
 /** Runs the MCP servers that the owner lists, and offers their tools. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { readIfThere } from '../../machine/private-files.ts';
 import type { Metadata } from '../../shared/documents.ts';
 import type { McpServerReport } from '../../shared/mcp-servers.ts';
@@ -100,7 +101,7 @@ export class McpServers {
     const servers = ready.map(({ name, state: { tools }, server }) => ({
       server: name,
       tools: [
-        ...tools.map((tool) => ({ tool, isOurs: false, call: callOf(server, tool.name) })),
+        ...tools.map((tool) => ({ tool, isOurs: false, call: callOf(server, tool) })),
         ...server.readingTools.map((reading) => ({ ...reading, isOurs: true })),
       ],
     }));
@@ -119,7 +120,7 @@ export class McpServers {
   }
 }
 
-function callOf(server: McpServer, tool: string): ToolExecutor<Metadata> {
+function callOf(server: McpServer, tool: Tool): ToolExecutor<Metadata> {
   return (args, context) => server.call(tool, args, context);
 }
 

@@ -1,5 +1,5 @@
 /** An MCP server on stdio with a tool for each thing a server can do. Run by Node with TypeScript. */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -45,6 +45,19 @@ server.registerTool('fail', { description: 'Fails.' }, () => ({
   isError: true,
 }));
 server.registerTool('die', { description: 'Ends the server.' }, () => process.exit(3));
+server.registerTool(
+  'die_once',
+  {
+    description: 'Ends the server at its first call.',
+    inputSchema: { file: z.string() },
+    annotations: { idempotentHint: true },
+  },
+  ({ file }) => {
+    appendFileSync(file, 'called\n');
+    if (readFileSync(file, 'utf8') === 'called\n') process.exit(3);
+    return text('alive');
+  },
+);
 server.registerTool(
   'print',
   { description: 'Returns much.', inputSchema: { bytes: z.number() } },

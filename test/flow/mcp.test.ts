@@ -1,4 +1,5 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
 import type { ScriptedCall } from '../far-ends/reply-script.ts';
@@ -9,6 +10,7 @@ import { type House, startHouse, until } from './house.ts';
 /** What the model calls when it is asked to `Use <tool>.` */
 const CALLS: Readonly<Record<string, ScriptedCall>> = {
   echo: { name: 'mcp_demo_echo', arguments: { words: 'Grüße' } },
+  die: { name: 'mcp_demo_die_once', arguments: { file: join(tmpdir(), `die-${process.pid}`) } },
   book: { name: 'mcp_demo_book', arguments: {} },
   note: { name: 'mcp_demo_resources_read', arguments: { uri: 'note://1' } },
   mixed: { name: 'mcp_demo_mixed', arguments: {} },
@@ -90,5 +92,26 @@ it('asks the person what the server wants to know in the middle of its call', as
       status: 'success',
       data: '{"action":"accept","content":{"seat":"w","meal":true}}',
     },
+  });
+});
+
+it('calls a tool again after its server has died only where the owner lets it', async () => {
+  const once = await sendAllowing(house, 'Use die.');
+  expect(once.response.documents[0]?.metadata).toMatchObject({ result: { status: 'error' } });
+  expect(once.response.documents[1]?.metadata).toMatchObject({ errorCode: 'UNKNOWN_OUTCOME' });
+  const [question] = once.asked;
+  const definition = question?.proposal.kind === 'call' && question.proposal.offer?.definition;
+  const allowed = { tool: 'mcp:demo', pattern: 'demo/die_once', decision: 'allow', definition };
+  writeFileSync(join(house.state, 'policy.json'), JSON.stringify({ rules: [allowed] }));
+  rmSync(String(CALLS['die']?.arguments['file']));
+  await until(async () => {
+    const { response } = await sendAllowing(house, 'Use echo.');
+    return Object(response.documents[0]?.metadata['result']).status === 'success';
+  });
+  const again = await sendAllowing(house, 'Use die.');
+  rmSync(String(CALLS['die']?.arguments['file']));
+  expect(again.asked).toEqual([]);
+  expect(again.response.documents[0]?.metadata).toMatchObject({
+    result: { status: 'success', data: 'alive' },
   });
 });

@@ -95,6 +95,19 @@ describe('an MCP server on stdio', () => {
     expect((await call('mcp_demo_echo', { words: 'again' })).data).toBe('again');
   });
 
+  it('is called again after its death where the owner lets it be', async () => {
+    const { until, call, folder } = startServers({ demo: FIXTURE });
+    await until('mcp_demo_die_once');
+    const file = join(folder, 'calls');
+    expect(await call('mcp_demo_die_once', { file }, { mayRepeat: true })).toMatchObject({
+      data: 'alive',
+    });
+    expect(readFileSync(file, 'utf8')).toBe('called\ncalled\n');
+    await expect(call('mcp_demo_die', {}, { mayRepeat: true })).rejects.toMatchObject({
+      code: 'UNKNOWN_OUTCOME',
+    });
+  });
+
   it('may print what is no message', async () => {
     const { until, call } = startServers({ demo: FIXTURE });
     await until('mcp_demo_garbage');
