@@ -94,6 +94,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const mcpServers = new ServerTeller(() => servers.reports);
   const servers = new McpServers({
     ...{ folder: root, file: serverFileIn(stateDir), offers },
+    sandbox: { confinement, guard },
     onChange: () => mcpServers.changed(),
   });
   const gate = { workspace, tools, judge, journal, look, offers: teller, mcpServers, guests };

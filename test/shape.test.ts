@@ -71,8 +71,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['@modelcontextprotocol/sdk', 'node:', 'zod'],
   ],
   'bridge/mcp': [
-    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/terminal'],
-    ...['bridge/tools', '@modelcontextprotocol/sdk', 'node:', 'zod'],
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/log.ts', 'bridge/quarantine'],
+    ...['bridge/sandbox', 'bridge/terminal', 'bridge/tools'],
+    ...['@modelcontextprotocol/sdk', 'node:', 'zod'],
   ],
   'bridge/ide/discovery': ['shared', 'machine', 'node:', 'zod'],
   'bridge/ide/probe.ts': [

@@ -30,6 +30,7 @@ import type { Metadata } from '../../shared/documents.ts';
 import { schemaCheck } from '../../shared/json-schema.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';
+import { confinedStart, type ServerSandbox } from './confined.ts';
 import { MCP_LIMITS } from './limits.ts';
 import type { ServerConfig } from './server-list.ts';
 import { StdioTransport } from './stdio-transport.ts';
@@ -37,6 +38,8 @@ import { StdioTransport } from './stdio-transport.ts';
 export interface ConnectOptions {
   /** The folder that a server's `cwd` is relative to, and where it runs without one. Absolute. */
   readonly folder: string;
+  /** For servers that are to run in it. */
+  readonly sandbox?: ServerSandbox | undefined;
   /** Takes what a stdio server writes to stderr. */
   readonly onStderr: (text: string) => void;
   /** The list of tools, of resources or of prompts has changed. */
@@ -170,7 +173,7 @@ async function reached<Result>(request: () => Promise<Result>): Promise<Result> 
 
 function transportFor(
   config: ServerConfig,
-  { folder, onStderr }: ConnectOptions,
+  { folder, sandbox, onStderr }: ConnectOptions,
   onTooLong: (reason: string) => void,
 ): Transport & Partial<Pick<StdioTransport, 'endReason'>> {
   if ('url' in config) {
@@ -180,12 +183,13 @@ function transportFor(
       fetch: boundedFetch(onTooLong),
     });
   }
+  if (config.sandbox) return new StdioTransport(confinedStart(config, folder, sandbox), onStderr);
   const { command: file, args, env, cwd = '.' } = config;
   const launch = {
     ...{ file, args, cwd: resolve(folder, cwd), env: { ...getDefaultEnvironment(), ...env } },
     ...{ inputs: [], hasPidNamespace: false },
   };
-  return new StdioTransport(launch, onStderr);
+  return new StdioTransport(async (spawn) => void spawn(launch), onStderr);
 }
 
 /** What a server may not ask of its client. */

@@ -16,7 +16,10 @@ const StdioServer = Common.extend({
   env: z.record(z.string(), z.string()).default({}),
   /** Relative to the workspace. */
   cwd: z.string().optional(),
+  /** Whether it runs in the bridge's sandbox, as commands do: no network, and only the workspace to write. */
+  sandbox: z.boolean().optional(),
 });
+export type StdioConfig = z.infer<typeof StdioServer>;
 
 /** A server behind streamable HTTP. */
 const HttpServer = Common.extend({

@@ -15,6 +15,7 @@ import { ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolExecutor } from '../tools/executor.ts';
 import { CallClock } from './call-clock.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';
+import type { ServerSandbox } from './confined.ts';
 import type { CallOptions, Connection, Offering } from './connection.ts';
 import { toElicitResult, toForm } from './elicitation.ts';
 import { MCP_LIMITS } from './limits.ts';
@@ -37,6 +38,8 @@ export type ServerState =
 export interface ServerPlace {
   /** Of the workspace, absolute. */
   readonly folder: string;
+  /** For servers that are to run in it. */
+  readonly sandbox?: ServerSandbox | undefined;
   /** Called after each change of {@link McpServer.state}. */
   readonly onChange: () => void;
 }
@@ -188,6 +191,7 @@ export class McpServer {
       const { connectServer } = await import('./connection.ts');
       connection = await connectServer(this.#config, {
         folder: this.#place.folder,
+        sandbox: this.#place.sandbox,
         signal,
         onStderr: (text) => this.#keep(text),
         onElicit: (params, cancelled) => this.#elicit(params, cancelled),

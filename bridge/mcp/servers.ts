@@ -7,6 +7,7 @@ import type { McpServerReport } from '../../shared/mcp-servers.ts';
 import { logLine, logTrouble } from '../log.ts';
 import type { ToolExecutor } from '../tools/executor.ts';
 import type { Offers } from '../tools/offers.ts';
+import type { ServerSandbox } from './confined.ts';
 import { MCP_LIMITS } from './limits.ts';
 import { offeredTools } from './offered-tools.ts';
 import { reportServers } from './report.ts';
@@ -19,6 +20,8 @@ export interface McpPlace {
   /** The file that lists the servers. */
   readonly file: string;
   readonly offers: Offers;
+  /** For servers that are to run in it. */
+  readonly sandbox?: ServerSandbox;
   /** Called after each change of {@link McpServers.reports}. */
   readonly onChange: () => void;
 }
@@ -73,9 +76,12 @@ export class McpServers {
     }
     for (const [name, { key, config }] of wanted) {
       if (this.#running.has(name)) continue;
-      const { folder } = this.#place;
+      const { folder, sandbox } = this.#place;
       const onChange = () => this.#changed(name);
-      this.#running.set(name, { key, server: new McpServer(name, config, { folder, onChange }) });
+      this.#running.set(name, {
+        key,
+        server: new McpServer(name, config, { folder, sandbox, onChange }),
+      });
     }
     this.#offer();
     this.#place.onChange();

@@ -3,6 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { newDeferred } from '../../machine/deferred.ts';
 import { parsePruned } from '../../shared/json.ts';
 import { COMMAND_LIMITS, JSON_LIMITS } from '../../shared/limits.ts';
 import type { Launch } from '../terminal/launch.ts';
@@ -11,21 +12,29 @@ import { endProcessGroup } from '../terminal/process-group.ts';
 import { spawnLaunch } from '../terminal/spawn-launch.ts';
 import { MCP_LIMITS } from './limits.ts';
 
+/**
+ * Starts a program with the `spawn` that it is given, which works once. `spawn` returns a promise that resolves when all
+ * processes of the program are gone. Rejects where the program may not be started.
+ */
+export type ProgramStart = (spawn: (launch: Launch) => Promise<void>) => Promise<void>;
+
 /** Leads its own process group, so that programs which the server starts end with it. */
 export class StdioTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
-  readonly #launch: Launch;
+  readonly #begin: ProgramStart;
   readonly #onStderr: (text: string) => void;
   readonly #lines = new Lines();
+  readonly #over = newDeferred<void>();
   #child: ChildProcess | undefined;
+  #hasPidNamespace = false;
   #strayLines = 0;
   #endReason: string | undefined;
   #ending: Promise<void> | undefined;
 
-  constructor(launch: Launch, onStderr: (text: string) => void) {
-    this.#launch = launch;
+  constructor(begin: ProgramStart, onStderr: (text: string) => void) {
+    this.#begin = begin;
     this.#onStderr = onStderr;
   }
 
@@ -36,8 +45,26 @@ export class StdioTransport implements Transport {
 
   /** Rejects when the program cannot be started. */
   async start(): Promise<void> {
-    const child = spawnLaunch(this.#launch, 'pipe');
+    const started = newDeferred<void>();
+    started.promise.catch(() => {}); // Where `begin` fails first.
+    await this.#begin(async (launch) => {
+      try {
+        if (this.#ending) throw new Error('It was closed before it was started.');
+        const child = this.#spawn(launch);
+        child.once('spawn', started.resolve);
+        child.once('error', started.reject);
+      } catch (error) {
+        return started.reject(error);
+      }
+      await this.#over.promise;
+    });
+    await started.promise;
+  }
+
+  #spawn(launch: Launch): ChildProcess {
+    const child = spawnLaunch(launch, 'pipe');
     this.#child = child;
+    this.#hasPidNamespace = launch.hasPidNamespace;
     child.stdin?.on('error', () => {}); // A program that ends says why by its end.
     if (child.stdout) new PacedReading([child.stdout], (text) => this.#read(text));
     if (child.stderr) new PacedReading([child.stderr], this.#onStderr);
@@ -47,10 +74,7 @@ export class StdioTransport implements Transport {
       child.once('close', end);
       setTimeout(end, COMMAND_LIMITS.drainMs).unref();
     });
-    await new Promise<void>((resolve, reject) => {
-      child.once('spawn', resolve);
-      child.once('error', reject);
-    });
+    return child;
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -76,10 +100,12 @@ export class StdioTransport implements Transport {
     const child = this.#child;
     child?.stdin?.end();
     if (child && graceMs > 0) await exitOf(child, graceMs);
-    if (child?.pid !== undefined) await endProcessGroup(child.pid, this.#launch);
+    if (child?.pid !== undefined)
+      await endProcessGroup(child.pid, { hasPidNamespace: this.#hasPidNamespace });
     this.#lines.clear();
     child?.stdout?.destroy();
     child?.stderr?.destroy();
+    this.#over.resolve();
     this.onclose?.();
   }
 

@@ -201,8 +201,8 @@ function kindOf({ permissions }: CommandRequest): BaseKind {
   return permissions.includes('git_write') ? 'git' : 'plain';
 }
 
-function commandArguments({ cwd, command }: CommandRequest, first: string): string[] {
-  const shell = limitedShell(command, first);
+function commandArguments({ cwd, command, isServer }: CommandRequest, first: string): string[] {
+  const shell = limitedShell(command, first, isServer);
   return ['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', ...shell];
 }
 

@@ -53,13 +53,13 @@ function ownMemory(path: string, bytes: number): string[] {
  * it would count all processes of the user. The script closes the descriptors that the program does not need. The shell
  * runs the line `first` before everything else.
  */
-export function limitedShell(command: string, first: string): string[] {
+export function limitedShell(command: string, first: string, isServer = false): string[] {
   const { maxProcesses, maxDataKib } = SANDBOX_LIMITS;
   const processes = SHELL.endsWith('/bash') ? '-u' : '-p';
   // Where memory runs out, the kernel ends a command, never the bridge.
   const firstToEnd = 'echo 1000 >/proc/self/oom_score_adj';
   const limits = `ulimit ${processes} ${maxProcesses}; ulimit -d ${maxDataKib}; ${firstToEnd}`;
-  const script = `${first}\nexec 4<&- 5<&-; { ${limits}; } 2>/dev/null; exec "$0" -c "$1" 2>&1`;
+  const script = `${first}\nexec 4<&- 5<&-; { ${limits}; } 2>/dev/null; exec "$0" -c "$1"${isServer ? '' : ' 2>&1'}`;
   return [SHELL, '-c', script, SHELL, command];
 }
 

@@ -21,6 +21,8 @@ export interface CommandRequest {
   readonly cwd: string;
   /** The permissions that the policy granted. */
   readonly permissions: readonly Permission[];
+  /** For a program that speaks on its standard output: its errors stay apart. Else both share one pipe. */
+  readonly isServer?: boolean;
 }
 
 /** A command that is ready to start. */

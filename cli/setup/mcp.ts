@@ -21,6 +21,7 @@ interface AddOptions extends LocationOptions {
   readonly header: Record<string, string>;
   readonly env: Record<string, string>;
   readonly from?: string;
+  readonly sandbox?: true;
 }
 
 /** Without a subcommand it lists. */
@@ -43,6 +44,7 @@ export function registerMcp(program: Command): void {
       {},
     )
     .option('--env <name=value>', 'in the environment of the program; repeatable', addPair('='), {})
+    .option('--sandbox', 'run the program in the sandbox, as commands of the agent')
     .option('--from <file>', 'take the server of this name from a list of the workspace');
   addLocationOptions(add).action(addServer);
   const remove = group.command('remove <name>').description('Remove a server from the list');
@@ -91,13 +93,15 @@ async function wantedServer(
   workspace: string,
   name: string,
   [command, ...args]: string[],
-  { url, header: headers, env, from }: AddOptions,
+  { url, header: headers, env, from, sandbox }: AddOptions,
 ): Promise<object> {
   const kinds = [command, url, from].filter((kind) => kind !== undefined);
   if (kinds.length !== 1)
     throw new UsageError('Name one of: a command behind --, --url, or --from.');
+  if (sandbox && command === undefined)
+    throw new UsageError('--sandbox goes with a command behind -- only.');
   if (url !== undefined) return { url, headers };
-  if (command !== undefined) return { command, args, env };
+  if (command !== undefined) return { command, args, env, sandbox };
   const { readProposedServers } = await import('../../bridge/mcp/server-file.ts');
   const found = (await readProposedServers(workspace)).find(
     (proposed) => proposed.name === name && proposed.file === from,
@@ -122,12 +126,19 @@ async function testServers(name: string | undefined, options: LocationOptions): 
   const terminal = openTerminal(process, process.env);
   for (const [listed, config] of servers) {
     if (name !== undefined && listed !== name) continue;
-    const tried = await tryServer(config, workspace);
+    const tried =
+      'sandbox' in config && config.sandbox ? UNTRIED : await tryServer(config, workspace);
     terminal.writeOut(`${listed}: ${inLine(tried.summary)}\n`);
     for (const line of tried.lines) terminal.writeOut(`  ${inLine(line)}\n`);
     if (!tried.isReady) process.exitCode = EXIT.failure;
   }
 }
+
+const UNTRIED = {
+  isReady: true,
+  summary: 'runs only in the sandbox of the bridge, whose terminal tells its state',
+  lines: [],
+};
 
 async function openList(options: LocationOptions) {
   const { readServerFile, serverFileIn } = await import('../../bridge/mcp/server-file.ts');
@@ -139,7 +150,7 @@ async function openList(options: LocationOptions) {
 /** Arguments and environments can hold keys: of the first the names are shown, of the second nothing. */
 function lineOf(name: string, config: ServerConfig): string {
   const how = 'url' in config ? config.url : [config.command, ...config.args].join(' ');
-  return `${name}  ${inLine(how)}${config.disabled ? '  (disabled)' : ''}`;
+  return `${name}  ${inLine(how)}${'sandbox' in config && config.sandbox ? '  (in the sandbox)' : ''}${config.disabled ? '  (disabled)' : ''}`;
 }
 
 function isSame(one: ServerConfig | undefined, other: ServerConfig): boolean {

@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished, vi } from 'vitest';
-import { McpServers } from '../../../bridge/mcp/servers.ts';
+import { type McpPlace, McpServers } from '../../../bridge/mcp/servers.ts';
 import type { ToolContext } from '../../../bridge/tools/executor.ts';
 import { Offers } from '../../../bridge/tools/offers.ts';
 import type { McpServerReport } from '../../../shared/mcp-servers.ts';
@@ -41,13 +41,13 @@ const CONTEXT: Required<Calling> = {
   mayRepeat: false,
 };
 
-export function startServers(servers: object): Offering {
+export function startServers(servers: object, place: Partial<McpPlace> = {}): Offering {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-mcp-')));
   const file = join(folder, 'mcp.json');
   const list = (mcpServers: object) => writeFileSync(file, JSON.stringify({ mcpServers }));
   list(servers);
   const offers = new Offers();
-  const running = new McpServers({ folder, file, offers, onChange: () => {} });
+  const running = new McpServers({ folder, file, offers, onChange: () => {}, ...place });
   onTestFinished(async () => {
     await running.end();
     rmSync(folder, { recursive: true });

@@ -33,9 +33,24 @@ test('mcp adds a program, shows what it offers, and removes it', async () => {
   });
   const tried = await run(['test', 'demo']);
   expect(tried).toMatchObject({ code: 0, stderr: '' });
-  expect(tried.stdout).toContain('demo: fixture 1.2.3, 10 tools\n  echo: Says it again.\n');
+  expect(tried.stdout).toContain('demo: fixture 1.2.3, 12 tools\n  echo: Says it again.\n');
   expect(await run(['remove', 'demo'])).toMatchObject({ code: 0, stderr: 'Removed demo.\n' });
   expect(await run()).toMatchObject({ stderr: 'No MCP server is listed.\n' });
+});
+
+test('mcp adds a program for the sandbox, and starts it nowhere else', async () => {
+  const { run, file } = newOwner();
+  await run(['add', 'held', '--sandbox', '--', process.execPath, SERVER]);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({
+    mcpServers: { held: { command: process.execPath, sandbox: true } },
+  });
+  expect((await run()).stdout).toContain('(in the sandbox)');
+  expect((await run(['test'])).stdout).toContain('runs only in the sandbox of the bridge');
+  const refused = await run(['add', 'far', '--sandbox', '--url', 'https://tickets.example/mcp']);
+  expect(refused).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('--sandbox goes with'),
+  });
 });
 
 test('mcp says what a server that does not work said last', async () => {
