@@ -32,12 +32,15 @@ import { boundedFetch } from './bounded-fetch.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';
 import { confinedStart, type ServerSandbox } from './confined.ts';
 import { MCP_LIMITS } from './limits.ts';
-import type { ServerConfig } from './server-list.ts';
+import { LoginNeeded, readLogin, storedLogin } from './login-file.ts';
+import type { HttpConfig, ServerConfig, StdioConfig } from './server-list.ts';
 import { StdioTransport } from './stdio-transport.ts';
 
 export interface ConnectOptions {
   /** The folder that a server's `cwd` is relative to, and where it runs without one. Absolute. */
   readonly folder: string;
+  /** Of the server's login, which may not be there. */
+  readonly loginFile?: string;
   /** For servers that are to run in it. */
   readonly sandbox?: ServerSandbox | undefined;
   /** Takes what a stdio server writes to stderr. */
@@ -105,10 +108,14 @@ export async function connectServer(
     },
   );
   let failure: string | undefined;
-  const transport = transportFor(config, options, (reason) => {
+  const onTooLong = (reason: string) => {
     failure ??= reason;
     void client.close();
-  });
+  };
+  const transport =
+    'url' in config
+      ? await httpTransport(config, options, onTooLong)
+      : stdioTransport(config, options);
   client.onclose = () => onClosed(failure ?? transport.endReason ?? 'it ended');
   // A notification that is wrong does not end the connection.
   client.onerror = () => {};
@@ -126,6 +133,7 @@ export async function connectServer(
   } catch (error) {
     const reason = failure ?? transport.endReason;
     await client.close();
+    if (isUnauthorized(error)) throw new LoginNeeded('it demands a login', { cause: error });
     throw reason === undefined ? error : new Error(reason, { cause: error });
   }
   const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
@@ -171,18 +179,25 @@ async function reached<Result>(request: () => Promise<Result>): Promise<Result> 
   }
 }
 
-function transportFor(
-  config: ServerConfig,
-  { folder, sandbox, onStderr }: ConnectOptions,
+type SomeTransport = Transport & Partial<Pick<StdioTransport, 'endReason'>>;
+
+/** Without a login the server is asked all the same: most demand none. */
+async function httpTransport(
+  { url, headers }: HttpConfig,
+  { loginFile = '' }: ConnectOptions,
   onTooLong: (reason: string) => void,
-): Transport & Partial<Pick<StdioTransport, 'endReason'>> {
-  if ('url' in config) {
-    const { url, headers } = config;
-    return new StreamableHTTPClientTransport(new URL(url), {
-      requestInit: { headers },
-      fetch: boundedFetch(onTooLong),
-    });
-  }
+): Promise<SomeTransport> {
+  const login = loginFile === '' ? undefined : await readLogin(loginFile, url);
+  return new StreamableHTTPClientTransport(new URL(url), {
+    ...{ requestInit: { headers }, fetch: boundedFetch(onTooLong) },
+    ...(login && { authProvider: storedLogin(loginFile, login) }),
+  });
+}
+
+function stdioTransport(
+  config: StdioConfig,
+  { folder, sandbox, onStderr }: ConnectOptions,
+): SomeTransport {
   if (config.sandbox) return new StdioTransport(confinedStart(config, folder, sandbox), onStderr);
   const { command: file, args, env, cwd = '.' } = config;
   const launch = {
@@ -267,9 +282,14 @@ async function allPages<Item>(signal: AbortSignal, next: NextPage<Item>): Promis
 function outcomeOf(error: unknown): CallOutcome {
   if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'timeout';
   if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) return 'answered';
-  if (error instanceof UnauthorizedError) return 'refused';
+  if (isUnauthorized(error)) return 'refused';
   if (error instanceof StreamableHTTPError) return isClientError(error.code) ? 'refused' : 'lost';
   return isNotConnected(error) ? 'refused' : 'lost';
+}
+
+function isUnauthorized(error: unknown): boolean {
+  if (error instanceof UnauthorizedError || error instanceof LoginNeeded) return true;
+  return error instanceof StreamableHTTPError && error.code === 401;
 }
 
 function isClientError(status = 0): boolean {

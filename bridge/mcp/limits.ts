@@ -16,6 +16,8 @@ export const MCP_LIMITS = {
   maxStrayLines: 1_000,
   /** From the end of a server's input to the first signal: most end by themselves at once. */
   closeMs: 2 * SECOND,
+  /** From the address of a login page to the browser's return: people look for a password. */
+  loginMs: 10 * MINUTE,
   /** For a server's list of tools, all pages together. */
   listMs: 30 * SECOND,
   /** Between two lists of a server that tells of changes: each new list is a frame to the edge and a row there. */

@@ -26,6 +26,7 @@ const HttpServer = Common.extend({
   url: z.url({ protocol: /^https?$/, error: 'its url is no http or https address' }),
   headers: z.record(z.string(), z.string()).default({}),
 });
+export type HttpConfig = z.infer<typeof HttpServer>;
 
 /** Fields of other programs are passed over: people copy their files. */
 export const ServerConfig = z.union([StdioServer, HttpServer], {

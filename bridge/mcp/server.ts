@@ -19,6 +19,7 @@ import type { ServerSandbox } from './confined.ts';
 import type { CallOptions, Connection, Offering } from './connection.ts';
 import { toElicitResult, toForm } from './elicitation.ts';
 import { MCP_LIMITS } from './limits.ts';
+import { LoginNeeded } from './login-file.ts';
 import { readingTools } from './readable.ts';
 import type { ServerConfig } from './server-list.ts';
 import { toToolResult } from './tool-result.ts';
@@ -38,6 +39,7 @@ export type ServerState =
 export interface ServerPlace {
   /** Of the workspace, absolute. */
   readonly folder: string;
+  readonly loginFile: string;
   /** For servers that are to run in it. */
   readonly sandbox?: ServerSandbox | undefined;
   /** Called after each change of {@link McpServer.state}. */
@@ -192,6 +194,7 @@ export class McpServer {
       connection = await connectServer(this.#config, {
         folder: this.#place.folder,
         sandbox: this.#place.sandbox,
+        loginFile: this.#place.loginFile,
         signal,
         onStderr: (text) => this.#keep(text),
         onElicit: (params, cancelled) => this.#elicit(params, cancelled),
@@ -246,6 +249,8 @@ export class McpServer {
   }
 
   #reasonOf(error: unknown): string {
+    if (error instanceof LoginNeeded)
+      return `it demands a login: run drawbridge mcp login ${this.name}`;
     return this.#withLastWords(inOneLine(error instanceof Error ? error.message : String(error)));
   }
 

@@ -9,6 +9,7 @@ import type { ToolExecutor } from '../tools/executor.ts';
 import type { Offers } from '../tools/offers.ts';
 import type { ServerSandbox } from './confined.ts';
 import { MCP_LIMITS } from './limits.ts';
+import { loginFileOf } from './login-file.ts';
 import { offeredTools } from './offered-tools.ts';
 import { reportServers } from './report.ts';
 import { McpServer } from './server.ts';
@@ -76,11 +77,12 @@ export class McpServers {
     }
     for (const [name, { key, config }] of wanted) {
       if (this.#running.has(name)) continue;
-      const { folder, sandbox } = this.#place;
+      const { folder, sandbox, file } = this.#place;
+      const loginFile = loginFileOf(file, name);
       const onChange = () => this.#changed(name);
       this.#running.set(name, {
         key,
-        server: new McpServer(name, config, { folder, sandbox, onChange }),
+        server: new McpServer(name, config, { folder, sandbox, loginFile, onChange }),
       });
     }
     this.#offer();

@@ -1,6 +1,6 @@
 /** One start of an MCP server, to show its owner whether it works. */
 import { inOneLine } from '../../shared/plain-sight.ts';
-import { connectServer } from './connection.ts';
+import { type ConnectOptions, connectServer } from './connection.ts';
 import { MCP_LIMITS } from './limits.ts';
 import type { ServerConfig } from './server-list.ts';
 
@@ -13,12 +13,15 @@ export interface TriedServer {
 }
 
 /** Starts the server, lists its tools, and ends it. `folder` is the workspace. Never rejects. */
-export async function tryServer(config: ServerConfig, folder: string): Promise<TriedServer> {
+export async function tryServer(
+  config: ServerConfig,
+  { folder, loginFile }: Pick<ConnectOptions, 'folder'> & { readonly loginFile: string },
+): Promise<TriedServer> {
   const { signal } = new AbortController();
   let complaints = '';
   try {
     const connection = await connectServer(config, {
-      ...{ folder, signal, onToolsChanged: () => {}, onClosed: () => {} },
+      ...{ folder, loginFile, signal, onToolsChanged: () => {}, onClosed: () => {} },
       onStderr: (text) => {
         complaints = (complaints + text).slice(-COMPLAINT_CHARS);
       },

@@ -1,4 +1,5 @@
 /** `drawbridge mcp`: the MCP servers whose tools the agent may use. */
+import { spawn } from 'node:child_process';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ProposedServer } from '../../bridge/mcp/server-file.ts';
 import { type ServerConfig, ServerName } from '../../bridge/mcp/server-list.ts';
@@ -22,6 +23,10 @@ interface AddOptions extends LocationOptions {
   readonly env: Record<string, string>;
   readonly from?: string;
   readonly sandbox?: true;
+}
+
+interface LoginOptions extends LocationOptions {
+  readonly browser: boolean;
 }
 
 /** Without a subcommand it lists. */
@@ -49,6 +54,11 @@ export function registerMcp(program: Command): void {
   addLocationOptions(add).action(addServer);
   const remove = group.command('remove <name>').description('Remove a server from the list');
   addLocationOptions(remove).action(removeServer);
+  const login = group
+    .command('login <name>')
+    .description('Log in at a server that demands it, through the browser')
+    .option('--no-browser', 'only print the address of the login page');
+  addLocationOptions(login).action(logInAt);
   const test = group.command('test [name]').description('Start each server, and list its tools');
   addLocationOptions(test).action(testServers);
 }
@@ -115,19 +125,53 @@ async function removeServer(name: string, options: LocationOptions): Promise<voi
   const { file, servers } = await openList(options);
   if (!servers.has(name)) throw new LocalError('refused', `No server ${inLine(name)} is listed.`);
   await changeServerFile(file, name, undefined);
+  const { loginFileOf, removeLogin } = await import('../../bridge/mcp/login-file.ts');
+  removeLogin(loginFileOf(file, name));
   openTerminal(process, process.env).write(`Removed ${name}.\n`);
 }
 
+async function logInAt(name: string, options: LoginOptions): Promise<void> {
+  const { file, servers } = await openList(options);
+  const config = servers.get(name);
+  if (!config) throw new LocalError('refused', `No server ${inLine(name)} is listed.`);
+  if (!('url' in config))
+    throw new LocalError('refused', `${name} is a program: it needs no login.`);
+  const { logIn } = await import('../../bridge/mcp/login.ts');
+  const { loginFileOf } = await import('../../bridge/mcp/login-file.ts');
+  const terminal = openTerminal(process, process.env);
+  const isDone = await logIn(config, {
+    file: loginFileOf(file, name),
+    onUrl: ({ href }) => {
+      terminal.write(`Log in here:\n${inOneLine(href)}\n`);
+      if (options.browser) openInBrowser(href);
+    },
+  });
+  const words = isDone ? `Logged in at ${name}. The bridge uses it within a minute.` : NO_LOGIN;
+  terminal.write(`${words}\n`);
+}
+
+const NO_LOGIN = 'This server demands no login.';
+
+/** Where there is no browser, the person opens the address that was printed. */
+function openInBrowser(url: string): void {
+  const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  const child = spawn(program, [url], { stdio: 'ignore', detached: true });
+  child.once('error', () => {}).unref();
+}
+
 async function testServers(name: string | undefined, options: LocationOptions): Promise<void> {
-  const { servers, workspace } = await openList(options);
+  const { servers, workspace, file } = await openList(options);
   const { tryServer } = await import('../../bridge/mcp/try-server.ts');
+  const { loginFileOf } = await import('../../bridge/mcp/login-file.ts');
   if (name !== undefined && !servers.has(name))
     throw new LocalError('refused', `No server ${inLine(name)} is listed.`);
   const terminal = openTerminal(process, process.env);
   for (const [listed, config] of servers) {
     if (name !== undefined && listed !== name) continue;
     const tried =
-      'sandbox' in config && config.sandbox ? UNTRIED : await tryServer(config, workspace);
+      'sandbox' in config && config.sandbox
+        ? UNTRIED
+        : await tryServer(config, { folder: workspace, loginFile: loginFileOf(file, listed) });
     terminal.writeOut(`${listed}: ${inLine(tried.summary)}\n`);
     for (const line of tried.lines) terminal.writeOut(`  ${inLine(line)}\n`);
     if (!tried.isReady) process.exitCode = EXIT.failure;

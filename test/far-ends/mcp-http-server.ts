@@ -1,9 +1,15 @@
 /** An MCP server behind streamable HTTP, as a test's far end. */
-import { createServer, type IncomingHttpHeaders } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import * as z from 'zod';
+import type { OAuthServer } from './oauth-server.ts';
 
 export interface HttpMcpServer {
   readonly url: string;
@@ -14,12 +20,16 @@ export interface HttpMcpServer {
   readonly close: () => Promise<void>;
 }
 
-/** `port` 0 takes a free one. */
-export async function startHttpMcpServer(port = 0): Promise<HttpMcpServer> {
+/** `port` 0 takes a free one. With `oauth` it lets in nobody without a token of that server. */
+export async function startHttpMcpServer(
+  port = 0,
+  oauth?: Pick<OAuthServer, 'url' | 'isValid'>,
+): Promise<HttpMcpServer> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const headers: IncomingHttpHeaders[] = [];
   const http = createServer(async (request, response) => {
     headers.push(request.headers);
+    if (oauth && demandsLogin(request, response, oauth)) return;
     const known = sessions.get(String(request.headers['mcp-session-id']));
     if (!known && request.headers['mcp-session-id'] !== undefined) {
       response.writeHead(404).end();
@@ -45,6 +55,25 @@ export async function startHttpMcpServer(port = 0): Promise<HttpMcpServer> {
       await new Promise((resolve) => http.close(resolve));
     },
   };
+}
+
+/** Answers a request without a token, and one for the address of the authorization server. */
+function demandsLogin(
+  { url = '/', headers }: IncomingMessage,
+  response: ServerResponse,
+  oauth: Pick<OAuthServer, 'url' | 'isValid'>,
+): boolean {
+  const here = `http://${headers.host}`;
+  const metadata = '/.well-known/oauth-protected-resource/mcp';
+  if (url === metadata) {
+    response.writeHead(200, { 'content-type': 'application/json' });
+    response.end(JSON.stringify({ resource: `${here}/mcp`, authorization_servers: [oauth.url] }));
+    return true;
+  }
+  if (oauth.isValid(headers.authorization)) return false;
+  const challenge = `Bearer resource_metadata="${here}${metadata}"`;
+  response.writeHead(401, { 'www-authenticate': challenge }).end();
+  return true;
 }
 
 function newServer(): McpServer {

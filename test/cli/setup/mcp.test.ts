@@ -1,6 +1,9 @@
-import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startHttpMcpServer } from '../../far-ends/mcp-http-server.ts';
+import { startOAuthServer } from '../../far-ends/oauth-server.ts';
+import { temporaryFolder } from '../../local/temporary-folder.ts';
 import { newPlace, runDrawbridge } from '../drawbridge.ts';
 
 const SERVER = join(import.meta.dirname, '../../far-ends/mcp-server.ts');
@@ -12,8 +15,8 @@ function newOwner() {
     workspaceDir,
     file: join(stateDir, 'mcp.json'),
     // Options stand before the words of a server's own command.
-    run: ([word = '', ...rest]: string[] = []) =>
-      runDrawbridge(['mcp', ...(word === '' ? [] : [word]), ...location, ...rest]),
+    run: ([word = '', ...rest]: string[] = [], env: NodeJS.ProcessEnv = {}) =>
+      runDrawbridge(['mcp', ...(word === '' ? [] : [word]), ...location, ...rest], { env }),
   };
 }
 
@@ -51,6 +54,30 @@ test('mcp adds a program for the sandbox, and starts it nowhere else', async () 
     code: 2,
     stderr: expect.stringContaining('--sandbox goes with'),
   });
+});
+
+test('mcp logs in at a server that demands it, through the browser', async () => {
+  const oauth = await startOAuthServer();
+  const far = await startHttpMcpServer(0, oauth);
+  onTestFinished(async () => {
+    await far.close();
+    await oauth.close();
+  });
+  const { run, file } = newOwner();
+  await run(['add', 'far', '--url', far.url]);
+  expect((await run(['test'])).stdout).toContain('it demands a login');
+  const browser = join(temporaryFolder(), process.platform === 'darwin' ? 'open' : 'xdg-open');
+  const visit = `fetch(process.argv[2])`;
+  writeFileSync(browser, `#!${process.execPath}\n${visit}\n`, { mode: 0o755 });
+  const env = { PATH: `${dirname(browser)}:${process.env['PATH']}` };
+  const loggedIn = await run(['login', 'far'], env);
+  expect(loggedIn).toMatchObject({ code: 0, stdout: '' });
+  expect(loggedIn.stderr).toMatch(/^Log in here:\nhttp:\S+\nLogged in at far\./);
+  expect((await run(['test'])).stdout).toContain('far: far 1, 2 tools');
+  const login = join(dirname(file), 'mcp-logins', 'far.json');
+  expect(existsSync(login)).toBe(true);
+  await run(['remove', 'far']);
+  expect(existsSync(login)).toBe(false);
 });
 
 test('mcp says what a server that does not work said last', async () => {
