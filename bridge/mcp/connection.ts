@@ -133,14 +133,14 @@ export async function connectServer(
   } catch (error) {
     const reason = failure ?? transport.endReason;
     await client.close();
-    if (isUnauthorized(error)) throw new LoginNeeded('it demands a login', { cause: error });
-    throw reason === undefined ? error : new Error(reason, { cause: error });
+    rethrow(reason === undefined ? error : new Error(reason, { cause: error }));
   }
   const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
   return {
     about: `${name} ${version}`.trim(),
     instructions: client.getInstructions(),
-    listTools: () => listTools(client, signal),
+    // Some servers demand a login only here.
+    listTools: () => listTools(client, signal).catch(rethrow),
     listOffering: () => listOffering(client, signal),
     call: (name, args, options) => callTool(client, { name, arguments: args }, options),
     readResource: (uri, options) =>
@@ -174,8 +174,9 @@ async function reached<Result>(request: () => Promise<Result>): Promise<Result> 
   try {
     return await request();
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    throw new CallFailure(outcomeOf(error), message, { cause: error });
+    const needed = isUnauthorized(error) ? new LoginNeeded('it demands a login') : error;
+    const message = needed instanceof Error ? needed.message : String(needed);
+    throw new CallFailure(outcomeOf(error), message, { cause: needed });
   }
 }
 
@@ -285,6 +286,11 @@ function outcomeOf(error: unknown): CallOutcome {
   if (isUnauthorized(error)) return 'refused';
   if (error instanceof StreamableHTTPError) return isClientError(error.code) ? 'refused' : 'lost';
   return isNotConnected(error) ? 'refused' : 'lost';
+}
+
+/** Says where a login is needed. */
+function rethrow(error: unknown): never {
+  throw isUnauthorized(error) ? new LoginNeeded('it demands a login', { cause: error }) : error;
 }
 
 function isUnauthorized(error: unknown): boolean {

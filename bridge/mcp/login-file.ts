@@ -7,7 +7,11 @@ import { makePrivateFolders, readIfThere, replaceFile } from '../../machine/priv
 import { parseJson } from '../../shared/json.ts';
 
 /** The fields that the SDK gives and takes back. It checks `issuer`, so that no token goes to a stranger. */
-const Client = z.looseObject({ client_id: z.string(), issuer: z.string().optional() });
+const Client = z.looseObject({
+  client_id: z.string(),
+  client_secret: z.string().optional(),
+  issuer: z.string().optional(),
+});
 const Tokens = z.looseObject({
   access_token: z.string(),
   token_type: z.string(),

@@ -24,11 +24,13 @@ export interface LoginPlace {
  * the person or the server refuses, and after `MCP_LIMITS.loginMs`.
  */
 export async function logIn(
-  { url, headers }: HttpConfig,
+  { url, headers, oauth }: HttpConfig,
   { file, onUrl }: LoginPlace,
 ): Promise<boolean> {
   await using redirect = await openRedirect();
-  const kept: Partial<Pick<Login, 'client' | 'tokens'>> = {};
+  const kept: Kept = oauth
+    ? { client: { client_id: oauth.clientId, client_secret: oauth.clientSecret } }
+    : {};
   const provider = personsLogin({ redirect, kept, onUrl });
   const transport = new StreamableHTTPClientTransport(new URL(url), {
     ...{ requestInit: { headers }, authProvider: provider },
@@ -36,6 +38,8 @@ export async function logIn(
   const client = new Client({ name: 'drawbridge', version: '0.1.0' });
   try {
     await client.connect(transport, { timeout: MCP_LIMITS.connectMs });
+    // Some servers demand it only here.
+    if (client.getServerCapabilities()?.tools) await client.listTools();
     return false;
   } catch (error) {
     if (!(error instanceof UnauthorizedError)) throw refused(error);
@@ -57,6 +61,8 @@ function refused(error: unknown): LocalError {
   return new LocalError('refused', `The server does not let you in: ${why}`);
 }
 
+type Kept = Partial<Pick<Login, 'client' | 'tokens'>>;
+
 /** What the SDK needs of a person who is at the browser. Registers anew, since the port of the redirect is new. */
 function personsLogin({
   redirect,
@@ -64,7 +70,7 @@ function personsLogin({
   onUrl,
 }: {
   readonly redirect: Redirect;
-  readonly kept: Partial<Pick<Login, 'client' | 'tokens'>>;
+  readonly kept: Kept;
   readonly onUrl: (url: URL) => void;
 }): OAuthClientProvider {
   let verifier = '';

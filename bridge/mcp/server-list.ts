@@ -25,6 +25,8 @@ export type StdioConfig = z.infer<typeof StdioServer>;
 const HttpServer = Common.extend({
   url: z.url({ protocol: /^https?$/, error: 'its url is no http or https address' }),
   headers: z.record(z.string(), z.string()).default({}),
+  /** For a login at a server that lets no program register itself: what its operator gave the owner. */
+  oauth: z.object({ clientId: z.string(), clientSecret: z.string().optional() }).optional(),
 });
 export type HttpConfig = z.infer<typeof HttpServer>;
 

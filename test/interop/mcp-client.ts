@@ -1,0 +1,68 @@
+/**
+ * The bridge's MCP client as the conformance suite drives it: a program that gets the server's address, uses what the
+ * server offers, and ends. A person who accepts everything is at its side. Run by Node with TypeScript.
+ */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CallFailure } from '../../bridge/mcp/call-failure.ts';
+import { type Connection, connectServer } from '../../bridge/mcp/connection.ts';
+import { toElicitResult, toForm } from '../../bridge/mcp/elicitation.ts';
+import { logIn } from '../../bridge/mcp/login.ts';
+import { LoginNeeded } from '../../bridge/mcp/login-file.ts';
+import { askForm } from '../../machine/ask-form.ts';
+
+const given = JSON.parse(process.env['MCP_CONFORMANCE_CONTEXT'] ?? '{}');
+const oauth = given.client_id && { clientId: given.client_id, clientSecret: given.client_secret };
+const config = {
+  ...{ url: process.argv.at(-1) ?? '', headers: {}, disabled: false },
+  ...(oauth && { oauth }),
+};
+const folder = mkdtempSync(join(tmpdir(), 'drawbridge-conformance-'));
+const loginFile = join(folder, 'login.json');
+process.once('exit', () => rmSync(folder, { recursive: true }));
+const { signal } = new AbortController();
+
+async function connect(): Promise<Connection> {
+  return await connectServer(config, {
+    ...{ folder, loginFile, signal },
+    onStderr: () => {},
+    onToolsChanged: () => {},
+    onClosed: () => {},
+    onElicit: async (params) => {
+      const form = toForm(params);
+      // Enter alone, for every field.
+      const content = await askForm({ ask: async () => '', say: () => {} }, form.fields);
+      return toElicitResult({ decision: 'once', content: content ?? '{}' }, form);
+    },
+  });
+}
+
+/** Some servers want more of the person for a call than for their list. */
+async function withLogin<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let logins = 0; ; logins++) {
+    try {
+      return await work();
+    } catch (error) {
+      const needed = error instanceof CallFailure ? error.cause : error;
+      if (!(needed instanceof LoginNeeded) || logins === 2) throw error;
+      await logIn(config, { file: loginFile, onUrl: (url) => void fetch(url) });
+    }
+  }
+}
+
+const ARGUMENTS: Readonly<Record<string, Record<string, unknown>>> = {
+  add_numbers: { a: 5, b: 3 },
+};
+
+await withLogin(async () => {
+  const connection = await connect();
+  try {
+    for (const { name } of await connection.listTools()) {
+      const options = { signal, onProgress: () => {} };
+      await connection.call(name, ARGUMENTS[name] ?? {}, options);
+    }
+  } finally {
+    await connection.close();
+  }
+});
