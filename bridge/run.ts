@@ -101,7 +101,13 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const session: Session = createSession(gate, { bridgeId, stateDir, editor: link.asker });
   const introduction = { bootId, tools: [...known.keys()], confinement: { kind, detail } };
   try {
-    const served = { session, journal, introduction, looker, offers: teller, onStatus };
+    const served = {
+      ...{ session, journal, introduction, looker, offers: teller },
+      onStatus: (status: BridgeStatus) => {
+        servers.start(); // Only now: they would slow the bridge's own start.
+        onStatus(status);
+      },
+    };
     await serve(config, served, signal);
   } finally {
     const sessionEnd = session.end().then(() => link.end());

@@ -2,20 +2,31 @@
 import { MCP_LIMITS } from './limits.ts';
 
 export class CallClock {
-  /** Aborted when the time is over. */
+  /** Aborted when the call is cancelled, or its time is over. */
   readonly signal: AbortSignal;
   readonly #over = new AbortController();
+  readonly #cancelled: AbortSignal;
+  readonly #cancel: () => void;
   readonly #idleMs: number;
   #leftMs: number = MCP_LIMITS.maxCallMs;
   #startedMs = performance.now();
   #timer: NodeJS.Timeout | undefined;
   #asking = 0;
 
-  /** `idleMs` is the time without progress; the call as a whole has `maxCallMs`. */
-  constructor(idleMs: number) {
+  /** `idleMs` is the time without progress; the call as a whole has `maxCallMs`. `cancelled` ends the call. */
+  constructor(idleMs: number, cancelled: AbortSignal) {
     this.#idleMs = idleMs;
     this.signal = this.#over.signal;
+    this.#cancelled = cancelled;
+    this.#cancel = () => this.#over.abort(cancelled.reason);
+    cancelled.addEventListener('abort', this.#cancel, { once: true });
+    if (cancelled.aborted) this.#cancel();
     this.#run();
+  }
+
+  /** Whether the call ended because its time was over. */
+  get isOver(): boolean {
+    return this.signal.aborted && !this.#cancelled.aborted;
   }
 
   /** The call has made progress. */
@@ -38,6 +49,7 @@ export class CallClock {
   /** The call has ended. */
   end(): void {
     this.#asking = Number.POSITIVE_INFINITY;
+    this.#cancelled.removeEventListener('abort', this.#cancel);
     this.#stop();
   }
 

@@ -157,8 +157,9 @@ async function callTool(
   options: CallOptions,
 ): Promise<CallToolResult> {
   return await reached(async () => {
-    const result = await client.callTool(params, CallToolResultSchema, requestOptions(options));
-    return CallToolResultSchema.parse(result);
+    const schema = CallToolResultSchema;
+    // The SDK has parsed it by this schema; its type allows for others.
+    return (await client.callTool(params, schema, requestOptions(options))) as CallToolResult;
   });
 }
 

@@ -134,16 +134,16 @@ export class McpServer {
     const connection = this.#connection;
     if (connection === undefined) throw this.#unavailable();
     const timeoutMs = this.#config.timeout ?? MCP_LIMITS.callMs;
-    const clock = new CallClock(timeoutMs);
+    const clock = new CallClock(timeoutMs, context.signal);
     const atWork = { context, clock };
-    const signal = AbortSignal.any([context.signal, clock.signal]);
+    const { signal } = clock;
     this.#atWork.add(atWork);
     try {
       return await work(connection, { signal, onProgress: progressTo(context, clock) });
     } catch (error) {
       context.signal.throwIfAborted();
       if (error instanceof ToolFailure) throw error;
-      const outcome = clock.signal.aborted ? 'timeout' : outcomeOf(error);
+      const outcome = clock.isOver ? 'timeout' : outcomeOf(error);
       throw this.#failureOf(outcome, error, timeoutMs, connection);
     } finally {
       this.#atWork.delete(atWork);

@@ -27,18 +27,22 @@ export interface McpPlace {
   readonly onChange: () => void;
 }
 
-/** Runs until {@link end}. Starts the servers in the background, so the bridge does not wait for them. */
+/** Runs from {@link start} to {@link end}. Starts the servers in the background: nothing waits for them. */
 export class McpServers {
   readonly #place: McpPlace;
   readonly #ended = new AbortController();
   readonly #running = new Map<string, { readonly key: string; readonly server: McpServer }>();
-  readonly #watching: Promise<void>;
+  #watching: Promise<void> | undefined;
   #told = new Set<string>();
   #text: string | undefined;
 
   constructor(place: McpPlace) {
     this.#place = place;
-    this.#watching = this.#watch();
+  }
+
+  /** Starts the servers of the list, and follows the list. May be called again. */
+  start(): void {
+    this.#watching ??= this.#watch();
   }
 
   /** Ends every server. Resolves when their processes are gone. */

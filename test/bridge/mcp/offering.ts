@@ -48,6 +48,7 @@ export function startServers(servers: object, place: Partial<McpPlace> = {}): Of
   list(servers);
   const offers = new Offers();
   const running = new McpServers({ folder, file, offers, onChange: () => {}, ...place });
+  running.start();
   onTestFinished(async () => {
     await running.end();
     rmSync(folder, { recursive: true });
