@@ -1,13 +1,14 @@
 /** A fetch whose answers are bounded: a message of a server behind HTTP is as long as one on stdio. */
+import type { FetchLike } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { MCP_LIMITS } from './limits.ts';
 
 /**
  * Reading the body fails once a message in it is too long, and `onTooLong` is told, because the SDK would wait on. An
  * event stream as a whole may be of any length.
  */
-export function boundedFetch(onTooLong: (reason: string) => void) {
+export function boundedFetch(onTooLong: (reason: string) => void, own: FetchLike = fetch) {
   return async (url: string | URL, init?: RequestInit): Promise<Response> => {
-    const response = await fetch(url, init);
+    const response = await own(url, init);
     const { body, headers, status, statusText } = response;
     if (body === null) return response;
     const isStream = headers.get('content-type')?.startsWith('text/event-stream') === true;

@@ -1,13 +1,6 @@
 /** The one place that uses the MCP SDK as a client. */
 
-import { resolve } from 'node:path';
-import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
-import {
-  StreamableHTTPClientTransport,
-  StreamableHTTPError,
-} from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { RequestOptions } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
@@ -19,32 +12,24 @@ import {
   ErrorCode,
   type GetPromptResult,
   McpError,
-  type Prompt,
   type ReadResourceResult,
-  type Resource,
-  type ResourceTemplate,
   type Tool,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import type { Metadata } from '../../shared/documents.ts';
 import { schemaCheck } from '../../shared/json-schema.ts';
-import { boundedFetch } from './bounded-fetch.ts';
-import { CallFailure, type CallOutcome } from './call-failure.ts';
-import { confinedStart, type ServerSandbox } from './confined.ts';
 import { MCP_LIMITS } from './limits.ts';
-import { LoginNeeded, readLogin, storedLogin } from './login-file.ts';
-import type { HttpConfig, ServerConfig, StdioConfig } from './server-list.ts';
-import { StdioTransport } from './stdio-transport.ts';
+import { listOffering, listTools, type Offering } from './lists.ts';
+import { reached, rethrow } from './sdk-errors.ts';
+import type { ServerConfig } from './server-list.ts';
+import {
+  type HttpOptions,
+  httpTransport,
+  type StdioOptions,
+  stdioTransport,
+} from './transports.ts';
 
-export interface ConnectOptions {
-  /** The folder that a server's `cwd` is relative to, and where it runs without one. Absolute. */
-  readonly folder: string;
-  /** Of the server's login, which may not be there. */
-  readonly loginFile?: string;
-  /** For servers that are to run in it. */
-  readonly sandbox?: ServerSandbox | undefined;
-  /** Takes what a stdio server writes to stderr. */
-  readonly onStderr: (text: string) => void;
+export interface ConnectOptions extends StdioOptions, Omit<HttpOptions, 'onTooLong'> {
   /** The list of tools, of resources or of prompts has changed. */
   readonly onToolsChanged: () => void;
   /** The server asks a person something. Without this the server is told that nobody can be asked. */
@@ -55,25 +40,22 @@ export interface ConnectOptions {
   /** The connection is over: by the server, by an error, or by {@link Connection.close}. Called once, with the reason. */
   readonly onClosed: (reason: string) => void;
   readonly signal: AbortSignal;
+  /** Takes notifications that MCP does not define, unchecked. */
+  readonly onNotification?: (method: string, params: unknown) => void;
 }
 
 export interface CallOptions {
   /** Ends the call, at the server too. A call has no other limit of time. */
   readonly signal: AbortSignal;
-  readonly onProgress: NonNullable<RequestOptions['onprogress']>;
-}
-
-/** What a server offers beside its tools, at most `MCP_LIMITS.maxTools` of each. */
-export interface Offering {
-  readonly resources: readonly Resource[];
-  readonly templates: readonly ResourceTemplate[];
-  readonly prompts: readonly Prompt[];
+  readonly onProgress?: NonNullable<RequestOptions['onprogress']>;
 }
 
 /** A server that has answered `initialize`. */
 export interface Connection {
   /** Name and version, as the server gives them. */
   readonly about: string;
+  /** The server's own name for itself. */
+  readonly serverName: string;
   readonly instructions: string | undefined;
   /** All pages, at most `MCP_LIMITS.maxTools` tools. Rejects with an error of the SDK. */
   readonly listTools: () => Promise<Tool[]>;
@@ -114,7 +96,7 @@ export async function connectServer(
   };
   const transport =
     'url' in config
-      ? await httpTransport(config, options, onTooLong)
+      ? await httpTransport(config, { ...options, onTooLong })
       : stdioTransport(config, options);
   client.onclose = () => onClosed(failure ?? transport.endReason ?? 'it ended');
   // A notification that is wrong does not end the connection.
@@ -127,17 +109,16 @@ export async function connectServer(
       throw new McpError(ErrorCode.InvalidParams, NO_URL);
     });
   }
-  const timeout = MCP_LIMITS.connectMs;
-  try {
-    await client.connect(transport, { signal, timeout });
-  } catch (error) {
+  client.fallbackNotificationHandler = async ({ method, params }) =>
+    options.onNotification?.(method, params);
+  await shakeHands(client, transport, signal).catch((error: unknown) => {
     const reason = failure ?? transport.endReason;
-    await client.close();
     rethrow(reason === undefined ? error : new Error(reason, { cause: error }));
-  }
+  });
   const { name, version } = client.getServerVersion() ?? { name: 'unknown', version: '' };
   return {
     about: `${name} ${version}`.trim(),
+    serverName: name,
     instructions: client.getInstructions(),
     // Some servers demand a login only here.
     listTools: () => listTools(client, signal).catch(rethrow),
@@ -149,6 +130,27 @@ export async function connectServer(
       reached(() => client.getPrompt({ name, arguments: { ...args } }, requestOptions(options))),
     close: () => client.close(),
   };
+}
+
+/** The SDK bounds `initialize`, but not the message after it, which a server behind a URL may leave unanswered. */
+async function shakeHands(
+  client: Client,
+  transport: Transport,
+  signal: AbortSignal,
+): Promise<void> {
+  const timeout = MCP_LIMITS.connectMs;
+  const end = () => void client.close();
+  const timer = setTimeout(end, 2 * timeout);
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    await client.connect(transport, { signal, timeout });
+  } catch (error) {
+    await client.close();
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', end);
+  }
 }
 
 async function callTool(
@@ -164,50 +166,11 @@ async function callTool(
 }
 
 function requestOptions({ signal, onProgress }: CallOptions): RequestOptions {
-  return { signal, onprogress: onProgress, timeout: NO_TIMEOUT };
+  return { signal, timeout: NO_TIMEOUT, ...(onProgress && { onprogress: onProgress }) };
 }
 
 /** The longest time of a timer. The SDK's own timeout would run on while a person is asked. */
 const NO_TIMEOUT = 2 ** 31 - 1;
-
-/** Says of a failure whether the server was reached. */
-async function reached<Result>(request: () => Promise<Result>): Promise<Result> {
-  try {
-    return await request();
-  } catch (error) {
-    const needed = isUnauthorized(error) ? new LoginNeeded('it demands a login') : error;
-    const message = needed instanceof Error ? needed.message : String(needed);
-    throw new CallFailure(outcomeOf(error), message, { cause: needed });
-  }
-}
-
-type SomeTransport = Transport & Partial<Pick<StdioTransport, 'endReason'>>;
-
-/** Without a login the server is asked all the same: most demand none. */
-async function httpTransport(
-  { url, headers }: HttpConfig,
-  { loginFile = '' }: ConnectOptions,
-  onTooLong: (reason: string) => void,
-): Promise<SomeTransport> {
-  const login = loginFile === '' ? undefined : await readLogin(loginFile, url);
-  return new StreamableHTTPClientTransport(new URL(url), {
-    ...{ requestInit: { headers }, fetch: boundedFetch(onTooLong) },
-    ...(login && { authProvider: storedLogin(loginFile, login) }),
-  });
-}
-
-function stdioTransport(
-  config: StdioConfig,
-  { folder, sandbox, onStderr }: ConnectOptions,
-): SomeTransport {
-  if (config.sandbox) return new StdioTransport(confinedStart(config, folder, sandbox), onStderr);
-  const { command: file, args, env, cwd = '.' } = config;
-  const launch = {
-    ...{ file, args, cwd: resolve(folder, cwd), env: { ...getDefaultEnvironment(), ...env } },
-    ...{ inputs: [], hasPidNamespace: false },
-  };
-  return new StdioTransport(async (spawn) => void spawn(launch), onStderr);
-}
 
 /** What a server may not ask of its client. */
 async function refuseRequest({ method }: { readonly method: string }): Promise<never> {
@@ -231,80 +194,3 @@ const BOUNDED_VALIDATOR: jsonSchemaValidator = {
     };
   },
 };
-
-async function listTools(client: Client, signal: AbortSignal): Promise<Tool[]> {
-  if (client.getServerCapabilities()?.tools === undefined) return [];
-  return await allPages(signal, async (params, options) => {
-    const { tools, nextCursor } = await client.listTools(params, options);
-    return { items: tools, nextCursor };
-  });
-}
-
-async function listOffering(client: Client, signal: AbortSignal): Promise<Offering> {
-  const { resources, prompts } = client.getServerCapabilities() ?? {};
-  /** A server that has tools but fails here stays useful. */
-  const listed = <Item>(isThere: unknown, next: NextPage<Item>): Promise<Item[]> =>
-    isThere === undefined ? Promise.resolve([]) : allPages(signal, next).catch(() => []);
-  return {
-    resources: await listed(resources, async (params, options) => {
-      const { resources: items, nextCursor } = await client.listResources(params, options);
-      return { items, nextCursor };
-    }),
-    templates: await listed(resources, async (params, options) => {
-      const page = await client.listResourceTemplates(params, options);
-      return { items: page.resourceTemplates, nextCursor: page.nextCursor };
-    }),
-    prompts: await listed(prompts, async (params, options) => {
-      const { prompts: items, nextCursor } = await client.listPrompts(params, options);
-      return { items, nextCursor };
-    }),
-  };
-}
-
-type NextPage<Item> = (
-  params: { readonly cursor?: string },
-  options: RequestOptions,
-) => Promise<{ readonly items: readonly Item[]; readonly nextCursor: string | undefined }>;
-
-/** The pages of a list, within one time and one number for all of them. */
-async function allPages<Item>(signal: AbortSignal, next: NextPage<Item>): Promise<Item[]> {
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(MCP_LIMITS.listMs)]);
-  const options = { signal: limit, timeout: MCP_LIMITS.listMs };
-  const all: Item[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < MCP_LIMITS.maxPages; page++) {
-    const { items, nextCursor } = await next(cursor === undefined ? {} : { cursor }, options);
-    all.push(...items.slice(0, MCP_LIMITS.maxTools - all.length));
-    cursor = nextCursor;
-    if (cursor === undefined || all.length >= MCP_LIMITS.maxTools) break;
-  }
-  return all;
-}
-
-function outcomeOf(error: unknown): CallOutcome {
-  if (error instanceof McpError && error.code === ErrorCode.RequestTimeout) return 'timeout';
-  if (error instanceof McpError && error.code !== ErrorCode.ConnectionClosed) return 'answered';
-  if (isUnauthorized(error)) return 'refused';
-  if (error instanceof StreamableHTTPError) return isClientError(error.code) ? 'refused' : 'lost';
-  return isNotConnected(error) ? 'refused' : 'lost';
-}
-
-/** Says where a login is needed. */
-function rethrow(error: unknown): never {
-  throw isUnauthorized(error) ? new LoginNeeded('it demands a login', { cause: error }) : error;
-}
-
-function isUnauthorized(error: unknown): boolean {
-  if (error instanceof UnauthorizedError || error instanceof LoginNeeded) return true;
-  return error instanceof StreamableHTTPError && error.code === 401;
-}
-
-function isClientError(status = 0): boolean {
-  return status >= 400 && status < 500;
-}
-
-/** `fetch` tells the reason as its error's cause. */
-function isNotConnected(error: unknown): boolean {
-  const { cause } = Object(error);
-  return ['ECONNREFUSED', 'ENOTFOUND'].includes(String(Object(cause).code));
-}

@@ -11,7 +11,8 @@ import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import { BoundedOutput } from '../terminal/output.ts';
-import type { CallOptions, Connection, Offering } from './connection.ts';
+import type { CallOptions, Connection } from './connection.ts';
+import type { Offering } from './lists.ts';
 import { describe, describeResource } from './tool-result.ts';
 
 /** A tool that the bridge makes of a server's data. Its definition never changes, so a rule for it stays valid. */

@@ -1,11 +1,6 @@
 /** The life of one MCP server: started, listed, called, and started again when it ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import type {
-  ElicitRequestFormParams,
-  ElicitResult,
-  Progress,
-  Tool,
-} from '@modelcontextprotocol/sdk/types.js';
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { newDeferred } from '../../machine/deferred.ts';
 import { canonicalJson } from '../../shared/approvals.ts';
 import type { Metadata } from '../../shared/documents.ts';
@@ -13,12 +8,12 @@ import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolExecutor } from '../tools/executor.ts';
-import { CallClock } from './call-clock.ts';
 import { CallFailure, type CallOutcome } from './call-failure.ts';
+import { CallsAtWork, type Work } from './calls-at-work.ts';
 import type { ServerSandbox } from './confined.ts';
-import type { CallOptions, Connection, Offering } from './connection.ts';
-import { toElicitResult, toForm } from './elicitation.ts';
+import type { Connection } from './connection.ts';
 import { MCP_LIMITS } from './limits.ts';
+import type { Offering } from './lists.ts';
 import { LoginNeeded } from './login-file.ts';
 import { readingTools } from './readable.ts';
 import type { ServerConfig } from './server-list.ts';
@@ -46,14 +41,6 @@ export interface ServerPlace {
   readonly onChange: () => void;
 }
 
-/** A call that the server has, and has not answered. */
-interface AtWork {
-  readonly context: ToolContext;
-  readonly clock: CallClock;
-}
-
-type Work = (connection: Connection, options: CallOptions) => Promise<ToolResult>;
-
 export class McpServer {
   readonly name: string;
   readonly #config: ServerConfig;
@@ -61,7 +48,7 @@ export class McpServer {
   readonly #ended = new AbortController();
   readonly #life: Promise<void>;
   #connection: Connection | undefined;
-  readonly #atWork = new Set<AtWork>();
+  readonly #calls = new CallsAtWork();
   #isListing = false;
   #state: ServerState = { state: 'starting' };
   /** The last lines that a stdio server wrote to stderr. */
@@ -134,37 +121,13 @@ export class McpServer {
     const connection = this.#connection;
     if (connection === undefined) throw this.#unavailable();
     const timeoutMs = this.#config.timeout ?? MCP_LIMITS.callMs;
-    const clock = new CallClock(timeoutMs, context.signal);
-    const atWork = { context, clock };
-    const { signal } = clock;
-    this.#atWork.add(atWork);
     try {
-      return await work(connection, { signal, onProgress: progressTo(context, clock) });
+      return await this.#calls.run(connection, context, { timeoutMs, work });
     } catch (error) {
       context.signal.throwIfAborted();
       if (error instanceof ToolFailure) throw error;
-      const outcome = clock.isOver ? 'timeout' : outcomeOf(error);
-      throw this.#failureOf(outcome, error, timeoutMs, connection);
-    } finally {
-      this.#atWork.delete(atWork);
-      clock.end();
+      throw this.#failureOf(error, timeoutMs, connection);
     }
-  }
-
-  /**
-   * A server does not say which call it asks for. It asks the person of the newest one, and nobody while calls of
-   * several conversations are at work: an answer must not go astray.
-   */
-  async #elicit(params: ElicitRequestFormParams, signal: AbortSignal): Promise<ElicitResult> {
-    const calls = [...this.#atWork];
-    const newest = calls.at(-1);
-    const conversations = new Set(calls.map(({ context }) => context.conversationId));
-    if (newest === undefined) throw new Error('Nobody can be asked: no call is at work.');
-    if (conversations.size > 1) throw new Error(AMBIGUOUS);
-    const form = toForm(params);
-    const { context, clock } = newest;
-    const answer = await clock.during(() => context.elicit(form, signal));
-    return toElicitResult(answer, form);
   }
 
   async #live(): Promise<void> {
@@ -197,7 +160,7 @@ export class McpServer {
         loginFile: this.#place.loginFile,
         signal,
         onStderr: (text) => this.#keep(text),
-        onElicit: (params, cancelled) => this.#elicit(params, cancelled),
+        onElicit: (params, cancelled) => this.#calls.elicit(params, cancelled),
         onToolsChanged: () => {
           const failed = (error: unknown) => closed.resolve(this.#reasonOf(error));
           if (connection) this.#listAgain(connection).catch(failed);
@@ -267,12 +230,8 @@ export class McpServer {
     );
   }
 
-  #failureOf(
-    outcome: CallOutcome,
-    error: unknown,
-    timeoutMs: number,
-    connection: Connection,
-  ): ToolFailure {
+  #failureOf(error: unknown, timeoutMs: number, connection: Connection): ToolFailure {
+    const outcome = error instanceof CallFailure ? error.outcome : 'lost';
     // A connection that cannot carry a call is made anew.
     if (outcome === 'refused' || outcome === 'lost') void connection.close();
     const [code, text] = this.#tellFailure(outcome, error, timeoutMs);
@@ -301,24 +260,4 @@ export class McpServer {
       }
     }
   }
-}
-
-const AMBIGUOUS =
-  'Nobody can be asked: calls of several conversations are at work, and one of them is meant.';
-
-function outcomeOf(error: unknown): CallOutcome {
-  return error instanceof CallFailure ? error.outcome : 'lost';
-}
-
-/** Passes progress on as lines of live output, some a second at most. */
-function progressTo({ onOutput }: ToolContext, clock: CallClock) {
-  let toldMs = Number.NEGATIVE_INFINITY;
-  return ({ progress, total, message = '' }: Progress) => {
-    clock.restart();
-    const nowMs = performance.now();
-    if (nowMs - toldMs < MCP_LIMITS.progressMs) return;
-    toldMs = nowMs;
-    const share = total === undefined ? `${progress}` : `${progress}/${total}`;
-    onOutput(`${inOneLine(`${share} ${message}`.trim().slice(0, MCP_LIMITS.maxProgressChars))}\n`);
-  };
 }

@@ -128,7 +128,7 @@ export class Companion {
     const timeoutMs = this.#options.limits.acknowledgeMs;
     const waiting = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
     try {
-      const result = await this.#connection.call(tool, args, { signal: waiting, timeoutMs });
+      const result = await this.#connection.call(tool, args, { signal: waiting });
       return { state: 'answered', result };
     } catch (error) {
       if (!waiting.aborted && isRefusal(error)) return { state: 'refused', why: error.message };

@@ -1,0 +1,83 @@
+/** The calls that an MCP server has and has not answered: their time, their progress, and what the server asks meanwhile. */
+import type {
+  ElicitRequestFormParams,
+  ElicitResult,
+  Progress,
+} from '@modelcontextprotocol/sdk/types.js';
+import { inOneLine } from '../../shared/plain-sight.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
+import type { ToolContext } from '../tools/executor.ts';
+import { CallClock } from './call-clock.ts';
+import { CallFailure } from './call-failure.ts';
+import type { CallOptions, Connection } from './connection.ts';
+import { toElicitResult, toForm } from './elicitation.ts';
+import { MCP_LIMITS } from './limits.ts';
+
+/** A request to the server. It ends with the signal of its options. */
+export type Work = (connection: Connection, options: CallOptions) => Promise<ToolResult>;
+
+interface AtWork {
+  readonly context: ToolContext;
+  readonly clock: CallClock;
+}
+
+/** Of one server. */
+export class CallsAtWork {
+  readonly #calls = new Set<AtWork>();
+
+  /**
+   * `timeoutMs` is the time without progress. Rejects as the work does, with a {@link CallFailure} after that time, and
+   * with any error where the context's signal has aborted.
+   */
+  async run(
+    connection: Connection,
+    context: ToolContext,
+    { timeoutMs, work }: { readonly timeoutMs: number; readonly work: Work },
+  ): Promise<ToolResult> {
+    const clock = new CallClock(timeoutMs, context.signal);
+    const call = { context, clock };
+    const { signal } = clock;
+    this.#calls.add(call);
+    try {
+      return await work(connection, { signal, onProgress: progressTo(context, clock) });
+    } catch (error) {
+      if (clock.isOver) throw new CallFailure('timeout', 'It made no progress.', { cause: error });
+      throw error;
+    } finally {
+      this.#calls.delete(call);
+      clock.end();
+    }
+  }
+
+  /**
+   * A server does not say which call it asks for. It asks the person of the newest one, and nobody while calls of
+   * several conversations are at work: an answer must not go astray.
+   */
+  async elicit(params: ElicitRequestFormParams, signal: AbortSignal): Promise<ElicitResult> {
+    const calls = [...this.#calls];
+    const newest = calls.at(-1);
+    const conversations = new Set(calls.map(({ context }) => context.conversationId));
+    if (newest === undefined) throw new Error('Nobody can be asked: no call is at work.');
+    if (conversations.size > 1) throw new Error(AMBIGUOUS);
+    const form = toForm(params);
+    const { context, clock } = newest;
+    const answer = await clock.during(() => context.elicit(form, signal));
+    return toElicitResult(answer, form);
+  }
+}
+
+const AMBIGUOUS =
+  'Nobody can be asked: calls of several conversations are at work, and one of them is meant.';
+
+/** Passes progress on as lines of live output, some a second at most. */
+function progressTo({ onOutput }: ToolContext, clock: CallClock) {
+  let toldMs = Number.NEGATIVE_INFINITY;
+  return ({ progress, total, message = '' }: Progress) => {
+    clock.restart();
+    const nowMs = performance.now();
+    if (nowMs - toldMs < MCP_LIMITS.progressMs) return;
+    toldMs = nowMs;
+    const share = total === undefined ? `${progress}` : `${progress}/${total}`;
+    onOutput(`${inOneLine(`${share} ${message}`.trim().slice(0, MCP_LIMITS.maxProgressChars))}\n`);
+  };
+}
