@@ -6,7 +6,7 @@ import { FIXTURE, type Offering, startServers } from './offering.ts';
 /** A server that answers nothing is given up soon here. */
 vi.mock('../../../bridge/mcp/limits.ts', async (importOriginal) => {
   const { MCP_LIMITS } = await importOriginal<typeof import('../../../bridge/mcp/limits.ts')>();
-  return { MCP_LIMITS: { ...MCP_LIMITS, connectMs: 5_000 } };
+  return { MCP_LIMITS: { ...MCP_LIMITS, connectMs: 3_000 } };
 });
 
 let log: MockInstance<typeof console.error>;
@@ -39,7 +39,7 @@ describe('a bad MCP server', () => {
     ['mute', /bad is down: .*timed out/],
   ])('that %s is given up with the reason', async (behaviour, reason) => {
     const offering = await beside(behaviour);
-    await vi.waitFor(() => expect(said()).toMatch(reason), 15_000);
+    await vi.waitFor(() => expect(said()).toMatch(reason), 30_000);
     await expectGood(offering);
   });
 
