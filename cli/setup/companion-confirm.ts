@@ -1,7 +1,7 @@
 /** `drawbridge ide confirm`: lets answers in the editor count, after the person at the terminal said so. */
 import { InvalidArgumentError } from 'commander';
 import type { Candidate } from '../../bridge/ide/discovery/candidate.ts';
-import { locateState } from '../../local/state/folder.ts';
+import { openState } from '../../local/state/state.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
@@ -19,7 +19,7 @@ export interface ConfirmOptions extends LocationOptions {
 export async function confirmEditor(options: ConfirmOptions): Promise<void> {
   const { confirmCompanion, isConfirmed } = await import('../../bridge/ide/link/confirmed.ts');
   const location = await findLocation(options, 'kept');
-  const stateDir = await locateState(location);
+  const { dir: stateDir } = await openState(location);
   const companion = await findCompanion(await resolveWorkspace(location.workspaceDir), options);
   const terminal = openTerminal(process, process.env);
   const what = describe(companion);

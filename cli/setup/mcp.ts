@@ -1,9 +1,9 @@
 /** `drawbridge mcp`: the MCP servers whose tools the agent may use. */
-import { spawn } from 'node:child_process';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ProposedServer } from '../../bridge/mcp/server-file.ts';
-import { type ServerConfig, ServerName } from '../../bridge/mcp/server-list.ts';
+import { type ServerConfig, type ServerList, ServerName } from '../../bridge/mcp/server-list.ts';
 import { locateState } from '../../local/state/folder.ts';
+import { openState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine, printableLine } from '../../shared/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';
@@ -58,7 +58,11 @@ export function registerMcp(program: Command): void {
     .command('login <name>')
     .description('Log in at a server that demands it, through the browser')
     .option('--no-browser', 'only print the address of the login page');
-  addLocationOptions(login).action(logInAt);
+  addLocationOptions(login).action(async (name: string, options: LoginOptions) => {
+    const { file, servers } = await openList(options);
+    const { logInAt } = await import('./mcp-login.ts');
+    await logInAt(name, find(servers, name), { file, opensBrowser: options.browser });
+  });
   const test = group.command('test [name]').description('Start each server, and list its tools');
   addLocationOptions(test).action(testServers);
 }
@@ -92,6 +96,8 @@ async function addServer(name: string, command: string[], options: AddOptions): 
   const config = ServerConfig.safeParse(await wantedServer(workspace, name, command, options));
   if (!config.success) throw new UsageError(`Server ${name}: ${config.error.issues[0]?.message}.`);
   const { disabled: _, ...stored } = config.data;
+  // The folder must be a whole one: the other commands refuse a folder with this file alone.
+  await openState(await findLocation(options, 'kept'));
   await changeServerFile(file, name, stored);
   const terminal = openTerminal(process, process.env);
   terminal.write(`Added ${lineOf(name, config.data)}\n`);
@@ -123,48 +129,18 @@ async function wantedServer(
 async function removeServer(name: string, options: LocationOptions): Promise<void> {
   const { changeServerFile } = await import('../../bridge/mcp/server-file.ts');
   const { file, servers } = await openList(options);
-  if (!servers.has(name)) throw new LocalError('refused', `No server ${inLine(name)} is listed.`);
+  find(servers, name);
   await changeServerFile(file, name, undefined);
   const { loginFileOf, removeLogin } = await import('../../bridge/mcp/login-file.ts');
   removeLogin(loginFileOf(file, name));
   openTerminal(process, process.env).write(`Removed ${name}.\n`);
 }
 
-async function logInAt(name: string, options: LoginOptions): Promise<void> {
-  const { file, servers } = await openList(options);
-  const config = servers.get(name);
-  if (!config) throw new LocalError('refused', `No server ${inLine(name)} is listed.`);
-  if (!('url' in config))
-    throw new LocalError('refused', `${name} is a program: it needs no login.`);
-  const { logIn } = await import('../../bridge/mcp/login.ts');
-  const { loginFileOf } = await import('../../bridge/mcp/login-file.ts');
-  const terminal = openTerminal(process, process.env);
-  const isDone = await logIn(config, {
-    file: loginFileOf(file, name),
-    onUrl: ({ href }) => {
-      terminal.write(`Log in here:\n${inOneLine(href)}\n`);
-      if (options.browser) openInBrowser(href);
-    },
-  });
-  const words = isDone ? `Logged in at ${name}. The bridge uses it within a minute.` : NO_LOGIN;
-  terminal.write(`${words}\n`);
-}
-
-const NO_LOGIN = 'This server demands no login.';
-
-/** Where there is no browser, the person opens the address that was printed. */
-function openInBrowser(url: string): void {
-  const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  const child = spawn(program, [url], { stdio: 'ignore', detached: true });
-  child.once('error', () => {}).unref();
-}
-
 async function testServers(name: string | undefined, options: LocationOptions): Promise<void> {
   const { servers, workspace, file } = await openList(options);
   const { tryServer } = await import('../../bridge/mcp/try-server.ts');
   const { loginFileOf } = await import('../../bridge/mcp/login-file.ts');
-  if (name !== undefined && !servers.has(name))
-    throw new LocalError('refused', `No server ${inLine(name)} is listed.`);
+  if (name !== undefined) find(servers, name);
   const terminal = openTerminal(process, process.env);
   for (const [listed, config] of servers) {
     if (name !== undefined && listed !== name) continue;
@@ -183,6 +159,12 @@ const UNTRIED = {
   summary: 'runs only in the sandbox of the bridge, whose terminal tells its state',
   lines: [],
 };
+
+function find(servers: ServerList['servers'], name: string): ServerConfig {
+  const config = servers.get(name);
+  if (config) return config;
+  throw new LocalError('refused', `No server ${inLine(name)} is listed.`);
+}
 
 async function openList(options: LocationOptions) {
   const { readServerFile, serverFileIn } = await import('../../bridge/mcp/server-file.ts');

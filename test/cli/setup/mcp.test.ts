@@ -41,6 +41,13 @@ test('mcp adds a program, shows what it offers, and removes it', async () => {
   expect(await run()).toMatchObject({ stderr: 'No MCP server is listed.\n' });
 });
 
+test('mcp adds a server before anything else has used the state folder', async () => {
+  const { run, workspaceDir, file } = newOwner();
+  await run(['add', 'demo', '--', process.execPath, SERVER]);
+  const location = ['--workspace', workspaceDir, '--state', dirname(file)];
+  expect(await runDrawbridge(['token', ...location])).toMatchObject({ code: 0, stderr: '' });
+});
+
 test('mcp adds a program for the sandbox, and starts it nowhere else', async () => {
   const { run, file } = newOwner();
   await run(['add', 'held', '--sandbox', '--', process.execPath, SERVER]);
