@@ -153,7 +153,7 @@ const GuestText = z.string().min(1).max(REQUEST_LIMITS.maxPathChars);
  * conversation and sends the call back like any other; or answers with `ack` where it cannot begin one. The same frame
  * again changes nothing. Sent only to a tunnel with {@link GUESTS_FEATURE}.
  */
-const GuestCall = z.object({
+export const GuestCall = z.object({
   type: z.literal('guest_call'),
   callId: CallId,
   /** Made by the bridge, one for each session of a guest. */

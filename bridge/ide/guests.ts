@@ -12,7 +12,7 @@ import { guestEdit } from '../../shared/tools/guest-edit.ts';
 import {
   type BridgeFrame,
   GUESTS_FEATURE,
-  type GuestCall,
+  GuestCall,
   type ToolResult,
 } from '../../shared/tunnel.ts';
 import { compute } from '../compute/compute.ts';
@@ -20,6 +20,7 @@ import { ToolFailure } from '../failure.ts';
 import { logLine } from '../log.ts';
 import { toProposed } from '../tools/edit-proposal.ts';
 import {
+  type ArgumentsOf,
   type BridgeTool,
   bindTool,
   type Proposed,
@@ -30,6 +31,8 @@ import type { GuestCalls } from '../tunnel/session.ts';
 import { readImageIfAny } from '../workspace/files.ts';
 import type { DiffOutcome } from './companion/diffs.ts';
 import type { ProposedDiff } from './companion/session.ts';
+
+type GuestEdit = ArgumentsOf<typeof guestEdit>;
 
 /** A change without a decision. */
 interface OpenDiff {
@@ -58,7 +61,7 @@ export class Guests implements GuestCalls {
 
   /** The tool of the calls that begin here. */
   readonly tool: BridgeTool = {
-    ...bindTool(guestEdit, { propose: (args, context) => this.#propose(args.proposal, context) }),
+    ...bindTool(guestEdit, { propose: (args, context) => this.#propose(args, context) }),
     definition: {
       ...guestEdit,
       asks: 'Another program on this machine wants to change this file.',
@@ -84,6 +87,7 @@ export class Guests implements GuestCalls {
       };
       if (signal.aborted) return close();
       signal.addEventListener('abort', close, { once: true });
+      if (!isAskable(filePath, frame)) return tellUnasked(frame);
       this.#open.set(callId, { frame, newContent, decide });
       this.#send?.(frame);
     });
@@ -100,10 +104,7 @@ export class Guests implements GuestCalls {
 
   refused(callId: string): void {
     const open = this.#open.get(callId);
-    if (open)
-      logLine(
-        `Drawbridge cannot ask about ${nameInLine(open.frame.path)} of ${open.frame.program}.`,
-      );
+    if (open) tellUnasked(open.frame);
   }
 
   ended(callId: string, result: ToolResult): void {
@@ -115,20 +116,23 @@ export class Guests implements GuestCalls {
     const { root } = this.#place;
     const conversationId = this.#conversations.get(id) ?? newConversationId(randomUUID());
     this.#conversations.set(id, conversationId);
-    const inside = isAbsolute(filePath) ? relative(root, filePath) : filePath;
+    const inside = relative(root, filePath);
     return {
       type: 'guest_call',
       callId: newCallId(randomUUID()),
       conversationId,
       program: cut(program),
       title: cut(`${program} in ${root}`),
-      path: inside.startsWith('..') ? filePath : inside,
+      path: inside.startsWith('..') ? filePath : inside || '.',
     };
   }
 
-  async #propose(callId: string, context: ToolContext): Promise<Proposed> {
-    const open = this.#open.get(callId);
-    if (!open) throw new ToolFailure('GUEST_GONE', GONE);
+  async #propose({ proposal, path }: GuestEdit, context: ToolContext): Promise<Proposed> {
+    const open = this.#open.get(proposal);
+    // A person decides about the file that the guest writes: an edge may not put another one in its place.
+    const isSame =
+      open?.frame.path === path && open.frame.conversationId === context.conversationId;
+    if (!isSame) throw new ToolFailure('GUEST_GONE', GONE);
     const place = toWrite(context.places[0]);
     const before = await readImageIfAny(place, context.signal);
     const content = open.newContent;
@@ -144,6 +148,15 @@ export class Guests implements GuestCalls {
       open.decide({ decision: 'accepted', content: textFor(content, bytes ?? before?.bytes) });
     return toProposed({ tool: guestEdit.name, place, before, context, carryOut }, edited);
   }
+}
+
+/** A relative path may mean another file to the guest. The edge ends a bridge that sends a frame of another form. */
+function isAskable(filePath: string, frame: GuestCall): boolean {
+  return isAbsolute(filePath) && GuestCall.safeParse(frame).success;
+}
+
+function tellUnasked({ path, program }: GuestCall): void {
+  logLine(`Drawbridge cannot ask about ${nameInLine(cut(path))} of ${program}.`);
 }
 
 function cut(text: string): string {

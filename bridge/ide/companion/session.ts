@@ -155,7 +155,11 @@ function programOf(family: Family, client: Protocol['client']): string {
   const { name, version } = client ?? { name: TRANSPORT_NAME, version: '' };
   const own = name === TRANSPORT_NAME ? KNOWN_PROGRAMS[family] : name;
   const isTold = name !== TRANSPORT_NAME || family === 'gemini';
-  return printableLine(isTold ? `${own} ${version}` : own, COMPANION_LIMITS.maxProgramChars);
+  const program = printableLine(
+    isTold ? `${own} ${version}` : own,
+    COMPANION_LIMITS.maxProgramChars,
+  );
+  return program === '' ? KNOWN_PROGRAMS[family] : program;
 }
 
 const TRANSPORT_NAME = 'streamable-http-client';

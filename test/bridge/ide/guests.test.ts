@@ -5,7 +5,12 @@ import type { DiffOutcome } from '../../../bridge/ide/companion/diffs.ts';
 import { ALLOW_ONCE } from '../../../shared/approvals.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
-import { GUESTS_FEATURE, type GuestCall, type ToolCall } from '../../../shared/tunnel.ts';
+import {
+  BridgeFrame,
+  GUESTS_FEATURE,
+  type GuestCall,
+  type ToolCall,
+} from '../../../shared/tunnel.ts';
 import { newDevice } from '../admission/device.ts';
 import { Bench, nextQuestion, nextResult } from '../tunnel/session-bench.ts';
 
@@ -81,6 +86,44 @@ it('changes of one session belong to one conversation', async () => {
   expect(second).toBe(first);
   expect(third).not.toBe(first);
   expect(told[0]).toMatchObject({ path: '/elsewhere/a' });
+});
+
+it.each([
+  { odd: 'a long path', of: () => ({ filePath: `/${'a'.repeat(2000)}` }), told: 0 },
+  { odd: 'a relative path', of: () => ({ filePath: 'a.ts' }), told: 0 },
+  { odd: 'the workspace itself', of: (root: string) => ({ filePath: root }), told: 1 },
+  { odd: 'no name', of: () => ({ guest: { ...guest, program: '' } }), told: 0 },
+])('no frame is told that would end the bridge: $odd', async ({ of, told }) => {
+  const bench = await Bench.start({}, {});
+  bench.connect({ features: [GUESTS_FEATURE] });
+  const diff = { guest, filePath: '/a.ts', newContent: '', ...of(bench.place.root) };
+  const closing = new AbortController();
+  const outcome = bench.guests.ask(diff, closing.signal);
+  expect(bench.sent.map((frame) => BridgeFrame.parse(frame).type)).toEqual(
+    Array(told).fill('guest_call'),
+  );
+  closing.abort();
+  expect(await outcome).toEqual({ decision: 'accepted', content: '' });
+});
+
+it('an edge cannot have a change shown as that of another file, or in another conversation', async () => {
+  const options = { decide: (): Decision => 'ask', devices: [device.key] };
+  const bench = await Bench.start(options, { 'shown.ts': '' });
+  bench.connect({ features: [GUESTS_FEATURE] });
+  const diff = { guest, filePath: '/elsewhere/.bashrc', newContent: 'x' };
+  void bench.guests.ask(diff, new AbortController().signal);
+  const { callId, conversationId } = bench.sent.at(-1) as GuestCall;
+  const shown = { proposal: callId, path: 'shown.ts' };
+  const others = [
+    { callId, conversationId, arguments: shown },
+    { callId: newCallId(crypto.randomUUID()), conversationId, arguments: shown },
+  ];
+  for (const other of others) {
+    const call: ToolCall = { ...other, tool: guestEdit.name, mode: 'agent' };
+    bench.send(call);
+    expect(await nextResult(bench, call)).toMatchObject({ code: 'GUEST_GONE' });
+  }
+  expect(bench.sent.filter(({ type }) => type === 'approval_request')).toEqual([]);
 });
 
 /** A change of src/a.ts by a guest, up to its call. */

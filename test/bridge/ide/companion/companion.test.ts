@@ -14,7 +14,10 @@ it('a CLI lists the two tools, and is known by the key that it has read', async 
   expect(client.getServerVersion()).toMatchObject({ title: 'Vim' });
   await connect(companion, { family: 'qwen', client: { ...about, version: '1.0.0' } });
   await connect(companion, { client: { name: 'mine\n\u001b[31m', version: '2' } });
-  expect(guests).toEqual(['Gemini CLI 0.61.0 came', 'Qwen Code came', 'mine 2 came']);
+  await connect(companion, { client: { name: '\u001b[31m', version: '' } });
+  expect(guests).toEqual(
+    ['Gemini CLI 0.61.0', 'Qwen Code', 'mine 2', 'Gemini CLI'].map((name) => `${name} came`),
+  );
 });
 
 it.each(['the person changed this', ''])(
