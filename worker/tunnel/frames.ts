@@ -3,6 +3,7 @@ import type { Proposal } from '../../shared/approvals.ts';
 import { JsonDepthError, parseJson, tooDeep } from '../../shared/json.ts';
 import { JSON_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
+  type ApprovalAnswer,
   BridgeFrame,
   Greeting,
   type ToolCall,
@@ -53,17 +54,20 @@ const TOO_DEEP: ToolResult = {
 };
 
 /**
- * The number of calls that fit into one welcome. A larger frame would break the connection each time. Half a frame
- * stays free for the other fields.
+ * The number of calls, or of answers to calls, that fit into `share` of a welcome. A larger frame would break the
+ * connection each time.
  */
-export function countFitting(calls: readonly ToolCall[]): number {
+export function countFitting(
+  parts: readonly ToolCall[] | readonly ApprovalAnswer[],
+  share: number,
+): number {
   const encoder = new TextEncoder();
-  let left = TUNNEL_LIMITS.maxFrameBytes / 2;
-  const first = calls.findIndex((call) => {
-    left -= encoder.encode(JSON.stringify(call)).byteLength;
+  let left = TUNNEL_LIMITS.maxFrameBytes * share;
+  const first = parts.findIndex((part) => {
+    left -= encoder.encode(JSON.stringify(part)).byteLength;
     return left < 0;
   });
-  return first < 0 ? calls.length : first;
+  return first < 0 ? parts.length : first;
 }
 
 /** Whether the proposal is small enough to be stored. */

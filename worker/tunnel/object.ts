@@ -258,16 +258,19 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     this.#socket.welcome(socket);
     const open = this.#store.readCalls();
     const calls = open.filter(({ cancelled }) => !cancelled).map(({ call }) => call);
-    const fitting = countFitting(calls);
+    const answers = this.#store.readAnswers();
+    // A quarter stays free for the other fields.
+    const [fitting, answered] = [countFitting(calls, 1 / 2), countFitting(answers, 1 / 4)];
     sendFrame(socket, {
       type: 'welcome',
       protocol: TUNNEL_PROTOCOL,
       features: [OFFERS_FEATURE, GUESTS_FEATURE, MCP_SERVERS_FEATURE],
       calls: calls.slice(0, fitting),
       cancels: open.filter(({ cancelled }) => cancelled).map(({ call }) => call.callId),
-      answers: this.#store.readAnswers(),
+      answers: answers.slice(0, answered),
     });
     for (const call of calls.slice(fitting)) sendFrame(socket, { type: 'call', call });
+    for (const answer of answers.slice(answered)) sendFrame(socket, { type: 'approval', answer });
     for (const { callId } of calls) this.#store.markDelivered(callId);
     this.#ackUnknown(socket, journal);
   }

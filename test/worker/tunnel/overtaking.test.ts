@@ -1,6 +1,6 @@
 /** Frames and calls that overtake each other on their way between a conversation, its tunnel and its bridge. */
 import { afterEach, expect, it, vi } from 'vitest';
-import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
+import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { Deadlines } from '../../../worker/conversation/deadlines.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { askStreamed, cancel } from '../conversation/conversing.ts';
@@ -57,6 +57,25 @@ it('calls that do not fit a welcome come behind it', async () => {
     expect((await bridge.nextCall()).arguments).toEqual({ command });
   }
   expect(welcomed.join('').length).toBeLessThan(TUNNEL_LIMITS.maxFrameBytes);
+});
+
+it('answers that do not fit a welcome come behind it', async () => {
+  const { bridgeId, ...gone } = await left();
+  const calls = Array.from({ length: 12 }, (_, index) => newToolCall(String(index)));
+  const content = '\u0001'.repeat(REQUEST_LIMITS.maxAmendedChars);
+  await tunnelOf(bridgeId).dispatch('ada', calls);
+  for (const { callId } of calls) {
+    const answer = { callId, nonce: 'n', decision: 'once', content } as const;
+    expect(await tunnelOf(bridgeId).answer('ada', answer)).toMatchObject({ ok: true });
+  }
+  const bridge = await openBridge({ bridgeId, ...gone });
+  bridge.hello();
+  const welcome = await bridge.next('welcome');
+  expect(JSON.stringify(welcome).length).toBeLessThan(TUNNEL_LIMITS.maxFrameBytes);
+  const answered = welcome.answers.map(({ callId }) => callId);
+  while (answered.length < calls.length)
+    answered.push((await bridge.next('approval')).answer.callId);
+  expect(answered.toSorted()).toEqual(calls.map(({ callId }) => callId).toSorted());
 });
 
 /** Commands that were handed over while their bridge was away, and what its next welcome brings of them. */
