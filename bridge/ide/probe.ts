@@ -135,6 +135,8 @@ async function send(
   const to = { host, port, path: '/mcp', method, headers, agent: new Agent(), signal: ending };
   const { promise, resolve, reject } = newDeferred<IncomingMessage>();
   const sent = request(to).once('response', resolve).on('error', reject);
+  // An answer in another protocol is neither a response nor an error.
+  sent.once('upgrade', () => reject(new Refused(101)));
   sent.end(body && JSON.stringify(body));
   try {
     const message = await promise;
@@ -184,6 +186,7 @@ function describeFailure(error: unknown): string {
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {
+  101: 'what answers is no companion',
   401: 'it refuses the token (401)',
   403: 'it refuses the address (403)',
   404: 'what answers is no companion (404)',

@@ -141,6 +141,18 @@ test('survives what does not speak HTTP', async () => {
   });
 });
 
+test('survives a server that wants to speak another protocol', async () => {
+  const answer = 'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n';
+  const server = createServer((socket) => socket.once('data', () => socket.write(answer)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => void server.close());
+  const { port } = server.address() as { port: number };
+  expect(await probe(at(port), OPTIONS)).toEqual({
+    state: 'failed',
+    summary: 'what answers is no companion',
+  });
+});
+
 test('ends with its signal', async () => {
   const controller = new AbortController();
   const port = await serve(() => controller.abort(new Error('enough')));
