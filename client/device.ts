@@ -4,6 +4,7 @@ import {
   type ApprovalQuestion,
   approvalText,
   DEVICE_ALGORITHM,
+  type Proposal,
 } from '../shared/approvals.ts';
 import type { ApprovalRequest } from '../shared/requests.ts';
 
@@ -35,6 +36,21 @@ export async function signApproval(
   const text = new TextEncoder().encode(approvalText(question, { ...ALLOW_ONCE, content }));
   const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, key, text);
   return { deviceId: device.deviceId, value: encodeBase64Url(new Uint8Array(signature)) };
+}
+
+/**
+ * Whether `newText` is the file that the proposal would leave, with or without a byte order mark. It comes unsigned: an
+ * edge can send another file, for a person to change and sign unread. So check it before you show it to be changed.
+ */
+export async function isNewText(proposal: Proposal, newText: string): Promise<boolean> {
+  if (proposal.kind !== 'edit') return false;
+  const forms = [newText, `\uFEFF${newText}`].map(sha256);
+  return (await Promise.all(forms)).some((hash) => hash === proposal.afterHash);
+}
+
+async function sha256(text: string): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(hash), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function encodeBase64Url(bytes: Uint8Array): string {

@@ -1,5 +1,5 @@
 /** Asks the person for the approvals that the bridge needs, and signs a yes with this machine's key. */
-import { type Device, signApproval } from '../../client/device.ts';
+import { type Device, isNewText, signApproval } from '../../client/device.ts';
 import { askForm } from '../../machine/ask-form.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
@@ -37,7 +37,7 @@ async function askUntilClear(
   { proposal, newText }: Question,
   signal: AbortSignal,
 ): Promise<Answer | undefined> {
-  const file = newText !== undefined && proposal.kind === 'edit' ? proposal : undefined;
+  const file = await changeable(proposal, newText);
   const yes = `y ${consequenceOf(proposal)}, this once`;
   const change = file ? '; e lets you change it first' : '';
   while (true) {
@@ -54,11 +54,19 @@ async function askUntilClear(
       return content === undefined ? undefined : { ...answer, content };
     }
     if (answer) return answer;
-    if (!file || newText === undefined || text.trim().toLowerCase() !== 'e') continue;
-    const proposed = { path: file.path, text: newText };
-    const content = await askForChangedFile(terminal, proposed, signal);
+    if (!file || text.trim().toLowerCase() !== 'e') continue;
+    const content = await askForChangedFile(terminal, file, signal);
     if (content !== undefined) return { decision: 'once', content };
   }
+}
+
+/** The proposed file; undefined where it is not known, or where the server has sent another one. */
+async function changeable(
+  proposal: Question['proposal'],
+  newText: string | undefined,
+): Promise<{ readonly path: string; readonly text: string } | undefined> {
+  if (proposal.kind !== 'edit' || newText === undefined) return undefined;
+  return (await isNewText(proposal, newText)) ? { path: proposal.path, text: newText } : undefined;
 }
 
 async function send(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { existsSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseAnswer } from '../../../cli/chat/approvals.ts';
@@ -57,7 +58,7 @@ const ELICITATION = {
 const EDIT: Proposal = {
   ...{ kind: 'edit', tool: 'str_replace', path: 'src/a.ts', operation: 'edit' },
   diff: [{ oldString: 'old', newString: 'new', startLine: 1, endLine: 1 }],
-  ...{ beforeHash: 'b', afterHash: 'a' },
+  ...{ beforeHash: 'b', afterHash: createHash('sha256').update('new\n').digest('hex') },
 };
 const RESOLVED: Extract<TapeEvent, { type: 'approval_resolved' }> = {
   type: 'approval_resolved',
@@ -205,6 +206,17 @@ describe('an approval', () => {
       '  The server travel asks you, and gets what you answer:\n',
     );
     expect(terminal.screen()).toContain('  1. Window\n  2. Aisle\n');
+  });
+
+  it('of an edit is not changed from another file than the proposed one', async () => {
+    const edit: typeof ASKED = { ...ASKED, proposal: EDIT, newText: 'new, and a line more\n' };
+    const tape = SAMPLE_TAPE.toSpliced(8, 0, edit, RESOLVED);
+    await using api = await startScriptedApi(tape);
+    await answeredBy(api, APPROVE, tape);
+    const terminal = scriptTerminal({ answers: ['e', 'n'] });
+    expect(await runChat(newChat(api, terminal, await newDevice()), ['Hi'])).toBe(0);
+    expect(terminal.questions[0]).not.toContain('change it first');
+    expect(terminal.screen()).not.toContain('save this file');
   });
 
   it('is withdrawn when somebody else answers it', async () => {
