@@ -46,6 +46,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   readonly #socket: BridgeSocket;
   /** Calls that were settled or cancelled. A dispatch that arrives later must not run them. */
   readonly #over = new Set<string>();
+  /** Calls that guests began and that have not come back yet, with the time of their frame: a flood counts at once. */
+  readonly #begun = new Map<string, number>();
   /** Waiting looks at the workspace, by `lookId`. Each is resolved with the number of rows that its answer wrote. */
   readonly #looks = new Map<string, (rows: number) => void>();
 
@@ -95,6 +97,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const socket = this.#socket.current(now);
     let rows = 0;
     for (const [index, call] of calls.entries()) {
+      this.#begun.delete(call.callId);
       if (this.#over.has(call.callId)) continue;
       // A millisecond apart, so that a welcome sends the calls in their order.
       if (this.#store.insertCall(call, now + index, socket !== null)) rows += socket ? 2 : 3;
@@ -307,21 +310,31 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   async #beginGuestCall(socket: WebSocket, call: GuestCall): Promise<void> {
     const { account, bridgeId } = attachmentOf(socket);
     const { callId, conversationId } = call;
+    if (this.#begun.has(callId) || this.#store.readCall(callId)) return;
     if (this.#over.has(callId) || this.#hasManyGuestCalls)
       return sendFrame(socket, { type: 'ack', callId });
     const caller = { account, conversationId };
+    this.#begun.set(callId, Date.now());
     try {
       const outcome = await conversationOf(this.env, caller).takeGuestCall(caller, bridgeId, call);
-      if (!outcome.ok) sendFrame(socket, { type: 'ack', callId });
+      if (outcome.ok) return;
+      this.#begun.delete(callId);
+      sendFrame(socket, { type: 'ack', callId });
     } catch {
+      this.#begun.delete(callId);
       // The conversation's object was reset under the call. The bridge sends its guests' calls again.
       socket.close(TRY_AGAIN_LATER, 'try again');
     }
   }
 
   get #hasManyGuestCalls(): boolean {
+    const now = Date.now();
+    for (const [callId, atMs] of this.#begun) {
+      // Its run was cancelled before its turn, or waits for another one of its conversation, which counts itself.
+      if (Math.abs(now - atMs) >= RUN_LIMITS.bridgeGraceMs) this.#begun.delete(callId);
+    }
     const calls = this.#store.readCalls().filter(({ call: { tool } }) => tool === guestEdit.name);
-    return calls.length >= TUNNEL_LIMITS.maxGuestCalls;
+    return this.#begun.size + calls.length >= TUNNEL_LIMITS.maxGuestCalls;
   }
 
   /** Stores a set of tools. Runs that start from now on use it. */

@@ -2,6 +2,7 @@ import { afterEach, expect, it, vi } from 'vitest';
 import type { Proposal } from '../../../shared/approvals.ts';
 import type { ConversationView } from '../../../shared/documents.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
+import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
 import { ask, call } from '../api.ts';
 import { askStreamed, readResponse } from '../conversation/conversing.ts';
@@ -81,6 +82,21 @@ it('a guest’s call is kept out of every other conversation', async () => {
   const again = { ...frame, callId: newCallId(crypto.randomUUID()) };
   await isRefused(other, again);
   await isRefused(await connectBridge({ tools }), again);
+});
+
+it('a flood of calls begins as many as may be open, and more once these have ended', async () => {
+  const bridge = await connectBridge({ tools });
+  const frames = Array.from({ length: 40 }, guestCall);
+  for (const frame of frames) bridge.send(frame);
+  const ofType = (type: string) => bridge.frames.filter((frame) => frame.type === type).length;
+  await expect.poll(() => ofType('call') + ofType('ack')).toBe(frames.length);
+  expect(ofType('call')).toBe(TUNNEL_LIMITS.maxGuestCalls);
+  const { callId } = await bridge.nextCall();
+  bridge.frames.length = 0;
+  bridge.succeed(callId, 'Edited.');
+  await bridge.next('ack');
+  bridge.send(guestCall());
+  await bridge.nextCall();
 });
 
 it('a message for a guest’s run waits for its end, and is told to a model', async () => {
