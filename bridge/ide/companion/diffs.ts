@@ -35,9 +35,11 @@ export class OpenDiffs implements DiffTools {
   /** A second diff of a path replaces the first: the guest waits for one answer of that path. */
   open(filePath: string, newContent: string): void {
     this.#take(filePath)?.closing.abort();
-    if (this.#open.size >= COMPANION_LIMITS.maxDiffs) {
-      throw new Error(`${COMPANION_LIMITS.maxDiffs} diffs are open already: close one first.`);
-    }
+    const { maxDiffs, maxDiffChars } = COMPANION_LIMITS;
+    if (this.#open.size >= maxDiffs)
+      throw new Error(`${maxDiffs} diffs are open already: close one first.`);
+    if (this.#chars + newContent.length > maxDiffChars)
+      throw new Error(`Open diffs may have ${maxDiffChars} characters together: close one first.`);
     const closing = new AbortController();
     const outcome = this.#ask({ filePath, newContent }, closing.signal);
     const diff = { newContent, closing, outcome };
@@ -65,6 +67,10 @@ export class OpenDiffs implements DiffTools {
   /** Closes all. The guest is told nothing. */
   end(): void {
     for (const filePath of [...this.#open.keys()]) this.#take(filePath)?.closing.abort();
+  }
+
+  get #chars(): number {
+    return [...this.#open.values()].reduce((sum, { newContent }) => sum + newContent.length, 0);
   }
 
   #take(filePath: string): OpenDiff | undefined {

@@ -47,8 +47,9 @@ export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoo
   server.maxConnections = maxConnections;
   const port = await listen(server);
   const hosts = new Set(HOSTS.map((name) => `${name}:${port}`));
+  const reading = { bytes: 0 };
   server.on('request', (request, response) => {
-    void answer(request, response, { ...options, hosts });
+    void answer(request, response, { ...options, hosts, reading });
   });
   // A connection that cannot be accepted, for example without free file handles, must not end the process.
   server.on('error', () => {});
@@ -65,7 +66,11 @@ export async function openFrontDoor(options: FrontDoorOptions): Promise<FrontDoo
 /** By these names a program on this machine, or in a container on it, reaches the server. A web page uses its own. */
 const HOSTS = ['127.0.0.1', 'localhost', 'host.docker.internal'];
 
-type Door = FrontDoorOptions & { readonly hosts: ReadonlySet<string> };
+interface Door extends FrontDoorOptions {
+  readonly hosts: ReadonlySet<string>;
+  /** What all requests hold whose bodies have not ended. */
+  readonly reading: { bytes: number };
+}
 
 async function answer(
   incoming: IncomingMessage,
@@ -76,7 +81,7 @@ async function answer(
   outgoing.once('close', () => leaving.abort()).on('error', () => {});
   try {
     const family = admit(incoming, door);
-    const body = incoming.method === 'POST' ? await readBody(incoming) : undefined;
+    const body = incoming.method === 'POST' ? await readBody(incoming, door) : undefined;
     const visit = { family, body, gone: leaving.signal, ...protocolOf(incoming) };
     await pass(await door.onVisit(visit), outgoing);
   } catch (error) {
@@ -115,19 +120,31 @@ function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-async function readBody(incoming: IncomingMessage): Promise<unknown> {
-  const { maxBodyBytes } = COMPANION_LIMITS;
+async function readBody(incoming: IncomingMessage, { reading }: Door): Promise<unknown> {
+  const { maxBodyBytes, maxReadingBytes } = COMPANION_LIMITS;
   const tooLarge = new Refusal(413, `A request has at most ${maxBodyBytes} bytes.`);
   if (Number(incoming.headers['content-length'] ?? 0) > maxBodyBytes) throw tooLarge;
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of incoming) {
-    bytes += chunk.length;
-    if (bytes > maxBodyBytes) throw tooLarge;
-    chunks.push(chunk);
-  }
   try {
-    return parseJson(Buffer.concat(chunks).toString('utf8'));
+    for await (const chunk of incoming) {
+      bytes += chunk.length;
+      reading.bytes += chunk.length;
+      if (bytes > maxBodyBytes) throw tooLarge;
+      if (reading.bytes > maxReadingBytes) throw BUSY;
+      chunks.push(chunk);
+    }
+  } finally {
+    reading.bytes -= bytes;
+  }
+  return parseBody(Buffer.concat(chunks));
+}
+
+const BUSY = new Refusal(503, 'Too much is being sent at once: send one request after the other.');
+
+function parseBody(body: Buffer): unknown {
+  try {
+    return parseJson(body.toString('utf8'));
   } catch {
     throw new Refusal(400, 'The body is no JSON.');
   }

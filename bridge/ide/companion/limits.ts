@@ -7,6 +7,8 @@ const SECOND = 1000;
 export const COMPANION_LIMITS = {
   /** Bytes of one request: a proposed file of some 10 MB, twice as long once it is JSON. */
   maxBodyBytes: 32 * MIB,
+  /** Bytes of all requests that are read at the same time: two of the largest, as CLIs send one after the other. */
+  maxReadingBytes: 64 * MIB,
   /** Bytes that wait for a client that does not read: the longest accepted file, and what comes after it. */
   maxUnreadBytes: 64 * MIB,
   /** For a whole request to arrive. */
@@ -17,6 +19,8 @@ export const COMPANION_LIMITS = {
   maxSessions: 16,
   /** Open diffs of one session: the known CLIs open one at a time. */
   maxDiffs: 16,
+  /** UTF-16 units of their content together: one file of more than 10 MB. The bridge keeps each in several forms. */
+  maxDiffChars: 16 * MIB,
   /**
    * A session without an event stream, after its last request. The known CLIs open a cut stream again within 3 s. A
    * session that is dropped takes its questions to a person with it.

@@ -112,6 +112,20 @@ it('a diff that cannot be shown is an error of the call', async () => {
   expect(shown).toHaveLength(COMPANION_LIMITS.maxDiffs);
 });
 
+it('the content of open diffs is bounded, and a closed diff makes room', async () => {
+  const { companion, shown } = await startCompanion();
+  const { call } = await connect(companion);
+  const newContent = 'x'.repeat(COMPANION_LIMITS.maxDiffChars / 2);
+  for (const filePath of ['/1', '/2']) {
+    expect(await call('openDiff', { filePath, newContent })).toEqual({ content: [] });
+  }
+  const refused = await call('openDiff', { filePath: FILE, newContent: 'y' });
+  expect(refused).toMatchObject({ isError: true });
+  await call('closeDiff', { filePath: '/1' });
+  expect(await call('openDiff', { filePath: FILE, newContent: 'y' })).toEqual({ content: [] });
+  expect(shown.map(({ filePath }) => filePath)).toEqual(['/1', '/2', FILE]);
+});
+
 it('a CLI that vanishes takes its diffs with it, and no other', async () => {
   const { companion, shown, guests } = await startCompanion({ streamlessMs: 100 });
   const [one, two] = [await connect(companion), await connect(companion)];

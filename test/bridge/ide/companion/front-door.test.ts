@@ -1,5 +1,6 @@
+import { request } from 'node:http';
 import { networkInterfaces } from 'node:os';
-import { expect, it, vi } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import { COMPANION_LIMITS } from '../../../../bridge/ide/companion/limits.ts';
 import { openRequest, openSession, rawRequest, startCompanion, tokenOf } from './companions.ts';
 
@@ -93,6 +94,13 @@ it('a body that says it is too long is not read, one that is too long is not kep
   expect(await rawRequest(port, { headers })).toMatchObject({ status: 400 });
 });
 
+it('bodies that are read at the same time are bounded together', async () => {
+  const { port, headers } = await openDoor();
+  const half = Buffer.alloc(COMPANION_LIMITS.maxReadingBytes / 4, ' ');
+  const sending = Array.from({ length: 5 }, () => sendHalf(port, headers, half));
+  expect(await Promise.any(sending)).toBe(503);
+});
+
 it.each(['', '{', 'null', '[]', '"words"', '['.repeat(1000) + ']'.repeat(1000)])(
   'a body that is no message is refused: %.20s',
   async (body) => {
@@ -146,3 +154,15 @@ it('listens on 127.0.0.1 only', async ({ skip }) => {
     code: 'ECONNREFUSED',
   });
 });
+
+/** Sends a part of a body, and resolves with the status that comes before the rest. */
+function sendHalf(port: number, headers: Record<string, string>, part: Buffer): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const length = { 'content-length': 2 * part.length };
+    const options = { host: '127.0.0.1', port, path: '/mcp', method: 'POST' };
+    const sent = request({ ...options, headers: { ...headers, ...length } });
+    sent.on('response', ({ statusCode = 0 }) => resolve(statusCode)).on('error', reject);
+    sent.write(part);
+    onTestFinished(() => void sent.destroy());
+  });
+}
