@@ -260,6 +260,10 @@ export const ApprovalRequest = ApprovalAnswer.omit({ callId: true })
   .refine(({ decision, content }) => content === undefined || decision === 'once', {
     path: ['content'],
     error: 'content goes with the decision "once" only',
+  })
+  .refine(({ content }) => content?.isWellFormed() !== false, {
+    path: ['content'],
+    error: 'content holds half of a surrogate pair, which no file can hold',
   });
 export type ApprovalRequest = z.infer<typeof ApprovalRequest>;
 

@@ -20,7 +20,8 @@ export interface Amendment {
 
 /**
  * Nothing but size and encoding is checked: a person may write what a model may not. The result tells the model where
- * the file differs from its edit. Throws a {@link ToolFailure} (`FILE_TOO_LARGE`, `BINARY_FILE`).
+ * the file differs from its edit. Throws a {@link ToolFailure} (`FILE_TOO_LARGE`, `BINARY_FILE`,
+ * `OTHER_ENCODING`).
  */
 export function amendEdit({ name, bytes, proposed, content }: Amendment): EditProposal {
   const after = toWritable(name, content);
@@ -33,6 +34,7 @@ export function amendEdit({ name, bytes, proposed, content }: Amendment): EditPr
 }
 
 function toWritable(name: string, content: string): string {
+  if (!content.isWellFormed()) throw new ToolFailure('OTHER_ENCODING', `${name}: ${HALF}`);
   const bytes = encode(content.replace(/^\uFEFF/, ''), false);
   if (bytes.length <= TOOL_LIMITS.maxFileBytes) return toSourceText(name, bytes).text;
   throw new ToolFailure(
@@ -53,5 +55,6 @@ function difference(wanted: string, after: string): string {
   return text.length <= TOOL_LIMITS.maxDiffChars ? text : UNTOLD;
 }
 
+const HALF = "the person's content holds half of a character, which no file can hold.";
 const CONTEXT_LINES = 1;
 const UNTOLD = '(too much to show: read the file)';

@@ -34,6 +34,7 @@ it('does not show a difference that is too long', () => {
 
 it('refuses what is no text, and what is too large', () => {
   expect(() => amend('one\n', 'two\n', 'a\0b')).toThrow('binary');
+  expect(() => amend('one\n', 'two\n', 'a\uD800b')).toThrow('half of a character');
   const large = 'x'.repeat(TOOL_LIMITS.maxFileBytes + 1);
   expect(() => amend('one\n', 'two\n', large)).toThrow('more than the');
 });

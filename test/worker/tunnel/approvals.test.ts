@@ -132,6 +132,12 @@ it.each<[string, (asked: Question) => Promise<Response>, number, string]>([
     400,
     'INVALID_REQUEST',
   ],
+  [
+    'with content that no file can hold',
+    ({ streamed, callId }) => answer(streamed, callId, { ...once, content: 'a\uD800b' }),
+    400,
+    'INVALID_REQUEST',
+  ],
 ])('an answer %s is refused, and the question stays open', async (_, give, status, code) => {
   const asked = await question();
   expect(await errorOf(await give(asked))).toMatchObject({ status, code });
