@@ -115,7 +115,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       const open = this.#store.readCall(callId);
       if (open?.delivered) this.#store.markCancelled(callId);
       else this.#store.deleteCall(callId);
-      if (open?.delivered) sendFrame(socket, { type: 'cancel', callId });
+      const isKnown = this.#begun.delete(callId) || open?.delivered;
+      if (isKnown) sendFrame(socket, { type: 'cancel', callId });
     }
   }
 

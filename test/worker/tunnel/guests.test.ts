@@ -1,11 +1,11 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import type { Proposal } from '../../../shared/approvals.ts';
 import type { ConversationView } from '../../../shared/documents.ts';
-import { newCallId, newConversationId } from '../../../shared/ids.ts';
+import { newCallId, newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
 import { ask, call } from '../api.ts';
-import { askStreamed, readResponse } from '../conversation/conversing.ts';
+import { askStreamed, cancel, readResponse } from '../conversation/conversing.ts';
 import { holdModel } from '../conversation/held-model.ts';
 import { connectBridge, NONCE, type ScriptedBridge } from './scripted-bridge.ts';
 
@@ -97,6 +97,18 @@ it('a flood of calls begins as many as may be open, and more once these have end
   await bridge.next('ack');
   bridge.send(guestCall());
   await bridge.nextCall();
+});
+
+it('a call whose run is cancelled before its turn is cancelled at the bridge', async () => {
+  const bridge = await connectBridge({ tools });
+  const { callId, ...frame } = guestCall();
+  bridge.send({ ...frame, callId });
+  await bridge.nextCall();
+  const waiting = { ...frame, callId: newCallId(crypto.randomUUID()) };
+  bridge.send(waiting);
+  await conversation(frame.conversationId, 2);
+  await cancel(responseIdOf(frame.conversationId, 2));
+  expect((await bridge.next('cancel')).callId).toBe(waiting.callId);
 });
 
 it('a message for a guest’s run waits for its end, and is told to a model', async () => {

@@ -90,7 +90,10 @@ export class Runner {
 
   /** Cancels the run at work or a waiting run. The run must not have ended. */
   cancel(run: Run): void {
-    if (run.status === 'queued') return this.#ending.end(run, 'cancelled');
+    if (run.status === 'queued') {
+      this.#ending.end(run, 'cancelled');
+      return this.#recallGuest(run);
+    }
     const calls = this.#deps.log.pending.map(({ call }) => call);
     // These findings belong to this run, not to the next one.
     this.#orphaned = false;
@@ -101,6 +104,11 @@ export class Runner {
     // The request takes a moment to end, and its text does not belong to the next run.
     this.#asking = null;
     this.#calls.recall(calls, toolboxOf(run));
+  }
+
+  /** A guest's call that waited never reached the tunnel, but its bridge waits for it. */
+  #recallGuest({ request: { guest } }: Run): void {
+    if (guest) void this.#deps.hands.cancel([guest.callId]).catch(() => undefined);
   }
 
   /** The text that followers saw of a cancelled answer, stored as a turn so that the model is told of it. */
