@@ -22,11 +22,13 @@ import {
   ModelList,
   ToolList,
 } from '../shared/listings.ts';
+import { Plan, type PlanEdit } from '../shared/plans.ts';
 import type {
   ApprovalRequest,
   ChatRequest,
   ClarificationAnswer,
   MessagePatch,
+  PlanExecution,
 } from '../shared/requests.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { clientError } from './error.ts';
@@ -36,6 +38,12 @@ import { createSend, type Endpoint, type RequestParts, readJson, type Send } fro
 /** A chat request as a caller writes it. The client itself sets the fields of the transport. */
 export type ChatInput = Omit<
   z.input<typeof ChatRequest>,
+  'stream' | 'stream_options' | 'documents'
+>;
+
+/** The settings of a run that executes a plan, as a caller writes them. */
+export type PlanInput = Omit<
+  z.input<typeof PlanExecution>,
   'stream' | 'stream_options' | 'documents'
 >;
 
@@ -107,6 +115,23 @@ export interface Client {
   exportMarkdown(conversationId: string, signal?: AbortSignal): Promise<string>;
   /** A ticket for one stream, for readers that cannot send a header. */
   createTicket(request: TicketRequest, signal?: AbortSignal): Promise<Ticket>;
+  /**
+   * Replaces the conversation's newest plan. Rejects with PLAN_CHANGED if `edit.version` is not the present version;
+   * `details.plan` is then the present plan.
+   */
+  changePlan(
+    conversationId: string,
+    documentId: string,
+    edit: z.input<typeof PlanEdit>,
+    signal?: AbortSignal,
+  ): Promise<Plan>;
+  /** Has the conversation's newest plan executed, and yields the events of the response like {@link streamChat}. */
+  executePlan(
+    conversationId: string,
+    documentId: string,
+    request?: PlanInput,
+    options?: SendOptions,
+  ): EventStream;
   /** Changes a message that still waits for its turn. `responseId` is the response that the message asks for. */
   editMessage(
     responseId: string,
@@ -143,6 +168,12 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     async *streamChat(request, options) {
       const opened = await send('chat/completions', chatParts(request, true, options));
+      const source = responseSource(send, responseIdOf(opened));
+      yield* follow({ ...source, opened }, clock, options);
+    },
+    async *executePlan(conversationId, documentId, request = {}, options = {}) {
+      const path = `conversations/${conversationId}/plans/${documentId}/execute`;
+      const opened = await send(path, chatParts(request, true, options));
       const source = responseSource(send, responseIdOf(opened));
       yield* follow({ ...source, opened }, clock, options);
     },
@@ -202,6 +233,11 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async createTicket(body, signal) {
       return await readJson(await send('tickets', { method: 'POST', body, signal }), Ticket);
     },
+    async changePlan(conversationId, documentId, body, signal) {
+      const parts = { method: 'PUT', body, signal } as const;
+      const path = `conversations/${conversationId}/plans/${documentId}`;
+      return await readJson(await send(path, parts), Plan);
+    },
     async editMessage(responseId, body, signal) {
       const parts = { method: 'PATCH', body, signal } as const;
       return await readJson(await send(`chat/completions/${responseId}`, parts), Cancelled);
@@ -230,7 +266,11 @@ function queryOf(wanted: Readonly<Record<string, unknown>>): Record<string, stri
   return Object.fromEntries(entries.map(([name, value]) => [name, String(value)]));
 }
 
-function chatParts(request: ChatInput, stream: boolean, options: SendOptions = {}): RequestParts {
+function chatParts(
+  request: ChatInput | PlanInput,
+  stream: boolean,
+  options: SendOptions = {},
+): RequestParts {
   const { signal, idempotencyKey } = options;
   return {
     method: 'POST',

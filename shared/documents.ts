@@ -113,6 +113,8 @@ export const PlanMetadata = z.object({
   overview: z.string(),
   todos: z.array(Todo),
   format: z.literal('markdown'),
+  /** 1 as the agent made it; each change by a person adds 1. Absent in plans of earlier releases: 1. */
+  version: z.int().positive().optional(),
 });
 export type PlanMetadata = z.infer<typeof PlanMetadata>;
 

@@ -16,6 +16,7 @@ import {
 } from './documents.ts';
 import { CallId, ConversationId, DocumentId, ResponseId } from './ids.ts';
 import { Mode } from './modes.ts';
+import { PlanState } from './plans.ts';
 
 const Message = z.object({ type: z.literal('message'), message: UserMessage });
 
@@ -140,6 +141,14 @@ const ClarificationRequest = z.object({
   questions: z.array(Question),
 });
 
+/** A person changed the plan: the document's new title, overview, text and todos. It may be in an ended response. */
+const PlanUpdate = z.object({
+  type: z.literal('plan_update'),
+  responseId: ResponseId,
+  documentId: DocumentId,
+  plan: PlanState,
+});
+
 /** The conversation was renamed, archived or unarchived. */
 const ConversationUpdate = z.object({
   type: z.literal('conversation_update'),
@@ -174,6 +183,7 @@ export const TapeEvent = z.discriminatedUnion('type', [
   ApprovalRequest,
   ApprovalResolved,
   ClarificationRequest,
+  PlanUpdate,
   ConversationUpdate,
   Done,
 ]);
@@ -221,6 +231,7 @@ export function responseOf(event: StreamEvent, current: string | null): string |
     case 'message_update':
     case 'steered':
     case 'context_summary':
+    case 'plan_update':
     case 'done':
       return event.responseId;
     case 'conversation_update':

@@ -30,6 +30,9 @@ export function foldEvent(response: ChatResponse, event: StreamEvent): void {
       response.usage = event.usage;
       response.metadata = event.metadata;
       return;
+    case 'plan_update':
+      if (event.responseId === response.id) foldPlan(response, event);
+      return;
     case 'snapshot':
       if (event.snapshot.scope === 'response') Object.assign(response, event.snapshot.response);
       return;
@@ -73,6 +76,11 @@ export function foldConversation(view: ConversationView, event: StreamEvent): vo
       else takeBack(view, event.responseId);
       return;
     }
+    case 'plan_update': {
+      const response = view.responses.find(({ id }) => id === event.responseId);
+      if (response) foldEvent(response, event);
+      return;
+    }
     case 'conversation_update':
       view.title = event.title;
       view.archived = event.archived;
@@ -88,6 +96,17 @@ export function foldConversation(view: ConversationView, event: StreamEvent): vo
       followTodos(view.responses, findDocument(current, event.documentId), event);
     }
   }
+}
+
+function foldPlan(
+  response: ChatResponse,
+  { documentId, plan }: Extract<TapeEvent, { type: 'plan_update' }>,
+): void {
+  const document = findDocument(response, documentId);
+  if (!document) return;
+  const { content, ...metadata } = plan;
+  document.content = content;
+  Object.assign(document.metadata, metadata);
 }
 
 /** Applies a `todo_update` to the todos of the newest plan. */
@@ -110,7 +129,7 @@ function todosOf({ metadata }: Document): readonly { readonly id: string }[] {
 }
 
 /** Whether the document is a complete plan. */
-function isPlan({ type, metadata }: Document): boolean {
+export function isPlan({ type, metadata }: Document): boolean {
   return type === 'plan' && metadata['todos'] !== undefined && metadata['interrupted'] !== true;
 }
 
@@ -185,7 +204,7 @@ export function findDocument(response: ChatResponse, id: string): Document | und
   return document?.id === id ? document : response.documents.find((other) => other.id === id);
 }
 
-type DocumentEvent = Extract<TapeEvent, { documentId: string }>;
+type DocumentEvent = Exclude<Extract<TapeEvent, { documentId: string }>, { responseId: string }>;
 
 function foldDocument(document: Document, event: DocumentEvent): void {
   const { metadata } = document;

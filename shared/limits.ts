@@ -337,6 +337,8 @@ export const EDGE_TOOL_LIMITS = {
   maxTodoChars: 2_000,
   /** UTF-16 units of a plan: a long document that fits a row easily. */
   maxPlanChars: 100_000,
+  /** UTF-16 units of an edited plan as JSON, with its todos: it must fit a row of the tape and a row of a run. */
+  maxWholePlanChars: 250_000,
 } as const;
 
 /** Commands on the developer's machine. */

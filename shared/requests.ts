@@ -6,6 +6,7 @@ import { Mode } from './modes.ts';
 import { askQuestion } from './tools/ask-question.ts';
 import { createPlan } from './tools/create-plan.ts';
 import { ToolRegistry, ToolSelection, toolRegistry, toolSelection } from './tools/selection.ts';
+import { todoWrite } from './tools/todo-write.ts';
 import { ApprovalAnswer } from './tunnel.ts';
 
 const Name = z.string().min(1).max(REQUEST_LIMITS.maxNameChars);
@@ -177,6 +178,7 @@ export const ChatFields = z.strictObject({
 export type Sampling = Pick<z.output<typeof ChatFields>, 'temperature' | 'maxTokens' | 'user'>;
 
 const PLANNING = [createPlan.name, askQuestion.name];
+const EXECUTING = [todoWrite.name];
 
 /** `POST /api/v1/chat/completions`. */
 export const ChatRequest = ChatFields.superRefine(refuseTwoPlaces).transform(toOneSelection);
@@ -205,10 +207,7 @@ function refuseTwoPlaces(
   { editOf, conversationId, bridgeId, tools, availableTools, ...form }: Fields,
   context: z.RefinementCtx,
 ): void {
-  if (form.documents === 'plain' && form.stream_options?.framing === 'named') {
-    const message = 'A stream of plain documents has the framing data: leave this out';
-    context.addIssue({ code: 'custom', path: ['stream_options', 'framing'], message });
-  }
+  refuseTwoForms(form, context);
   if (tools && availableTools) {
     const message = 'Leave it out: the request has tools too';
     context.addIssue({ code: 'custom', path: ['availableTools'], message });
@@ -217,6 +216,15 @@ function refuseTwoPlaces(
   const message = 'Leave it out: editOf already decides it';
   if (conversationId) context.addIssue({ code: 'custom', path: ['conversationId'], message });
   if (bridgeId) context.addIssue({ code: 'custom', path: ['bridgeId'], message });
+}
+
+function refuseTwoForms(
+  form: Pick<Fields, 'documents' | 'stream_options'>,
+  context: z.RefinementCtx,
+): void {
+  if (form.documents !== 'plain' || form.stream_options?.framing !== 'named') return;
+  const message = 'A stream of plain documents has the framing data: leave this out';
+  context.addIssue({ code: 'custom', path: ['stream_options', 'framing'], message });
 }
 
 /** `PATCH /api/v1/chat/completions/{id}`: the new content of a waiting message. */
@@ -229,6 +237,32 @@ export const MessagePatch = z.strictObject({
   ),
 });
 export type MessagePatch = z.infer<typeof MessagePatch>;
+
+/**
+ * `POST /api/v1/conversations/{id}/plans/{documentId}/execute`: settings of the run, as in a {@link ChatRequest}. The
+ * edge writes the message. The run always has the tool that keeps the list of todos.
+ */
+export const PlanExecution = ChatFields.omit({
+  mode: true,
+  messages: true,
+  conversationId: true,
+  bridgeId: true,
+  tools: true,
+  availableTools: true,
+  editOf: true,
+  delivery: true,
+})
+  .extend({
+    /** The version that the person saw. Another present version is refused with PLAN_CHANGED. Absent: any. */
+    version: z.int().positive().optional(),
+    /** The response of the plan: the run then never executes a later plan with the same document id. */
+    responseId: ResponseId.optional(),
+    /** A mode that may change files. */
+    mode: z.enum(['agent', 'debug']).default('agent'),
+    tools: toolSelection(EXECUTING).optional(),
+  })
+  .superRefine(refuseTwoForms);
+export type PlanExecution = z.infer<typeof PlanExecution>;
 
 /** The header `Idempotency-Key`: visible ASCII, as in the IETF's draft. */
 export const IdempotencyKey = z

@@ -10,6 +10,7 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema;
 export const TAGS = {
   Chat: 'Messages and the responses to them.',
   Conversations: 'Conversations as a whole.',
+  Plans: 'Plans that a person changes and has executed.',
   Answers: 'A person’s answers to approvals and questions.',
   Account: 'The caller’s account, models, tools and bridges.',
   Bridges: 'The machines where the tools run.',
@@ -85,7 +86,7 @@ export function jsonAnswer(status: 200 | 201, description: string, schema: z.Zod
 
 export interface Operation {
   readonly id: string;
-  readonly method: 'get' | 'post' | 'patch' | 'delete';
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** In OpenAPI's notation: `/api/v1/conversations/{id}`. */
   readonly path: string;
   readonly tag: keyof typeof TAGS;

@@ -11,6 +11,7 @@ import type {
 import type { TapeEvent } from '../shared/events.ts';
 import type { BridgeDetails, BridgeInfo } from '../shared/listings.ts';
 import type { OfferSet } from '../shared/offer.ts';
+import type { Plan, PlanEdit, PlanName } from '../shared/plans.ts';
 import type {
   ApprovalRequest,
   ClarificationAnswer,
@@ -75,6 +76,9 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
     answer: ClarificationAnswer,
   ): Promise<Outcome<void>>;
 
+  /** Changes the conversation's plan. Fails with NOT_FOUND, SUPERSEDED and PLAN_CHANGED. */
+  changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>>;
+
   /** From the tunnel: the result of a call. The first result counts. It is stored when this returns. */
   settle(callId: string, result: ToolResult): void;
 
@@ -97,10 +101,17 @@ export interface Posted {
   readonly ownFields: readonly string[];
 }
 
+/** Names a plan to execute. `version` is the one that the person saw; undefined for any. */
+export interface PlanVersion extends PlanName {
+  readonly version: number | undefined;
+}
+
 /** A message for a conversation that may not exist yet. */
 export interface Submission extends Posted {
   /** The bridge that the message names; a conversation that exists accepts only its own. */
   readonly bridgeId?: string | undefined;
+  /** Set for a message that executes a plan: the conversation writes its text and adds the plan. */
+  readonly plan?: PlanVersion | undefined;
   /** The settings of a new conversation; `bridgeId` is null without a bridge. Null if the conversation must exist. */
   readonly create: {
     readonly bridgeId: string | null;

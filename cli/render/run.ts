@@ -53,19 +53,18 @@ export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: P
   }
 }
 
-/** Says that another model answers, or that the answer waits for a summary. */
-export function writeNews(
-  pen: Pen,
-  event: Event<'response_model'> | Event<'context_summary'>,
-  paint: Paint,
-): void {
+/** Says that another model answers, that the answer waits for a summary, or that a person changed the plan. */
+export function writeNews(pen: Pen, event: News, paint: Paint): void {
   const words = newsOf(event);
   if (words === null) return;
   pen.line();
   pen.write(`${paint('dim', words)}\n`);
 }
 
-function newsOf(event: Event<'response_model'> | Event<'context_summary'>): string | null {
+type News = Event<'response_model'> | Event<'context_summary'> | Event<'plan_update'>;
+
+function newsOf(event: News): string | null {
+  if (event.type === 'plan_update') return `The plan “${nameOf(event.plan.title)}” was changed.`;
   if (event.type === 'response_model') return `${nameOf(event.model)} answers from here on.`;
   return event.status === 'running'
     ? 'The model is summarising the older part of the conversation.'

@@ -19,9 +19,9 @@ export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
 }
 
 /** An event of one document. Only `document_start` has no `documentId`. */
-export type DocumentEvent = Extract<
-  StreamEvent,
-  { documentId: string } | { type: 'document_start' }
+export type DocumentEvent = Exclude<
+  Extract<StreamEvent, { documentId: string } | { type: 'document_start' }>,
+  { type: 'plan_update' }
 >;
 
 /** The document after the event; undefined for an event of a document that never started. */

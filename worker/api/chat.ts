@@ -15,7 +15,7 @@ import { followAsSse } from '../follow/sse-adapter.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
 import type { AppContext } from '../people/caller.ts';
-import type { Caller } from '../ports.ts';
+import type { Caller, PlanVersion } from '../ports.ts';
 import { reach } from '../reach.ts';
 import {
   cursorOf,
@@ -27,7 +27,8 @@ import {
 } from './events.ts';
 import { CHAT_REQUEST, PLAN_REQUEST } from './examples.ts';
 
-const IDEMPOTENCY_KEY: Header = {
+/** The header of requests that begin a response. */
+export const IDEMPOTENCY_KEY: Header = {
   name: 'Idempotency-Key',
   description:
     'Requests with the same key and the same body get the same response, which starts only once. The same key with another body is refused.',
@@ -38,7 +39,8 @@ const RESPONSE_PARAMS = {
   id: { description: 'A response.', zod: ResponseId },
 } as const;
 
-const ANSWERED: Answer = {
+/** The answer to a request that begins a response. */
+export const ANSWERED: Answer = {
   status: 200,
   description:
     'The response, sent when it has ended, or when it only waits for a person. With `"stream": true` or `Accept: text/event-stream` a stream of events.',
@@ -49,7 +51,8 @@ const ANSWERED: Answer = {
   content: [{ type: 'application/json', schema: AnyResponse }, EVENTS],
 };
 
-const SUBMIT_ERRORS = [
+/** The errors of a request that begins a response. */
+export const SUBMIT_ERRORS = [
   'NOT_FOUND',
   'UNKNOWN_MODEL',
   'IMAGES_NOT_SUPPORTED',
@@ -187,11 +190,17 @@ function addressed(c: Context<AppContext>): {
   return { caller: { account: c.var.caller.sub, conversationId }, responseId, ordinal };
 }
 
-async function answer(c: Context<AppContext>, request: ChatRequest): Promise<Response> {
+/** Takes the message, or executes `plan`, and sends the response in the form that the request asks for. */
+export async function answer(
+  c: Context<AppContext>,
+  request: ChatRequest,
+  plan?: PlanVersion,
+): Promise<Response> {
   const key = c.req.header('idempotency-key');
   const submitted = await submitMessage(c.env, {
     account: c.var.caller.sub,
     request,
+    plan,
     idempotencyKey: key === undefined ? undefined : parse(IdempotencyKey, key),
   });
   const headers = {

@@ -7,6 +7,7 @@ import { DrawbridgeError, toWireError } from '../../shared/errors.ts';
 import { responseIdOf } from '../../shared/ids.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
 import type { OpenApproval } from '../../shared/listings.ts';
+import type { Plan, PlanEdit } from '../../shared/plans.ts';
 import {
   type ApprovalRequest,
   type ClarificationAnswer,
@@ -88,8 +89,12 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
       if (submission.create && (this.#parts || this.#copying)) throw keyTaken();
       const isNew = !this.#parts;
-      const { inbox, listing } = this.#parts ?? this.#create(caller, submission);
-      const responseId = inbox.take(submission, machine);
+      const { inbox, listing, plans } = this.#parts ?? this.#create(caller, submission);
+      const { plan, request } = submission;
+      const posted = plan
+        ? { ...submission, request: plans.executionOf(request, plan) }
+        : submission;
+      const responseId = inbox.take(posted, machine);
       // Listed only after it is stored, so the account never lists a conversation that does not exist.
       if (isNew) await listing.begin();
       return { responseId };
@@ -189,6 +194,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const response = recorder.response ?? reader.newestBegun();
       answerClarification({ log, calls, response }, documentId, answer);
     });
+  }
+
+  changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>> {
+    return toOutcome(() => this.#partsFor(caller).plans.change(documentId, edit));
   }
 
   settle(callId: string, result: ToolResult): void {

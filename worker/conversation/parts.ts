@@ -5,6 +5,7 @@ import type { RowMeter } from '../storage/row-meter.ts';
 import { Approvals } from './calls/approvals.ts';
 import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
+import { Plans } from './calls/plans.ts';
 import { Deadlines } from './deadlines.ts';
 import { Listing } from './listing.ts';
 import { Memory } from './memory/prepare-turn.ts';
@@ -32,6 +33,7 @@ export interface Parts {
   readonly inbox: Inbox;
   readonly calls: CallDesk;
   readonly approvals: Approvals;
+  readonly plans: Plans;
   readonly hands: TunnelHands;
 }
 
@@ -104,5 +106,7 @@ export function assembleParts(
   // Ends a damaged run now: its followers would otherwise wait for the next request or alarm.
   if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());
   const approvals = new Approvals(log, recorder, hands, bridgeId);
-  return { row, listing, deadlines, log, recorder, reader, runner, inbox, calls, approvals, hands };
+  const plans = new Plans({ conversationId, log, runs: store.runs, tape, recorder });
+  const asked = { approvals, plans };
+  return { row, listing, deadlines, log, recorder, reader, runner, inbox, calls, ...asked, hands };
 }

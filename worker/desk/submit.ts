@@ -8,7 +8,7 @@ import { titleOf } from '../conversation/store/title.ts';
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { Caller, Submission } from '../ports.ts';
+import type { Caller, PlanVersion, Submission } from '../ports.ts';
 import { reach, UNKNOWN } from '../reach.ts';
 import { resolveModel, resolveTarget } from '../upstream/models.ts';
 
@@ -17,6 +17,8 @@ export interface Sending {
   readonly request: ChatRequest;
   /** A request with the same key gets the same response, which starts only once. */
   readonly idempotencyKey?: string | undefined;
+  /** Executes this plan instead of answering the request's messages. The conversation must exist. */
+  readonly plan?: PlanVersion | undefined;
   /** A new conversation for one answer. It is not listed, and deletes itself. */
   readonly ephemeral?: boolean;
   /** The agent may not ask questions, because no client could answer them. */
@@ -32,7 +34,8 @@ export interface Submitted {
 export async function submitMessage(env: Env, sending: Sending): Promise<Submitted> {
   const { account, request, idempotencyKey: key } = sending;
   const model = modelOf(env, request);
-  const idempotency = key === undefined ? undefined : { key, digest: await digest(request) };
+  const idempotency =
+    key === undefined ? undefined : { key, digest: await digest(request, sending.plan) };
   const conversationId = request.conversationId ?? (await newIdFor(account, key));
   const caller = { account, conversationId };
   const create = await prepareConversation(env, caller, sending);
@@ -43,6 +46,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
       delivery: request.delivery,
       ownFields: ownFieldsOf(request),
       bridgeId: request.bridgeId,
+      plan: sending.plan,
       create,
     }),
   );
@@ -139,13 +143,11 @@ async function newIdFor(account: string, key: string | undefined): Promise<strin
 }
 
 /** The digest of a request, without the fields that only decide the form of the answer. */
-function digest({
-  stream: _,
-  stream_options: __,
-  documents: ___,
-  ...asked
-}: ChatRequest): Promise<string> {
-  return sha256(JSON.stringify(asked));
+function digest(
+  { stream: _, stream_options: __, documents: ___, ...asked }: ChatRequest,
+  plan: PlanVersion | undefined,
+): Promise<string> {
+  return sha256(JSON.stringify(plan ? { ...asked, plan } : asked));
 }
 
 async function sha256(text: string): Promise<string> {

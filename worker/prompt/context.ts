@@ -1,16 +1,21 @@
 /** Builds a user's message for the model: first the changes around it, then the query. */
 import { isReadOnly, type Mode } from '../../shared/modes.ts';
+import type { PlanState } from '../../shared/plans.ts';
+import { buildExecution } from './plan.ts';
 
 export interface UserPrompt {
   readonly query: string;
   readonly mode: Mode;
   /** The parts of this message about the machine and the editor (surroundings.ts). */
   readonly around: readonly string[];
+  /** The plan that the message asks to execute. */
+  readonly plan?: PlanState | undefined;
 }
 
-export function buildUserPrompt({ query, mode, around }: UserPrompt): string {
+export function buildUserPrompt({ query, mode, around, plan }: UserPrompt): string {
+  const execution = plan ? buildExecution(plan) : [];
   const reminder = isReadOnly(mode) ? [READ_ONLY_REMINDER] : [];
-  return [...around, tagQuery(query), ...reminder].join('\n\n');
+  return [...around, ...execution, tagQuery(query), ...reminder].join('\n\n');
 }
 
 /** Stands beside the query, because a model follows it better there than at the start of a long conversation. */

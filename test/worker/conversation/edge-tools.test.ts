@@ -123,6 +123,7 @@ describe('create_plan', () => {
           { id: 'use', content: 'Use it', status: 'pending', dependencies: ['make'] },
         ],
         format: 'markdown',
+        version: 1,
       },
     });
   });

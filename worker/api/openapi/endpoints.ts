@@ -9,6 +9,7 @@ import { BRIDGES } from '../bridges.ts';
 import { CHAT } from '../chat.ts';
 import { CONVERSATION_ENDPOINTS } from '../conversations.ts';
 import { EXPORT } from '../export.ts';
+import { PLANS } from '../plans.ts';
 import { SERVICE } from '../service.ts';
 import { TICKETS } from '../tickets.ts';
 import { describeApi } from './document.ts';
@@ -22,7 +23,7 @@ export const DOCUMENT_LIMITS = {
 
 /** All routes that worker/app.ts serves. */
 export const ENDPOINTS: readonly Endpoint[] = [
-  ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...TICKETS],
+  ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...TICKETS],
   ...[...ACCOUNT, ...BRIDGES, ...SERVICE],
   {
     id: 'getOpenApi',

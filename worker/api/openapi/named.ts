@@ -55,6 +55,7 @@ import {
 import { McpServerReport } from '../../../shared/mcp-servers.ts';
 import { Effect, Mode } from '../../../shared/modes.ts';
 import { AnyResponse, PlainDocument, PlainResponse } from '../../../shared/plain-documents.ts';
+import { Plan, PlanEdit, PlanState } from '../../../shared/plans.ts';
 import {
   ApprovalRequest,
   ChatMessage,
@@ -62,6 +63,7 @@ import {
   ClarificationAnswer,
   Framing,
   MessagePatch,
+  PlanExecution,
   PlanRequest,
   RequestContext,
 } from '../../../shared/requests.ts';
@@ -121,6 +123,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ ConversationList, ConversationInfo, ConversationPatch, ConversationView, UserMessage },
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },
   ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
+  ...{ Plan, PlanState, PlanEdit, PlanExecution },
   ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ BridgeDetails, McpServerReport },

@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { Todo } from '../../../shared/documents.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
-import type { Steer, Window } from '../store/rows.ts';
+import type { Steer, Turn, Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { AnsweredTurn, History, Told } from './window/transcript.ts';
 
@@ -50,15 +50,42 @@ export function readTold(
   }));
 }
 
-/** The conversation's list of todos, as the last call that wrote one left it. */
+/** The conversation's list of todos, as the last call that wrote one or the last plan that a person brought left it. */
 export function readTodos(store: RunStore, toolbox: Toolbox): readonly Todo[] {
   const window = newestWindow(store);
+  const brought = newestBrought(store, startOf(window).run);
   for (const { turn, call, result } of store.turns.listsBack(firstTurnIn(store, window))) {
     const written = TodoList.safeParse(result.metadata).data;
-    const writer = store.turns.readTurn(turn)?.calls[call];
-    if (written && writer && toolbox.executorOf(writer.name) === 'edge') return written.list;
+    const writing = store.turns.readTurn(turn);
+    const writer = writing?.calls[call];
+    if (!written || !writer || toolbox.executorOf(writer.name) !== 'edge') continue;
+    return brought && isBehind(store, brought, writing) ? brought.todos : written.list;
   }
-  return window?.digest?.todos ?? [];
+  return brought?.todos ?? window?.digest?.todos ?? [];
+}
+
+/** A list of todos that came with a plan, after so many of its run's turns; `turns` is null after all of them. */
+interface Brought {
+  readonly run: number;
+  readonly turns: number | null;
+  readonly todos: readonly Todo[];
+}
+
+/** The newest plan that a person changed or executed, in the runs from `run` on. */
+function newestBrought(store: RunStore, run: number): Brought | null {
+  const execution = store.readExecution(run);
+  const { plan } = execution?.request ?? {};
+  const executed = execution && plan ? { run: execution.ordinal, turns: 0, ...plan } : null;
+  for (const steer of store.steersBack()) {
+    if (steer.run < (executed?.run ?? run)) break;
+    if (steer.plan) return { ...steer, todos: steer.plan.todos };
+  }
+  return executed;
+}
+
+function isBehind(store: RunStore, { run, turns }: Brought, writing: Turn): boolean {
+  if (run !== writing.run || turns === null) return run >= writing.run;
+  return turns > writing.number - (store.readRun(run)?.firstTurn ?? 0);
 }
 
 /** The metadata that the tools that write todos (calls/edge-tools/) add for the conversation. */

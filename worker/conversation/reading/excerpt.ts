@@ -108,11 +108,19 @@ export function foldExchanges(
     if (event.type === 'message' && !said.has(event.message.responseId)) continue;
     foldConversation(view, event);
   }
+  // A person can change a plan after its response has ended.
+  for (const event of hasPlan(view.responses) ? tape.planUpdates(to, until) : []) {
+    foldConversation(view, event);
+  }
   const later = exchanges.filter(({ first }) => first >= to);
   view.messages = [...view.messages, ...messagesOf(tape, later)].map((message) =>
     message.steers ? message : sayingNow(message, said.get(message.responseId)),
   );
   fillIn(view, exchanges);
+}
+
+function hasPlan(responses: readonly ChatResponse[]): boolean {
+  return responses.some(({ documents }) => documents.some(({ type }) => type === 'plan'));
 }
 
 /** Keeps only small fields of the request, which can be as large as a body. */

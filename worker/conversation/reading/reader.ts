@@ -58,6 +58,10 @@ export class TapeReader {
     const fold = new ResponseFold();
     const to = run.last ?? undefined;
     for (const { event } of this.#mended([run], run.started, to)) fold.see(event);
+    const hasPlan = fold.response?.documents.some(({ type }) => type === 'plan');
+    // A person can change a plan after its response has ended.
+    if (hasPlan && to !== undefined)
+      for (const event of this.#tape.planUpdates(to)) fold.see(event);
     return answerOf(fold.response ?? this.#unstarted(run));
   }
 

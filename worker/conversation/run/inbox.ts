@@ -42,7 +42,8 @@ export class Inbox {
         'The conversation is answering another message',
       );
     }
-    if (log.open.length + log.steers.length > RUN_LIMITS.maxWaiting) {
+    const steers = log.steers.filter(({ plan }) => !plan).length;
+    if (log.open.length + steers > RUN_LIMITS.maxWaiting) {
       throw tooManyWait(`${RUN_LIMITS.maxWaiting} messages`);
     }
     if (atWork) this.#requireRoomFor(posted.request);

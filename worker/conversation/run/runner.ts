@@ -7,6 +7,7 @@ import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import { logCalls, loggedCall } from '../calls/calls.ts';
+import { listEvents, listSequence } from '../calls/plans.ts';
 import { REPEATED_REASON, repeatedCalls } from '../calls/repeated-calls.ts';
 import { takenBack } from '../calls/tool-events.ts';
 import type { Deadline } from '../deadlines.ts';
@@ -197,6 +198,7 @@ export class Runner {
     const { log, arm, now } = this.#deps;
     if (this.#orphaned) return this.#takeOver(run);
     if (run.request.guest) return this.#takeGuestCall(run, run.request.guest);
+    this.#listTodos(run);
     if (log.turns.length >= RUN_LIMITS.maxTurns) return this.#ending.fail(TURN_LIMIT);
     await arm();
     if (isEarly(run, now())) return;
@@ -239,10 +241,18 @@ export class Runner {
     this.advance();
   }
 
+  /** A run that executes a plan begins its answer with the plan's todos as the list, once. */
+  #listTodos({ request }: Run): void {
+    const { recorder } = this.#deps;
+    if (!request.plan || listSequence(request) < recorder.nextSequence) return;
+    recorder.record(listEvents(request.plan));
+  }
+
   #tellSteers(run: Run): void {
     const { log, recorder, conversationId } = this.#deps;
-    if (!log.hasWaitingSteer) return;
-    recorder.record([{ type: 'steered', responseId: responseIdOf(conversationId, run.ordinal) }]);
+    if (log.hasWaitingSteer) {
+      recorder.record([{ type: 'steered', responseId: responseIdOf(conversationId, run.ordinal) }]);
+    }
     log.placeSteers(run);
   }
 
@@ -250,7 +260,7 @@ export class Runner {
   #takeOver(run: Run): void {
     const { log, recorder } = this.#deps;
     this.#orphaned = false;
-    const kept = log.turns.at(-1)?.lastSequence ?? 0;
+    const kept = log.turns.at(-1)?.lastSequence ?? listSequence(run.request);
     recorder.record(takenBack(recorder.response?.documents ?? [], kept));
     if (log.takeOver(run) > RUN_LIMITS.maxTakeovers) this.#ending.fail(RECOVERY_EXHAUSTED);
     this.advance();

@@ -3,6 +3,7 @@ import type { Todo, Usage } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import type { Mode } from '../../../shared/modes.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
+import type { PlanState } from '../../../shared/plans.ts';
 import type {
   ChatMessage,
   MessageContent,
@@ -55,6 +56,8 @@ export interface RunRequest {
   readonly unasking?: boolean | undefined;
   /** Set for a run that asks no model: its only call was begun by a guest at the bridge (shared/tools/guest-edit.ts). */
   readonly guest?: { readonly callId: string; readonly path: string } | undefined;
+  /** Set for a run that executes a plan: the plan as requested. Its todos, in the order of work, become the list. */
+  readonly plan?: PlanState | undefined;
   /** Identifies the request, so that it is not carried out twice. */
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   readonly createdMs: number;
@@ -143,13 +146,15 @@ export type ToldResult = ToolResult & {
   readonly wholeChars?: number;
 };
 
-/** A message that steers a run at work. */
+/** A message that steers a run at work, or a person's change of the plan, at work or afterwards. */
 export interface Steer {
   readonly number: number;
   readonly run: number;
   /** The number of its run's turns before it; null until the model is told of it. */
   readonly turns: number | null;
   readonly content: MessageContent;
+  /** The plan after the change. Its `content` above is then empty. */
+  readonly plan?: PlanState | undefined;
   readonly idempotency?: RunRequest['idempotency'];
 }
 

@@ -1,6 +1,7 @@
 /** The stored runs, with the open ones in memory. Says what is to be done next and never does it. */
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
+import type { PlanState } from '../../../shared/plans.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { toolboxOf } from './offered-tools.ts';
@@ -116,9 +117,9 @@ export class RunLog {
     );
   }
 
-  /** Whether a steer waits to be told to the model. */
+  /** Whether a message waits to be told to the model. A changed plan alone lets no run go on. */
   get hasWaitingSteer(): boolean {
-    return this.#steers.some(({ turns }) => turns === null);
+    return this.#steers.some(({ turns, plan }) => turns === null && !plan);
   }
 
   /** Whether a row that the run at work needs cannot be read. The run must then not go on. */
@@ -170,8 +171,25 @@ export class RunLog {
     this.#remember(steer.idempotency, run.ordinal);
   }
 
-  /** Places the waiting steers after the present turns. */
+  /**
+   * Adds the plan that a person has changed behind all that `run` has said. The run is the newest that has started, and
+   * may have ended. Replaces a change that the model has not been told.
+   */
+  addPlan(run: Run, plan: PlanState): void {
+    const newest = this.#store.steersBack().next().value;
+    const isWaiting = newest?.run === run.ordinal && newest.turns === null && newest.plan;
+    const number = isWaiting ? newest.number : this.#steerNumber + 1;
+    const stored: Steer = { content: '', plan, number, run: run.ordinal, turns: null };
+    if (isWaiting) this.#store.updateSteer(stored);
+    else this.#store.insertSteer(stored);
+    this.#steerNumber = number;
+    if (this.current?.ordinal !== run.ordinal) return;
+    this.#steers = [...this.#steers.filter((steer) => steer.number !== number), stored];
+  }
+
+  /** Places the waiting steers and changes of the plan after the present turns. */
   placeSteers(run: Run): void {
+    if (this.#steers.every(({ turns }) => turns !== null)) return;
     const turns = this.#turns.length;
     this.#store.placeSteers(run.ordinal, turns);
     this.#steers = this.#steers.map((steer) => ({ ...steer, turns: steer.turns ?? turns }));

@@ -181,14 +181,33 @@ export class RunStore {
     return row?.started ?? null;
   }
 
-  /** The position after all events of the runs up to `ordinal`. All these runs must have ended. */
+  /**
+   * The position before which the tape has all events of the runs up to `ordinal`, and the changes of their plans until
+   * the next run started. All these runs must have ended. Messages of later runs can stand before it.
+   */
   readEnd(ordinal: number): number {
-    let end = 0;
-    for (const run of this.#runs('where ordinal <= ? order by ordinal desc', ordinal)) {
-      end = Math.max(end, run.last ?? 0);
-      if (run.started !== null) break; // All earlier runs had ended when this run started.
-    }
-    return end;
+    if (ordinal === 0) return 0;
+    const [next] = this.#sql
+      .exec<{ started: number }>(
+        'select started from runs where ordinal > ? and started is not null order by ordinal limit 1',
+        ordinal,
+      )
+      .toArray();
+    return next?.started ?? Number.MAX_SAFE_INTEGER;
+  }
+
+  /** The newest run from `ordinal` on that executes a plan, and has started; null without one. */
+  readExecution(ordinal: number): Pick<Run, 'ordinal' | 'request'> | null {
+    const [row] = this.#sql
+      .exec<{ ordinal: number; request: string }>(
+        `select ordinal, request from runs where ordinal >= ? and started is not null
+         and case when json_valid(request) then request -> '$.plan' is not null end
+         order by ordinal desc limit 1`,
+        ordinal,
+      )
+      .toArray();
+    const request = row && readStored(row.request, REQUEST);
+    return row && request ? { ordinal: row.ordinal, request } : null;
   }
 
   /** The Idempotency-Keys of all messages to the runs after `after`, including steers. */
@@ -265,6 +284,10 @@ export class RunStore {
       turns,
       JSON.stringify(body),
     );
+  }
+
+  updateSteer({ number, run: _, turns: __, ...body }: Steer): void {
+    this.#sql.exec('update steers set body = ? where number = ?', JSON.stringify(body), number);
   }
 
   placeSteers(run: number, turns: number): void {

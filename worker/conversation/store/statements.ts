@@ -85,6 +85,16 @@ export class ConversationStore {
     );
   }
 
+  /** The rows between these positions that can have a `plan_update`, in order. */
+  planRows(from: number, to: number): Generator<TapeRow, undefined> {
+    return this.#tapeRows(
+      `select position, body from tape
+       where position >= ? and position < ? and body like '%"type":"plan_update"%' order by position`,
+      from,
+      to,
+    );
+  }
+
   /** The bytes of each row that begins between these positions, the last row first, read on demand. */
   *tapeSizesBack(from: number, to: number): Generator<number, undefined> {
     const rows = this.#sql.exec<{ bytes: number }>(

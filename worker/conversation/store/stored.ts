@@ -6,6 +6,7 @@ import { parsePruned } from '../../../shared/json.ts';
 import { JSON_LIMITS } from '../../../shared/limits.ts';
 import { Mode } from '../../../shared/modes.ts';
 import { OfferSet } from '../../../shared/offer.ts';
+import { PlanState } from '../../../shared/plans.ts';
 import { MachineContext } from '../../../shared/tunnel.ts';
 import type { Lost, Machine, RunEnd, RunRequest, Steer, ToldResult, Turn, Window } from './rows.ts';
 
@@ -108,6 +109,7 @@ export const REQUEST: Shape<RunRequest> = {
         rules: z.array(z.string()).optional(),
       })
       .optional(),
+    plan: PlanState.optional(),
     idempotency: Idempotency,
     createdMs: z.number().max(MAX_DATE_MS),
   }),
@@ -163,8 +165,8 @@ export const RESULT: Shape<ToldResult> = {
   }),
 };
 
-export const STEER: Shape<Pick<Steer, 'content' | 'idempotency'>> = {
-  schema: z.object({ content: Content, idempotency: Idempotency }),
+export const STEER: Shape<Pick<Steer, 'content' | 'plan' | 'idempotency'>> = {
+  schema: z.object({ content: Content, plan: PlanState.optional(), idempotency: Idempotency }),
 };
 
 export const WINDOW: Shape<Omit<Window, 'number' | 'run'>> = {

@@ -113,6 +113,18 @@ export class Tape {
     return bytes;
   }
 
+  /**
+   * The changes of plans between two positions, of which the first is the end of a response: they change responses
+   * before it.
+   */
+  *planUpdates(from: number, to = Number.MAX_SAFE_INTEGER): Generator<TapeEvent> {
+    for (const row of this.#store.planRows(from, to)) {
+      for (const { event, start } of entriesOf(row)) {
+        if (event.type === 'plan_update' && start < to) yield event;
+      }
+    }
+  }
+
   /** Classifies the cursor `position`. */
   classify(position: number): CursorKind {
     const holder = this.#entryHolding(position);

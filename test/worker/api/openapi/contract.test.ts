@@ -98,6 +98,24 @@ it('a plan', async () => {
   scriptModel((_, turn) => (turn === 0 ? { calls: [PLAN] } : { text: 'Done.' }));
   const { json } = await api.call('createPlan', { body: { messages } });
   expect(Object(json).documents[0]).toMatchObject({ type: 'plan', metadata: { title: 'P' } });
+  const { conversationId } = Object(json);
+  const params = { id: conversationId, documentId: 'doc_001' };
+  const edit = { title: 'Q', overview: '', content: 'Later', todos: [] };
+  await api.call('changePlan', { params, body: { version: 1, ...edit } });
+  const stale = { version: 1, ...edit, title: 'R' };
+  await api.call('changePlan', { params, body: stale });
+  await api.call('executePlan', { params, body: { version: 2, device: 'laptop' } });
+  for (const framing of ['named', 'data']) {
+    const body = { version: 2, stream: true, stream_options: { framing } };
+    const { events } = await api.call('executePlan', { params, body });
+    expect(events.at(-1)).toMatchObject({ type: 'done' });
+  }
+  await api.call('executePlan', { params, body: { version: 1 } });
+  const { events } = await api.call('followConversation', {
+    params: { id: conversationId },
+    query: { after: '0' },
+  });
+  expect(events).toContainEqual(expect.objectContaining({ type: 'plan_update' }));
 });
 
 it('what is done to a conversation', async () => {

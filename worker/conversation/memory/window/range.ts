@@ -1,6 +1,7 @@
 /** Finds the parts before a new window that the digest must keep. Pure. */
 import * as z from 'zod';
 import { Todo } from '../../../../shared/documents.ts';
+import type { PlanState } from '../../../../shared/plans.ts';
 import { imagesOf, textOf } from '../../../../shared/requests.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
@@ -15,11 +16,11 @@ export function piecesBefore(history: History, from: Window['from']): Piece[] {
   );
 }
 
-/** The user's own messages, oldest first. */
+/** The user's own messages, oldest first. A changed plan is none: the digest has the plan itself. */
 export function wordsIn(pieces: readonly Piece[]): string[] {
   return pieces
     .flatMap(({ utterances }) => utterances)
-    .filter(({ message }) => message.role === 'user')
+    .filter(({ as, message, plan }) => message.role === 'user' && !(plan && as === 'told'))
     .map(textIn);
 }
 
@@ -30,13 +31,17 @@ export function textIn({ message }: Utterance): string {
   return count === 0 ? text : `${text}\n[${count} image(s), not shown any more]`.trimStart();
 }
 
-/** The newest plan, as Markdown. */
+/** The newest plan, as Markdown: the model's own, or one that a person changed or executed. */
 export function planIn(pieces: readonly Piece[], toolbox: Toolbox): string | null {
-  for (const { call, result } of callsBack(pieces)) {
-    const isPlan = toolbox.nameOf(call.name) === createPlan.name;
-    if (!isPlan || result?.status !== 'success') continue;
-    const plan = createPlan.arguments.safeParse(call.arguments).data;
-    if (plan) return `# ${plan.name}\n\n${plan.overview}\n\n${plan.plan}`;
+  for (const piece of pieces.toReversed()) {
+    for (const { call, result } of callsBack(piece)) {
+      const isPlan = toolbox.nameOf(call.name) === createPlan.name;
+      if (!isPlan || result?.status !== 'success') continue;
+      const plan = createPlan.arguments.safeParse(call.arguments).data;
+      if (plan) return `# ${plan.name}\n\n${plan.overview}\n\n${plan.plan}`;
+    }
+    const plan = broughtIn(piece);
+    if (plan) return `# ${plan.title}\n\n${plan.overview}\n\n${plan.content}`;
   }
   return null;
 }
@@ -46,12 +51,21 @@ const TodoList = z.object({ list: z.array(Todo) });
 
 /** The newest list of todos; null without one. */
 export function todosIn(pieces: readonly Piece[], toolbox: Toolbox): readonly Todo[] | null {
-  for (const { call, result } of callsBack(pieces)) {
-    const isForEdge = toolbox.executorOf(call.name) === 'edge';
-    const written = isForEdge && TodoList.safeParse(result?.metadata).data;
-    if (written) return written.list;
+  for (const piece of pieces.toReversed()) {
+    for (const { call, result } of callsBack(piece)) {
+      const isForEdge = toolbox.executorOf(call.name) === 'edge';
+      const written = isForEdge && TodoList.safeParse(result?.metadata).data;
+      if (written) return written.list;
+    }
+    const plan = broughtIn(piece);
+    if (plan) return plan.todos;
   }
   return null;
+}
+
+/** The last plan that was brought before the piece's turn. */
+function broughtIn({ utterances }: Piece): PlanState | undefined {
+  return utterances.findLast(({ plan }) => plan)?.plan;
 }
 
 interface AnsweredCall {
@@ -59,12 +73,9 @@ interface AnsweredCall {
   readonly result: ToolResult | undefined;
 }
 
-/** All calls, the newest first. */
-function* callsBack(pieces: readonly Piece[]): Generator<AnsweredCall, void> {
-  for (const { answered } of pieces.toReversed()) {
-    if (!answered) continue;
-    for (const [index, call] of [...answered.turn.calls.entries()].reverse()) {
-      yield { call, result: answered.results[index] };
-    }
-  }
+/** The calls of the piece's turn, the last first. */
+function callsBack({ answered }: Piece): AnsweredCall[] {
+  if (!answered) return [];
+  const { turn, results } = answered;
+  return turn.calls.map((call, index) => ({ call, result: results[index] })).reverse();
 }

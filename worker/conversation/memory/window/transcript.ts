@@ -1,4 +1,5 @@
 /** Splits what was said into the pieces at which a window can begin, and into messages for the model. Pure. */
+import type { PlanState } from '../../../../shared/plans.ts';
 import {
   type ChatMessage,
   type ContentPart,
@@ -7,6 +8,7 @@ import {
 } from '../../../../shared/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { buildUserPrompt, STOPPED_NOTE, tagQuery } from '../../../prompt/context.ts';
+import { buildPlanNote } from '../../../prompt/plan.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type {
   Machine,
@@ -54,6 +56,8 @@ export interface History {
 export interface Utterance {
   readonly as: 'asked' | 'told' | 'steer';
   readonly message: ChatMessage;
+  /** The plan that the message brings: changed by a person, or to be executed. */
+  readonly plan?: PlanState | undefined;
 }
 
 /** What was said before a turn, and the turn. The last piece of every run has no turn. */
@@ -90,10 +94,11 @@ function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
   return pieces;
 
   function steersAt(place: number | null): Utterance[] {
-    return (places.get(place) ?? []).map(({ content }) => ({
-      as: 'steer',
-      message: { role: 'user', content },
-    }));
+    return (places.get(place) ?? []).map(({ content, plan }) =>
+      plan
+        ? { as: 'told', message: { role: 'user', content: buildPlanNote(plan) }, plan }
+        : { as: 'steer', message: { role: 'user', content } },
+    );
   }
 }
 
@@ -108,10 +113,11 @@ function endOf(status: ToldRun['status']): Utterance[] {
 
 function askedOf({ request }: ToldRun): Utterance[] {
   const messages = request.messages.filter(({ role }) => role !== 'system');
-  return messages.map((message, index) => ({
-    as: index === messages.length - 1 ? 'asked' : 'told',
-    message,
-  }));
+  return messages.map((message, index) =>
+    index === messages.length - 1
+      ? { as: 'asked', message, plan: request.plan }
+      : { as: 'told', message },
+  );
 }
 
 /** What a message is told with. `around` precedes the message that its run answers. */
@@ -122,14 +128,14 @@ export interface Telling {
 }
 
 export function messageOf(
-  { as, message }: Utterance,
+  { as, message, plan }: Utterance,
   { mode }: RunRequest,
   { withImages, around }: Telling,
 ): UpstreamMessage {
   const text = textOf(message.content);
   switch (as) {
     case 'asked':
-      return toUpstream(message, buildUserPrompt({ query: text, mode, around }), withImages);
+      return toUpstream(message, buildUserPrompt({ query: text, mode, around, plan }), withImages);
     case 'steer':
       return toUpstream(message, tagQuery(text), withImages);
     case 'told':

@@ -13,20 +13,21 @@ it('makes the plan the document’s metadata, and its todos the list', () => {
     overview: 'JWT.',
     todos: pending,
     format: 'markdown',
+    version: 1,
     list: pending,
   });
 });
 
 it.each<[string, { id: string; dependencies?: string[] }[], string]>([
-  ['two todos of one id', [{ id: 'a' }, { id: 'a' }], 'same id'],
-  ['one that depends on none of them', [{ id: 'a', dependencies: ['z'] }], 'not in the plan'],
+  ['two todos of one id', [{ id: 'a' }, { id: 'a' }], 'Two todos have the id a'],
+  ['one that depends on none of them', [{ id: 'a', dependencies: ['z'] }], 'no todo z in the plan'],
   [
     'todos that wait for each other',
     [
       { id: 'a', dependencies: ['b'] },
       { id: 'b', dependencies: ['a'] },
     ],
-    'depends on itself',
+    'waits for itself',
   ],
 ])('refuses %s', (_, todos, message) => {
   const result = lay(todos.map((todo) => ({ content: 'x', ...todo })));

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Todo } from '../../../../../shared/documents.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
-import type { History } from '../../../../../worker/conversation/memory/window/transcript.ts';
+import type { History, Told } from '../../../../../worker/conversation/memory/window/transcript.ts';
 import type { Digest } from '../../../../../worker/conversation/store/rows.ts';
 import { historyOf, type MadeRun } from './histories.ts';
 
@@ -14,6 +14,36 @@ const BEFORE: Digest = {
   plan: '# Old plan',
   todos: [TODO],
 };
+
+it('keeps a plan that a person changed or executed, and its todos, but not as words of the user', () => {
+  const todos = [{ ...TODO, content: 'Do it well' }];
+  const plan = { version: 2, title: 'Auth', overview: 'JWT.', content: 'Edited.', todos };
+  const laid = { name: 'Auth', overview: 'JWT.', plan: 'First this.' };
+  const call = { name: 'create_plan', arguments: laid, result: 'ok', todos: [TODO] };
+  const history = historyOf([
+    { asked: 'First.', turns: [{ calls: [call] }] },
+    { asked: 'Second.', turns: [] },
+  ]);
+  const kept = { words: ['First.'], plan: '# Auth\n\nJWT.\n\nEdited.', todos };
+  const changed = withFirst(history, (told) => ({
+    ...told,
+    steers: [{ number: 1, run: 1, turns: null, content: '', plan }],
+  }));
+  expect(digestOf(changed, CUT, 'S')).toMatchObject(kept);
+  const executed = withFirst(history, ({ run, ...told }) => ({
+    ...told,
+    run: { ...run, request: { ...run.request, plan } },
+    turns: [],
+  }));
+  expect(digestOf(executed, CUT, 'S')).toMatchObject(kept);
+});
+
+function withFirst(history: History, change: (told: Told) => Told): History {
+  return {
+    ...history,
+    told: history.told.map((told, index) => (index === 0 ? change(told) : told)),
+  };
+}
 
 it('keeps the words of the user, the newest plan and the newest todos beside the summary', () => {
   const todos = [{ ...TODO, status: 'completed' as const }];

@@ -1,0 +1,80 @@
+/** `conversations/{id}/plans`: a person changes a plan, or has it executed. */
+import { DocumentId } from '../../shared/ids.ts';
+import { Plan, PlanEdit } from '../../shared/plans.ts';
+import { PlanExecution } from '../../shared/requests.ts';
+import { parseBody, parseId } from '../desk/parse.ts';
+import { type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { conversationOf } from '../objects.ts';
+import { type Outcome, unwrap } from '../outcome.ts';
+import { reach } from '../reach.ts';
+import { ANSWERED, answer, IDEMPOTENCY_KEY, SUBMIT_ERRORS } from './chat.ts';
+import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
+
+const PLAN_PARAMS = {
+  ...CONVERSATION_PARAMS,
+  documentId: { description: 'The newest `plan` of the conversation.', zod: DocumentId },
+} as const;
+
+/** The conversation writes the message that people and the model read. */
+const EXECUTE = [{ role: 'user' as const, content: 'Execute the plan.' }];
+
+/** The endpoints of this file. */
+export const PLANS: readonly Endpoint[] = [
+  {
+    id: 'changePlan',
+    method: 'put',
+    path: `${CONVERSATIONS}/{id}/plans/{documentId}`,
+    tag: 'Plans',
+    summary: 'Change a plan',
+    description:
+      'Replaces the title, the overview, the text and the todos. Todos that are left out are removed. All readers get the event `plan_update`, and the model is told the new plan. With `PLAN_CHANGED`, `details.plan` is the present plan.',
+    access: 'user',
+    params: PLAN_PARAMS,
+    body: {
+      schema: PlanEdit,
+      example: {
+        version: 1,
+        title: 'Two languages',
+        overview: 'main.py greets in German too.',
+        content: 'Add a table of greetings to `main.py`.',
+        todos: [
+          { id: 'table', content: 'Add the table' },
+          { id: 'tests', content: 'Test both languages', dependencies: ['table'] },
+        ],
+      },
+    },
+    answers: [jsonAnswer(200, 'The plan after the change.', Plan)],
+    errors: ['NOT_FOUND', 'SUPERSEDED', 'PLAN_CHANGED'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const documentId = parseId(DocumentId, c.req.param('documentId'), 'plan');
+      const edit = await parseBody(c, PlanEdit);
+      // A repeated change changes nothing, so it can be sent again after a reset of the object.
+      const change = () => conversationOf(c.env, caller).changePlan(caller, documentId, edit);
+      return c.json(unwrap<Plan>(await reach<Outcome<Plan>>(change)));
+    },
+  },
+  {
+    id: 'executePlan',
+    method: 'post',
+    path: `${CONVERSATIONS}/{id}/plans/{documentId}/execute`,
+    tag: 'Plans',
+    summary: 'Execute a plan',
+    description:
+      'Begins a response that works through the todos of the plan, each after those that it depends on. The response begins with a `todo_update` that lists the todos. Todos that an earlier response has finished stay finished. Refused with `CONVERSATION_BUSY` while the conversation answers another message.',
+    access: 'user',
+    rate: 'run',
+    headers: [IDEMPOTENCY_KEY],
+    params: PLAN_PARAMS,
+    body: { schema: PlanExecution, example: { version: 2, stream: true } },
+    answers: [ANSWERED],
+    errors: [...SUBMIT_ERRORS, 'SUPERSEDED', 'PLAN_CHANGED', 'PLAN_FINISHED'],
+    handle: async (c) => {
+      const { conversationId } = callerOf(c);
+      const documentId = parseId(DocumentId, c.req.param('documentId'), 'plan');
+      const { version, responseId, ...request } = await parseBody(c, PlanExecution);
+      const message = { messages: EXECUTE, conversationId, delivery: 'reject' as const };
+      return await answer(c, { ...request, ...message }, { documentId, responseId, version });
+    },
+  },
+];
