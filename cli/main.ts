@@ -9,6 +9,7 @@ import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
 import { registerApprovals } from './chat/approvals-command.ts';
 import { registerChat } from './chat/command.ts';
+import { registerPlan } from './chat/plan-command.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
 import { registerCheck } from './setup/check.ts';
@@ -62,6 +63,7 @@ function newProgram(programs: Programs): Command {
     });
   registerUp(program, programs);
   registerChat(program);
+  registerPlan(program);
   registerApprovals(program);
   registerConversations(program);
   registerExport(program);

@@ -51,3 +51,15 @@ export function sayWhereToAnswer({ terminal, conversationId = '', targetWords }:
     `or here in a terminal: ${command}`;
   terminal.write(`${terminal.paint('yellow', words)}\n`);
 }
+
+/** Names the command that carries out the plan, or goes on with it after a failure. */
+export function sayHowToExecute({
+  terminal,
+  conversationId = '',
+  format,
+  targetWords,
+}: Chat): void {
+  if (format === 'json') return;
+  const command = ownCommand('plan', 'execute', '--conversation', conversationId, ...targetWords);
+  terminal.write(`${terminal.paint('dim', `To carry out the plan: ${command}`)}\n`);
+}

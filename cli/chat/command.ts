@@ -17,7 +17,7 @@ import { readImage } from './image-file.ts';
 import { runChat } from './run-chat.ts';
 
 /** The options as commander parses them. */
-interface ChatOptions extends TargetOptions {
+export interface ChatOptions extends TargetOptions {
   readonly mode: Mode;
   readonly model?: string;
   readonly conversation?: string;
@@ -63,7 +63,8 @@ function collect(file: string, files: readonly string[] = []): string[] {
   return [...files, file];
 }
 
-async function openChat(options: ChatOptions, terminal: Terminal): Promise<Chat> {
+/** The chat that the options describe. */
+export async function openChat(options: ChatOptions, terminal: Terminal): Promise<Chat> {
   const { mode, model, conversation, image: files = [] } = options;
   const named = conversation === undefined ? undefined : parseConversationId(conversation);
   const images = await Promise.all(files.map(readImage));

@@ -24,7 +24,8 @@ export async function runChat(chat: Chat, words: readonly string[]): Promise<num
   return EXIT_CODES[await runTurn(chat, toContent(message, images))];
 }
 
-const EXIT_CODES: Readonly<Record<TurnEnd, number>> = {
+/** The exit code of a command that ends with a turn. */
+export const EXIT_CODES: Readonly<Record<TurnEnd, number>> = {
   completed: EXIT.success,
   error: EXIT.failure,
   waiting: EXIT.waiting,

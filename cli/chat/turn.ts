@@ -5,7 +5,7 @@ import type { ResponseStatus } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { MessageContent } from '../../shared/requests.ts';
-import { type Chat, sayWhereToAnswer } from './chat.ts';
+import { type Chat, sayHowToExecute, sayWhereToAnswer } from './chat.ts';
 import { Interrupts, type Leaving } from './interrupts.ts';
 import { asks, Questions } from './questions.ts';
 import { openScreen } from './screen.ts';
@@ -20,16 +20,42 @@ type Over = Extract<ResponseStatus, 'completed' | 'error' | 'cancelled'>;
 
 /** Sends the message and shows the answer to its end. Rejects with a ClientError when the server refuses. */
 export async function runTurn(chat: Chat, content: MessageContent): Promise<TurnEnd> {
-  const { client, mode, model, conversationId, withReasoning } = chat;
+  const { client, mode, conversationId } = chat;
   const request = {
+    ...settingsOf(chat),
     messages: [{ role: 'user' as const, content }],
     mode,
-    device: hostname().slice(0, REQUEST_LIMITS.maxNameChars),
-    ...(model !== undefined && { model }),
     ...(conversationId !== undefined && { conversationId }),
-    ...(withReasoning && { include: ['reasoning' as const] }),
   };
   return await showTurn(chat, (signal) => client.streamChat(request, { signal }));
+}
+
+/** The newest plan of a conversation. */
+export interface NewestPlan {
+  readonly conversationId: string;
+  readonly responseId: string;
+  readonly documentId: string;
+}
+
+/** Has the plan executed and shows the answer, like {@link runTurn}. */
+export async function executePlan(
+  chat: Chat & { readonly mode: 'agent' | 'debug' },
+  { conversationId, responseId, documentId }: NewestPlan,
+): Promise<TurnEnd> {
+  const request = { ...settingsOf(chat), mode: chat.mode, responseId };
+  const open = (signal: AbortSignal) =>
+    chat.client.executePlan(conversationId, documentId, request, { signal });
+  const end = await showTurn(chat, open);
+  if (end === 'error') sayHowToExecute(chat);
+  return end;
+}
+
+function settingsOf({ model, withReasoning }: Chat) {
+  return {
+    device: hostname().slice(0, REQUEST_LIMITS.maxNameChars),
+    ...(model !== undefined && { model }),
+    ...(withReasoning && { include: ['reasoning' as const] }),
+  };
 }
 
 /** Shows an answer that is already in progress, from its start. */
@@ -43,6 +69,7 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
   const interrupts = new Interrupts(chat, () => questions.withdrawAll());
   const { signal } = interrupts;
   let end: TurnEnd = 'error';
+  let hasPlan = false;
   try {
     for await (const positioned of open(signal)) {
       const { event } = positioned;
@@ -55,8 +82,10 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
         return 'waiting';
       }
       questions.askFor(event);
+      hasPlan ||= event.type === 'document_start' && event.document.type === 'plan';
       end = endOf(event) ?? end;
     }
+    if (hasPlan && chat.mode === 'plan' && end === 'completed') sayHowToExecute(chat);
     return interrupts.leaving ?? end;
   } catch (error) {
     if (signal.aborted && interrupts.leaving) return interrupts.leaving;
