@@ -1,11 +1,12 @@
-import { abortAllDurableObjects } from 'cloudflare:test';
+import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
 import { foldConversation } from '../../../shared/fold.ts';
 import type { Plan } from '../../../shared/plans.ts';
+import { TunnelHands } from '../../../worker/conversation/calls/hands.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
-import { readResponse } from './conversing.ts';
+import { conversationObject, readResponse } from './conversing.ts';
 import { holdModel, textFrame } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -133,6 +134,29 @@ describe('changing a plan', () => {
       version: 3,
       todos: [{ id: 'use' }, { id: 'docs' }, { id: 'make', status: 'completed' }],
     });
+  });
+
+  it('is told after a crash too, and in a fork', async () => {
+    const { conversationId } = await lay();
+    const model = holdModel();
+    const reader = new SseReader(await ask('Go on', { conversationId, stream: true }));
+    const held = await model.next();
+    await change(conversationId, EDIT);
+    held.send(textFrame('Half'));
+    await reader.untilText('Half');
+    await abortAllDurableObjects();
+    const again = await model.next();
+    expect(String(again.request.messages.at(-1)?.content)).toContain(EDIT.title);
+    again.answer({ text: 'Done.' });
+    await reader.toEnd();
+
+    const second = await lay();
+    await change(second.conversationId, EDIT);
+    const body = { responseId: second.response.id };
+    const forked = await call(`conversations/${second.conversationId}/forks`, { body });
+    const requests = scriptModel(() => ({ text: 'Well.' }));
+    await chat('And now?', { conversationId: Object(await forked.json()).conversationId });
+    expect(String(requests[0]?.messages.at(-2)?.content)).toContain(EDIT.title);
   });
 
   it('is refused where another device has changed the plan meanwhile', async () => {
@@ -270,6 +294,22 @@ describe('executing a plan', () => {
       ['todo_update', null],
       ['text', 'Whole.'],
     ]);
+  });
+
+  it('executes the newest plan where it still waits for the look at its machine', async () => {
+    const { conversationId } = await lay();
+    const look = vi.spyOn(TunnelHands.prototype, 'look').mockRejectedValue(new Error('reset'));
+    const path = pathOf(conversationId, 'doc_001/execute');
+    const reader = new SseReader(await call(path, { body: { stream: true } }));
+    await reader.until((events) => events.length > 0);
+    await change(conversationId, EDIT);
+    look.mockRestore();
+    const requests = scriptModel(() => ({ text: 'Done.' }));
+    await runDurableObjectAlarm(conversationObject(conversationId));
+    await reader.toEnd();
+    const { messages = [] } = requests[0] ?? {};
+    expect(String(messages.at(-1)?.content)).toContain('docs: Describe it');
+    expect(JSON.stringify(messages)).not.toContain('has edited the plan');
   });
 
   it('happens once for each Idempotency-Key', async () => {
