@@ -9,7 +9,7 @@ import { type Asker, Asking } from './admission/asking.ts';
 import { readDevices } from './admission/devices.ts';
 import { createJudge, readMayShow, readTrust, type Surroundings } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
-import { Looker } from './context/looker.ts';
+import { type Looked, Looker } from './context/looker.ts';
 import { CompanionHost } from './ide/companion/hosting.ts';
 import { guestContext } from './ide/guest-context.ts';
 import { Guests } from './ide/guests.ts';
@@ -19,6 +19,7 @@ import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
+import { Rules } from './rules/rules.ts';
 import { probeConfinement } from './sandbox/confine.ts';
 import { readReadable, stateFolders } from './sandbox/owners-choice.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
@@ -78,7 +79,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const judge = createJudge(surroundings, { isConfined: kind !== 'none', isDistrusted });
   const readMayName = () => readMayShow(surroundings, listDir);
   const readEditor = editorReader(link, workspace, surroundings);
-  const looker = new Looker({ root, confinement, readMayName, readEditor }, signal);
+  const readRules = rulesReader(workspace, surroundings, signal);
+  const looker = new Looker({ root, confinement, readMayName, readEditor, readRules }, signal);
   const look = () => looker.look();
   const teller = new OfferTeller(async () =>
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
@@ -124,6 +126,27 @@ function editorReader(link: EditorLink, workspace: Workspace, surroundings: Surr
       readMayShow(surroundings, readFile),
     ]);
     return link.view && (await editorContext(link.view, { workspace, mayName, mayRead }));
+  };
+}
+
+/** Reads the owner's policy anew for each look. */
+function rulesReader(
+  workspace: Workspace,
+  surroundings: Surroundings & { readonly stateDir: string },
+  signal: AbortSignal,
+): NonNullable<Looked['readRules']> {
+  const rules = new Rules(workspace, surroundings.stateDir);
+  return async () => {
+    const [mayName, mayRead] = await Promise.all([
+      readMayShow(surroundings, listDir),
+      readMayShow(surroundings, readFile),
+    ]);
+    try {
+      return await rules.look({ mayName, mayRead, signal });
+    } catch {
+      signal.throwIfAborted();
+      return undefined; // The disk failed. The model keeps the rules that it knows.
+    }
   };
 }
 

@@ -255,6 +255,33 @@ export const CONTEXT_LIMITS = {
   gitQuickMs: SECOND,
 } as const;
 
+/** The rule files that a bridge reads for the model. Lengths are in UTF-16 units. */
+export const RULE_FILE_LIMITS = {
+  /** Rules of one workspace: the largest public collections have some 100. */
+  maxFiles: 200,
+  /** One rule with the files that it includes: 500 lines are advised at most. */
+  maxRuleChars: 24 * KIB,
+  /** All rules together: a quarter of a usual model's window. They are part of each run's row. */
+  maxTotalChars: 96 * KIB,
+  /** Bytes of a file that is read for a rule. A larger one is no rule that a person wrote. */
+  maxFileBytes: 256 * KIB,
+  maxDescriptionChars: 500,
+  /** Patterns of one rule, and the length of each. */
+  maxGlobs: 50,
+  maxGlobChars: 200,
+  /** What is told about one rule (a cut, a missing file), and the length of each sentence. */
+  maxNotes: 5,
+  maxNoteChars: 300,
+  /** Files that are named as left out. */
+  maxLeftOut: 50,
+  /** Files that one rule includes by `@file`, and how deep they may include others. */
+  maxReferences: 20,
+  maxReferenceDepth: 3,
+  /** Folders below `.cursor/rules` that are looked into, and how deep. */
+  maxFolders: 100,
+  maxFolderDepth: 5,
+} as const;
+
 /** Live output of a command. */
 export const OUTPUT_LIMITS = {
   /** Output is collected for `coalesceMs`, or up to `coalesceChars` UTF-16 units, before it is sent. */

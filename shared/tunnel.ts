@@ -11,6 +11,7 @@ import { McpServerReports } from './mcp-servers.ts';
 import { Mode } from './modes.ts';
 import { OfferSet } from './offer.ts';
 import { AllowedPath } from './paths.ts';
+import { RuleSet } from './rules.ts';
 
 /** Raise it with every change of this file that an older peer would misread. */
 export const TUNNEL_PROTOCOL = 3;
@@ -123,6 +124,8 @@ export const MachineContext = z.object({
   gitStatus: z.string().max(REQUEST_LIMITS.maxContextChars).optional(),
   /** Absent without an editor. An older tunnel drops it. */
   editor: EditorContext.optional(),
+  /** Absent where the bridge could not read them, or is older. An older tunnel drops it. */
+  rules: RuleSet.optional(),
 });
 export type MachineContext = z.infer<typeof MachineContext>;
 

@@ -47,6 +47,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'bridge/compute', 'bridge/edits', 'bridge/failure.ts'],
     ...['bridge/search/codebase', 'bridge/workspace', '@vscode/ripgrep', 'node:'],
   ],
+  'bridge/rules': [
+    ...['shared', 'machine', 'bridge/failure.ts', 'bridge/search', 'bridge/workspace', 'node:'],
+  ],
   'bridge/context': [
     ...['shared', 'bridge/compute', 'bridge/sandbox', 'bridge/search', 'bridge/terminal', 'node:'],
   ],
@@ -109,6 +112,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/ide/link',
       'bridge/mcp',
       'bridge/quarantine',
+      'bridge/rules',
       'bridge/sandbox',
       'shared',
     ],

@@ -11,6 +11,8 @@ export interface Looked {
   readonly readMayName: () => Promise<(name: string) => boolean>;
   /** What an editor shows. Undefined without one. Never rejects. */
   readonly readEditor?: () => Promise<MachineContext['editor']>;
+  /** The rules for the model. Undefined where they cannot be read. Rejects only when the bridge ends. */
+  readonly readRules?: () => Promise<MachineContext['rules']>;
 }
 
 /** Makes one look at a time, however many callers ask. */
@@ -46,13 +48,14 @@ export class Looker {
   }
 
   async #read(): Promise<MachineContext> {
-    const { root, confinement, readMayName, readEditor } = this.#looked;
+    const { root, confinement, readMayName, readEditor, readRules } = this.#looked;
     const mayName = await readMayName();
     const how = { confine: confinement.confineLook, mayName };
-    const [context, editor] = await Promise.all([
+    const [context, editor, rules] = await Promise.all([
       readMachineContext(root, this.#signal, how),
       readEditor?.(),
+      readRules?.(),
     ]);
-    return { ...context, ...(editor && { editor }) };
+    return { ...context, ...(editor && { editor }), ...(rules && { rules }) };
   }
 }

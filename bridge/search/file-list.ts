@@ -8,6 +8,8 @@ export interface FileList {
   readonly folder: string;
   /** Lists only files whose path below the folder matches. `!` before a glob excludes its matches. */
   readonly globs?: readonly string[];
+  /** Lists only files with one of these names, in which `*` stands for any characters. Ignored files stay out. */
+  readonly named?: readonly string[];
   /** Also lists files and folders whose names begin with a dot. */
   readonly hidden?: boolean;
   /** Lists the most recently changed file first. Otherwise the order is undefined. */
@@ -31,7 +33,7 @@ export async function listFiles(list: FileList): Promise<string[]> {
 }
 
 async function runList(
-  { folder, hidden = false, rules, signal }: FileList & { readonly rules: IgnoreRules },
+  { folder, hidden = false, named = [], rules, signal }: FileList & { readonly rules: IgnoreRules },
   globs: readonly string[],
   newestFirst: boolean,
 ): Promise<string[]> {
@@ -41,6 +43,9 @@ async function runList(
     ...(hidden ? ['--hidden'] : []),
     ...(newestFirst ? ['--sortr=modified'] : []),
     ...globs.map((glob) => `--glob=${glob}`),
+    // A glob of a type does not override ignore rules, unlike one of `--glob`.
+    ...named.map((name) => `--type-add=named:${name}`),
+    ...(named.length > 0 ? ['--type=named'] : []),
   ];
   const names: string[] = [];
   let chars = 0;

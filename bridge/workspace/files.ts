@@ -88,6 +88,14 @@ export async function readPart(
   });
 }
 
+/** The state of an entry of any kind. Equal stamps mean that the entry has not changed. */
+export async function readStamp(place: Place): Promise<string> {
+  return await inFolderOf(place, {}, async (folder) => {
+    const stats = await lstat(folder.entry(basename(place.path)), { bigint: true });
+    return [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join('-');
+  });
+}
+
 /** Reads the file in its held folder. */
 export async function readEntry(
   folder: Anchor,

@@ -1,0 +1,103 @@
+/** Finds the rule files of a workspace by their names. */
+import { posix } from 'node:path';
+import { CONTEXT_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
+import { ToolFailure } from '../failure.ts';
+import { listFiles } from '../search/file-list.ts';
+import { readEntries } from '../workspace/files.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+
+/** A path that may be a rule file, relative to the workspace. */
+export interface Candidate {
+  readonly path: string;
+  /** The folder that the rule is about; `.` is the whole workspace. */
+  readonly folder: string;
+  /** `mdc` has a head that tells when the rule applies. */
+  readonly format: 'mdc' | 'plain';
+}
+
+export interface Candidates {
+  /** In the order in which the model gets them: root files, `.cursor/rules`, then nested files by their paths. */
+  readonly found: readonly Candidate[];
+  /** False where the folders below could not be listed in time. */
+  readonly isComplete: boolean;
+}
+
+/** Files whose whole text is a rule, in the order in which they are told. */
+const PLAIN_NAMES = ['AGENTS.md', 'CLAUDE.md', 'GEMINI.md', '.cursorrules'];
+/** `.cursorrules` was only ever read at the root. */
+const NESTED_NAMES = PLAIN_NAMES.slice(0, 3);
+const RULES_FOLDER = '.cursor/rules';
+
+/**
+ * The root files and `.cursor/rules` at the root count even where git ignores them: many people keep rules out of git.
+ * Nested files that git ignores do not count, because they belong to packages and builds.
+ */
+export async function findCandidates(
+  workspace: Workspace,
+  signal: AbortSignal,
+): Promise<Candidates> {
+  const [nested, own] = await Promise.all([
+    listNested(workspace.root, signal),
+    listFolder(workspace, RULES_FOLDER),
+  ]);
+  const root = PLAIN_NAMES.map((path): Candidate => ({ path, folder: '.', format: 'plain' }));
+  const below = nested?.map(toCandidate).filter((one) => one !== null) ?? [];
+  const isRoot = ({ folder }: Candidate) => folder === '.';
+  const rules = [...new Set([...own, ...below.filter(isRoot).map(({ path }) => path)])].sort();
+  const others = below.filter((one) => !isRoot(one)).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const mdc = rules.map((path): Candidate => ({ path, folder: '.', format: 'mdc' }));
+  return { found: [...root, ...mdc, ...others], isComplete: nested !== undefined };
+}
+
+async function listNested(folder: string, signal: AbortSignal): Promise<string[] | undefined> {
+  const timeUp = AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs);
+  const either = AbortSignal.any([signal, timeUp]);
+  try {
+    return await listFiles({
+      ...{ folder, hidden: true, signal: either },
+      named: [...NESTED_NAMES, '*.mdc'],
+    });
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** Null for a file that is no rule file, and for a plain file at the root, which is always a candidate. */
+function toCandidate(path: string): Candidate | null {
+  if (NESTED_NAMES.includes(posix.basename(path))) {
+    const folder = posix.dirname(path);
+    return folder === '.' ? null : { path, folder, format: 'plain' };
+  }
+  const at = `/${path}`.lastIndexOf(`/${RULES_FOLDER}/`);
+  if (at < 0) return null;
+  return { path, folder: at === 0 ? '.' : path.slice(0, at - 1), format: 'mdc' };
+}
+
+/** The `.mdc` files below a folder, whatever kind of entry has the name: reading them tells what is wrong. */
+async function listFolder(workspace: Workspace, top: string): Promise<string[]> {
+  const folders = [{ path: top, depth: 1 }];
+  const files: string[] = [];
+  for (const { path, depth } of folders) {
+    for (const { name, kind } of await entriesOf(workspace, path)) {
+      const entry = `${path}/${name}`;
+      if (name.endsWith('.mdc') && kind !== 'folder') files.push(entry);
+      else if (kind === 'folder' && depth < RULE_FILE_LIMITS.maxFolderDepth) {
+        // The loop also visits the folders that are added here.
+        if (folders.length < RULE_FILE_LIMITS.maxFolders) {
+          folders.push({ path: entry, depth: depth + 1 });
+        }
+      }
+    }
+  }
+  return files;
+}
+
+async function entriesOf(workspace: Workspace, path: string) {
+  try {
+    return await readEntries(await workspace.resolve(path, 'read'));
+  } catch (error) {
+    if (error instanceof ToolFailure) return []; // No such folder, or one that leads outside.
+    throw error;
+  }
+}
