@@ -16,6 +16,8 @@ export const PROMPT_LIMITS = {
   maxLinterChars: 10_000,
   /** One linter message: some messages quote half a file. */
   maxLinterMessageChars: 500,
+  /** All rules of the workspace: the bridge tells at most 98,304. */
+  maxRulesChars: 100_000,
   /** The largest share of the model's room that each of these may take. It matters for small models. */
   maxShare: 0.15,
 } as const;

@@ -6,7 +6,7 @@ import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { Window } from '../store/rows.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import { newestWindow, type Place, readTold, startOf } from './history.ts';
-import { type Known, knownAfter } from './window/around.ts';
+import { type Known, NOTHING_KNOWN } from './window/around.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 import { hiddenChars, type ModelSize, roomOf, scaleOf } from './window/size.ts';
 import {
@@ -45,9 +45,8 @@ export class HeldTelling {
       held.chars += chars + hiddenChars(messages);
     }
     if (open) {
-      // The message of a run without a turn is in the open piece, and is told again.
-      const behind = open.piece.turns === 0 ? told.slice(0, -1) : told;
-      held.known = knownAfter(behind, held.known, room);
+      // The open piece is told again.
+      held.known = open.known;
       held.next = { run: open.piece.run.ordinal, turns: open.piece.turns };
     }
     this.#held = held.chars <= WINDOW_LIMITS.maxHeldChars ? held : null;
@@ -65,7 +64,7 @@ export class HeldTelling {
     const isSame =
       held?.room === room && held.takesImages === takesImages && held.toolbox === toolbox;
     if (held && isNewest && isSame && held.next.run <= ordinal) return held;
-    const nothing = { first: undefined, pieces: [], known: null, chars: 0 };
+    const nothing = { first: undefined, pieces: [], known: NOTHING_KNOWN, chars: 0 };
     return { window, room, takesImages, toolbox, next: startOf(window), ...nothing };
   }
 }
@@ -78,7 +77,7 @@ interface Held {
   readonly toolbox: Toolbox;
   /** The run in which the window begins. */
   first: ToldRun | undefined;
-  /** What the model has been told of the machine and the editor before `next`. */
+  /** What the model has been told of the machine, the editor and the rules before `next`. */
   known: Known;
   /** All pieces from the window's start up to `next`. */
   readonly pieces: ToldPiece[];

@@ -1,50 +1,118 @@
-/** What each message of a window tells of the machine and the editor. A pure function of the runs' rows. */
+/**
+ * What stands in the messages of a window besides the words: the machine, the editor and the rules. A pure function of
+ * the runs' rows and their calls.
+ */
+import { textOf } from '../../../../shared/requests.ts';
+import type { RuleSet } from '../../../../shared/rules.ts';
+import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
+import {
+  fitRules,
+  type KnownRules,
+  mentionsIn,
+  NO_RULES,
+  rulesChars,
+  tellRules,
+} from '../../../prompt/rules.ts';
 import {
   overlaid,
   type Surroundings,
   surroundingsOf,
   tellSurroundings,
 } from '../../../prompt/surroundings.ts';
-import type { Told, ToldRun } from './transcript.ts';
+import { filesOfCalls, filesOfRequest, inWorkspace } from './touched.ts';
+import type { Piece, ToldRun } from './transcript.ts';
 
-/** What the model has been told of the machine and the editor at some place; null where it has been told nothing. */
-export type Known = Surroundings | null;
+/** What the model has been told at some place. */
+export interface Known {
+  /** Null where it has been told nothing of the machine and the editor. */
+  readonly surroundings: Surroundings | null;
+  readonly rules: KnownRules;
+  /** The files of the last turn's calls, whose rules the next message tells. */
+  readonly touched: readonly string[];
+}
 
-/** The texts by the runs' ordinals. `known` is what the model was told before the first of these runs. */
-export function aroundOf(
-  told: readonly Told[],
+/** At the start of a window. */
+export const NOTHING_KNOWN: Known = { surroundings: null, rules: NO_RULES, touched: [] };
+
+export interface AroundPiece {
+  readonly piece: Piece;
+  /** Before the piece. */
+  readonly known: Known;
+  /** The parts that precede the words of the message that the run answers. */
+  readonly around: readonly string[];
+  /** A message of its own: the rules that begin to apply in the middle of the run. Null without any. */
+  readonly rules: string | null;
+}
+
+interface Listening {
+  /** The model's room for a prompt, in UTF-16 units. */
+  readonly room: number;
+  readonly toolbox: Toolbox;
+}
+
+/** The pieces in order, from a place where the model had been told `known`. */
+export function aroundPieces(
+  pieces: readonly Piece[],
   known: Known,
-  room: number,
-): ReadonlyMap<number, readonly string[]> {
+  listening: Listening,
+): AroundPiece[] {
   let before = known;
-  const parts = messagesIn(told).map((run): [number, string[]] => {
-    const now = around(run, room);
-    const tells = tellSurroundings(now, before);
-    before = overlaid(before, now);
-    return [run.ordinal, tells];
+  return pieces.map((piece) => {
+    const { told, after } = aroundPiece(piece, before, listening);
+    before = after;
+    return told;
   });
-  return new Map(parts);
 }
 
-/** What the model has been told after the messages of these runs. */
-export function knownAfter(told: readonly Told[], known: Known, room: number): Known {
-  return messagesIn(told).reduce<Known>(
-    (before, run) => overlaid(before, around(run, room)),
-    known,
-  );
+/** Rules that apply since the run's message are a part of it. Where the window begins behind it, they come first. */
+function aroundPiece(
+  piece: Piece,
+  known: Known,
+  { room, toolbox }: Listening,
+): { readonly told: AroundPiece; readonly after: Known } {
+  const { run, utterances, answered } = piece;
+  const isAsked = utterances.some(({ as }) => as === 'asked');
+  const said = saidIn(piece);
+  const files = isAsked ? filesOfRequest(run) : known.touched;
+  const touched = [...files, ...inWorkspace(mentionsIn(said), run)];
+  const rules = tellRules(rulesOf(run, room), { touched, said }, known.rules);
+  const after = {
+    surroundings: known.surroundings,
+    rules: rules.known,
+    touched: filesOfCalls(answered?.turn.calls ?? [], run, toolbox),
+  };
+  if (!isAsked) {
+    const text = rules.parts.length > 0 ? rules.parts.join('\n\n') : null;
+    return { told: { piece, known, around: [], rules: text }, after };
+  }
+  const now = around(run, room);
+  const parts = [...tellSurroundings(now, known.surroundings), ...rules.parts];
+  return {
+    told: { piece, known, around: parts, rules: null },
+    after: { ...after, surroundings: overlaid(known.surroundings, now) },
+  };
 }
 
-/** The UTF-16 units of the full text, which a run's message tells where it is the first of a window. */
+/** The words of the user's message and of steers. */
+function saidIn({ utterances }: Piece): string {
+  return utterances
+    .filter(({ as }) => as !== 'told')
+    .map(({ message }) => textOf(message.content))
+    .join('\n');
+}
+
+/** The UTF-16 units of the full surroundings, which a run's message tells where it is the first of a window. */
 export function wholeChars(run: ToldRun, room: number): number {
   return tellSurroundings(around(run, room), null).join('\n\n').length;
 }
 
-/**
- * The runs whose messages are told word for word. Where a window begins in the middle of a run, the digest has the
- * run's message, and counts as telling nothing of the surroundings.
- */
-function messagesIn(told: readonly Told[]): ToldRun[] {
-  return told.filter(({ before }) => before === 0).map(({ run }) => run);
+/** The UTF-16 units of all rules of a run. */
+export function allRulesChars(run: ToldRun, room: number): number {
+  return rulesChars(rulesOf(run, room));
+}
+
+function rulesOf({ machine }: ToldRun, room: number): RuleSet | undefined {
+  return fitRules(machine?.context.rules, room);
 }
 
 function around({ request, machine }: ToldRun, room: number): Surroundings {

@@ -1,7 +1,7 @@
 /** Plans a new window when a conversation has outgrown its model. Pure; linear in the told history. */
 
 import type { NewWindow, Window, WindowScale } from '../../store/rows.ts';
-import { wholeChars } from './around.ts';
+import { allRulesChars, wholeChars } from './around.ts';
 import { digestOf, maxSummaryChars } from './digest.ts';
 import { digestMessages } from './digest-message.ts';
 import { WINDOW_LIMITS } from './limits.ts';
@@ -180,10 +180,15 @@ function cutAt({ history, size, told, scale, room }: Planning, place: number): S
   }
 }
 
-/** The first message under the window tells the surroundings in full instead of as a difference. This is their size. */
+/**
+ * The first message under the window tells the surroundings in full instead of as a difference, and each rule is told
+ * once again. This is their size.
+ */
 function firstChars(kept: readonly WeighedPiece[], room: number): number {
   const first = kept.find(({ piece }) => piece.utterances.some(({ as }) => as === 'asked'));
-  return first ? wholeChars(first.piece.run, room) : 0;
+  const runs = new Set(kept.map(({ piece }) => piece.run));
+  const rules = Math.max(0, ...[...runs].map((run) => allRulesChars(run, room)));
+  return rules + (first ? wholeChars(first.piece.run, room) : 0);
 }
 
 /**

@@ -2,7 +2,7 @@
 
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
-import { aroundOf, type Known } from './around.ts';
+import { aroundPieces, type Known, NOTHING_KNOWN } from './around.ts';
 import { digestMessages } from './digest-message.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
@@ -34,11 +34,10 @@ export function messagesIn({ digest, pieces }: ToldHistory): UpstreamMessage[] {
 
 /** The piece with its results shortened by `excess` UTF-16 units in all. */
 function squeezed(weighed: WeighedPiece, excess: number): WeighedPiece {
-  const { piece, messages } = weighed;
+  const { piece, said, messages } = weighed;
   if (!piece.answered) return weighed;
   const chars = resultsIn(messages).reduce((sum, length) => sum + length, 0);
   const texts = resultTexts(piece.answered, chars - excess);
-  const said = messages.slice(0, piece.utterances.length);
   return { ...weighed, messages: [...said, ...messagesOfTurn(piece.answered.turn, texts)] };
 }
 
@@ -77,6 +76,10 @@ export interface ToldHistory {
 /** A piece with all sizes that a plan needs. */
 export interface WeighedPiece extends ToldPiece {
   readonly piece: Piece;
+  /** What the model had been told of the machine, the editor and the rules before the piece. */
+  readonly known: Known;
+  /** The messages before the turn. */
+  readonly said: readonly UpstreamMessage[];
   /** The UTF-16 units of the piece with its results in full, and with them left out. */
   readonly fullChars: number;
   readonly prunedChars: number;
@@ -97,7 +100,7 @@ export function weighHistory(
 ): WeighedHistory {
   const room = roomOf(size, scale);
   const { window } = history;
-  const pieces = weighPieces(history, size, { room, known: null });
+  const pieces = weighPieces(history, size, { room, known: NOTHING_KNOWN });
   return withHead(pieces, { window, first: firstOf(history), size, room });
 }
 
@@ -129,7 +132,7 @@ export function withHead<One extends ToldPiece>(
 export interface Standing {
   /** Bounds the length of the results of one turn. */
   readonly room: number;
-  /** What the model was told of the machine and the editor before the first piece. */
+  /** What the model was told of the machine, the editor and the rules before the first piece. */
   readonly known: Known;
 }
 
@@ -138,15 +141,16 @@ export function weighPieces(
   { takesImages }: Pick<ModelSize, 'takesImages'>,
   { room, known }: Standing,
 ): WeighedPiece[] {
-  const arounds = aroundOf(told, known, room);
   const shows = new Set(told.filter(showsImages).map(({ run }) => run.ordinal));
-  return piecesOf({ told }).map((piece) => {
+  const prunedThrough = window?.prunedThrough ?? 0;
+  return aroundPieces(piecesOf({ told }), known, { room, toolbox }).map((one) => {
+    const { piece, around, rules } = one;
     const withImages = takesImages && shows.has(piece.run.ordinal);
-    const around = arounds.get(piece.run.ordinal) ?? [];
     const said = piece.utterances.map((utterance) =>
       messageOf(utterance, piece.run.request, { withImages, around }),
     );
-    return weighPiece(piece, said, { prunedThrough: window?.prunedThrough ?? 0, room, toolbox });
+    if (rules !== null) said.unshift({ role: 'user', content: rules });
+    return { ...weighPiece(piece, said, { prunedThrough, room, toolbox }), known: one.known };
   });
 }
 
@@ -160,12 +164,12 @@ function weighPiece(
   piece: Piece,
   said: UpstreamMessage[],
   { prunedThrough, room, toolbox }: Weighing,
-): WeighedPiece {
+): Omit<WeighedPiece, 'known'> {
   const saidChars = weigh(said);
   const { answered } = piece;
   if (!answered) {
     const chars = { saidChars, chars: saidChars, fullChars: saidChars, prunedChars: saidChars };
-    return { piece, messages: said, turn: null, ...chars };
+    return { piece, said, messages: said, turn: null, ...chars };
   }
   const { number, usage } = answered.turn;
   const maxChars = Math.floor(room * WINDOW_LIMITS.turnResults);
@@ -175,6 +179,7 @@ function weighPiece(
   const besides = saidChars + weigh(messages) - lengthOf(texts);
   return {
     piece,
+    said,
     messages: [...said, ...messages],
     saidChars,
     chars: besides + lengthOf(texts),

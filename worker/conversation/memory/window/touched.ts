@@ -1,0 +1,50 @@
+/** Finds the files that a run has to do with, by its request and its calls. Pure. */
+import { takesPath } from '../../../../shared/tools/definition.ts';
+import { readFile } from '../../../../shared/tools/read-file.ts';
+import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
+import { tellsEditor } from '../../../prompt/editor.ts';
+import type { Call } from '../../store/rows.ts';
+import type { ToldRun } from './transcript.ts';
+
+/** The files that the request, or else the editor on the machine, shows. Relative to the workspace. */
+export function filesOfRequest(run: ToldRun): string[] {
+  const { context } = run.request;
+  const { openFiles = [], recentFiles = [], cursor } = context ?? {};
+  const open = openFiles.map((file) => (typeof file === 'string' ? file : file.path));
+  const editor = tellsEditor(context) ? undefined : run.machine?.context.editor;
+  const shown = editor?.openFiles.map(({ path }) => path) ?? [];
+  return inWorkspace([...(cursor ? [cursor.path] : []), ...open, ...recentFiles, ...shown], run);
+}
+
+/** The files that these calls read or change. A call that names a folder touches no file. */
+export function filesOfCalls(calls: readonly Call[], run: ToldRun, toolbox: Toolbox): string[] {
+  const paths = calls.flatMap(({ name, arguments: args }) => {
+    const tool = toolbox.find(name);
+    if (!tool || !args || !takesPath(tool)) return [];
+    const isOfFile = tool.name === readFile.name || tool.document.type === 'file_edit';
+    // A damaged row may lack a path.
+    return isOfFile ? tool.subjects(args).filter((path) => typeof path === 'string') : [];
+  });
+  return inWorkspace(paths, run);
+}
+
+/** The paths as names relative to the run's workspace, without those outside of it. */
+export function inWorkspace(paths: readonly string[], { machine }: ToldRun): string[] {
+  const root = machine?.context.workspacePath.replace(/\/+$/, '');
+  return paths.flatMap((path) => {
+    const name = root !== undefined && path.startsWith(`${root}/`) ? path.slice(root.length) : path;
+    const isOutside = path.startsWith('/') && name === path;
+    return isOutside ? [] : (resolved(name) ?? []);
+  });
+}
+
+/** Without `.` and `..`; null where that leads out, or to the workspace itself. */
+function resolved(name: string): string | null {
+  const names: string[] = [];
+  for (const one of name.split('/')) {
+    if (one === '' || one === '.') continue;
+    if (one !== '..') names.push(one);
+    else if (names.pop() === undefined) return null;
+  }
+  return names.length === 0 ? null : names.join('/');
+}
