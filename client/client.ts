@@ -30,6 +30,7 @@ import type {
   MessagePatch,
   PlanExecution,
 } from '../shared/requests.ts';
+import { RuleReports } from '../shared/rules.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { clientError } from './error.ts';
 import { type FollowOptions, follow, type Positioned } from './follow.ts';
@@ -98,6 +99,8 @@ export interface Client {
     query?: Partial<z.output<typeof ConversationQuery>>,
     signal?: AbortSignal,
   ): Promise<ConversationView>;
+  /** Which rules of the workspace applied to the newest response and why, and which did not. */
+  getRules(conversationId: string, signal?: AbortSignal): Promise<RuleReports>;
   updateConversation(
     conversationId: string,
     patch: ConversationPatch,
@@ -210,6 +213,12 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       const parts = { query: queryOf(wanted), signal };
       const response = await send(`conversations/${conversationId}`, parts);
       return await readJson(response, ConversationView);
+    },
+    async getRules(conversationId, signal) {
+      return await readJson(
+        await send(`conversations/${conversationId}/rules`, { signal }),
+        RuleReports,
+      );
     },
     async updateConversation(conversationId, body, signal) {
       const parts = { method: 'PATCH', body, signal } as const;

@@ -1,5 +1,6 @@
 /** The rules that a bridge finds for the model: files of the workspace, and the owner's own file. */
 import * as z from 'zod';
+import { ResponseId } from './ids.ts';
 import { REQUEST_LIMITS, RULE_FILE_LIMITS } from './limits.ts';
 
 /**
@@ -50,6 +51,38 @@ export const RuleSet = z.object({
   leftOut: z.array(LeftOutRule).max(RULE_FILE_LIMITS.maxLeftOut),
 });
 export type RuleSet = z.infer<typeof RuleSet>;
+
+/** One rule, and what became of it in a run. */
+export const RuleReport = RuleFile.omit({ text: true, origin: true }).extend({
+  /** `request`: from the message's `context.rules`; `path` then names the entry. */
+  origin: z.enum(['request', ...RuleOrigin.options]),
+  /** A message that says `@name` applies the rule. */
+  name: z.string(),
+  /** `applied`: the model has the text. `listed`: the model knows what the rule is about. `unused`: it knows neither. */
+  state: z.enum(['applied', 'listed', 'unused']),
+  /**
+   * Of an applied rule: it always applies; a `file` was touched or open; a message named it; the model read it.
+   * `listed`: the model has not read it. Of an unused rule: no file that it is about was touched; no message named it.
+   */
+  reason: z.enum(['always', 'file', 'mentioned', 'read', 'listed', 'no_file', 'not_mentioned']),
+  /** With the reason `file`. */
+  file: z.string().optional(),
+  /** UTF-16 units of its text. */
+  chars: z.int().nonnegative(),
+});
+export type RuleReport = z.infer<typeof RuleReport>;
+
+/** `GET conversations/{id}/rules`: the rules of the newest response that has begun. */
+export const RuleReports = z.object({
+  /** Null before the first response. */
+  responseId: ResponseId.nullable(),
+  /** False where no bridge has told its rules to the run: none was attached, or it is older. */
+  isKnown: z.boolean(),
+  /** In the order in which the model gets them. */
+  rules: z.array(RuleReport),
+  leftOut: z.array(LeftOutRule),
+});
+export type RuleReports = z.infer<typeof RuleReports>;
 
 function lengthOf(files: readonly RuleFile[]): number {
   return files.reduce((sum, { text }) => sum + text.length, 0);

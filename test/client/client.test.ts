@@ -67,6 +67,12 @@ describe('a request', () => {
         client.getConversation(CONVERSATION_ID, { before: RESPONSE_ID, limit: 3 }),
     },
     {
+      name: 'getRules',
+      line: `GET conversations/${CONVERSATION_ID}/rules`,
+      answer: { responseId: RESPONSE_ID, isKnown: true, rules: [], leftOut: [] },
+      call: (client: Client) => client.getRules(CONVERSATION_ID),
+    },
+    {
       name: 'cancel',
       line: `POST chat/completions/${RESPONSE_ID}/cancel`,
       answer: { id: RESPONSE_ID, status: 'cancelled' },

@@ -12,8 +12,9 @@ import { ConversationView } from '../../shared/documents.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId } from '../../shared/ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
+import { RuleReports } from '../../shared/rules.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
-import { readNewest } from '../conversation/reading/requests.ts';
+import { readNewest, readRules } from '../conversation/reading/requests.ts';
 import { parse, parseBody } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { follow } from '../follow/follow.ts';
@@ -114,6 +115,20 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
       const ordinal = before === undefined ? null : ordinalIn(caller, before);
       return await readNewest(c.env, caller, { limit, before: ordinal });
     },
+  },
+  {
+    id: 'getRules',
+    method: 'get',
+    path: `${CONVERSATIONS}/{id}/rules`,
+    tag: 'Conversations',
+    summary: 'Explain the rules',
+    description:
+      'Tells which rules of the workspace applied to the newest response and why, which did not, and which files were left out.',
+    access: 'user',
+    params: CONVERSATION_PARAMS,
+    answers: [jsonAnswer(200, 'The rules in the order in which the model gets them.', RuleReports)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => await readRules(c.env, callerOf(c)),
   },
   {
     id: 'updateConversation',

@@ -14,6 +14,7 @@ import {
   type MessageContent,
   textOf,
 } from '../../shared/requests.ts';
+import type { RuleReports } from '../../shared/rules.ts';
 import type { GuestCall, ToolResult } from '../../shared/tunnel.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
@@ -386,8 +387,8 @@ function requireOwnBridge({ row: { bridge } }: Parts, asked: string | undefined)
 function documentOf(
   parts: Parts,
   wanted: ReadRequest['wanted'],
-): ChatResponse | ConversationView | Chapter | readonly OpenApproval[] {
-  const { reader, approvals, listing } = parts;
+): ChatResponse | ConversationView | Chapter | readonly OpenApproval[] | RuleReports {
+  const { reader, approvals, listing, memory } = parts;
   switch (wanted.type) {
     case 'response':
       return reader.response(runOf(parts, wanted.ordinal));
@@ -398,6 +399,8 @@ function documentOf(
       return reader.views.chapter(wanted.from);
     case 'approvals':
       return approvals.open(listing.row);
+    case 'rules':
+      return memory.reportRules();
   }
 }
 

@@ -35,6 +35,7 @@ export interface Parts {
   readonly approvals: Approvals;
   readonly plans: Plans;
   readonly hands: TunnelHands;
+  readonly memory: Memory;
 }
 
 /** What the object gives its parts. */
@@ -63,12 +64,13 @@ export function assembleParts(
   const resumed = atWork && at !== null ? { at, run: atWork, conversationId } : null;
   const recorder = new Recorder(tape, followers, resumed);
   const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId });
+  const memory = new Memory({ conversationId, log, runs: store.runs, recorder, settings: env });
   const deps: RunDeps = {
     conversationId,
     isHeadless: row.ephemeral,
     log,
     recorder,
-    memory: new Memory({ conversationId, log, runs: store.runs, recorder, settings: env }),
+    memory,
     arm: () => deadlines.arm(),
     hands,
     settings: env,
@@ -107,6 +109,6 @@ export function assembleParts(
   if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());
   const approvals = new Approvals(log, recorder, hands, bridgeId);
   const plans = new Plans({ conversationId, log, runs: store.runs, tape, recorder });
-  const asked = { approvals, plans };
-  return { row, listing, deadlines, log, recorder, reader, runner, inbox, calls, ...asked, hands };
+  const desks = { runner, inbox, calls, approvals, plans, hands, memory };
+  return { row, listing, deadlines, log, recorder, reader, ...desks };
 }

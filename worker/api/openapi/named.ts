@@ -67,6 +67,7 @@ import {
   PlanRequest,
   RequestContext,
 } from '../../../shared/requests.ts';
+import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/rules.ts';
 import { ToolSelection } from '../../../shared/tools/selection.ts';
 import { Confinement } from '../../../shared/tunnel.ts';
 import { CompletionRequest } from '../../openai/request.ts';
@@ -122,6 +123,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Metadata, ToolOutcome, AttentionItem, Diff, Todo, TodoStatus, Question, Answer },
   ...{ ConversationList, ConversationInfo, ConversationPatch, ConversationView, UserMessage },
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },
+  ...{ RuleReports, RuleReport, RuleKind, LeftOutRule },
   ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
   ...{ Plan, PlanState, PlanEdit, PlanExecution },
   ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },

@@ -1,6 +1,7 @@
 /** Prepares the next request of a run and chooses its model server. A run uses no other file of this folder. */
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
+import type { RuleReports } from '../../../shared/rules.ts';
 import { type ModelEnv, type ModelTarget, resolveTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
 import { toolboxOf } from '../store/offered-tools.ts';
@@ -13,6 +14,7 @@ import { cutPromptReport } from './cut-prompt.ts';
 import { HeldTelling } from './held-telling.ts';
 import { readHistory, readTodos } from './history.ts';
 import { requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
+import { reportRules } from './rules-report.ts';
 import { askForSummary } from './summarise.ts';
 import { digestOf } from './window/digest.ts';
 import { isRoomy, planWindow, type SummariseWindow } from './window/plan.ts';
@@ -63,6 +65,20 @@ export class Memory {
   get todos(): readonly Todo[] {
     const { runs, log } = this.#deps;
     return readTodos(runs, log.toolbox);
+  }
+
+  /** What became of the rules in the newest run that has begun. */
+  reportRules(): RuleReports {
+    const { conversationId, runs } = this.#deps;
+    for (const run of runs.runsBack()) {
+      if (run.started === null || run.request.guest) continue;
+      const history = readHistory(runs, run.ordinal, toolboxOf(run));
+      return {
+        responseId: responseIdOf(conversationId, run.ordinal),
+        ...reportRules(run, history),
+      };
+    }
+    return { responseId: null, isKnown: false, rules: [], leftOut: [] };
   }
 
   /**

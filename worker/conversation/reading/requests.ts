@@ -16,7 +16,8 @@ export interface ReadRequest {
     | { readonly type: 'response'; readonly ordinal: number }
     | { readonly type: 'newest'; readonly newest: Newest }
     | { readonly type: 'chapter'; readonly from: From }
-    | { readonly type: 'approvals' };
+    | { readonly type: 'approvals' }
+    | { readonly type: 'rules' };
 }
 
 export const READ_PATH = '/read';
@@ -42,6 +43,11 @@ export async function readChapter(env: Env, caller: Caller, from: From): Promise
 /** The JSON of the conversation's open approvals, an array of OpenApproval, or the API's error response. */
 export async function readApprovals(env: Env, caller: Caller): Promise<Response> {
   return await read(env, { caller, wanted: { type: 'approvals' } });
+}
+
+/** The JSON of RuleReports, or the API's error response. The caller can pass either on. */
+export async function readRules(env: Env, caller: Caller): Promise<Response> {
+  return await read(env, { caller, wanted: { type: 'rules' } });
 }
 
 /**

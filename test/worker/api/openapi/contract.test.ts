@@ -53,6 +53,7 @@ it('a response with every kind of document', async () => {
   const params = { id: conversationId };
   await api.call('getConversation', { params });
   await api.call('getConversation', { params, query: { limit: '1', before: id } });
+  await api.call('getRules', { params });
   await api.call('followConversation', { params });
   await api.call('exportConversation', { params });
   await api.call('exportConversation', { params, query: { format: 'markdown' } });

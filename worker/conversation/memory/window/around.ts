@@ -64,6 +64,11 @@ export function aroundPieces(
   });
 }
 
+/** What the model has been told after the pieces. */
+export function knownAfter(pieces: readonly Piece[], known: Known, listening: Listening): Known {
+  return pieces.reduce((before, piece) => aroundPiece(piece, before, listening).after, known);
+}
+
 /** Rules that apply since the run's message are a part of it. Where the window begins behind it, they come first. */
 function aroundPiece(
   piece: Piece,

@@ -1,0 +1,63 @@
+/** Explains which rules a run was told and why. Computed by the same functions as what is told. Pure. */
+import {
+  nameOfRule,
+  type RuleFile,
+  type RuleReport,
+  type RuleReports,
+} from '../../../shared/rules.ts';
+import type { KnownRules } from '../../prompt/rules.ts';
+import { knownAfter, NOTHING_KNOWN } from './window/around.ts';
+import { filesOfCalls } from './window/touched.ts';
+import { type History, piecesOf, type ToldRun } from './window/transcript.ts';
+
+/** `history` must end with the run. A rule that an earlier run of the window was told still applies. */
+export function reportRules(run: ToldRun, history: History): Omit<RuleReports, 'responseId'> {
+  const set = run.machine?.context.rules;
+  const pieces = piecesOf(history);
+  const { toolbox } = history;
+  // A cut for a small model does not change which rules apply.
+  const { rules } = knownAfter(pieces, NOTHING_KNOWN, { room: Number.POSITIVE_INFINITY, toolbox });
+  const touched = pieces.flatMap((piece) =>
+    filesOfCalls(piece.answered?.turn.calls ?? [], piece.run, toolbox),
+  );
+  const read = new Set(touched);
+  return {
+    isKnown: set !== undefined,
+    rules: [
+      ...reportsOfRequest(run),
+      ...(set?.files ?? []).map((file) => reportOf(file, rules, read)),
+    ],
+    leftOut: set?.leftOut ?? [],
+  };
+}
+
+function reportsOfRequest({ request }: ToldRun): RuleReport[] {
+  const rules = request.context?.rules ?? [];
+  return rules.map((text, index) => ({
+    ...{ path: `context.rules[${index}]`, name: '', origin: 'request', kind: 'always' },
+    ...{ folder: '.', state: 'applied', reason: 'always', chars: text.length },
+  }));
+}
+
+function reportOf(file: RuleFile, known: KnownRules, read: ReadonlySet<string>): RuleReport {
+  const { text, ...described } = file;
+  return {
+    ...described,
+    name: nameOfRule(file),
+    chars: text.length,
+    ...outcomeOf(file, known, read),
+  };
+}
+
+function outcomeOf(
+  { path, kind }: RuleFile,
+  { told }: KnownRules,
+  read: ReadonlySet<string>,
+): Pick<RuleReport, 'state' | 'reason' | 'file'> {
+  const because = told.get(path)?.because;
+  if (because?.type === 'file') return { state: 'applied', reason: 'file', file: because.path };
+  if (because) return { state: 'applied', reason: because.type };
+  if (read.has(path)) return { state: 'applied', reason: 'read' };
+  if (kind === 'description') return { state: 'listed', reason: 'listed' };
+  return { state: 'unused', reason: kind === 'manual' ? 'not_mentioned' : 'no_file' };
+}
