@@ -1,6 +1,7 @@
 import { env, runInDurableObject } from 'cloudflare:test';
 import { describe, expect, it } from 'vitest';
 import type { MessageContent } from '../../../../shared/requests.ts';
+import type { RuleFile } from '../../../../shared/rules.ts';
 import { BUILT_IN } from '../../../../shared/tools/toolbox.ts';
 import { HeldTelling } from '../../../../worker/conversation/memory/held-telling.ts';
 import { readHistory } from '../../../../worker/conversation/memory/history.ts';
@@ -167,11 +168,17 @@ function begin(log: RunLog, ordinal: number, content: MessageContent = 'Go on.')
   log.submit({ ordinal, status: 'running', first, started: first + 1, request, machine });
 }
 
-/** Every second run finds a new file. */
+/** Every second run finds a new file and other rules, of which one is told once a call has read a file. */
 function machineAt(ordinal: number): Machine {
   const names = Array.from({ length: Math.ceil(ordinal / 2) }, (_, index) => `file-${index}.ts`);
   const projectLayout = names.join('\n');
-  return { tools: [], context: { os: 'o', shell: 's', workspacePath: '/w', projectLayout } };
+  const rule = { folder: '.', origin: 'workspace', text: projectLayout } as const;
+  const files: RuleFile[] = [
+    { ...rule, path: 'AGENTS.md', kind: 'always' },
+    { ...rule, path: 'ts.mdc', kind: 'glob', globs: ['*.ts'] },
+  ];
+  const place = { os: 'o', shell: 's', workspacePath: '/w' };
+  return { tools: [], context: { ...place, projectLayout, rules: { files, leftOut: [] } } };
 }
 
 function waiting(log: RunLog, ordinal: number): void {
@@ -203,7 +210,7 @@ function answer(log: RunLog): void {
 function turnOf(text: string, ids: readonly string[]): NewTurn {
   const calls = ids.map((id) => ({
     ...{ callId: id, upstreamId: id, documentId: 'doc_001', name: 'read_file' },
-    ...{ rawArguments: '{}', arguments: {} },
+    ...{ rawArguments: '{}', arguments: { target_file: 'a.ts' } },
   }));
   const usage = { promptTokens: 900, completionTokens: 1, totalTokens: 901 };
   return { text, calls, reasoning: 'Hm.', usage, lastSequence: 1, atMs: 0 };

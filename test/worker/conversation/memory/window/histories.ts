@@ -2,6 +2,7 @@
 
 import type { Todo } from '../../../../../shared/documents.ts';
 import type { MessageContent } from '../../../../../shared/requests.ts';
+import type { RuleFile } from '../../../../../shared/rules.ts';
 import { BUILT_IN } from '../../../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../../../shared/tunnel.ts';
 import type { ModelSize } from '../../../../../worker/conversation/memory/window/size.ts';
@@ -44,6 +45,8 @@ export interface MadeRun {
   readonly turns?: readonly MadeTurn[];
   /** What the bridge tells of its files; no bridge without it. */
   readonly layout?: string | undefined;
+  /** The rules that the bridge tells; only with `layout`. */
+  readonly rules?: readonly RuleFile[] | undefined;
   /** How it ended, where that matters. */
   readonly status?: Run['status'];
 }
@@ -88,7 +91,7 @@ export function sizeOf(changes: Partial<ModelSize> = {}): ModelSize {
 }
 
 function runOf(
-  { asked, earlier = [], status = 'running', layout }: MadeRun,
+  { asked, earlier = [], status = 'running', layout, rules }: MadeRun,
   ordinal: number,
   firstTurn: number,
 ): Run {
@@ -108,7 +111,7 @@ function runOf(
       messages: [...before, { role: 'user', content: asked }],
       createdMs: 0,
     },
-    machine: layout === undefined ? null : machineWith(layout),
+    machine: layout === undefined ? null : machineWith(layout, rules),
     takeovers: 0,
     deadline: null,
     failures: 0,
@@ -117,8 +120,10 @@ function runOf(
   };
 }
 
-function machineWith(projectLayout: string): Machine {
-  return { tools: [], context: { os: 'o', shell: 's', workspacePath: '/w', projectLayout } };
+function machineWith(projectLayout: string, files: readonly RuleFile[] | undefined): Machine {
+  const rules = files && { rules: { files: [...files], leftOut: [] } };
+  const context = { os: 'o', shell: 's', workspacePath: '/w', projectLayout, ...rules };
+  return { tools: [], context };
 }
 
 function answered(

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import type { RuleFile } from '../../../../../shared/rules.ts';
 import { digestOf } from '../../../../../worker/conversation/memory/window/digest.ts';
 import { WINDOW_LIMITS } from '../../../../../worker/conversation/memory/window/limits.ts';
 import {
@@ -164,7 +165,20 @@ function manyRuns(random: Random): MadeRun[] {
     earlier: Array.from({ length: 2 * random.below(3) }, () => random.text(500)),
     turns: Array.from({ length: random.below(9) }, () => oneTurn(random)),
     layout: random.pick([undefined, 'a.ts', random.text(random.pick([200, 12_000]))]),
+    rules: random.pick([undefined, someRules(random)]),
   }));
+}
+
+/** Rules that apply at once, or once a call names their file; some change from run to run. */
+function someRules(random: Random): RuleFile[] {
+  const rule = (path: string, kind: RuleFile['kind']): RuleFile => ({
+    ...{ path, kind, folder: '.', origin: 'workspace', globs: ['*.ts'] },
+    text: random.pick([path, random.text(random.pick([100, 24_000]))]),
+  });
+  return [
+    ...[rule('AGENTS.md', 'always'), rule('ts.mdc', 'glob'), rule('more.mdc', 'glob')],
+    rule('db.mdc', 'description'),
+  ].filter(() => random.below(4) > 0);
 }
 
 function oneTurn(random: Random): MadeTurn {
@@ -178,7 +192,12 @@ function oneTurn(random: Random): MadeTurn {
 function oneCall(random: Random): MadeCall {
   const result = random.text(random.pick([10, 1_000, 20_000, 100_000]));
   const name = random.pick(['read_file', 'run_terminal_cmd', 'create_plan', 'none']);
-  const args = { path: random.text(40), contents: random.text(random.pick([10, 5_000])) };
+  const target_file = random.pick(['a.ts', 'b.md']);
+  const args = {
+    target_file,
+    path: random.text(40),
+    contents: random.text(random.pick([10, 5_000])),
+  };
   const kind = random.below(8);
   if (kind === 0) return { name, arguments: args };
   return { name, arguments: args, result, ...(kind === 1 && { error: 'FAILED' }) };
