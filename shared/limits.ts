@@ -259,6 +259,8 @@ export const CONTEXT_LIMITS = {
 export const RULE_FILE_LIMITS = {
   /** Rules of one workspace: the largest public collections have some 100. */
   maxFiles: 200,
+  /** Rule files that are read: some are the same as others, or empty. */
+  maxCandidates: 400,
   /** One rule with the files that it includes: 500 lines are advised at most. */
   maxRuleChars: 24 * KIB,
   /** All rules together: a quarter of a usual model's window. They are part of each run's row. */
@@ -277,6 +279,8 @@ export const RULE_FILE_LIMITS = {
   /** Files that one rule includes by `@file`, and how deep they may include others. */
   maxReferences: 20,
   maxReferenceDepth: 3,
+  /** Names that all rules together may include or mention: each is looked up on the disk. */
+  maxIncluded: 500,
   /** Folders below `.cursor/rules` that are looked into, and how deep. */
   maxFolders: 100,
   maxFolderDepth: 5,

@@ -1,18 +1,12 @@
 /** Reads the rules for the model: the workspace's files and the owner's own. */
 import { join } from 'node:path';
-import { readPlainFile } from '../../machine/private-files.ts';
-import { isSystemError } from '../../machine/system-error.ts';
-import { REQUEST_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
-import { shorten } from '../../shared/plain-sight.ts';
-import type { LeftOutRule, RuleFile, RuleSet } from '../../shared/rules.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { CONTEXT_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
+import type { RuleSet } from '../../shared/rules.ts';
 import type { Workspace } from '../workspace/workspace.ts';
-import { type Candidate, findCandidates } from './find.ts';
-import { readHead } from './frontmatter.ts';
-import { withReferences } from './references.ts';
+import { findCandidates } from './find.ts';
+import { Gathering, OWNERS_FILE } from './gathering.ts';
 import { Texts } from './texts.ts';
-
-/** The owner's file in the state folder. */
-const OWNERS_FILE = 'rules.md';
 
 export interface RuleLook {
   /** Whether the owner's policy lets the path, relative to the workspace, be named, and be read, without a question. */
@@ -34,155 +28,35 @@ export class Rules {
 
   /**
    * All rules, within the bounds of {@link RuleSet}. A file that cannot be used is among `leftOut`, unless the policy
-   * hides its name.
+   * hides its name. Undefined where the disk does not answer in time.
    * @throws the signal's reason once it has aborted.
    */
-  async look({ mayName, mayRead, signal }: RuleLook): Promise<RuleSet> {
+  async look(look: RuleLook): Promise<RuleSet | undefined> {
+    const time = new AbortController();
+    const up = sleep(CONTEXT_LIMITS.lookTimeoutMs, undefined, { signal: time.signal });
+    try {
+      return await Promise.race([this.#read(look), up.catch(() => undefined)]);
+    } finally {
+      time.abort();
+    }
+  }
+
+  async #read({ mayName, mayRead, signal }: RuleLook): Promise<RuleSet> {
     const workspace = this.#workspace.showing((path) => mayName(path) && mayRead(path));
     const { found, isComplete } = await findCandidates(workspace, signal);
     const gathering = new Gathering(workspace, this.#texts);
     await gathering.addOwners(join(this.#stateDir, OWNERS_FILE));
     const named = found.filter(({ path }) => mayName(path));
-    for (const candidate of named) {
-      signal.throwIfAborted();
-      await gathering.add(candidate);
+    const read = named.slice(0, RULE_FILE_LIMITS.maxCandidates);
+    const texts = await Promise.all(read.map(({ path }) => this.#texts.read(workspace, path)));
+    signal.throwIfAborted();
+    if (read.length < named.length) {
+      gathering.leaveOut('.', `${named.length - read.length} more rule files are not read`);
     }
     if (!isComplete) gathering.leaveOut('.', 'the folders below could not be listed in time');
+    for (const [index, candidate] of read.entries()) gathering.add(candidate, texts[index]);
     const rules = await gathering.end();
     this.#texts.endLook();
     return rules;
   }
-}
-
-/** A rule before its references are included. `real` is its real path; null for the owner's file. */
-interface Draft extends RuleFile {
-  readonly real: string | null;
-}
-
-class Gathering {
-  readonly #workspace: Workspace;
-  readonly #texts: Texts;
-  readonly #drafts: Draft[] = [];
-  readonly #leftOut: LeftOutRule[] = [];
-
-  constructor(workspace: Workspace, texts: Texts) {
-    this.#workspace = workspace;
-    this.#texts = texts;
-  }
-
-  async addOwners(file: string): Promise<void> {
-    try {
-      const text = (await readPlainFile(file)).trim();
-      if (text === '') return;
-      const owners = { path: OWNERS_FILE, origin: 'owner', kind: 'always', folder: '.' } as const;
-      this.#drafts.push({ ...owners, text, real: null });
-    } catch (error) {
-      if (isSystemError(error, 'ENOENT')) return;
-      this.leaveOut(OWNERS_FILE, "the owner's file in the state folder cannot be read");
-    }
-  }
-
-  async add(candidate: Candidate): Promise<void> {
-    const { path } = candidate;
-    const found = await this.#texts.read(this.#workspace, path);
-    if (found.state === 'none') return;
-    if (found.state === 'unusable') return this.leaveOut(path, found.reason);
-    const draft = { ...toRule(candidate, found.text), real: found.path };
-    // CLAUDE.md is often a link to AGENTS.md, or a copy of it.
-    const same = this.#drafts.find(
-      (other) =>
-        other.real === draft.real ||
-        (other.text === draft.text && other.kind === draft.kind && other.folder === draft.folder),
-    );
-    if (same) return this.leaveOut(path, `${same.path} is the same`);
-    if (draft.text === '') return this.leaveOut(path, 'it is empty');
-    if (this.#drafts.length === RULE_FILE_LIMITS.maxFiles || !isNameable(path)) {
-      return this.leaveOut(path, `only ${RULE_FILE_LIMITS.maxFiles} rules are read`);
-    }
-    this.#drafts.push(draft);
-  }
-
-  leaveOut(path: string, reason: string): void {
-    if (this.#leftOut.length === RULE_FILE_LIMITS.maxLeftOut || !isNameable(path)) return;
-    this.#leftOut.push({ path, reason: noteOf(reason) });
-  }
-
-  /** Includes references, and cuts. Rules that are always told are cut last. */
-  async end(): Promise<RuleSet> {
-    const rules: RuleFile[] = [];
-    for (const draft of this.#drafts) rules.push(await this.#include(draft));
-    let left: number = RULE_FILE_LIMITS.maxTotalChars;
-    const cut = new Map<RuleFile, RuleFile>();
-    const byNeed = [...rules].sort((a, b) => rank(a) - rank(b));
-    for (const rule of byNeed) {
-      const short = cutRule(rule, left);
-      left -= short.text.length;
-      cut.set(rule, short);
-    }
-    const files = rules.flatMap((rule) => cut.get(rule) ?? []);
-    for (const { path, text } of files) {
-      if (text === '') this.leaveOut(path, 'all rules together are too long');
-    }
-    return { files: files.filter(({ text }) => text !== ''), leftOut: this.#leftOut };
-  }
-
-  async #include({ real, ...rule }: Draft): Promise<RuleFile> {
-    const always = this.#drafts.filter(({ kind }) => kind === 'always');
-    const told = [real, ...always.map((other) => other.real)].filter((path) => path !== null);
-    const { text, notes } = await withReferences(rule.text, {
-      path: rule.origin === 'owner' ? null : rule.path,
-      told: new Set(told),
-      read: (name) => this.#texts.read(this.#workspace, name),
-    });
-    return withNotes({ ...rule, text }, notes);
-  }
-}
-
-function toRule({ path, folder, format }: Candidate, text: string): RuleFile {
-  const place = { path, folder, origin: 'workspace' } as const;
-  if (format === 'plain') {
-    return { ...place, kind: folder === '.' ? 'always' : 'folder', text: text.trim() };
-  }
-  const { body, problem, kind, globs, description } = readHead(text);
-  const rule: RuleFile = {
-    ...place,
-    // A nested rule without a condition is about its own folder.
-    kind: kind === 'always' && folder !== '.' ? 'folder' : kind,
-    ...(globs && { globs }),
-    ...(description !== undefined && { description }),
-    text: body,
-  };
-  return problem === undefined ? rule : withNotes(rule, [`${problem}, so only @name applies it`]);
-}
-
-function withNotes(rule: RuleFile, notes: readonly string[]): RuleFile {
-  const all = [...(rule.notes ?? []), ...notes.map(noteOf)];
-  return all.length === 0 ? rule : { ...rule, notes: all.slice(0, RULE_FILE_LIMITS.maxNotes) };
-}
-
-function noteOf(text: string): string {
-  return shorten(text, RULE_FILE_LIMITS.maxNoteChars);
-}
-
-function rank({ kind }: RuleFile): number {
-  return kind === 'always' ? 0 : 1;
-}
-
-/** The rule within `left` UTF-16 units, cut after a whole line where it has one; without text where that leaves nothing. */
-function cutRule(rule: RuleFile, left: number): RuleFile {
-  const room = Math.min(left, RULE_FILE_LIMITS.maxRuleChars);
-  const { length } = rule.text;
-  if (length <= room) return rule;
-  const most = room - CUT.length;
-  if (most <= 0) return { ...rule, text: '' };
-  const line = rule.text.lastIndexOf('\n', most);
-  const end = line > 0 ? line : most;
-  const note = `only ${end} of ${length} characters are told`;
-  return withNotes({ ...rule, text: `${rule.text.slice(0, end)}${CUT}` }, [note]);
-}
-
-const CUT = '\n... (cut)';
-
-function isNameable(path: string): boolean {
-  return path.length <= REQUEST_LIMITS.maxPathChars;
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { type RuleLook, Rules } from '../../../bridge/rules/rules.ts';
 import * as files from '../../../bridge/workspace/files.ts';
+import { Workspace } from '../../../bridge/workspace/workspace.ts';
 import { RULE_FILE_LIMITS } from '../../../shared/limits.ts';
 import { RuleSet } from '../../../shared/rules.ts';
 import { temporaryFolder, temporaryWorkspace } from '../tools/temporary-workspace.ts';
@@ -185,6 +186,29 @@ it('reads a file again only when it has changed', async () => {
   expect((await look()).files).toEqual([]);
 });
 
+it('looks at a bounded number of files, however many there are and are named', async () => {
+  const { maxCandidates, maxFiles, maxIncluded, maxReferences } = RULE_FILE_LIMITS;
+  const named = (rule: number) =>
+    Array.from({ length: maxReferences }, (_, index) => `@docs/${rule}-${index}.md`).join(' ');
+  const { look } = await rulesOf(
+    Object.fromEntries(
+      Array.from({ length: maxCandidates + 1 }, (_, rule) => [
+        `.cursor/rules/${rule}.mdc`,
+        `${rule} ${named(rule)}`,
+      ]),
+    ),
+  );
+  const stamps = vi.spyOn(files, 'readStamp');
+  const resolved = vi.spyOn(Workspace.prototype, 'resolve');
+  const rules = await look();
+  expect(rules.files).toHaveLength(maxFiles);
+  expect(rules.files.at(-1)?.notes?.[0]).toContain('the rules include too many files');
+  expect(rules.leftOut).toHaveLength(RULE_FILE_LIMITS.maxLeftOut);
+  expect(rules.leftOut[0]?.reason).toBe('5 more rule files are not read');
+  expect(stamps.mock.calls.length).toBeLessThanOrEqual(maxCandidates + maxIncluded);
+  expect(resolved.mock.calls.length).toBeLessThanOrEqual(maxCandidates + maxIncluded + 2);
+});
+
 it('leaves out an owner’s file that is a folder', async () => {
   const { stateDir, look } = await rulesOf({ 'AGENTS.md': 'agents' });
   await mkdir(join(stateDir, 'rules.md'));
@@ -202,7 +226,9 @@ async function rulesOf(contents: Readonly<Record<string, string>>) {
     root,
     stateDir,
     owners: (text: string) => writeFile(join(stateDir, 'rules.md'), text),
-    look: (seen: Partial<RuleLook> = {}) =>
-      rules.look({ mayName: () => true, mayRead: () => true, signal, ...seen }),
+    look: async (seen: Partial<RuleLook> = {}) => {
+      const found = await rules.look({ mayName: () => true, mayRead: () => true, signal, ...seen });
+      return found ?? expect.unreachable('no rules in time');
+    },
   };
 }

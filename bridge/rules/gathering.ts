@@ -1,0 +1,161 @@
+/** Collects the rules of one look: drops what is double or unusable, includes files, and cuts. */
+import { readPlainFile } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
+import { REQUEST_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
+import { shorten } from '../../shared/plain-sight.ts';
+import type { LeftOutRule, RuleFile, RuleSet } from '../../shared/rules.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import type { Candidate } from './find.ts';
+import { readHead } from './frontmatter.ts';
+import { withReferences } from './references.ts';
+import type { FoundText, Texts } from './texts.ts';
+
+/** The name of the owner's file. */
+export const OWNERS_FILE = 'rules.md';
+
+/** A rule before its references are included. `real` is its real path; null for the owner's file. */
+interface Draft extends RuleFile {
+  readonly real: string | null;
+}
+
+/** Collects the rules of one look in their order, and brings them within their bounds. */
+export class Gathering {
+  readonly #workspace: Workspace;
+  readonly #texts: Texts;
+  readonly #drafts: Draft[] = [];
+  readonly #leftOut: LeftOutRule[] = [];
+  /** By the names that rules include. */
+  readonly #included = new Map<string, FoundText>();
+
+  constructor(workspace: Workspace, texts: Texts) {
+    this.#workspace = workspace;
+    this.#texts = texts;
+  }
+
+  async addOwners(file: string): Promise<void> {
+    try {
+      const text = (await readPlainFile(file)).trim();
+      if (text === '') return;
+      const owners = { path: OWNERS_FILE, origin: 'owner', kind: 'always', folder: '.' } as const;
+      this.#drafts.push({ ...owners, text, real: null });
+    } catch (error) {
+      if (isSystemError(error, 'ENOENT')) return;
+      this.leaveOut(OWNERS_FILE, "the owner's file in the state folder cannot be read");
+    }
+  }
+
+  add(candidate: Candidate, found: FoundText | undefined): void {
+    const { path } = candidate;
+    if (!found || found.state === 'none') return;
+    if (found.state === 'unusable') return this.leaveOut(path, found.reason);
+    const draft = { ...toRule(candidate, found.text), real: found.path };
+    // CLAUDE.md is often a link to AGENTS.md, or a copy of it.
+    const same = this.#drafts.find(
+      (other) =>
+        other.real === draft.real ||
+        (other.text === draft.text && other.kind === draft.kind && other.folder === draft.folder),
+    );
+    if (same) return this.leaveOut(path, `${same.path} is the same`);
+    if (draft.text === '') return this.leaveOut(path, 'it is empty');
+    if (this.#drafts.length === RULE_FILE_LIMITS.maxFiles || !isNameable(path)) {
+      return this.leaveOut(path, `only ${RULE_FILE_LIMITS.maxFiles} rules are read`);
+    }
+    this.#drafts.push(draft);
+  }
+
+  leaveOut(path: string, reason: string): void {
+    if (this.#leftOut.length === RULE_FILE_LIMITS.maxLeftOut || !isNameable(path)) return;
+    this.#leftOut.push({ path, reason: noteOf(reason) });
+  }
+
+  /** Includes references, and cuts. Rules that are always told are cut last. */
+  async end(): Promise<RuleSet> {
+    const rules: RuleFile[] = [];
+    for (const draft of this.#drafts) rules.push(await this.#include(draft));
+    let left: number = RULE_FILE_LIMITS.maxTotalChars;
+    const cut = new Map<RuleFile, RuleFile>();
+    const byNeed = [...rules].sort((a, b) => rank(a) - rank(b));
+    for (const rule of byNeed) {
+      const short = cutRule(rule, left);
+      left -= short.text.length;
+      cut.set(rule, short);
+    }
+    const files = rules.flatMap((rule) => cut.get(rule) ?? []);
+    for (const { path, text } of files) {
+      if (text === '') this.leaveOut(path, 'all rules together are too long');
+    }
+    return { files: files.filter(({ text }) => text !== ''), leftOut: this.#leftOut };
+  }
+
+  async #include({ real, ...rule }: Draft): Promise<RuleFile> {
+    const always = this.#drafts.filter(({ kind }) => kind === 'always');
+    const told = [real, ...always.map((other) => other.real)].filter((path) => path !== null);
+    const { text, notes } = await withReferences(rule.text, {
+      path: rule.origin === 'owner' ? null : rule.path,
+      told: new Set(told),
+      read: (name) => this.#readIncluded(name),
+    });
+    return withNotes({ ...rule, text }, notes);
+  }
+
+  /** Looks at each name once, and at a bounded number of names in all. */
+  async #readIncluded(name: string): Promise<FoundText> {
+    const known = this.#included.get(name);
+    if (known) return known;
+    if (this.#included.size === RULE_FILE_LIMITS.maxIncluded) {
+      return { state: 'unusable', reason: 'the rules include too many files' };
+    }
+    const found = await this.#texts.read(this.#workspace, name);
+    this.#included.set(name, found);
+    return found;
+  }
+}
+
+function toRule({ path, folder, format }: Candidate, text: string): RuleFile {
+  const place = { path, folder, origin: 'workspace' } as const;
+  if (format === 'plain') {
+    return { ...place, kind: folder === '.' ? 'always' : 'folder', text: text.trim() };
+  }
+  const { body, problem, kind, globs, description } = readHead(text);
+  const rule: RuleFile = {
+    ...place,
+    // A nested rule without a condition is about its own folder.
+    kind: kind === 'always' && folder !== '.' ? 'folder' : kind,
+    ...(globs && { globs }),
+    ...(description !== undefined && { description }),
+    text: body,
+  };
+  return problem === undefined ? rule : withNotes(rule, [`${problem}, so only @name applies it`]);
+}
+
+function withNotes(rule: RuleFile, notes: readonly string[]): RuleFile {
+  const all = [...(rule.notes ?? []), ...notes.map(noteOf)];
+  return all.length === 0 ? rule : { ...rule, notes: all.slice(0, RULE_FILE_LIMITS.maxNotes) };
+}
+
+function noteOf(text: string): string {
+  return shorten(text, RULE_FILE_LIMITS.maxNoteChars);
+}
+
+function rank({ kind }: RuleFile): number {
+  return kind === 'always' ? 0 : 1;
+}
+
+/** The rule within `left` UTF-16 units, cut after a whole line where it has one; without text where that leaves nothing. */
+function cutRule(rule: RuleFile, left: number): RuleFile {
+  const room = Math.min(left, RULE_FILE_LIMITS.maxRuleChars);
+  const { length } = rule.text;
+  if (length <= room) return rule;
+  const most = room - CUT.length;
+  if (most <= 0) return { ...rule, text: '' };
+  const line = rule.text.lastIndexOf('\n', most);
+  const end = line > 0 ? line : most;
+  const note = `only ${end} of ${length} characters are told`;
+  return withNotes({ ...rule, text: `${rule.text.slice(0, end)}${CUT}` }, [note]);
+}
+
+const CUT = '\n... (cut)';
+
+function isNameable(path: string): boolean {
+  return path.length <= REQUEST_LIMITS.maxPathChars;
+}
