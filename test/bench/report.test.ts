@@ -34,7 +34,7 @@ it('takes the smallest sample that the share does not exceed', () => {
 
 it('reports the same figures as a table and as JSON', () => {
   const figures: Figure[] = [
-    { ...base, target: { maxRatio: 1.5, max: 12 }, peers: { opencode: '50 ms' } },
+    { ...base, floor: 5, target: { maxRatio: 1.5, max: 12 }, peers: { opencode: '50 ms' } },
   ];
   const sections = [{ letter: 'c', title: 'tool turns', figures }];
   const [, row] = formatTable(sections).split('\n');
@@ -42,6 +42,7 @@ it('reports the same figures as a table and as JSON', () => {
     'c',
     'a turn',
     '4.00 ms',
+    '5.00 ms',
     '6.00 ms',
     '1.50',
     '<= 1.5 x bare, 12 ms',
