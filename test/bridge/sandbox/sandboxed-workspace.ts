@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
 import { copyFile, lchown, mkdir, mkdtemp, readFile, realpath, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Account, chooseAccount } from '../../../bridge/sandbox/account.ts';
@@ -112,10 +113,11 @@ export async function sandboxedWorkspace(
   };
 }
 
-/** In the repository, where the owner gets there, else where everybody does. */
+/** In the repository, where the owner gets there, else where everybody does. Not in /tmp: a command has its own. */
 async function reachableFolder(): Promise<string> {
-  // Not /tmp, where a command has a folder of its own.
-  if (!isOpenToOwner(import.meta.dirname)) return '/var/lib';
+  const isInTmp = import.meta.dirname.startsWith('/tmp/');
+  if (isInTmp && process.getuid?.() !== 0) return homedir();
+  if (isInTmp || !isOpenToOwner(import.meta.dirname)) return '/var/lib';
   const inRepository = join(import.meta.dirname, '../../../.build');
   await mkdir(inRepository, { recursive: true });
   return inRepository;
