@@ -20,7 +20,7 @@ export function registerApprovals(program: Command): void {
     .command('approvals')
     .description('Show the calls that wait for your approval; in a terminal, answer them')
     .option('--json', 'print each as a line of JSON; ask nothing', false)
-    .addHelpText('after', `\n${EXIT_HELP}`);
+    .addHelpText('after', EXIT_HELP);
   addTargetOptions(command).action(async (options: ApprovalsOptions) => {
     const { url, token, device } = await findTarget(options);
     const terminal = openTerminal(process, process.env, { machine: options.json });

@@ -5,6 +5,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { isPlan } from '../../shared/fold.ts';
 import { addTargetOptions, type TargetOptions } from '../target/target.ts';
 import { CHAT_EXIT_HELP } from '../terminal/exit-codes.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 import { openChat } from './command.ts';
 import { EXIT_CODES } from './run-chat.ts';
@@ -37,7 +38,7 @@ export function registerPlan(program: Command): void {
     const terminal = openTerminal(process, process.env, { machine: options.json });
     const isNamed = options.conversation !== undefined;
     const chat = await openChat({ ...options, ...(!isNamed && { continue: true }) }, terminal);
-    const plan = await findPlan(chat.client, chat.conversationId ?? '');
+    const plan = await findPlan(chat.client, chat.conversationId ?? '', chat.targetWords);
     process.exitCode = EXIT_CODES[await executePlan({ ...chat, mode: options.mode }, plan)];
   });
 }
@@ -46,6 +47,7 @@ export function registerPlan(program: Command): void {
 export async function findPlan(
   client: Pick<Client, 'getConversation'>,
   conversationId: string,
+  targetWords: readonly string[] = [],
 ): Promise<NewestPlan> {
   for (let before: string | undefined | null; before !== null; ) {
     const query = before === undefined ? {} : { before };
@@ -58,6 +60,6 @@ export async function findPlan(
   }
   throw new LocalError(
     'failed',
-    `There is no plan in ${conversationId}: ask for one with \`chat --mode plan\`.`,
+    `There is no plan in ${conversationId}: ask for one with \`${ownCommand('chat', '--mode', 'plan', ...targetWords)}\`.`,
   );
 }

@@ -8,6 +8,7 @@ import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
+  locationWordsOf,
 } from '../target/location-options.ts';
 import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -42,7 +43,8 @@ async function check(options: CheckOptions): Promise<void> {
   const open = obstacles.filter(({ isMended }) => !isMended);
   if (obstacles.length === 0) write('Nothing in the workspace keeps the bridge from working.\n');
   else if (open.length > 0 && !options.mend) {
-    write(`\`${ownCommand('check', '--mend')}\` moves what it can into quarantine.\n`);
+    const mend = ownCommand('check', '--mend', ...locationWordsOf(options));
+    write(`\`${mend}\` moves what it can into quarantine.\n`);
   }
   if (open.length > 0) process.exitCode = EXIT.failure;
 }

@@ -5,7 +5,7 @@ import { openState } from '../../local/state/state.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
-import { findLocation, type LocationOptions } from '../target/location-options.ts';
+import { findLocation, type LocationOptions, locationWordsOf } from '../target/location-options.ts';
 import { askFirst } from '../terminal/confirm.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
@@ -43,7 +43,8 @@ export function parsePort(text: string): number {
 }
 
 /** Opens no session, because that of a running bridge could lose its answers. */
-async function findCompanion(workspace: string, { port }: ConfirmOptions): Promise<Candidate> {
+async function findCompanion(workspace: string, options: ConfirmOptions): Promise<Candidate> {
+  const { port } = options;
   const { discover } = await import('../../bridge/ide/discovery/discover.ts');
   const { hostsFor, placeHere } = await import('../../bridge/ide/discovery/place.ts');
   const { probe } = await import('../../bridge/ide/probe.ts');
@@ -59,7 +60,8 @@ async function findCompanion(workspace: string, { port }: ConfirmOptions): Promi
   }
   const which =
     port === undefined ? 'No editor answers' : `No editor of this folder answers at ${port}`;
-  throw new LocalError('refused', `${which}: ${ownCommand('ide')} says why.`);
+  const status = ownCommand('ide', ...locationWordsOf(options));
+  throw new LocalError('refused', `${which}: ${status} says why.`);
 }
 
 function describe({ ide, family, port, pid }: Candidate): string {

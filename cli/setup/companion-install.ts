@@ -50,7 +50,10 @@ function findEditor(name: string): Editor {
 async function programOf(editor: Editor, extension: string): Promise<string> {
   const { displayName, install } = editor;
   if ('byHand' in install)
-    throw new LocalError('refused', `${displayName} cannot be installed into: ${install.byHand}.`);
+    throw new LocalError(
+      'refused',
+      `drawbridge cannot install into ${displayName}: ${install.byHand}.`,
+    );
   const program = await findProgram(install, editor);
   if (program !== undefined) return program;
   const wanted = install.join(' or ');

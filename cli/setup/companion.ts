@@ -11,6 +11,7 @@ import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
+  locationWordsOf,
 } from '../target/location-options.ts';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { commandLine, ownCommand } from '../terminal/own-command.ts';
@@ -40,8 +41,8 @@ async function tellStatus(options: LocationOptions): Promise<void> {
   const { readEnabled } = await import('../../bridge/ide/companion/setting.ts');
   const stateDir = await locateState(await findLocation(options, 'kept'));
   const terminal = openTerminal(process, process.env);
-  if (await readEnabled(stateDir)) return await tellOn(terminal, stateDir);
-  const turnsOn = ownCommand('companion', 'on');
+  if (await readEnabled(stateDir)) return await tellOn(terminal, stateDir, options);
+  const turnsOn = ownCommand('companion', 'on', ...locationWordsOf(options));
   terminal.writeOut(`The companion is off. \`${turnsOn}\` turns it on.\n`);
 }
 
@@ -51,7 +52,7 @@ async function turnOn(options: LocationOptions): Promise<void> {
   const { dir } = await openState(await findLocation(options, 'kept'));
   writeEnabled(dir, true);
   if (isBridgeRunning(dir)) await waitForCompanion(dir);
-  await tellOn(openTerminal(process, process.env), dir);
+  await tellOn(openTerminal(process, process.env), dir, options);
 }
 
 async function turnOff(options: LocationOptions): Promise<void> {
@@ -64,10 +65,12 @@ async function turnOff(options: LocationOptions): Promise<void> {
 async function printVariables(options: LocationOptions): Promise<void> {
   const { isBridgeRunning, readEnabled } = await import('../../bridge/ide/companion/setting.ts');
   const stateDir = await locateState(await findLocation(options, 'kept'));
+  const turnsOn = ownCommand('companion', 'on', ...locationWordsOf(options));
+  // A bridge that follows an `off` within two seconds still has its companion's variables on disk.
+  if (!(await readEnabled(stateDir)))
+    throw new LocalError('refused', `The companion is off: \`${turnsOn}\` turns it on.`);
   const running = await findRunning(stateDir);
   if (running) return void process.stdout.write(exportsOf(running.variables));
-  const turnsOn = `The companion is off: \`${ownCommand('companion', 'on')}\` turns it on.`;
-  if (!(await readEnabled(stateDir))) throw new LocalError('refused', turnsOn);
   throw new LocalError('refused', isBridgeRunning(stateDir) ? NOT_STARTED : NO_BRIDGE);
 }
 
@@ -78,7 +81,11 @@ function exportsOf(variables: RunningCompanion['variables']): string {
     .join('');
 }
 
-async function tellOn({ writeOut }: Terminal, stateDir: string): Promise<void> {
+async function tellOn(
+  { writeOut }: Terminal,
+  stateDir: string,
+  options: LocationOptions,
+): Promise<void> {
   const { isBridgeRunning } = await import('../../bridge/ide/companion/setting.ts');
   const running = await findRunning(stateDir);
   if (running === undefined)
@@ -87,7 +94,7 @@ async function tellOn({ writeOut }: Terminal, stateDir: string): Promise<void> {
     );
   writeOut(`The companion is on, at port ${running.port}. ${HOW_TO_CONNECT}\n`);
   for (const problem of running.problems) writeOut(`${inOneLine(problem)}\n`);
-  const printsThem = ownCommand('companion', 'env');
+  const printsThem = ownCommand('companion', 'env', ...locationWordsOf(options));
   writeOut(`If a CLI finds another editor, first type in its shell: eval "$(${printsThem})"\n`);
 }
 

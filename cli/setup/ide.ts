@@ -12,6 +12,7 @@ import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
+  locationWordsOf,
 } from '../target/location-options.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
@@ -74,7 +75,9 @@ async function showStatus(options: LocationOptions): Promise<void> {
     terminal.writeOut(`skipped  ${inLine(`${source}: ${why}`)}\n`);
   if (taken && isRunning) terminal.write(GENTLE);
   if (taken && !(await isChosen(taken)))
-    terminal.write(`Answers in it count after: ${ownCommand('ide', 'confirm')}\n`);
+    terminal.write(
+      `Answers in it count after: ${ownCommand('ide', 'confirm', ...locationWordsOf(options))}\n`,
+    );
   if (!taken) tellMissing(terminal, { tried, passedOver, place });
 }
 

@@ -1,5 +1,5 @@
 /** `drawbridge mcp`: the MCP servers whose tools the agent may use. */
-import { type Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { ProposedServer } from '../../bridge/mcp/server-file.ts';
 import { type ServerConfig, type ServerList, ServerName } from '../../bridge/mcp/server-list.ts';
 import { locateState } from '../../local/state/folder.ts';
@@ -11,6 +11,7 @@ import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
+  locationWordsOf,
 } from '../target/location-options.ts';
 import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -42,14 +43,17 @@ export function registerMcp(program: Command): void {
     .usage('<name> [options] -- <command> [arguments]')
     .description('Add a server: a program, or a URL. The bridge starts it at once')
     .option('--url <url>', 'a server behind streamable HTTP instead of a program')
-    .option(
-      '--header <name: value>',
-      'sent with each request to the URL; repeatable',
-      addPair(':'),
-      {},
+    .addOption(
+      new Option('--header <name: value>', 'sent with each request to the URL; repeatable')
+        .argParser(addPair(':'))
+        .default({}, 'none'),
     )
-    .option('--env <name=value>', 'in the environment of the program; repeatable', addPair('='), {})
-    .option('--sandbox', 'run the program in the sandbox, as commands of the agent')
+    .addOption(
+      new Option('--env <name=value>', 'in the environment of the program; repeatable')
+        .argParser(addPair('='))
+        .default({}, 'none'),
+    )
+    .option('--sandbox', "run the program in the sandbox of the agent's commands")
     .option('--from <file>', 'take the server of this name from a list of the workspace');
   addLocationOptions(add).action(addServer);
   const remove = group.command('remove <name>').description('Remove a server from the list');
@@ -76,14 +80,19 @@ async function listServers(options: LocationOptions): Promise<void> {
   if (servers.size + problems.length === 0) terminal.write('No MCP server is listed.\n');
   const proposed = await readProposedServers(workspace);
   const others = proposed.filter(({ name, config }) => !isSame(servers.get(name), config));
-  if (others.length > 0) tellProposed(terminal, others);
+  if (others.length > 0) tellProposed(terminal, others, options);
 }
 
-function tellProposed(terminal: Terminal, proposed: readonly ProposedServer[]): void {
+function tellProposed(
+  terminal: Terminal,
+  proposed: readonly ProposedServer[],
+  options: LocationOptions,
+): void {
   terminal.write('\nThe workspace proposes, and nothing runs before you add it:\n');
   for (const { file, name, config } of proposed) {
     terminal.write(`  ${lineOf(name, config)}\n`);
-    terminal.write(`    ${ownCommand('mcp', 'add', name, '--from', file)}\n`);
+    const add = ownCommand('mcp', 'add', name, '--from', file, ...locationWordsOf(options));
+    terminal.write(`    ${add}\n`);
   }
 }
 
@@ -92,7 +101,7 @@ async function addServer(name: string, command: string[], options: AddOptions): 
   const { ServerConfig } = await import('../../bridge/mcp/server-list.ts');
   if (!ServerName.safeParse(name).success)
     throw new UsageError('A name is 1 to 64 letters, digits, dots, dashes and underscores.');
-  const { file, workspace } = await openList(options);
+  const { file, servers, workspace } = await openList(options);
   const config = ServerConfig.safeParse(await wantedServer(workspace, name, command, options));
   if (!config.success) throw new UsageError(`Server ${name}: ${config.error.issues[0]?.message}.`);
   const { disabled: _, ...stored } = config.data;
@@ -100,8 +109,9 @@ async function addServer(name: string, command: string[], options: AddOptions): 
   await openState(await findLocation(options, 'kept'));
   await changeServerFile(file, name, stored);
   const terminal = openTerminal(process, process.env);
-  terminal.write(`Added ${lineOf(name, config.data)}\n`);
-  terminal.write(`${ownCommand('mcp', 'test', name)} shows its tools.\n`);
+  terminal.write(`${servers.has(name) ? 'Replaced' : 'Added'} ${lineOf(name, config.data)}\n`);
+  const test = ownCommand('mcp', 'test', name, ...locationWordsOf(options));
+  terminal.write(`${test} shows its tools.\n`);
 }
 
 /** What the options describe: exactly one kind of server. */
@@ -113,9 +123,9 @@ async function wantedServer(
 ): Promise<object> {
   const kinds = [command, url, from].filter((kind) => kind !== undefined);
   if (kinds.length !== 1)
-    throw new UsageError('Name one of: a command behind --, --url, or --from.');
+    throw new UsageError('Give exactly one of these: a command after --, --url, or --from.');
   if (sandbox && command === undefined)
-    throw new UsageError('--sandbox goes with a command behind -- only.');
+    throw new UsageError('--sandbox goes with a command after -- only.');
   if (url !== undefined) return { url, headers };
   if (command !== undefined) return { command, args, env, sandbox };
   const { readProposedServers } = await import('../../bridge/mcp/server-file.ts');

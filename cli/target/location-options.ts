@@ -23,6 +23,13 @@ export function addLocationOptions(command: Command): Command {
     );
 }
 
+/** The options as words of a command line. */
+export function locationWordsOf({ workspace, state }: LocationOptions): string[] {
+  return Object.entries({ workspace, state }).flatMap(([name, value]) =>
+    value ? [`--${name}`, value] : [],
+  );
+}
+
 /** The instance that the options name. */
 export function locationOf({ workspace, state }: LocationOptions): StateLocation {
   return { workspaceDir: workspace ?? currentFolder(), stateDir: state };

@@ -6,7 +6,12 @@ import { openState, readUserToken } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { UsageError } from '../terminal/usage-error.ts';
-import { addLocationOptions, findLocation, type LocationOptions } from './location-options.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+  locationWordsOf,
+} from './location-options.ts';
 
 export interface Target {
   readonly url: string;
@@ -40,9 +45,12 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
 }
 
 /** The options as words of a command line. `TOKEN` stands in for the token. */
-export function targetWordsOf({ url, token, workspace, state }: TargetOptions): string[] {
-  const named = { url, token: token && 'TOKEN', workspace, state };
-  return Object.entries(named).flatMap(([name, value]) => (value ? [`--${name}`, value] : []));
+export function targetWordsOf({ url, token, ...location }: TargetOptions): string[] {
+  return [
+    ...(url ? ['--url', url] : []),
+    ...(token ? ['--token', 'TOKEN'] : []),
+    ...locationWordsOf(location),
+  ];
 }
 
 async function findLocalTarget(options: LocationOptions): Promise<Target> {
@@ -52,7 +60,7 @@ async function findLocalTarget(options: LocationOptions): Promise<Target> {
     throw new LocalError(
       'failed',
       `No Drawbridge runs for ${location.workspaceDir} or a folder above it: start one with ` +
-        `\`${ownCommand('up')}\`, or give --workspace or --url.`,
+        `\`${ownCommand('up')}\`, or give --workspace, --state or --url.`,
     );
   }
   const state = await openState(location);

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { CompanionHost } from '../../../bridge/ide/companion/hosting.ts';
+import { claimCompanion, writeRunning } from '../../../bridge/ide/companion/setting.ts';
 import { newPlace as newMachine } from '../../bridge/ide/companion/companions.ts';
 import { newPlace, runDrawbridge } from '../drawbridge.ts';
 
@@ -29,11 +30,11 @@ function startHost(stateDir: string, root: string) {
 }
 
 test('companion is turned on before a bridge runs, and off again', async () => {
-  const { run, stateDir } = newOwner();
-  expect(await run()).toMatchObject({
-    ...{ code: 0, stderr: '' },
-    stdout: expect.stringMatching(/^The companion is off\. `.* companion on` turns it on\.\n$/),
-  });
+  const { run, stateDir, workspaceDir } = newOwner();
+  const status = await run();
+  expect(status).toMatchObject({ code: 0, stderr: '' });
+  expect(status.stdout).toMatch(/^The companion is off\. `.* companion on .*` turns it on\.\n$/);
+  expect(status.stdout).toContain(` on --workspace ${workspaceDir} --state ${stateDir}\``);
   const refused = await run('env');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('The companion is off: ');
@@ -46,6 +47,20 @@ test('companion is turned on before a bridge runs, and off again', async () => {
   expect((await run('env')).stderr).toContain('none runs for this workspace');
   expect(await run('off')).toMatchObject({ code: 0, stdout: 'The companion is off.\n' });
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ enabled: false });
+});
+
+test('companion prints no variables once it is off, even before the bridge has followed', async () => {
+  const { run, stateDir } = newOwner();
+  await run('off');
+  const claim = claimCompanion(stateDir);
+  if (claim.isTaken) onTestFinished(() => claim[Symbol.dispose]());
+  const startedAt = new Date().toISOString();
+  const variables = { GEMINI_CLI_IDE_SERVER_PORT: '1' };
+  writeRunning(stateDir, { port: 1, startedAt, variables, discoveryFiles: {}, problems: [] });
+  expect(await run('env')).toMatchObject({
+    ...{ code: 2, stdout: '' },
+    stderr: expect.stringContaining('The companion is off: '),
+  });
 });
 
 test('companion says how a CLI connects to the bridge that runs, and prints the variables', async () => {

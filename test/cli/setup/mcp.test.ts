@@ -117,6 +117,15 @@ test('mcp proposes what the workspace lists, and takes it only as it was shown',
   expect(JSON.parse(readFileSync(file, 'utf8')).mcpServers.db.command).toBe('db-server');
 });
 
+test('mcp names the same instance in what it advises, and says that it replaces a server', async () => {
+  const { run, workspaceDir, file } = newOwner();
+  const added = await run(['add', 'demo', '--', 'one']);
+  expect(added.stderr).toContain(
+    `mcp test demo --workspace ${workspaceDir} --state ${dirname(file)} shows its tools.\n`,
+  );
+  expect((await run(['add', 'demo', '--', 'two'])).stderr).toContain('Replaced demo  two\n');
+});
+
 test('mcp keeps what else the list holds, and changes none that it cannot read', async () => {
   const { run, file } = newOwner();
   await run([
@@ -150,8 +159,8 @@ test('mcp keeps what else the list holds, and changes none that it cannot read',
 
 test.each<[string, string[], string]>([
   ['a name with a blank', ['add', 'a b', '--', 'x'], 'A name is 1 to 64'],
-  ['no server at all', ['add', 'a'], 'Name one of'],
-  ['two servers at once', ['add', 'a', '--url', 'https://a.test', '--', 'x'], 'Name one of'],
+  ['no server at all', ['add', 'a'], 'Give exactly one'],
+  ['two servers at once', ['add', 'a', '--url', 'https://a.test', '--', 'x'], 'Give exactly one'],
   ['a URL of another kind', ['add', 'a', '--url', 'file:///etc/passwd'], 'its url is no http'],
   ['a header without a value', ['add', 'a', '--url', 'https://a.test', '--header', 'x'], 'a name'],
   ['a server that is not listed', ['remove', 'a'], 'No server a is listed'],

@@ -87,7 +87,7 @@ test('check says what stands in the way, and mends it', async () => {
     stdout: expect.stringMatching(
       /^The workspace’s rules are broken.*policy.json is not JSON.*\n$/,
     ),
-    stderr: `\`${ownCommand('check', '--mend')}\` moves what it can into quarantine.\n`,
+    stderr: `\`${ownCommand('check', '--mend', ...location)}\` moves what it can into quarantine.\n`,
   });
   expect(await check('--mend')).toMatchObject({
     code: 0,
