@@ -218,7 +218,9 @@ export class McpServer {
   }
 
   #withLastWords(reason: string): string {
-    const said = this.#complaints.at(-1);
+    // A program's last line is often only its version.
+    const said =
+      this.#complaints.findLast((line) => /error/i.test(line)) ?? this.#complaints.at(-1);
     return said === undefined ? reason : `${reason} (its last words: ${said})`;
   }
 

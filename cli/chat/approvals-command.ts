@@ -40,7 +40,10 @@ export async function answerApprovals(
   for (const item of items) {
     terminal.writeOut(json ? jsonLine(item) : textOf(item, terminal));
     const asking = { ...place, conversationId: item.conversationId };
-    if (isAsking) isAsking = await askApproval(asking, item, new AbortController().signal);
+    if (!isAsking) continue;
+    const answered = await askApproval(asking, item, new AbortController().signal);
+    if (answered === 'sent') terminal.write('Your answer was taken.\n');
+    isAsking = answered !== 'open';
   }
 }
 

@@ -11,20 +11,23 @@ import { type Chat, sayUnlessCounted } from './chat.ts';
 /**
  * Asks until the answer is clear and sends it. Without a key or without an answer, says where else the person can
  * answer. The answer counts only for this question, which is on the screen: a question that replaces it is asked anew.
- * Returns whether the person answered.
+ * `refused` means that the server did not take the answer, and `open` that there was none.
  */
 export async function askApproval(
   chat: Asking,
   question: Question,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<'sent' | 'refused' | 'open'> {
   const { terminal, device } = chat;
   const say = (words: string) => terminal.write(`${terminal.paint('yellow', words)}\n`);
   const answer = device && (await askUntilClear(chat, question, signal));
-  if (answer) await sayUnlessCounted(chat, () => send(chat, question, answer, device));
-  else if (!device) say(NO_KEY);
+  if (answer) {
+    const isTaken = await sayUnlessCounted(chat, () => send(chat, question, answer, device));
+    return isTaken ? 'sent' : 'refused';
+  }
+  if (!device) say(NO_KEY);
   else if (!signal.aborted) say(UNANSWERED);
-  return Boolean(answer);
+  return 'open';
 }
 
 /** Where the person is asked, and what signs. */

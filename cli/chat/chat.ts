@@ -29,17 +29,19 @@ export interface Chat {
   readonly targetWords: readonly string[];
 }
 
-/** Sends an answer. If the server refuses it, for example because it came second, tells the person and goes on. */
+/** Sends an answer. If the server refuses it, for example because it came second, tells the person and returns false. */
 export async function sayUnlessCounted(
   { terminal }: Pick<Chat, 'terminal'>,
   send: () => Promise<void>,
-): Promise<void> {
+): Promise<boolean> {
   try {
     await send();
+    return true;
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
     const words = `The answer did not count: ${describeError(error)}`;
     terminal.write(`${terminal.paint('yellow', words)}\n`);
+    return false;
   }
 }
 

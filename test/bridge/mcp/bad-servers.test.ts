@@ -152,6 +152,12 @@ describe('a bad MCP server', () => {
     await vi.waitFor(() => expect(offering.names()).not.toContain('mcp_bad_go'), 15_000);
   });
 
+  it('that throws at its start is told with its error, not with its last line', async () => {
+    const throws = ['-e', "throw new Error('no key is set')"];
+    startServers({ bad: { command: process.execPath, args: throws } });
+    await vi.waitFor(() => expect(said()).toMatch(/bad is down: .*Error: no key is set/), 10_000);
+  });
+
   it('that complains for megabytes is kept to its last words', async () => {
     const offering = await beside('complains');
     await offering.until('mcp_bad_go');

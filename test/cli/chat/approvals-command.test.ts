@@ -23,6 +23,7 @@ it('shows what waits, and asks one after the other until one is left open', asyn
   expect(terminal.screen()).toMatch(
     /Gemini CLI in \/work\n[\s\S]*npm test[\s\S]*Another[\s\S]*Third/,
   );
+  expect(terminal.screen().match(/Your answer was taken/g)).toHaveLength(1);
   expect(terminal.questions).toHaveLength(2);
   const answers = api.requests.filter(({ line }) => line === ANSWER);
   expect(answers.map(({ body }) => body)).toEqual([{ nonce: 'n-1', decision: 'reject' }]);
