@@ -2,12 +2,10 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
-import { listDir } from '../shared/tools/list-dir.ts';
-import { readFile } from '../shared/tools/read-file.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { type Asker, Asking } from './admission/asking.ts';
 import { readDevices } from './admission/devices.ts';
-import { createJudge, readMayShow, readTrust, type Surroundings } from './admission/judge.ts';
+import { createJudge, readTellable, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { type Looked, Looker } from './context/looker.ts';
 import { CompanionHost } from './ide/companion/hosting.ts';
@@ -77,10 +75,12 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const link = linkHere(root, stateDir, (view) => companion.contextChanged(guestContext(view)));
   const isDistrusted = () => link.isTrusted === false;
   const judge = createJudge(surroundings, { isConfined: kind !== 'none', isDistrusted });
-  const readMayName = () => readMayShow(surroundings, listDir);
-  const readEditor = editorReader(link, workspace, surroundings);
-  const readRules = rulesReader(workspace, surroundings, signal);
-  const looker = new Looker({ root, confinement, readMayName, readEditor, readRules }, signal);
+  const looked = {
+    ...{ root, confinement, readTellable: () => readTellable(surroundings) },
+    readEditor: editorReader(link, workspace),
+    readRules: rulesReader(workspace, stateDir, signal),
+  };
+  const looker = new Looker(looked, signal);
   const look = () => looker.look();
   const teller = new OfferTeller(async () =>
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
@@ -118,31 +118,20 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   }
 }
 
-/** Reads the rules anew for each look. */
-function editorReader(link: EditorLink, workspace: Workspace, surroundings: Surroundings) {
-  return async () => {
-    const [mayName, mayRead] = await Promise.all([
-      readMayShow(surroundings, listDir),
-      readMayShow(surroundings, readFile),
-    ]);
-    return link.view && (await editorContext(link.view, { workspace, mayName, mayRead }));
-  };
+function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looked['readEditor']> {
+  return async (tellable) =>
+    link.view && (await editorContext(link.view, { workspace, ...tellable }));
 }
 
-/** Reads the owner's policy anew for each look. */
 function rulesReader(
   workspace: Workspace,
-  surroundings: Surroundings & { readonly stateDir: string },
+  stateDir: string,
   signal: AbortSignal,
 ): NonNullable<Looked['readRules']> {
-  const rules = new Rules(workspace, surroundings.stateDir);
-  return async () => {
-    const [mayName, mayRead] = await Promise.all([
-      readMayShow(surroundings, listDir),
-      readMayShow(surroundings, readFile),
-    ]);
+  const rules = new Rules(workspace, stateDir);
+  return async (tellable) => {
     try {
-      return await rules.look({ mayName, mayRead, signal });
+      return await rules.look({ ...tellable, signal });
     } catch {
       signal.throwIfAborted();
       return undefined; // The disk failed. The model keeps the rules that it knows.

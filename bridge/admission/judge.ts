@@ -1,6 +1,8 @@
 /** Applies the owner's and the workspace's rules, as they are now, to calls. */
 import { join } from 'node:path';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
+import { listDir } from '../../shared/tools/list-dir.ts';
+import { readFile } from '../../shared/tools/read-file.ts';
 import { logTrouble } from '../log.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import { isTrusted } from './offer-verdict.ts';
@@ -56,15 +58,17 @@ export function createJudge(
 }
 
 /**
- * Whether the prompt may tell what the tool would show of a path, relative to the workspace: `list_dir` for its name,
- * `read_file` for its content. Nothing is told when the rules cannot be read.
+ * What the prompt may tell of a path, relative to the workspace: its name where `list_dir` would show it, its content
+ * where `read_file` would. Nothing is told when the rules cannot be read.
  */
-export async function readMayShow(
-  surroundings: Surroundings,
-  tool: ToolFacts,
-): Promise<(name: string) => boolean> {
+export async function readTellable(surroundings: Surroundings): Promise<{
+  readonly mayName: (name: string) => boolean;
+  readonly mayRead: (name: string) => boolean;
+}> {
   const rules = await readAllRules(surroundings);
-  return rules === undefined ? () => false : visibilityInAll(tool, rules).mayShow;
+  const shownBy = (tool: ToolFacts) =>
+    rules === undefined ? () => false : visibilityInAll(tool, rules).mayShow;
+  return { mayName: shownBy(listDir), mayRead: shownBy(readFile) };
 }
 
 /** The offered tools that the owner's rules believe; none when the rules cannot be read. */

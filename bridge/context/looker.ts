@@ -7,12 +7,19 @@ import { readMachineContext } from './context.ts';
 export interface Looked {
   readonly root: string;
   readonly confinement: Confinement;
-  /** Tells which paths, relative to the workspace, the rules allow to be named at this moment. */
-  readonly readMayName: () => Promise<(name: string) => boolean>;
+  /** Asked once for each look, so that all parts of it follow the same policy. */
+  readonly readTellable: () => Promise<Tellable>;
   /** What an editor shows. Undefined without one. Never rejects. */
-  readonly readEditor?: () => Promise<MachineContext['editor']>;
+  readonly readEditor?: (tellable: Tellable) => Promise<MachineContext['editor']>;
   /** The rules for the model. Undefined where they cannot be read. Rejects only when the bridge ends. */
-  readonly readRules?: () => Promise<MachineContext['rules']>;
+  readonly readRules?: (tellable: Tellable) => Promise<MachineContext['rules']>;
+}
+
+/** What the policy lets be told of a path, relative to the workspace. */
+export interface Tellable {
+  readonly mayName: (name: string) => boolean;
+  /** Whether the model could read the file without a question. */
+  readonly mayRead: (name: string) => boolean;
 }
 
 /** Makes one look at a time, however many callers ask. */
@@ -48,13 +55,13 @@ export class Looker {
   }
 
   async #read(): Promise<MachineContext> {
-    const { root, confinement, readMayName, readEditor, readRules } = this.#looked;
-    const mayName = await readMayName();
-    const how = { confine: confinement.confineLook, mayName };
+    const { root, confinement, readTellable, readEditor, readRules } = this.#looked;
+    const tellable = await readTellable();
+    const how = { confine: confinement.confineLook, mayName: tellable.mayName };
     const [context, editor, rules] = await Promise.all([
       readMachineContext(root, this.#signal, how),
-      readEditor?.(),
-      readRules?.(),
+      readEditor?.(tellable),
+      readRules?.(tellable),
     ]);
     return { ...context, ...(editor && { editor }), ...(rules && { rules }) };
   }

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createJudge, readMayShow } from '../../../bridge/admission/judge.ts';
+import { createJudge, readTellable } from '../../../bridge/admission/judge.ts';
 import type { JudgedCall } from '../../../bridge/admission/policy.ts';
-import { listDir } from '../../../shared/tools/list-dir.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
 import { runTerminalCmd } from '../../../shared/tools/run-terminal-cmd.ts';
 import { write } from '../../../shared/tools/write.ts';
@@ -64,7 +63,6 @@ test.each([
 
 test('what the prompt may tell of a file follows the rules of the tool that would show it', async () => {
   const surroundings = await place([{ tool: 'read_file', pattern: 'b.txt', decision: 'ask' }]);
-  const mayName = await readMayShow(surroundings, listDir);
-  const mayRead = await readMayShow(surroundings, readFile);
+  const { mayName, mayRead } = await readTellable(surroundings);
   expect([mayName('b.txt'), mayRead('b.txt'), mayRead('a.txt')]).toEqual([true, false, true]);
 });

@@ -3,6 +3,7 @@ import { type Looked, Looker } from '../../../bridge/context/looker.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 
 const live = new AbortController().signal;
+const TELLS_ALL = { mayName: () => true, mayRead: () => true };
 
 test('a look begins after its question, and those who ask meanwhile share it', async () => {
   const place = await temporaryWorkspace();
@@ -26,11 +27,11 @@ test('a look after one that failed is made anew', async () => {
   const { looked, letGo } = heldLook(place);
   letGo();
   let isBroken = true;
-  const readMayName: Looked['readMayName'] = async () => {
+  const readTellable: Looked['readTellable'] = async () => {
     if (isBroken) throw new Error('broken');
-    return () => true;
+    return TELLS_ALL;
   };
-  const looker = new Looker({ ...looked, readMayName }, live);
+  const looker = new Looker({ ...looked, readTellable }, live);
   const failing = looker.look();
   await expect(failing).rejects.toThrow('broken');
   isBroken = false;
@@ -41,12 +42,12 @@ test('a look after one that failed is made anew', async () => {
 function heldLook(place: TemporaryWorkspace) {
   let count = 0;
   const gate = Promise.withResolvers<void>();
-  const readMayName: Looked['readMayName'] = async () => {
+  const readTellable: Looked['readTellable'] = async () => {
     count++;
     await gate.promise;
-    return () => true;
+    return TELLS_ALL;
   };
   const confinement = { confineLook: async (launch: unknown) => launch };
-  const looked = { root: place.root, confinement, readMayName } as unknown as Looked;
+  const looked = { root: place.root, confinement, readTellable } as unknown as Looked;
   return { looked, begun: () => count, letGo: gate.resolve };
 }
