@@ -3,8 +3,11 @@ import * as z from 'zod';
 import { DrawbridgeError, invalidRequest } from './errors.ts';
 import { MODEL_LIMITS } from './limits.ts';
 
-/** What a model can do: chat, apply an edit, embed texts. Only `chat` models answer messages. */
-export const ModelRole = z.enum(['chat', 'apply', 'embed']);
+/**
+ * What a model is for: answering messages (`chat`), small tasks that should be quick and cheap (`fast`), applying edits,
+ * summaries of long conversations, embedding texts. Only `chat` models answer messages.
+ */
+export const ModelRole = z.enum(['chat', 'fast', 'apply', 'summary', 'embed']);
 export type ModelRole = z.infer<typeof ModelRole>;
 
 const Price = z.number().nonnegative();

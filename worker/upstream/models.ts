@@ -5,6 +5,7 @@ import {
   chats,
   type ModelEntry,
   type ModelPrices,
+  type ModelRole,
   ModelSwitches,
   type ModelTable,
   parseModelTable,
@@ -96,6 +97,11 @@ export function resolveModel(requested: string | undefined, env: ModelEnv): stri
   const entry = table?.find(({ id }) => id === model);
   if (table && entry && !chats(entry)) throw unknownModel(model, table);
   return model;
+}
+
+/** The first model of the table with the role, else `fallback`: a task of a run falls back to the run's own model. */
+export function modelForRole(role: ModelRole, fallback: string, env: ModelEnv): string {
+  return readTable(env)?.find(({ roles }) => roles.includes(role))?.id ?? fallback;
 }
 
 /**

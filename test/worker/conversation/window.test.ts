@@ -54,6 +54,24 @@ describe('a conversation that outgrows its model', () => {
     expect(last?.metadata.turnCount).toBe(1);
   });
 
+  it('is summarised by the model for summaries, at its own price', async () => {
+    const digester = { id: 'digester', roles: ['summary'], prices: { input: 1_000, output: 0 } };
+    settings.MODELS = JSON.stringify([...TABLE, digester]);
+    const requests = scriptModel(answering({ summary: FACT, usage: 500 }));
+    const { conversationId, count } = await converseUntilSummary();
+    const models = requests.map((request) => [asksForSummary(request), request.model]);
+    expect(models.filter(([asks]) => asks)).toEqual([[true, 'digester']]);
+    expect(new Set(models.filter(([asks]) => !asks).map(([, model]) => model))).toEqual(
+      new Set(['small']),
+    );
+    const { responses }: ConversationView = await (
+      await call(`conversations/${conversationId}`)
+    ).json();
+    const [first, last] = [responses[0]?.usage, responses[count - 1]?.usage];
+    expect(last?.totalTokens).toBe((first?.totalTokens ?? 0) + 500);
+    expect(last?.cost?.amount).toBeCloseTo((first?.cost?.amount ?? 0) + 0.5, 6);
+  });
+
   it('says that nobody counted what it took', async () => {
     scriptModel(answering({ summary: 'All of it.', usage: null }));
     const { conversationId, count } = await converseUntilSummary();

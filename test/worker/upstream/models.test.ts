@@ -3,6 +3,7 @@ import { ModelList } from '../../../shared/listings.ts';
 import {
   listModels,
   type ModelEnv,
+  modelForRole,
   resolveModel,
   resolveTarget,
 } from '../../../worker/upstream/models.ts';
@@ -102,6 +103,18 @@ describe('beside a table', () => {
   ])('a request without a model gets, with %o, %s', (more, model) => {
     expect(resolveModel(undefined, envOf(more))).toBe(model);
   });
+});
+
+it.each([
+  ['embed', 'vectors'],
+  ['chat', 'fast'],
+  ['summary', 'big'],
+] as const)('the role %s belongs to %s', (role, model) => {
+  expect(modelForRole(role, 'big', envOf())).toBe(model);
+});
+
+it("without a table, the run's own model has every role", () => {
+  expect(modelForRole('fast', 'any', { OPENAI_BASE_URL: 'http://gate.test/v1' })).toBe('any');
 });
 
 it('lists the table with what is known of its models', () => {

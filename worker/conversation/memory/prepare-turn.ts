@@ -2,7 +2,12 @@
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { RuleReports } from '../../../shared/rules.ts';
-import { type ModelEnv, type ModelTarget, resolveTarget } from '../../upstream/models.ts';
+import {
+  type ModelEnv,
+  type ModelTarget,
+  modelForRole,
+  resolveTarget,
+} from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
 import { toolboxOf } from '../store/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
@@ -18,6 +23,7 @@ import { reportRules } from './rules-report.ts';
 import { askForSummary } from './summarise.ts';
 import { digestOf } from './window/digest.ts';
 import { isRoomy, planWindow, type SummariseWindow } from './window/plan.ts';
+import { roomOf } from './window/size.ts';
 import { summaryRequest } from './window/summary-request.ts';
 import { messagesIn, tellHistory } from './window/telling.ts';
 import type { History } from './window/transcript.ts';
@@ -102,19 +108,23 @@ export class Memory {
       return isRefused ? null : prepared(asked, target, tellHistory(history, size));
     }
     if (plan.type === 'prune') log.addWindow(run, plan.window);
-    else await this.#summarise({ run: asked, target, history, plan }, signal);
+    else await this.#summarise({ run: asked, history, plan }, signal);
     return prepared(asked, target, tellHistory(readHistory(runs, run.ordinal, toolbox), size));
   }
 
   /**
-   * Asks for a summary and stores the window. Readers see the summary's start and outcome; the window is stored in the
+   * Asks the model for summaries, else the run's own, and stores the window. Readers see the summary's start and outcome; the window is stored in the
    * same step as the outcome.
    */
-  async #summarise({ run, target, history, plan }: Summarising, signal: AbortSignal) {
-    const { log, recorder, conversationId } = this.#deps;
+  async #summarise({ run, history, plan }: Summarising, signal: AbortSignal) {
+    const { log, recorder, conversationId, settings } = this.#deps;
+    const model = modelForRole('summary', run.request.model, settings);
+    const target = resolveTarget(model, settings);
+    const isOwn = model === run.request.model;
+    const room = isOwn ? plan.room : roomOf({ ...target, model }, plan.window.scale);
     const responseId = responseIdOf(conversationId, run.ordinal);
     recorder.record([{ type: 'context_summary', responseId, status: 'running' }]);
-    const request = summaryRequest(history, plan, run.request.model);
+    const request = summaryRequest(history, plan, { model, room });
     const { text, ...spent } = await askForSummary(target, request, signal);
     const status = text === null ? 'failed' : 'completed';
     recorder.record([{ type: 'context_summary', responseId, status }]);
@@ -125,7 +135,6 @@ export class Memory {
 interface Summarising {
   /** The run, with the model that answers. */
   readonly run: Run;
-  readonly target: ModelTarget;
   readonly history: History;
   readonly plan: SummariseWindow;
 }

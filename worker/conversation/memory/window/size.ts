@@ -23,14 +23,20 @@ export function scaleOf(window: Window | null): WindowScale {
 }
 
 /** The UTF-16 units that a whole request may take. */
-export function roomOf(size: ModelSize, { tokensPerChar, refused }: WindowScale): number {
+export function roomOf(
+  size: Omit<ModelSize, 'fixedChars'>,
+  { tokensPerChar, refused }: WindowScale,
+): number {
   const window = size.contextWindow ?? WINDOW_LIMITS.defaultTokens;
   const room = Math.floor((window - reserveOf(size, window)) / tokensPerChar);
   return refused?.model === size.model ? Math.min(room, refused.chars) : room;
 }
 
 /** The tokens that are reserved for the answer. */
-function reserveOf({ maxOutputTokens }: ModelSize, window: number): number {
+function reserveOf(
+  { maxOutputTokens }: Pick<ModelSize, 'maxOutputTokens'>,
+  window: number,
+): number {
   const { reserveTokens, maxReserveShare, maxAskedReserveShare } = WINDOW_LIMITS;
   return maxOutputTokens === undefined
     ? Math.min(reserveTokens, window * maxReserveShare)

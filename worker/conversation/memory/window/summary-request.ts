@@ -1,5 +1,4 @@
 /** Builds the request for a summary: a record of everything before a new window, cut to the model's room. Pure. */
-
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { buildSummariserPrompt, buildSummaryQuery, recorded } from '../../../prompt/summary.ts';
 import type { UpstreamRequest } from '../../../upstream/request.ts';
@@ -10,10 +9,24 @@ import { resultText } from './results.ts';
 import { cutMiddle, cutTagged, newestWithin } from './text.ts';
 import type { History, Piece, Utterance } from './transcript.ts';
 
-/** One message of text, without tools, so that models without images or tools can answer it. */
-export function summaryRequest(history: History, cut: Cut, model: string): UpstreamRequest {
-  const { room } = cut;
-  const system = buildSummariserPrompt(Math.floor(maxSummaryChars(room) / WINDOW_LIMITS.wordChars));
+/** The model that writes the summary. */
+export interface Summariser {
+  readonly model: string;
+  /** The UTF-16 units that a request to it may take. */
+  readonly room: number;
+}
+
+/**
+ * One message of text, without tools, so that models without images or tools can answer it. The summary is cut to the
+ * room of the conversation's model (`cut`), the record to that of the summariser.
+ */
+export function summaryRequest(
+  history: History,
+  cut: Cut,
+  { model, room }: Summariser,
+): UpstreamRequest {
+  const maxWords = Math.floor(maxSummaryChars(cut.room) / WINDOW_LIMITS.wordChars);
+  const system = buildSummariserPrompt(maxWords);
   const before = history.window?.digest?.summary ?? null;
   const earlier = before === null ? null : cutTagged(before, Math.floor(room * WINDOW_LIMITS.tail));
   const around = system.length + buildSummaryQuery(earlier, '').length;

@@ -76,7 +76,7 @@ function adopt(
 ): NewWindow | null {
   if (plan.type === 'fits') return null;
   if (plan.type === 'prune') return plan.window;
-  const request = summaryRequest(history, plan, size.model);
+  const request = summaryRequest(history, plan, { model: size.model, room: plan.room });
   if (plan.room > 8_000) expect(weigh(request.messages)).toBeLessThanOrEqual(plan.room);
   const summary = random.pick([null, '', 'Done.', random.text(100_000)]);
   return { ...plan.window, digest: digestOf(history, plan, summary), usage: null };

@@ -18,7 +18,11 @@ it('asks without tools, with the record as labelled text', () => {
     scale: { since: 0, tokensPerChar: 0.25, refused: null },
   };
   const runs = [{ asked, turns: [{ text: 'I look.', calls: [call] }] }, { asked: 'Not told.' }];
-  const request = summaryRequest(historyOf(runs, window), { ...FROM, room: 100_000 }, 'm');
+  const request = summaryRequest(
+    historyOf(runs, window),
+    { ...FROM, room: 100_000 },
+    { model: 'm', room: 100_000 },
+  );
   expect(request).toMatchObject({ model: 'm', tools: [] });
   expect(request.messages.map(({ role }) => role)).toEqual(['system', 'user']);
   expect(request.messages[1]?.content).toBe(
@@ -48,7 +52,7 @@ describe('fits the room', () => {
     ['very many turns', historyOf([{ asked: 'x', turns: many }]), 12_000],
     ['surrogate pairs', historyOf([{ asked: '😀'.repeat(99_999) }]), 12_000],
   ])('with %s', (_, history, room) => {
-    const request = summaryRequest(history, { ...FROM, room }, 'm');
+    const request = summaryRequest(history, { ...FROM, room }, { model: 'm', room });
     expect(weigh(request.messages)).toBeLessThanOrEqual(room);
     expect(JSON.stringify(request).length).toBeGreaterThan(room / 4);
     expect(String(request.messages[1]?.content).isWellFormed()).toBe(true);
@@ -56,7 +60,8 @@ describe('fits the room', () => {
 
   it('keeping the newest entries', () => {
     const history = historyOf([{ asked: 'x', turns: many }]);
-    const record = summaryRequest(history, { ...FROM, room: 12_000 }, 'm').messages[1]?.content;
+    const small = { model: 'm', room: 12_000 };
+    const record = summaryRequest(history, { ...FROM, room: 100_000 }, small).messages[1]?.content;
     expect(record).toContain('[older entries are left out]');
     expect(record).toContain('Step 2999.');
     expect(record).not.toContain('Step 0.');
