@@ -138,6 +138,14 @@ export const MODEL_LIMITS = {
   costDecimals: 10,
 } as const;
 
+/** The budget of a response. */
+export const BUDGET_LIMITS = {
+  /** 30 days: longer than any run waits, and far within what a date can hold. */
+  maxSeconds: (30 * 24 * 60 * MINUTE) / SECOND,
+  /** The share that is left of a limit when the model and readers are told: enough for a few more turns. */
+  nearShare: 0.2,
+} as const;
+
 /** The tools that a bridge offers in addition to the built-in ones. */
 export const OFFER_LIMITS = {
   /** Tools in a set: model servers take this many, and a model chooses badly among more. */
