@@ -7,7 +7,8 @@ import { type Asker, Asking } from './admission/asking.ts';
 import { readDevices } from './admission/devices.ts';
 import { createJudge, readTellable, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
-import { type Looked, Looker } from './context/looker.ts';
+import { type Looked, Looker, type Tellable } from './context/looker.ts';
+import { Definitions } from './definitions/definitions.ts';
 import { CompanionHost } from './ide/companion/hosting.ts';
 import { guestContext } from './ide/guest-context.ts';
 import { Guests } from './ide/guests.ts';
@@ -17,7 +18,7 @@ import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
 import { protectedIn } from './quarantine/listing.ts';
-import { Rules } from './rules/rules.ts';
+import { type RuleLook, Rules } from './rules/rules.ts';
 import { probeConfinement } from './sandbox/confine.ts';
 import { readReadable, stateFolders } from './sandbox/owners-choice.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
@@ -78,7 +79,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const looked = {
     ...{ root, confinement, readTellable: () => readTellable(surroundings) },
     readEditor: editorReader(link, workspace),
-    readRules: rulesReader(workspace, stateDir, signal),
+    readRules: reading(new Rules(workspace, stateDir), signal),
+    readDefinitions: reading(new Definitions(workspace), signal),
   };
   const looker = new Looker(looked, signal);
   const look = () => looker.look();
@@ -123,18 +125,17 @@ function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looke
     link.view && (await editorContext(link.view, { workspace, ...tellable }));
 }
 
-function rulesReader(
-  workspace: Workspace,
-  stateDir: string,
+/** Reads rules or definitions. Undefined where the disk fails: the model keeps what it knows. */
+function reading<Found>(
+  source: { look(look: RuleLook): Promise<Found | undefined> },
   signal: AbortSignal,
-): NonNullable<Looked['readRules']> {
-  const rules = new Rules(workspace, stateDir);
+): (tellable: Tellable) => Promise<Found | undefined> {
   return async (tellable) => {
     try {
-      return await rules.look({ ...tellable, signal });
+      return await source.look({ ...tellable, signal });
     } catch {
       signal.throwIfAborted();
-      return undefined; // The disk failed. The model keeps the rules that it knows.
+      return undefined;
     }
   };
 }

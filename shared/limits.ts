@@ -294,6 +294,24 @@ export const RULE_FILE_LIMITS = {
   maxFolderDepth: 5,
 } as const;
 
+/** The modes and agents that the files of a workspace define. */
+export const DEFINITION_LIMITS = {
+  /** Files that are read: the largest public collections of agents have some 100, and a project uses ten. */
+  maxFiles: 100,
+  /** Modes, and agents, of one workspace: the model reads a line for each agent. */
+  maxModes: 32,
+  maxAgents: 64,
+  maxNameChars: 64,
+  maxDescriptionChars: 1_000,
+  /** The text of one definition, and of all together. They are part of each run's row. */
+  maxTextChars: 16 * KIB,
+  maxTotalChars: 64 * KIB,
+  maxTools: 100,
+  /** Files that are named as left out, and the length of each reason. */
+  maxLeftOut: 50,
+  maxNoteChars: 300,
+} as const;
+
 /** Live output of a command. */
 export const OUTPUT_LIMITS = {
   /** Output is collected for `coalesceMs`, or up to `coalesceChars` UTF-16 units, before it is sent. */

@@ -4,6 +4,7 @@
  */
 import * as z from 'zod';
 import { Nonce, Proposal } from './approvals.ts';
+import { DefinitionSet } from './definitions.ts';
 import { Metadata } from './documents.ts';
 import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
 import { EDITOR_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
@@ -126,6 +127,8 @@ export const MachineContext = z.object({
   editor: EditorContext.optional(),
   /** Absent where the bridge could not read them, or is older. An older tunnel drops it. */
   rules: RuleSet.optional(),
+  /** The workspace's own modes and agents; absent as `rules`. An older tunnel drops them. */
+  definitions: DefinitionSet.optional(),
 });
 export type MachineContext = z.infer<typeof MachineContext>;
 

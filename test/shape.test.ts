@@ -50,6 +50,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/rules': [
     ...['shared', 'machine', 'bridge/failure.ts', 'bridge/search', 'bridge/workspace', 'node:'],
   ],
+  'bridge/definitions': [
+    ...['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:', 'zod'],
+  ],
   'bridge/context': [
     ...['shared', 'bridge/compute', 'bridge/sandbox', 'bridge/search', 'bridge/terminal', 'node:'],
   ],
@@ -107,6 +110,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'machine',
       'bridge/admission',
       'bridge/context',
+      'bridge/definitions',
       'bridge/ide',
       'bridge/ide/companion',
       'bridge/ide/link',

@@ -13,6 +13,8 @@ export interface Looked {
   readonly readEditor?: (tellable: Tellable) => Promise<MachineContext['editor']>;
   /** The rules for the model. Undefined where they cannot be read. Rejects only when the bridge ends. */
   readonly readRules?: (tellable: Tellable) => Promise<MachineContext['rules']>;
+  /** The workspace's own modes and agents, as `readRules`. */
+  readonly readDefinitions?: (tellable: Tellable) => Promise<MachineContext['definitions']>;
 }
 
 /** What the policy lets be told of a path, relative to the workspace. */
@@ -55,14 +57,21 @@ export class Looker {
   }
 
   async #read(): Promise<MachineContext> {
-    const { root, confinement, readTellable, readEditor, readRules } = this.#looked;
+    const { root, confinement, readTellable, readEditor, readRules, readDefinitions } =
+      this.#looked;
     const tellable = await readTellable();
     const how = { confine: confinement.confineLook, mayName: tellable.mayName };
-    const [context, editor, rules] = await Promise.all([
+    const [context, editor, rules, definitions] = await Promise.all([
       readMachineContext(root, this.#signal, how),
       readEditor?.(tellable),
       readRules?.(tellable),
+      readDefinitions?.(tellable),
     ]);
-    return { ...context, ...(editor && { editor }), ...(rules && { rules }) };
+    return {
+      ...context,
+      ...(editor && { editor }),
+      ...(rules && { rules }),
+      ...(definitions && { definitions }),
+    };
   }
 }

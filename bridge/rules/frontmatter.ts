@@ -1,6 +1,6 @@
 /**
- * Reads the head of a `.mdc` file. Real heads are no YAML: a glob may begin with `*`, which YAML takes for a reference.
- * So this reads lines of `key: value` and ignores keys that it does not know. Pure.
+ * Reads the heads of rules and of definitions. Real heads are no YAML: a glob may begin with `*`, which YAML takes for a
+ * reference. So this reads lines of `key: value` and ignores keys that it does not know. Pure.
  */
 import { RULE_FILE_LIMITS } from '../../shared/limits.ts';
 import type { RuleFile } from '../../shared/rules.ts';
@@ -14,28 +14,49 @@ export interface RuleHead extends Pick<RuleFile, 'kind' | 'globs' | 'description
 
 /** A head that cannot be read makes the rule `manual`: nothing tells when it should apply. */
 export function readHead(text: string): RuleHead {
+  const { body, fields, problem } = splitHead(text);
+  if (problem !== undefined) return { kind: 'manual', body, problem };
+  return fields ? { ...kindOf(fields), body } : { kind: 'manual', body };
+}
+
+/** The values of a head by key in lower case: one for a line, more for a list. */
+export type Fields = ReadonlyMap<string, readonly string[]>;
+
+export interface SplitHead {
+  /** The text behind the head, trimmed. */
+  readonly body: string;
+  /** Undefined where there is no head, or one with a problem. */
+  readonly fields?: Fields;
+  /** Why the head cannot be read. */
+  readonly problem?: string;
+}
+
+export function splitHead(text: string): SplitHead {
   const lines = text.split(/\r?\n/);
-  if (lines[0]?.trimEnd() !== FENCE) return { kind: 'manual', body: text.trim() };
+  if (lines[0]?.trimEnd() !== FENCE) return { body: text.trim() };
   const end = lines.findIndex((line, index) => index > 0 && line.trimEnd() === FENCE);
-  if (end < 0) return broken(text, 'its head, which begins with ---, has no end');
+  if (end < 0) return { body: text.trim(), problem: 'its head, which begins with ---, has no end' };
   const body = lines
     .slice(end + 1)
     .join('\n')
     .trim();
   const fields = readFields(lines.slice(1, end));
-  if (typeof fields === 'string') return broken(body, fields);
-  return { ...kindOf(fields), body };
+  return typeof fields === 'string' ? { body, problem: fields } : { body, fields };
 }
 
 const FENCE = '---';
 
-function broken(body: string, problem: string): RuleHead {
-  return { kind: 'manual', body: body.trim(), problem };
+/** The text of a key, without quotes; empty without the key. */
+export function textOf(fields: Fields | undefined, key: string): string {
+  return unquoted((fields?.get(key) ?? []).join(' '));
 }
 
-type Fields = ReadonlyMap<string, readonly string[]>;
+/** The list of a key: between commas, in brackets, or on lines of their own. */
+export function listOf(fields: Fields | undefined, key: string): string[] {
+  return (fields?.get(key) ?? []).flatMap(splitList);
+}
 
-/** The values of each key: one for a line, more for a list. A sentence where a line cannot be read. */
+/** A sentence where a line cannot be read. */
 function readFields(lines: readonly string[]): Fields | string {
   const fields = new Map<string, string[]>();
   let values: string[] | undefined;
@@ -59,23 +80,20 @@ function isBlockMark(value: string): boolean {
 }
 
 function kindOf(fields: Fields): Omit<RuleHead, 'body'> {
-  const always = unquoted((fields.get('alwaysapply') ?? []).join(' ')).toLowerCase();
+  const always = textOf(fields, 'alwaysapply').toLowerCase();
   if (!['', 'true', 'false'].includes(always)) {
     return { kind: 'manual', problem: 'alwaysApply in its head is neither true nor false' };
   }
-  const description = unquoted((fields.get('description') ?? []).join(' ')).slice(
-    0,
-    RULE_FILE_LIMITS.maxDescriptionChars,
-  );
+  const description = textOf(fields, 'description').slice(0, RULE_FILE_LIMITS.maxDescriptionChars);
   const described = description === '' ? {} : { description };
-  const globs = (fields.get('globs') ?? []).flatMap(splitGlobs);
+  const globs = listOf(fields, 'globs');
   if (always === 'true') return { kind: 'always', ...described };
   if (globs.length > 0) return { kind: 'glob', globs: bounded(globs), ...described };
   return { kind: description === '' ? 'manual' : 'description', ...described };
 }
 
 /** Splits at commas outside of braces: `*.{ts,tsx}, docs/**` are two. The value may be a list in brackets. */
-function splitGlobs(value: string): string[] {
+function splitList(value: string): string[] {
   const inner = /^\[(.*)\]$/.exec(value)?.[1] ?? unquoted(value);
   let depth = 0;
   let glob = '';
