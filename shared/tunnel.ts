@@ -64,6 +64,11 @@ export const ToolCall = z.object({
   definition: z.string().optional(),
   /** Why the edge demands an approval of this call; `limits.requireApproval` is set then. */
   approvalReason: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
+  /**
+   * The call works in the worktree of its conversation, and fails with `WORKTREE_GONE` without one. Sent only to a bridge
+   * that has worktrees (tools/worktree.ts): an older one would work on the person's own files.
+   */
+  worktree: z.literal(true).optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 

@@ -21,6 +21,7 @@ export interface LoggedCall {
   readonly definition?: string;
   /** Why a person must be asked about this call. */
   readonly approvalReason?: string;
+  readonly worktree?: true;
 }
 
 /** The call as the bridge gets it. `approvalReason` is given where a person must be asked first. */
@@ -28,8 +29,8 @@ export function loggedCall(call: Call, run: Run, approvalReason?: string): Logge
   const toolbox = toolboxOf(run);
   const tool = toolbox.nameOf(call.name);
   const definition = toolbox.find(tool)?.digest;
-  const { mode, tools } = run.request;
-  const known = { call, tool, mode, limits: tools?.[tool] };
+  const { mode, tools, worktree } = run.request;
+  const known = { call, tool, mode, limits: tools?.[tool], ...(worktree && { worktree }) };
   const logged = definition === undefined ? known : { ...known, definition };
   if (approvalReason === undefined) return logged;
   return { ...logged, limits: { ...logged.limits, requireApproval: true }, approvalReason };

@@ -50,7 +50,7 @@ export class TunnelHands {
     const { account, conversationId } = this.#of;
     const rows = await this.#tunnel()?.dispatch(
       account,
-      calls.map(({ call, mode, tool, limits, definition, approvalReason }) => ({
+      calls.map(({ call, mode, tool, limits, definition, approvalReason, worktree }) => ({
         callId: call.callId,
         conversationId,
         tool,
@@ -59,6 +59,7 @@ export class TunnelHands {
         ...(limits && { limits }),
         ...(definition !== undefined && { definition }),
         ...(approvalReason !== undefined && { approvalReason }),
+        ...(worktree && { worktree }),
       })),
     );
     this.#meter.count(rows ?? 0);

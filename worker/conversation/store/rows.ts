@@ -58,6 +58,8 @@ export interface RunRequest {
   readonly guest?: { readonly callId: string; readonly path: string } | undefined;
   /** Set for a run that executes a plan: the plan as requested. Its todos, in the order of work, become the list. */
   readonly plan?: PlanState | undefined;
+  /** Whether its calls work in the conversation's own worktree at the bridge (shared/tools/worktree.ts). */
+  readonly worktree?: true | undefined;
   /** Identifies the request, so that it is not carried out twice. */
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   readonly createdMs: number;
