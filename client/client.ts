@@ -1,5 +1,12 @@
 /** The typed client of the HTTP API, for Node, browsers and Workers. */
 import type * as z from 'zod';
+import {
+  Agent,
+  type AgentFollowUp,
+  AgentList,
+  type AgentRequest,
+  type AgentsQuery,
+} from '../shared/agents.ts';
 import { Cancelled } from '../shared/answers.ts';
 import {
   ConversationExport,
@@ -48,10 +55,15 @@ export type PlanInput = Omit<
   'stream' | 'stream_options' | 'documents'
 >;
 
-export interface SendOptions extends FollowOptions {
+/** The request for an agent, as a caller writes it. */
+export type AgentInput = z.input<typeof AgentRequest>;
+
+export interface KeyedOptions extends Pick<FollowOptions, 'signal'> {
   /** A second request with the same key gets the response of the first one; see docs/protocol.md. */
   readonly idempotencyKey?: string;
 }
+
+export interface SendOptions extends FollowOptions, KeyedOptions {}
 
 /** Where a stream begins: after `cursor`, the position of the last event that the reader has seen. */
 export interface FollowFrom extends FollowOptions {
@@ -135,6 +147,27 @@ export interface Client {
     request?: PlanInput,
     options?: SendOptions,
   ): EventStream;
+  /** Starts an agent: a conversation with the same id that works without any client. Resolves at once. */
+  createAgent(request: AgentInput, options?: KeyedOptions): Promise<Agent>;
+  /** The agent that answered last comes first. */
+  listAgents(
+    query?: Partial<z.output<typeof AgentsQuery>>,
+    signal?: AbortSignal,
+  ): Promise<AgentList>;
+  getAgent(agentId: string, signal?: AbortSignal): Promise<Agent>;
+  /** Sends the agent a message. Resolves at once. */
+  followUpAgent(
+    agentId: string,
+    request: z.input<typeof AgentFollowUp>,
+    options?: KeyedOptions,
+  ): Promise<Agent>;
+  /** Cancels everything that the agent does. `archive` also puts it away. */
+  changeAgent(
+    agentId: string,
+    change: 'stop' | 'archive' | 'unarchive',
+    signal?: AbortSignal,
+  ): Promise<Agent>;
+  deleteAgent(agentId: string, signal?: AbortSignal): Promise<void>;
   /** Changes a message that still waits for its turn. `responseId` is the response that the message asks for. */
   editMessage(
     responseId: string,
@@ -247,6 +280,26 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
       const path = `conversations/${conversationId}/plans/${documentId}`;
       return await readJson(await send(path, parts), Plan);
     },
+    async createAgent(body, options) {
+      return await readJson(await send('agents', keyedParts(body, options)), Agent);
+    },
+    async listAgents(wanted = {}, signal) {
+      return await readJson(await send('agents', { query: queryOf(wanted), signal }), AgentList);
+    },
+    async getAgent(agentId, signal) {
+      return await readJson(await send(`agents/${agentId}`, { signal }), Agent);
+    },
+    async followUpAgent(agentId, body, options) {
+      const parts = keyedParts(body, options);
+      return await readJson(await send(`agents/${agentId}/followup`, parts), Agent);
+    },
+    async changeAgent(agentId, change, signal) {
+      const parts = { method: 'POST', signal } as const;
+      return await readJson(await send(`agents/${agentId}/${change}`, parts), Agent);
+    },
+    async deleteAgent(agentId, signal) {
+      await send(`agents/${agentId}`, { method: 'DELETE', signal });
+    },
     async editMessage(responseId, body, signal) {
       const parts = { method: 'PATCH', body, signal } as const;
       return await readJson(await send(`chat/completions/${responseId}`, parts), Cancelled);
@@ -278,12 +331,15 @@ function queryOf(wanted: Readonly<Record<string, unknown>>): Record<string, stri
 function chatParts(
   request: ChatInput | PlanInput,
   stream: boolean,
-  options: SendOptions = {},
+  options?: SendOptions,
 ): RequestParts {
-  const { signal, idempotencyKey } = options;
+  return keyedParts({ ...request, stream }, options);
+}
+
+function keyedParts(body: object, { signal, idempotencyKey }: KeyedOptions = {}): RequestParts {
   return {
     method: 'POST',
-    body: { ...request, stream },
+    body,
     signal,
     ...(idempotencyKey !== undefined && { headers: { 'idempotency-key': idempotencyKey } }),
   };

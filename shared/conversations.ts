@@ -23,7 +23,8 @@ export const ConversationList = z.object({
 });
 export type ConversationList = z.infer<typeof ConversationList>;
 
-const PageSize = z
+/** The size of a page, as a query has it. */
+export const PageSize = z
   .string()
   .regex(/^\d{1,3}$/, 'limit takes a number from 1 to 100')
   .transform(Number)

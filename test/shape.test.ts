@@ -268,7 +268,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
     ...['worker/conversation/calls', 'worker/conversation/deadlines.ts', 'worker/conversation/run'],
-    ...['worker/conversation/reading', 'worker/conversation/fork'],
+    ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/agents'],
   ],
   'worker/conversation/object.ts': [
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'worker/conversation'],
@@ -288,13 +288,17 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/upstream', 'hono', 'zod'],
     ...['worker/conversation/store', 'worker/conversation/fork'],
   ],
+  'worker/agents': [
+    ...['shared', ...EDGE, 'worker/conversation/deadlines.ts', 'worker/desk'],
+    ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/reading'],
+  ],
   'worker/openai': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/upstream', 'hono', 'openai', 'zod'],
     ...['worker/conversation/tape', 'worker/people', 'worker/follow', 'worker/desk'],
     'worker/endpoint.ts',
   ],
   'worker/api': [
-    ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'hono', 'zod'],
+    ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
     ...['worker/conversation/reading', 'worker/conversation/fork'],
     ...['worker/people', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
   ],

@@ -10,6 +10,7 @@ export type JsonSchema = z.core.JSONSchema.BaseSchema;
 export const TAGS = {
   Chat: 'Messages and the responses to them.',
   Conversations: 'Conversations as a whole.',
+  Agents: 'Conversations that work in the background.',
   Plans: 'Plans that a person changes and has executed.',
   Answers: 'A person’s answers to approvals and questions.',
   Account: 'The caller’s account, models, tools and bridges.',

@@ -2,6 +2,7 @@
  * The RPC interfaces of the Durable Objects, and the types of their arguments and results. Callers and objects both
  * import this file and never each other. Types only.
  */
+import type { Agent, AgentList, AgentStatus } from '../shared/agents.ts';
 import type { Cancelled } from '../shared/answers.ts';
 import type {
   ConversationInfo,
@@ -45,6 +46,12 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
     bridgeId: string,
     call: GuestCall,
   ): Promise<Outcome<{ responseId: string }>>;
+
+  /** The conversation as an agent. Fails with NOT_FOUND if it is none. */
+  agent(caller: Caller): Promise<Outcome<Agent>>;
+
+  /** Ends all responses of an agent, also those that wait. Fails with NOT_FOUND if the conversation is no agent. */
+  stopAgent(caller: Caller): Promise<Outcome<void>>;
 
   /** Ends a response. Idempotent: a response that has ended does not change. */
   cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>>;
@@ -117,6 +124,8 @@ export interface Submission extends Posted {
     readonly bridgeId: string | null;
     readonly title: string;
     readonly ephemeral: boolean;
+    /** Whether it is an agent, which its account lists with its status. */
+    readonly isAgent?: boolean;
   } | null;
 }
 
@@ -258,6 +267,9 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
 
   list(query: ListQuery): ConversationList;
 
+  /** The agents among the conversations. */
+  agents(query: AgentsQuery): AgentList;
+
   /** Uses a ticket up. False if it was used before. */
   redeem(ticketId: string, expiresMs: number): boolean;
 }
@@ -276,6 +288,8 @@ export interface Listed {
   readonly createdMs: number;
   /** Time of the last answer. */
   readonly updatedMs: number;
+  /** Set for an agent. */
+  readonly agent?: AgentStatus | undefined;
 }
 
 /** A conversation at the end of a response. `text` is the searchable text of the exchange. */
@@ -290,6 +304,11 @@ export interface ListQuery {
   /** Words that must all occur in the title or the text, in the form of `folded` (people/search.ts). */
   readonly words: readonly string[];
   readonly archived: boolean;
+}
+
+export interface AgentsQuery extends Pick<ListQuery, 'limit' | 'after'> {
+  /** Undefined for all that are not archived. */
+  readonly status: AgentStatus | undefined;
 }
 
 /** The last entry of a page of the list. */

@@ -65,7 +65,8 @@ export class RequestMaker {
     return random.pick(operation.requestBody ? [...makers, ...bodied, ...bodied] : makers)();
   }
 
-  /** The document's own example with real ids. A request alone cannot make a run or message that waits. */
+  /** The document's own example with real ids. The ids are no agent's, and a request alone cannot make a run or
+   * message that waits. */
   #good(operation: DescribedOperation, { own, missing }: World): FuzzRequest {
     const isWaiting = isForWhatWaits(operation);
     const example = JSON.stringify(bodyExample(operation));
@@ -219,6 +220,7 @@ function shown(value: unknown): string {
 
 function isForWhatWaits({ operationId, path }: DescribedOperation): boolean {
   return (
-    operationId === 'editMessage' || /callId|documentId|bridges\/\{id\}|models\/\{id\}/.test(path)
+    operationId === 'editMessage' ||
+    /callId|documentId|agents\/\{id\}|bridges\/\{id\}|models\/\{id\}/.test(path)
   );
 }

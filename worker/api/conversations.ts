@@ -15,6 +15,7 @@ import { CONVERSATION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { RuleReports } from '../../shared/rules.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
 import { readNewest, readRules } from '../conversation/reading/requests.ts';
+import { deleteConversation } from '../desk/delete.ts';
 import { parse, parseBody } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { follow } from '../follow/follow.ts';
@@ -23,7 +24,7 @@ import { type Outcome, unwrap } from '../outcome.ts';
 import { parseCursor } from '../people/cursor.ts';
 import { wordsOf } from '../people/search.ts';
 import type { Caller } from '../ports.ts';
-import { reach, unlessReset } from '../reach.ts';
+import { reach } from '../reach.ts';
 import {
   cursorOf,
   EVENTS,
@@ -160,13 +161,7 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     answers: [{ status: 204, description: 'The conversation is deleted.' }],
     errors: ['NOT_FOUND'],
     handle: async (c) => {
-      const caller = callerOf(c);
-      const deleted = await conversationOf(c.env, caller)
-        .delete(caller)
-        .catch((error: Error) => notErased(error));
-      // Also if the conversation does not exist: a second delete repairs a list that missed the first one.
-      await reach<void>(() => accountOf(c.env, caller.account).forget(caller.conversationId));
-      unwrap(deleted);
+      await deleteConversation(c.env, callerOf(c));
       return c.body(null, 204);
     },
   },
@@ -215,17 +210,6 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     },
   },
 ];
-
-/** The refusal if the runtime cannot start the object because its file is damaged. Throws UNAVAILABLE for a restart. */
-function notErased(error: Error): Outcome<void> {
-  const thrown = unlessReset(error);
-  if (thrown instanceof DrawbridgeError) throw thrown; // A restart: the client can try again.
-  console.error('a conversation could not be opened to be erased', error);
-  const message =
-    'The storage of this conversation is damaged and cannot be opened, so it could not be erased. It is off your list. ' +
-    'The operator of this server can remove its file.';
-  return { ok: false, code: 'INTERNAL', message };
-}
 
 /** The ordinal of a response. Throws NOT_FOUND if the response belongs to another conversation. */
 function ordinalIn({ conversationId }: Caller, responseId: string): number {

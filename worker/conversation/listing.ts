@@ -1,4 +1,5 @@
 /** A conversation's entry in its account's list. The conversation stores the entry and sends it to the account. */
+import type { AgentStatus } from '../../shared/agents.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
 import type { ChatResponse, ConversationView, DocumentType } from '../../shared/documents.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
@@ -14,12 +15,20 @@ export class Listing {
   readonly #store: ConversationStore;
   readonly #env: Pick<Env, 'ACCOUNTS'>;
   #row: ConversationRow;
+  readonly #agentStatus: () => AgentStatus | undefined;
   /** Searchable text that the account has not taken yet. */
   #untold = '';
   #telling: Promise<unknown> = Promise.resolve();
 
-  constructor(row: ConversationRow, store: ConversationStore, env: Pick<Env, 'ACCOUNTS'>) {
+  /** `agentStatus` is undefined for a conversation that is no agent. */
+  constructor(
+    row: ConversationRow,
+    store: ConversationStore,
+    env: Pick<Env, 'ACCOUNTS'>,
+    agentStatus: () => AgentStatus | undefined,
+  ) {
     this.#row = row;
+    this.#agentStatus = agentStatus;
     this.#store = store;
     this.#env = env;
   }
@@ -85,7 +94,8 @@ export class Listing {
 
   #listed(updatedMs: number): Listed {
     const { id, title, archived, created } = this.#row;
-    return { id, title, archived, createdMs: Date.parse(created), updatedMs };
+    const agent = this.#agentStatus();
+    return { id, title, archived, createdMs: Date.parse(created), updatedMs, agent };
   }
 }
 

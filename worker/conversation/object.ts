@@ -1,5 +1,6 @@
 /** The Durable Object of one conversation: the methods that the Worker and the tunnels call. Its parts do the work. */
 import { DurableObject } from 'cloudflare:workers';
+import type { Agent } from '../../shared/agents.ts';
 import type { Cancelled } from '../../shared/answers.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
 import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
@@ -111,6 +112,18 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     if (log && !isOfGuest(log)) return toOutcome(() => Promise.reject(notFound('conversation')));
     const create = log ? null : { bridgeId, title: titleOf(call.title), ephemeral: false };
     return this.submit(caller, { ...guestPosted(call, Date.now()), bridgeId, create });
+  }
+
+  agent(caller: Caller): Promise<Outcome<Agent>> {
+    return toOutcome(() => agentOf(this.#partsFor(caller)).describe());
+  }
+
+  stopAgent(caller: Caller): Promise<Outcome<void>> {
+    return toOutcome(() => {
+      const { runner, log, ...parts } = this.#partsFor(caller);
+      agentOf(parts);
+      for (const run of [...log.open].reverse()) runner.cancel(run);
+    });
   }
 
   cancel(caller: Caller, ordinal: number): Promise<Outcome<Cancelled>> {
@@ -277,7 +290,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   #create({ account, conversationId }: Caller, { create }: Submission): Parts {
     if (!create) throw notFound('conversation'); // The conversation was deleted while its bridge was asked.
-    const { bridgeId, title, ephemeral } = create;
+    const { bridgeId, title, ephemeral, isAgent } = create;
     const row: ConversationRow = {
       id: conversationId,
       owner: account,
@@ -286,6 +299,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       title,
       archived: false,
       ephemeral,
+      ...(isAgent && { agent: { status: 'queued', told: null } }),
     };
     this.#store.create(row);
     const parts = this.#assemble(row, false);
@@ -311,10 +325,11 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   }
 
   /** Ends every run and stops the alarm first, so that work under way cannot write after the deletion. */
-  async #erase({ log, runner, deadlines, listing }: Parts): Promise<void> {
+  async #erase({ log, runner, deadlines, listing, agent }: Parts): Promise<void> {
     this.#parts = null;
     this.#followers.close();
     deadlines.stop();
+    agent?.stop();
     for (const run of [...log.open]) {
       try {
         runner.cancel(run);
@@ -368,7 +383,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 }
 
 /** The same answer for an id that does not exist and for one that belongs to another account. */
-function notFound(what: 'conversation' | 'response'): DrawbridgeError {
+function notFound(what: 'conversation' | 'response' | 'agent'): DrawbridgeError {
   return new DrawbridgeError('NOT_FOUND', `There is no such ${what}`);
 }
 
@@ -402,6 +417,11 @@ function documentOf(
     case 'rules':
       return memory.reportRules();
   }
+}
+
+function agentOf({ agent }: Pick<Parts, 'agent'>): NonNullable<Parts['agent']> {
+  if (!agent) throw notFound('agent');
+  return agent;
 }
 
 function runOf({ log }: Pick<Parts, 'log'>, ordinal: number): Run {

@@ -1,5 +1,6 @@
 /** The parts of a stored conversation in memory, and how they are put together. */
 import { CONVERSATION_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
+import { Agent } from '../agents/agent.ts';
 import type { Env } from '../env.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
 import { Approvals } from './calls/approvals.ts';
@@ -25,7 +26,9 @@ export interface Parts {
   /** The fields that never change; the listing owns the others. */
   readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral'>;
   readonly listing: Listing;
-  readonly deadlines: Deadlines<RunDeadline | 'expiry'>;
+  readonly deadlines: Deadlines<RunDeadline | 'expiry' | 'agent'>;
+  /** Null for a conversation that is no agent. */
+  readonly agent: Agent | null;
   readonly log: RunLog;
   readonly recorder: Recorder;
   readonly reader: TapeReader;
@@ -62,7 +65,7 @@ export function assembleParts(
   const atWork = log.current;
   const at = atWork?.started ?? null;
   const resumed = atWork && at !== null ? { at, run: atWork, conversationId } : null;
-  const recorder = new Recorder(tape, followers, resumed);
+  const recorder = new Recorder(tape, followers, resumed, () => agent?.look());
   const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId });
   const memory = new Memory({ conversationId, log, runs: store.runs, recorder, settings: env });
   const deps: RunDeps = {
@@ -87,12 +90,12 @@ export function assembleParts(
     new Ending(deps, new RunRows(meter, isStored ? log.storedRows : null, !row.ephemeral)),
   );
   const inbox = new Inbox(deps, calls, runner);
-  const listing = new Listing(row, store, env);
+  const listing = new Listing(row, store, env, () => agent?.status);
   const reader = new TapeReader(listing, tape, log, store.runs);
   const advance = () => runner.advance();
   const deadlines: Parts['deadlines'] = new Deadlines(storage, meter, isStored, {
     derive: (nowMs) => {
-      const ofRun = runner.deadlines(nowMs);
+      const ofRun = [...runner.deadlines(nowMs), ...(agent?.deadlines() ?? [])];
       if (!row.ephemeral || ofRun.length > 0) return ofRun;
       return [{ name: 'expiry', atMs: reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs }];
     },
@@ -102,13 +105,20 @@ export function assembleParts(
       bridge: advance,
       calls: advance,
       expiry: onExpiry,
+      agent: () => agent?.look(),
     },
     againMs: RUN_LIMITS.watchdogMs,
   });
+  const publish = () => listing.publish(reader.answeredMs());
+  const arm = () => deadlines.arm();
+  const agent: Agent | null = row.agent
+    ? new Agent(row.agent, { log, recorder, reader, listing, store, publish, arm })
+    : null;
+  if (isStored) agent?.look(); // An earlier instance may have died between a change and its telling.
   // Ends a damaged run now: its followers would otherwise wait for the next request or alarm.
   if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());
   const approvals = new Approvals(log, recorder, hands, bridgeId);
   const plans = new Plans({ conversationId, log, runs: store.runs, tape, recorder });
   const desks = { runner, inbox, calls, approvals, plans, hands, memory };
-  return { row, listing, deadlines, log, recorder, reader, ...desks };
+  return { row, listing, deadlines, agent, log, recorder, reader, ...desks };
 }

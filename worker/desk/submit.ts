@@ -19,6 +19,8 @@ export interface Sending {
   readonly idempotencyKey?: string | undefined;
   /** Executes this plan instead of answering the request's messages. The conversation must exist. */
   readonly plan?: PlanVersion | undefined;
+  /** Makes the new conversation an agent. */
+  readonly agent?: { readonly title?: string | undefined } | undefined;
   /** A new conversation for one answer. It is not listed, and deletes itself. */
   readonly ephemeral?: boolean;
   /** The agent may not ask questions, because no client could answer them. */
@@ -34,8 +36,7 @@ export interface Submitted {
 export async function submitMessage(env: Env, sending: Sending): Promise<Submitted> {
   const { account, request, idempotencyKey: key } = sending;
   const model = modelOf(env, request);
-  const idempotency =
-    key === undefined ? undefined : { key, digest: await digest(request, sending.plan) };
+  const idempotency = key === undefined ? undefined : { key, digest: await digest(sending) };
   const conversationId = request.conversationId ?? (await newIdFor(account, key));
   const caller = { account, conversationId };
   const create = await prepareConversation(env, caller, sending);
@@ -90,13 +91,14 @@ async function prepareConversation(
 /** The title and the bridge of a new conversation. Throws NOT_FOUND if the requested bridge does not exist. */
 async function openConversation(
   env: Env,
-  { account, request, ephemeral = false }: Sending,
+  { account, request, agent, ephemeral = false }: Sending,
 ): Promise<NonNullable<Submission['create']>> {
   const { bridgeId: asked, messages } = request;
-  const title = titleOf(messages.at(-1)?.content ?? '');
+  const title = agent?.title ?? titleOf(messages.at(-1)?.content ?? '');
   if (asked !== undefined) await requireBridge(env, account, asked);
   const latest = async () => await accountOf(env, account).defaultBridge();
-  return { bridgeId: asked ?? (await reach(latest)), title, ephemeral };
+  const isAgent = agent !== undefined;
+  return { bridgeId: asked ?? (await reach(latest)), title, ephemeral, isAgent };
 }
 
 async function requireBridge(env: Env, account: string, bridgeId: string): Promise<void> {
@@ -143,11 +145,9 @@ async function newIdFor(account: string, key: string | undefined): Promise<strin
 }
 
 /** The digest of a request, without the fields that only decide the form of the answer. */
-function digest(
-  { stream: _, stream_options: __, documents: ___, ...asked }: ChatRequest,
-  plan: PlanVersion | undefined,
-): Promise<string> {
-  return sha256(JSON.stringify(plan ? { ...asked, plan } : asked));
+function digest({ request, plan, agent }: Sending): Promise<string> {
+  const { stream: _, stream_options: __, documents: ___, ...asked } = request;
+  return sha256(JSON.stringify({ ...asked, ...(plan && { plan }), ...(agent && { agent }) }));
 }
 
 async function sha256(text: string): Promise<string> {

@@ -1,7 +1,8 @@
 /** The tables of an account and all their statements. Without a secondary index, a response costs one row here. */
+import { type AgentInfo, AgentStatus } from '../../shared/agents.ts';
 import type { ConversationInfo } from '../../shared/conversations.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { KnownBridge, Listed, ListQuery } from '../ports.ts';
+import type { AgentsQuery, KnownBridge, Listed, ListQuery } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { folded } from './search.ts';
@@ -14,11 +15,13 @@ const MIGRATIONS = [
      updated integer not null, search_title text not null, search text not null
    ) without rowid;
    create table tickets (id text primary key, expires integer not null) without rowid;`,
+  // The status of an agent; null for other conversations.
+  'alter table conversations add column agent text;',
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
 const DESCRIBED =
-  'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title';
+  'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title, agent = excluded.agent';
 
 /** Named statements. They are synchronous, so writes without an await between are atomic. Reading stores nothing. */
 export class AccountStore {
@@ -68,11 +71,11 @@ export class AccountStore {
   }
 
   #insert(listed: Listed, text: string, onConflict: string): void {
-    const { id, title, archived, createdMs, updatedMs } = listed;
+    const { id, title, archived, createdMs, updatedMs, agent } = listed;
     this.#prepare();
     this.#sql.exec(
-      `insert into conversations (id, title, archived, created, updated, search_title, search)
-       values (?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
+      `insert into conversations (id, title, archived, created, updated, search_title, search, agent)
+       values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
       id,
       title,
       archived ? 1 : 0,
@@ -80,6 +83,7 @@ export class AccountStore {
       updatedMs,
       folded(title),
       folded(text),
+      agent ?? null,
     );
   }
 
@@ -116,6 +120,27 @@ export class AccountStore {
       .map(parseListed);
   }
 
+  /** The agent that answered last comes first. */
+  readAgents({ limit, after, status }: AgentsQuery): AgentInfo[] {
+    if (!this.#isStored) return [];
+    return this.#sql
+      .exec<ListedRow>(
+        `select ${LISTED} from conversations
+         where agent is not null and iif(?1 is null, agent <> 'archived', agent = ?1)
+           and (updated < ?2 or (updated = ?2 and id > ?3))
+         order by updated desc, id limit ?4`,
+        status ?? null,
+        after?.updatedMs ?? Number.MAX_SAFE_INTEGER,
+        after?.id ?? '',
+        limit,
+      )
+      .toArray()
+      .map((row) => {
+        const { archived: _, ...info } = parseListed(row);
+        return { ...info, status: AgentStatus.parse(row.agent) };
+      });
+  }
+
   /** False if the ticket was used before. Also deletes tickets that have long expired. */
   useTicket(id: string, expiresMs: number, nowMs: number): boolean {
     this.#prepare();
@@ -135,7 +160,7 @@ export class AccountStore {
   }
 }
 
-const LISTED = 'id, title, archived, created, updated';
+const LISTED = 'id, title, archived, created, updated, agent';
 
 interface ListedRow extends Record<string, SqlStorageValue> {
   id: string;
@@ -143,6 +168,7 @@ interface ListedRow extends Record<string, SqlStorageValue> {
   archived: number;
   created: number;
   updated: number;
+  agent: string | null;
 }
 
 function parseListed({ id, title, archived, created, updated }: ListedRow): ConversationInfo {

@@ -1,8 +1,16 @@
 /** The Durable Object of one account: lists its bridges and conversations. Checking a token does not need it. */
 import { DurableObject } from 'cloudflare:workers';
+import type { AgentList } from '../../shared/agents.ts';
 import type { ConversationInfo, ConversationList } from '../../shared/conversations.ts';
 import type { Env } from '../env.ts';
-import type { AccountPort, Answered, KnownBridge, Listed, ListQuery } from '../ports.ts';
+import type {
+  AccountPort,
+  AgentsQuery,
+  Answered,
+  KnownBridge,
+  Listed,
+  ListQuery,
+} from '../ports.ts';
 import { AccountStore } from './account-statements.ts';
 import { formatCursor } from './cursor.ts';
 
@@ -50,10 +58,11 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   list(query: ListQuery): ConversationList {
-    const items = this.#store.readConversations({ ...query, limit: query.limit + 1 });
-    if (items.length <= query.limit) return { items, nextCursor: null };
-    const page = items.slice(0, query.limit);
-    return { items: page, nextCursor: nextCursorOf(page) };
+    return pageOf(this.#store.readConversations({ ...query, limit: query.limit + 1 }), query);
+  }
+
+  agents(query: AgentsQuery): AgentList {
+    return pageOf(this.#store.readAgents({ ...query, limit: query.limit + 1 }), query);
   }
 
   redeem(ticketId: string, expiresMs: number): boolean {
@@ -61,7 +70,13 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 }
 
-function nextCursorOf(page: readonly ConversationInfo[]): string | null {
-  const last = page.at(-1);
-  return last ? formatCursor({ updatedMs: Date.parse(last.updated), id: last.id }) : null;
+/** `found` has an entry more than the page if there is a next page. */
+function pageOf<Info extends Pick<ConversationInfo, 'id' | 'updated'>>(
+  found: Info[],
+  { limit }: { readonly limit: number },
+): { items: Info[]; nextCursor: string | null } {
+  const items = found.slice(0, limit);
+  const last = found.length > limit ? items.at(-1) : undefined;
+  const nextCursor = last && formatCursor({ updatedMs: Date.parse(last.updated), id: last.id });
+  return { items, nextCursor: nextCursor ?? null };
 }

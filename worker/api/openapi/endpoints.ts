@@ -4,6 +4,7 @@ import { type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { OPENAI } from '../../openai/routes.ts';
 import type { AppContext } from '../../people/caller.ts';
 import { ACCOUNT } from '../account.ts';
+import { AGENT_ENDPOINTS } from '../agents.ts';
 import { ANSWERS } from '../answers.ts';
 import { BRIDGES } from '../bridges.ts';
 import { CHAT } from '../chat.ts';
@@ -24,7 +25,7 @@ export const DOCUMENT_LIMITS = {
 /** All routes that worker/app.ts serves. */
 export const ENDPOINTS: readonly Endpoint[] = [
   ...[...CHAT, ...CONVERSATION_ENDPOINTS, ...EXPORT, ...ANSWERS, ...PLANS, ...TICKETS],
-  ...[...ACCOUNT, ...BRIDGES, ...SERVICE],
+  ...[...AGENT_ENDPOINTS, ...ACCOUNT, ...BRIDGES, ...SERVICE],
   {
     id: 'getOpenApi',
     method: 'get',

@@ -1,5 +1,13 @@
 /** Every schema that has a name in the document. */
 import * as z from 'zod';
+import {
+  Agent,
+  AgentFollowUp,
+  AgentInfo,
+  AgentList,
+  AgentRequest,
+  AgentStatus,
+} from '../../../shared/agents.ts';
 import { ApprovalTaken, Cancelled, ClarificationTaken, Health } from '../../../shared/answers.ts';
 import { Asked, Nonce, Proposal } from '../../../shared/approvals.ts';
 import { AttentionItem } from '../../../shared/attention.ts';
@@ -126,6 +134,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ RuleReports, RuleReport, RuleKind, LeftOutRule },
   ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
   ...{ Plan, PlanState, PlanEdit, PlanExecution },
+  ...{ Agent, AgentInfo, AgentList, AgentRequest, AgentFollowUp, AgentStatus },
   ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ BridgeDetails, McpServerReport },

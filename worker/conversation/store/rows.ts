@@ -1,4 +1,5 @@
 /** The stored rows of a conversation as types. */
+import type { AgentStatus } from '../../../shared/agents.ts';
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import type { Mode } from '../../../shared/modes.ts';
@@ -24,6 +25,16 @@ export interface ConversationRow {
    * Created for one answer: the account does not list the conversation, and it is deleted some time after the answer.
    */
   readonly ephemeral: boolean;
+  /** Set for an agent: a conversation that works in the background (worker/agents/). */
+  readonly agent?: AgentRow | undefined;
+}
+
+/** The stored state of an agent. */
+export interface AgentRow {
+  /** The status that was noticed last. */
+  readonly status: AgentStatus;
+  /** The status that the account's list has; null before the first one. */
+  readonly told: AgentStatus | null;
 }
 
 /** Stands for a damaged event. */

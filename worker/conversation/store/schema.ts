@@ -49,4 +49,7 @@ export const MIGRATIONS = [
    where body like '%"type":"approval_request"%' and json_valid(body);`,
   // Each set of tools that a bridge offered, with the first run that it was offered to.
   'create table offers (number integer primary key, run integer not null, digest text not null, body text not null);',
+  // Set for agents: the status that was noticed last, and the status that the account's list has.
+  `alter table conversation add column agent_status text;
+   alter table conversation add column agent_told text;`,
 ] as const;

@@ -1,8 +1,9 @@
 /** The stored conversation row and tape, and every SQL statement for them. Runs have their own statements. */
+import { AgentStatus } from '../../../shared/agents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { migrate, openStored } from '../../storage/migrations.ts';
 import { RowMeter, type Sql } from '../../storage/row-meter.ts';
-import type { ConversationRow, TapeRow } from './rows.ts';
+import type { AgentRow, ConversationRow, TapeRow } from './rows.ts';
 import { RunStore } from './run-statements.ts';
 import { MIGRATIONS } from './schema.ts';
 import { readEvents } from './stored.ts';
@@ -26,13 +27,17 @@ export class ConversationStore {
     if (!openStored(this.#uncounted, MIGRATIONS)) return null;
     const [row] = this.#sql
       .exec<StoredConversation>(
-        'select id, owner, bridge, created, title, archived, ephemeral from conversation',
+        'select id, owner, bridge, created, title, archived, ephemeral, agent_status, agent_told from conversation',
       )
       .toArray();
     if (!row) return null;
     const title = String(row.title ?? titleOf(this.#firstMessage()));
     const created = Number.isNaN(Date.parse(row.created)) ? UNKNOWN_TIME : row.created;
-    return { ...row, title, created, archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
+    const { id, owner, bridge } = row;
+    const flags = { archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
+    const status = readStatus(row.agent_status);
+    const agent = status === null ? undefined : { status, told: readStatus(row.agent_told) };
+    return { id, owner, bridge, created, title, ...flags, agent };
   }
 
   /** Creates the tables. A copy needs them before its conversation row, which is written last. */
@@ -43,7 +48,7 @@ export class ConversationStore {
   create(row: ConversationRow): void {
     this.prepare();
     this.#sql.exec(
-      'insert into conversation (id, owner, bridge, created, title, archived, ephemeral) values (?, ?, ?, ?, ?, ?, ?)',
+      'insert into conversation (id, owner, bridge, created, title, archived, ephemeral, agent_status) values (?, ?, ?, ?, ?, ?, ?, ?)',
       row.id,
       row.owner,
       row.bridge,
@@ -51,12 +56,18 @@ export class ConversationStore {
       row.title,
       row.archived ? 1 : 0,
       row.ephemeral ? 1 : 0,
+      row.agent?.status ?? null,
     );
   }
 
   /** Stores the fields that a person can change. */
   describe({ title, archived }: Pick<ConversationRow, 'title' | 'archived'>): void {
     this.#sql.exec('update conversation set title = ?, archived = ?', title, archived ? 1 : 0);
+  }
+
+  /** Stores the status of an agent. */
+  saveAgent({ status, told }: AgentRow): void {
+    this.#sql.exec('update conversation set agent_status = ?, agent_told = ?', status, told);
   }
 
   appendTape(position: number, events: readonly TapeEvent[]): void {
@@ -134,4 +145,11 @@ interface StoredConversation extends Record<string, SqlStorageValue> {
   title: string | null;
   archived: number;
   ephemeral: number;
+  agent_status: string | null;
+  agent_told: string | null;
+}
+
+/** Null where the conversation is no agent, and for a status of a later version. */
+function readStatus(text: string | null): AgentStatus | null {
+  return AgentStatus.safeParse(text).data ?? null;
 }

@@ -20,15 +20,25 @@ export interface Resumed {
 export class Recorder {
   readonly #tape: Tape;
   readonly #followers: Followers;
+  readonly #onRecord: () => void;
   readonly #fold = new ResponseFold();
   /** Whether the response that was at work when this instance began is damaged on the tape. */
   readonly isDamaged: boolean;
   #commitTimer: ReturnType<typeof setTimeout> | undefined;
 
-  /** `resume` is the run at work that this instance found; null without one. */
-  constructor(tape: Tape, followers: Followers, resume: Resumed | null) {
+  /**
+   * `resume` is the run at work that this instance found; null without one. `onRecord` is called after each
+   * {@link record}, before the caller's step has ended.
+   */
+  constructor(
+    tape: Tape,
+    followers: Followers,
+    resume: Resumed | null,
+    onRecord: () => void = () => undefined,
+  ) {
     this.#tape = tape;
     this.#followers = followers;
+    this.#onRecord = onRecord;
     this.isDamaged = resume !== null && this.#resume(resume);
   }
 
@@ -75,6 +85,7 @@ export class Recorder {
     this.#take(this.#tape.append(events, 'now'));
     this.#clearTimer();
     this.#followers.flush();
+    this.#onRecord();
   }
 
   /**

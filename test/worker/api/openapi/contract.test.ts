@@ -134,6 +134,24 @@ it('what is done to a conversation', async () => {
   await api.call('deleteConversation', { params });
 });
 
+it('an agent', async () => {
+  scriptModel(() => ({ text: 'Hello.' }));
+  const { json } = await api.call('createAgent', { body: { prompt: 'go', title: 'A' } });
+  const params = { id: Object(json).id };
+  await vi.waitFor(async () => {
+    const found = await api.call('getAgent', { params });
+    expect(Object(found.json)).toMatchObject({ status: 'completed', result: 'Hello.' });
+  });
+  await api.call('followUpAgent', { params, body: { prompt: 'more' } });
+  await api.call('stopAgent', { params });
+  await api.call('listAgents', { query: { limit: '1' } });
+  await api.call('archiveAgent', { params });
+  await api.call('followUpAgent', { params, body: { prompt: 'more' } });
+  await api.call('listAgents', { query: { status: 'archived' } });
+  await api.call('unarchiveAgent', { params });
+  await api.call('deleteAgent', { params });
+});
+
 it('what a person decides', async () => {
   const bridge = await connectBridge({ account: ACCOUNT });
   scriptModel((_, turn) => ({ calls: [[RUN, ASK][turn] ?? RUN] }));
@@ -202,7 +220,12 @@ it('without a token, with one of another scope, and for what does not exist', as
   const unknown = newConversationId(crypto.randomUUID());
   const bridge = newBridgeId(crypto.randomUUID());
   const token = await tokenFor({ account: ACCOUNT, claims: { scope: 'bridge', bridge } });
-  const ids = { conversations: unknown, completions: responseIdOf(unknown, 1), bridges: bridge };
+  const ids = {
+    conversations: unknown,
+    agents: unknown,
+    completions: responseIdOf(unknown, 1),
+    bridges: bridge,
+  };
   for (const { operationId, path, isOpen, requestBody } of api.operations) {
     if (isOpen) continue;
     const [, room = ''] = /(\w+)\/\{id\}/.exec(path) ?? [];

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { Agent } from '../../shared/agents.ts';
+import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
+import { type House, startHouse, until, workerdOf } from './house.ts';
+
+it('an agent works without a client, through a kill of the runtime, and takes a follow-up', async () => {
+  let isKilled = false;
+  const model = await scripted(({ messages }) => {
+    const tools = messages.filter(({ role }) => role === 'tool').length;
+    if (tools === 0) return { calls: [writing('a.txt', 'one\n')] };
+    if (!isKilled) return { frames: [], hangs: true };
+    const users = messages.filter(({ role }) => role === 'user').length;
+    if (users === 1) return { text: 'Wrote it.' };
+    return tools === 1 ? { calls: [writing('b.txt', 'two\n')] } : { text: 'And the other.' };
+  });
+  await using house = await startHouse({ modelUrl: model.baseUrl });
+  const { id, status } = await house.client.createAgent({ prompt: 'Write a.txt' });
+  expect(status).toBe('running');
+  await until(() => model.requests.length === 2);
+  isKilled = true;
+  process.kill(workerdOf(house), 'SIGKILL');
+  expect(await ended(house, id)).toMatchObject({ status: 'completed', result: 'Wrote it.' });
+  expect(readFileSync(join(house.workspace, 'a.txt'), 'utf8')).toBe('one\n');
+
+  await house.client.followUpAgent(id, { prompt: 'Write b.txt' });
+  await until(async () => (await ended(house, id)).result === 'And the other.');
+  expect(readFileSync(join(house.workspace, 'b.txt'), 'utf8')).toBe('two\n');
+  const { responses } = await house.client.getConversation(id);
+  expect(responses.map(({ documents }) => documents.map(({ type }) => type))).toEqual([
+    ['file_edit', 'text'],
+    ['file_edit', 'text'],
+  ]);
+  expect((await house.client.listAgents({ status: 'completed' })).items).toMatchObject([{ id }]);
+  expect(await house.client.changeAgent(id, 'archive')).toMatchObject({ status: 'archived' });
+  await house.client.deleteAgent(id);
+  expect((await house.client.listAgents()).items).toEqual([]);
+});
+
+function writing(path: string, contents: string) {
+  return { name: 'write', arguments: { path, contents } };
+}
+
+async function scripted(script: Parameters<typeof startScriptedModel>[0]): Promise<ScriptedModel> {
+  const model = await startScriptedModel(script);
+  onTestFinished(() => model.close());
+  return model;
+}
+
+/** The agent once it has ended, read while the runtime may be restarting. */
+async function ended({ client }: House, id: string): Promise<Agent> {
+  let agent: Agent | undefined;
+  await until(async () => {
+    agent = await client.getAgent(id).catch(() => undefined);
+    return ['completed', 'error', 'cancelled'].includes(agent?.status ?? '');
+  });
+  if (!agent) throw new Error('unreachable');
+  return agent;
+}

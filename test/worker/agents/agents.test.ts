@@ -1,0 +1,211 @@
+import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { AGENT_LIMITS } from '../../../worker/agents/limits.ts';
+import { Account } from '../../../worker/people/account.ts';
+import { call, chat, errorOf, scriptModel } from '../api.ts';
+import { conversationObject } from '../conversation/conversing.ts';
+import { holdModel, runCommand } from '../conversation/held-model.ts';
+import { shiftClock } from '../conversation/shifted-clock.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { create, list, newAccount, post, read, untilStatus } from './agents.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+describe('an agent', () => {
+  it('works without any client, and is listed with its status on the way', async () => {
+    const account = newAccount();
+    const bridge = await connectBridge({ account });
+    const model = holdModel();
+    const { id, status, result } = await create(account, { bridgeId: bridge.bridgeId });
+    expect({ status, result }).toEqual({ status: 'running', result: null });
+    (await model.next()).answer({ calls: [runCommand('make')] });
+    const { callId } = await bridge.nextCall();
+    await untilStatus(account, id, 'running');
+    bridge.ask(callId);
+    await untilStatus(account, id, 'waiting');
+    bridge.succeed(callId, 'made');
+    await untilStatus(account, id, 'running');
+    (await model.next()).answer({ text: 'Mended.' });
+    const done = await untilStatus(account, id, 'completed');
+    expect(done).toMatchObject({ title: 'Mend it', mode: 'agent', result: 'Mended.' });
+    expect(done.usage?.totalTokens).toBe(36);
+    expect((await list(account, '?status=running')).items).toEqual([]);
+    expect((await list(account)).items).toMatchObject([{ id, status: 'completed' }]);
+  });
+
+  it('is a conversation: it is read, followed and spoken to as one', async () => {
+    const account = newAccount();
+    scriptModel((_, number) => ({ text: `Reply ${number}.` }));
+    const { id, responseId } = await create(account, { title: 'Night work' });
+    await untilStatus(account, id, 'completed');
+    const view = await (await call(`conversations/${id}`, { account })).json();
+    expect(view).toMatchObject({ id, title: 'Night work', responses: [{ id: responseId }] });
+    await chat('more', { account, conversationId: id });
+    expect(await read(account, id)).toMatchObject({ result: 'Reply 1.', status: 'completed' });
+  });
+
+  it('shows why it failed', async () => {
+    const account = newAccount();
+    scriptModel(() => new Response('{}', { status: 400 }));
+    const { id } = await create(account);
+    const { error } = await untilStatus(account, id, 'error');
+    expect(error).toMatchObject({ code: 'UPSTREAM_ERROR' });
+  });
+
+  it('finishes once after a crash in the middle', async () => {
+    const account = newAccount();
+    const model = holdModel();
+    const { id } = await create(account);
+    await model.next();
+    await abortAllDurableObjects();
+    await runDurableObjectAlarm(conversationObject(id));
+    (await model.next()).answer({ text: 'Mended.' });
+    expect(await untilStatus(account, id, 'completed')).toMatchObject({ result: 'Mended.' });
+    expect(model.count).toBe(2);
+  });
+});
+
+describe('a follow-up', () => {
+  it('keeps the model and the mode, unless it names others', async () => {
+    const account = newAccount();
+    const requests = scriptModel(() => ({ text: 'Done.' }));
+    const { id } = await create(account, { model: 'other', mode: 'ask' });
+    await untilStatus(account, id, 'completed');
+    await post(account, `/${id}/followup`, { prompt: 'More' });
+    await vi.waitFor(() => expect(requests).toHaveLength(2));
+    expect(await untilStatus(account, id, 'completed')).toMatchObject({ mode: 'ask' });
+    await post(account, `/${id}/followup`, { prompt: 'More', mode: 'agent' });
+    await vi.waitFor(() => expect(requests).toHaveLength(3));
+    expect(requests.map(({ model }) => model)).toEqual(['other', 'other', 'other']);
+    expect(await untilStatus(account, id, 'completed')).toMatchObject({ mode: 'agent' });
+  });
+
+  it('with the same Idempotency-Key is sent once', async () => {
+    const account = newAccount();
+    scriptModel(() => ({ text: 'Done.' }));
+    const { id } = await create(account);
+    const key = { 'idempotency-key': 'again' };
+    for (let times = 0; times < 2; times++) {
+      await post(account, `/${id}/followup`, { prompt: 'More' }, key);
+      await untilStatus(account, id, 'completed');
+    }
+    const view = await (await call(`conversations/${id}`, { account })).json();
+    expect(Object(view).messages).toHaveLength(2);
+  });
+});
+
+it('the same Idempotency-Key makes one agent, and another request with it is refused', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'Done.' }));
+  const key = { 'idempotency-key': 'once' };
+  const body = { prompt: 'Mend it', title: 'One' };
+  const [first, second] = [await post(account, '', body, key), await post(account, '', body, key)];
+  expect([first.status, second.status]).toEqual([201, 201]);
+  const { id } = Object(await first.json());
+  expect(Object(await second.json()).id).toBe(id);
+  const other = await post(account, '', { ...body, title: 'Two' }, key);
+  expect(await errorOf(other)).toMatchObject({ status: 422, code: 'IDEMPOTENCY_CONFLICT' });
+});
+
+it('stopping ends the response at work and those that wait, and changes nothing afterwards', async () => {
+  const account = newAccount();
+  const model = holdModel();
+  const { id } = await create(account);
+  const reply = await model.next();
+  await post(account, `/${id}/followup`, { prompt: 'More' });
+  const stopped = await (await post(account, `/${id}/stop`)).json();
+  expect(stopped).toMatchObject({ status: 'cancelled' });
+  await reply.untilAborted();
+  await untilStatus(account, id, 'cancelled');
+  expect(await (await post(account, `/${id}/stop`)).json()).toMatchObject({ status: 'cancelled' });
+  expect(model.count).toBe(1);
+});
+
+describe('an archived agent', () => {
+  it('has stopped, takes no follow-up, and can be brought back', async () => {
+    const account = newAccount();
+    const model = holdModel();
+    const { id } = await create(account);
+    await model.next();
+    expect(await (await post(account, `/${id}/archive`)).json()).toMatchObject({
+      status: 'archived',
+    });
+    await untilStatus(account, id, 'archived');
+    expect((await list(account)).items).toEqual([]);
+    const refused = await errorOf(await post(account, `/${id}/followup`, { prompt: 'More' }));
+    expect(refused).toMatchObject({ status: 409, code: 'AGENT_ARCHIVED' });
+    await post(account, `/${id}/unarchive`);
+    await untilStatus(account, id, 'cancelled');
+  });
+
+  it('can be deleted, with its conversation', async () => {
+    const account = newAccount();
+    scriptModel(() => ({ text: 'Done.' }));
+    const { id } = await create(account);
+    await untilStatus(account, id, 'completed');
+    const deleted = await call(`agents/${id}`, { method: 'DELETE', account });
+    expect(deleted.status).toBe(204);
+    expect((await call(`agents/${id}`, { account })).status).toBe(404);
+    expect((await call(`conversations/${id}`, { account })).status).toBe(404);
+    expect((await list(account)).items).toEqual([]);
+  });
+});
+
+it('the list has pages', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'Done.' }));
+  const ids: string[] = [];
+  for (let made = 0; made < 3; made++) {
+    const { id } = await create(account);
+    await untilStatus(account, id, 'completed');
+    ids.unshift(id);
+  }
+  await chat('no agent', { account });
+  const first = await list(account, '?limit=2');
+  expect(first.items.map(({ id }) => id)).toEqual(ids.slice(0, 2));
+  const second = await list(account, `?limit=2&cursor=${first.nextCursor}`);
+  expect(second).toMatchObject({ items: [{ id: ids[2] }], nextCursor: null });
+});
+
+it.each([
+  ['an alarm', () => shiftClock(AGENT_LIMITS.tellAgainMs)],
+  ['a crash', abortAllDurableObjects],
+])('the account learns after %s of a status that it did not take', async (_, after) => {
+  const account = newAccount();
+  const model = holdModel();
+  const { id } = await create(account);
+  const reply = await model.next();
+  await untilStatus(account, id, 'running');
+  const broken = () => {
+    throw new Error('reset');
+  };
+  const lost = [
+    vi.spyOn(Account.prototype, 'answered').mockImplementation(broken),
+    vi.spyOn(Account.prototype, 'update').mockImplementation(broken),
+  ];
+  reply.answer({ text: 'Done.' });
+  await vi.waitFor(() => expect(lost[1]).toHaveBeenCalled());
+  expect((await list(account)).items).toMatchObject([{ status: 'running' }]);
+  for (const spy of lost) spy.mockRestore();
+  await after();
+  expect(await runDurableObjectAlarm(conversationObject(id))).toBe(true);
+  await vi.waitFor(async () =>
+    expect((await list(account)).items).toMatchObject([{ status: 'completed' }]),
+  );
+});
+
+it('a conversation that is no agent, and an agent of another account, are not found', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'Done.' }));
+  const { conversationId } = await chat('plain', { account });
+  const { id } = await create(newAccount());
+  for (const other of [conversationId, id]) {
+    const paths = ['followup', 'stop', 'archive', 'unarchive'].map((verb) => `/${other}/${verb}`);
+    for (const path of paths) {
+      const refused = await post(account, path, path.endsWith('followup') ? { prompt: 'x' } : {});
+      expect([path, refused.status]).toEqual([path, 404]);
+    }
+    expect((await call(`agents/${other}`, { method: 'DELETE', account })).status).toBe(404);
+  }
+  expect((await call(`conversations/${conversationId}`, { account })).status).toBe(200);
+});

@@ -1,0 +1,48 @@
+/** What the tests of agents share: requests as one account, and waiting for a status. */
+import { vi } from 'vitest';
+import { Agent, AgentList, type AgentStatus } from '../../../shared/agents.ts';
+import { call } from '../api.ts';
+
+export function newAccount(): string {
+  return `ada-${crypto.randomUUID()}`;
+}
+
+export function post(
+  account: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return call(`agents${path}`, { method: 'POST', account, body, headers });
+}
+
+export async function create(
+  account: string,
+  more: Readonly<Record<string, unknown>> = {},
+): Promise<Agent> {
+  return Agent.parse(await (await post(account, '', { prompt: 'Mend it', ...more })).json());
+}
+
+export async function read(account: string, id: string): Promise<Agent> {
+  return Agent.parse(await (await call(`agents/${id}`, { account })).json());
+}
+
+export async function list(account: string, query = ''): Promise<AgentList> {
+  return AgentList.parse(await (await call(`agents${query}`, { account })).json());
+}
+
+/** Waits until the agent and its account's list both show the status. */
+export async function untilStatus(
+  account: string,
+  id: string,
+  status: AgentStatus,
+): Promise<Agent> {
+  return await vi.waitFor(async () => {
+    const agent = await read(account, id);
+    const { items } = await list(account, `?status=${status}`);
+    if (agent.status !== status || !items.some((item) => item.id === id)) {
+      throw new Error(`${agent.status}, and listed: ${JSON.stringify(items)}`);
+    }
+    return agent;
+  }, 10_000);
+}

@@ -1,0 +1,66 @@
+/** What clients do with agents, for each form of the API: create, read, follow up, stop, archive. */
+import type { Agent, AgentFollowUp, AgentRequest } from '../../shared/agents.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import type { ChatRequest } from '../../shared/requests.ts';
+import { type Submitted, submitMessage } from '../desk/submit.ts';
+import type { Env } from '../env.ts';
+import { conversationOf } from '../objects.ts';
+import { unwrap } from '../outcome.ts';
+import type { Caller } from '../ports.ts';
+import { reach } from '../reach.ts';
+
+/** Begins an agent. Throws like {@link submitMessage}. */
+export async function createAgent(
+  env: Env,
+  account: string,
+  { prompt, title, ...settings }: AgentRequest,
+  idempotencyKey?: string,
+): Promise<Agent> {
+  const request = { ...saying(prompt), ...settings };
+  const { caller } = await submitMessage(env, {
+    ...{ account, request, idempotencyKey },
+    agent: { title },
+  });
+  return await readAgent(env, caller);
+}
+
+/** Sends the agent a message. Throws NOT_FOUND, AGENT_ARCHIVED, and like {@link submitMessage}. */
+export async function followUp(
+  env: Env,
+  caller: Caller,
+  { prompt, ...settings }: AgentFollowUp,
+  idempotencyKey?: string,
+): Promise<Submitted> {
+  const { status, model, mode } = await readAgent(env, caller);
+  if (status === 'archived') {
+    throw new DrawbridgeError('AGENT_ARCHIVED', 'The agent is archived: unarchive it first');
+  }
+  const { account, conversationId } = caller;
+  // A message that steers keeps the settings of the response at work.
+  const before = settings.delivery === 'steer' ? {} : { model, mode };
+  const request = { ...saying(prompt), ...before, ...settings, conversationId };
+  return await submitMessage(env, { account, request, idempotencyKey });
+}
+
+function saying(content: AgentRequest['prompt']) {
+  const messages: ChatRequest['messages'] = [{ role: 'user', content }];
+  return { messages, delivery: 'queue', stream: false } as const;
+}
+
+/** Throws NOT_FOUND if the conversation does not exist or is no agent. */
+export async function readAgent(env: Env, caller: Caller): Promise<Agent> {
+  return unwrap<Agent>(await reach(() => conversationOf(env, caller).agent(caller)));
+}
+
+/** Ends all responses of the agent. Throws NOT_FOUND. */
+export async function stopAgent(env: Env, caller: Caller): Promise<Agent> {
+  unwrap(await reach(() => conversationOf(env, caller).stopAgent(caller)));
+  return await readAgent(env, caller);
+}
+
+/** Stops the agent and puts it away, or brings it back. Throws NOT_FOUND. */
+export async function archiveAgent(env: Env, caller: Caller, archived: boolean): Promise<Agent> {
+  await (archived ? stopAgent(env, caller) : readAgent(env, caller));
+  unwrap(await reach(() => conversationOf(env, caller).update(caller, { archived })));
+  return await readAgent(env, caller);
+}

@@ -1,0 +1,179 @@
+/** `agents`: conversations that work in the background. */
+import type { Context } from 'hono';
+import {
+  Agent,
+  AgentFollowUp,
+  AgentList,
+  AgentRequest,
+  AgentStatus,
+  AgentsQuery,
+} from '../../shared/agents.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { IdempotencyKey } from '../../shared/requests.ts';
+import { archiveAgent, createAgent, followUp, readAgent, stopAgent } from '../agents/desk.ts';
+import { deleteConversation } from '../desk/delete.ts';
+import { parse, parseBody } from '../desk/parse.ts';
+import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { accountOf } from '../objects.ts';
+import type { AppContext } from '../people/caller.ts';
+import { parseCursor } from '../people/cursor.ts';
+import { reach } from '../reach.ts';
+import { IDEMPOTENCY_KEY, SUBMIT_ERRORS } from './chat.ts';
+import { CONVERSATION_PARAMS, callerOf } from './path.ts';
+
+const AGENTS = '/api/v1/agents';
+const PARAMS = { id: { ...CONVERSATION_PARAMS.id, description: 'An agent.' } } as const;
+
+const LIST_QUERY = describeQuery({
+  schema: AgentsQuery,
+  described: {
+    limit: {
+      description: 'The most agents on a page.',
+      schema: {
+        type: 'integer',
+        minimum: 1,
+        maximum: REQUEST_LIMITS.maxPageSize,
+        default: REQUEST_LIMITS.pageSize,
+      },
+    },
+    cursor: { description: '`nextCursor` of the previous page.' },
+    status: {
+      description: 'Lists only agents with this status. Without it, all that are not archived.',
+      schema: { type: 'string', enum: AgentStatus.options },
+    },
+  },
+});
+
+/** The endpoints of this file. */
+export const AGENT_ENDPOINTS: readonly Endpoint[] = [
+  {
+    id: 'createAgent',
+    method: 'post',
+    path: AGENTS,
+    tag: 'Agents',
+    summary: 'Start an agent',
+    description:
+      'Begins a conversation that works on its own and returns at once. The id is that of the conversation: its documents, events, approvals and questions are found there.',
+    access: 'user',
+    rate: 'run',
+    headers: [IDEMPOTENCY_KEY],
+    body: { schema: AgentRequest, example: { prompt: 'Mend the failing tests.' } },
+    answers: [jsonAnswer(201, 'The agent.', Agent)],
+    errors: SUBMIT_ERRORS,
+    handle: async (c) => {
+      const request = await parseBody(c, AgentRequest);
+      return c.json(await createAgent(c.env, c.var.caller.sub, request, keyOf(c)), 201);
+    },
+  },
+  {
+    id: 'listAgents',
+    method: 'get',
+    path: AGENTS,
+    tag: 'Agents',
+    summary: 'List agents',
+    description: 'The agent that answered last comes first.',
+    access: 'user',
+    query: LIST_QUERY,
+    answers: [jsonAnswer(200, 'A page of the list.', AgentList)],
+    errors: ['INVALID_CURSOR'],
+    handle: async (c) => {
+      const { limit, cursor, status } = parse(AgentsQuery, c.req.query());
+      const after = cursor === undefined ? null : parseCursor(cursor);
+      const list = () => accountOf(c.env, c.var.caller.sub).agents({ limit, after, status });
+      return c.json(await reach<AgentList>(list));
+    },
+  },
+  {
+    id: 'getAgent',
+    method: 'get',
+    path: `${AGENTS}/{id}`,
+    tag: 'Agents',
+    summary: 'Get an agent as it is now',
+    access: 'user',
+    params: PARAMS,
+    answers: [jsonAnswer(200, 'The agent.', Agent)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => c.json(await readAgent(c.env, callerOf(c))),
+  },
+  {
+    id: 'followUpAgent',
+    method: 'post',
+    path: `${AGENTS}/{id}/followup`,
+    tag: 'Agents',
+    summary: 'Give an agent more to do',
+    description:
+      'Sends a message to its conversation and returns at once. A message to the conversation itself does the same.',
+    access: 'user',
+    rate: 'run',
+    headers: [IDEMPOTENCY_KEY],
+    params: PARAMS,
+    body: { schema: AgentFollowUp, example: { prompt: 'Now the documentation.' } },
+    answers: [jsonAnswer(200, 'The agent.', Agent)],
+    errors: [...SUBMIT_ERRORS, 'AGENT_ARCHIVED'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      await followUp(c.env, caller, await parseBody(c, AgentFollowUp), keyOf(c));
+      return c.json(await readAgent(c.env, caller));
+    },
+  },
+  {
+    id: 'stopAgent',
+    method: 'post',
+    path: `${AGENTS}/{id}/stop`,
+    tag: 'Agents',
+    summary: 'Stop an agent',
+    description:
+      'Cancels the response at work and the messages that wait. An agent that has ended does not change.',
+    access: 'user',
+    params: PARAMS,
+    answers: [jsonAnswer(200, 'The agent.', Agent)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => c.json(await stopAgent(c.env, callerOf(c))),
+  },
+  {
+    id: 'archiveAgent',
+    method: 'post',
+    path: `${AGENTS}/{id}/archive`,
+    tag: 'Agents',
+    summary: 'Stop an agent and put it away',
+    access: 'user',
+    params: PARAMS,
+    answers: [jsonAnswer(200, 'The agent.', Agent)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => c.json(await archiveAgent(c.env, callerOf(c), true)),
+  },
+  {
+    id: 'unarchiveAgent',
+    method: 'post',
+    path: `${AGENTS}/{id}/unarchive`,
+    tag: 'Agents',
+    summary: 'Bring an archived agent back',
+    access: 'user',
+    params: PARAMS,
+    answers: [jsonAnswer(200, 'The agent.', Agent)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => c.json(await archiveAgent(c.env, callerOf(c), false)),
+  },
+  {
+    id: 'deleteAgent',
+    method: 'delete',
+    path: `${AGENTS}/{id}`,
+    tag: 'Agents',
+    summary: 'Delete an agent with its conversation',
+    access: 'user',
+    params: PARAMS,
+    answers: [{ status: 204, description: 'The agent is deleted.' }],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      await readAgent(c.env, caller); // Throws NOT_FOUND for a conversation that is no agent.
+      await deleteConversation(c.env, caller);
+      return c.body(null, 204);
+    },
+  },
+];
+
+function keyOf(c: Context<AppContext>): string | undefined {
+  const key = c.req.header('idempotency-key');
+  return key === undefined ? undefined : parse(IdempotencyKey, key);
+}

@@ -1,0 +1,28 @@
+/** Deletes a conversation, also one whose storage is damaged. */
+import { DrawbridgeError } from '../../shared/errors.ts';
+import type { Env } from '../env.ts';
+import { accountOf, conversationOf } from '../objects.ts';
+import { type Outcome, unwrap } from '../outcome.ts';
+import type { Caller } from '../ports.ts';
+import { reach, unlessReset } from '../reach.ts';
+
+/** Ends a run at work first. Throws NOT_FOUND, INTERNAL for damaged storage, and UNAVAILABLE. */
+export async function deleteConversation(env: Env, caller: Caller): Promise<void> {
+  const deleted = await conversationOf(env, caller)
+    .delete(caller)
+    .catch((error: Error) => notErased(error));
+  // Also if the conversation does not exist: a second delete repairs a list that missed the first one.
+  await reach<void>(() => accountOf(env, caller.account).forget(caller.conversationId));
+  unwrap(deleted);
+}
+
+/** The refusal if the runtime cannot start the object because its file is damaged. Throws UNAVAILABLE for a restart. */
+function notErased(error: Error): Outcome<void> {
+  const thrown = unlessReset(error);
+  if (thrown instanceof DrawbridgeError) throw thrown; // A restart: the client can try again.
+  console.error('a conversation could not be opened to be erased', error);
+  const message =
+    'The storage of this conversation is damaged and cannot be opened, so it could not be erased. It is off your list. ' +
+    'The operator of this server can remove its file.';
+  return { ok: false, code: 'INTERNAL', message };
+}
