@@ -3,9 +3,11 @@ import { HTTPException } from 'hono/http-exception';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { Hono } from 'hono/tiny';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
+import { frontPage } from './api/front-page.ts';
 import { ENDPOINTS } from './api/openapi/endpoints.ts';
 import { allowOrigins } from './api/origins.ts';
 import type { Access, Endpoint } from './endpoint.ts';
+
 import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
 import { type AppContext, authenticate } from './people/caller.ts';
 import { countRun, limitRate } from './people/rate-limit.ts';
@@ -20,6 +22,7 @@ for (const endpoint of endpointsFor('bridge')) {
   serve(endpoint);
 }
 
+app.get('/', frontPage);
 app.use('*', allowOrigins);
 for (const endpoint of endpointsFor('open')) serve(endpoint);
 
