@@ -149,11 +149,13 @@ const PlanUpdate = z.object({
   plan: PlanState,
 });
 
-/** The conversation was renamed, archived or unarchived. */
+/** The conversation was titled, renamed, archived or unarchived. */
 const ConversationUpdate = z.object({
   type: z.literal('conversation_update'),
   title: z.string(),
   archived: z.boolean(),
+  /** What it took a model to make the title; absent otherwise. No response counts it. */
+  usage: Usage.optional(),
 });
 
 const Done = z.object({

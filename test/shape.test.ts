@@ -265,7 +265,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/conversation/fork': ['shared', ...EDGE, 'worker/conversation/store'],
   'worker/conversation': [
-    ...['shared', ...EDGE, 'worker/storage', 'cloudflare:'],
+    ...['shared', ...EDGE, 'worker/storage', 'worker/prompt', 'worker/upstream', 'cloudflare:'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
     ...['worker/conversation/calls', 'worker/conversation/deadlines.ts', 'worker/conversation/run'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/agents'],

@@ -126,6 +126,8 @@ export interface Submission extends Posted {
     readonly ephemeral: boolean;
     /** Whether it is an agent, which its account lists with its status. */
     readonly isAgent?: boolean;
+    /** Whether the title was given and stays: no model makes another one. */
+    readonly isTitled?: boolean;
   } | null;
 }
 

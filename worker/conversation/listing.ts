@@ -8,7 +8,7 @@ import { accountOf } from '../objects.ts';
 import type { Listed } from '../ports.ts';
 import { reach } from '../reach.ts';
 import type { ConversationRow } from './store/rows.ts';
-import type { ConversationStore } from './store/statements.ts';
+import type { ConversationStore, Description } from './store/statements.ts';
 
 /** Owns the conversation's row, and sends the account its updates in order. */
 export class Listing {
@@ -37,13 +37,38 @@ export class Listing {
     return this.#row;
   }
 
-  /** Stores a new title or archived flag; false when the patch changes nothing. */
+  /**
+   * Stores a person's new title or archived flag; false when readers see no change. A title that a person gave, even the
+   * present one, is settled.
+   */
   change(patch: ConversationPatch): boolean {
-    const { title = this.#row.title, archived = this.#row.archived } = patch;
-    if (title === this.#row.title && archived === this.#row.archived) return false;
-    this.#store.describe({ title, archived });
-    this.#row = { ...this.#row, title, archived };
+    const now = this.#row;
+    const { title = now.title, archived = now.archived } = patch;
+    const titleAttempts = patch.title === undefined ? now.titleAttempts : null;
+    const isSeen = title !== now.title || archived !== now.archived;
+    if (isSeen || titleAttempts !== now.titleAttempts) {
+      this.#describe({ title, archived, titleAttempts });
+    }
+    return isSeen;
+  }
+
+  /** Stores that a model is about to be asked for the title. */
+  countTitleAttempt(): void {
+    const { title, archived, titleAttempts } = this.#row;
+    this.#describe({ title, archived, titleAttempts: (titleAttempts ?? 0) + 1 });
+  }
+
+  /** Stores a model's title, which is then settled; false where the title is settled already. */
+  entitle(title: string): boolean {
+    const { archived, titleAttempts } = this.#row;
+    if (titleAttempts === null) return false;
+    this.#describe({ title, archived, titleAttempts: null });
     return true;
+  }
+
+  #describe(description: Description): void {
+    this.#store.describe(description);
+    this.#row = { ...this.#row, ...description };
   }
 
   /** Lists a conversation that was just stored. Never rejects: if this fails, the end of the first answer lists it. */

@@ -110,7 +110,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   ): Promise<Outcome<{ responseId: string }>> {
     const { log } = this.#parts ?? {};
     if (log && !isOfGuest(log)) return toOutcome(() => Promise.reject(notFound('conversation')));
-    const create = log ? null : { bridgeId, title: titleOf(call.title), ephemeral: false };
+    const titled = { title: titleOf(call.title), isTitled: true };
+    const create = log ? null : { bridgeId, ...titled, ephemeral: false };
     return this.submit(caller, { ...guestPosted(call, Date.now()), bridgeId, create });
   }
 
@@ -290,7 +291,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   #create({ account, conversationId }: Caller, { create }: Submission): Parts {
     if (!create) throw notFound('conversation'); // The conversation was deleted while its bridge was asked.
-    const { bridgeId, title, ephemeral, isAgent } = create;
+    const { bridgeId, title, ephemeral, isAgent, isTitled } = create;
     const row: ConversationRow = {
       id: conversationId,
       owner: account,
@@ -300,6 +301,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       archived: false,
       ephemeral,
       ...(isAgent && { agent: { status: 'queued', told: null } }),
+      titleAttempts: ephemeral || isTitled ? null : 0,
     };
     this.#store.create(row);
     const parts = this.#assemble(row, false);
@@ -325,9 +327,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   }
 
   /** Ends every run and stops the alarm first, so that work under way cannot write after the deletion. */
-  async #erase({ log, runner, deadlines, listing, agent }: Parts): Promise<void> {
+  async #erase({ log, runner, deadlines, listing, agent, titles }: Parts): Promise<void> {
     this.#parts = null;
     this.#followers.close();
+    titles.stop();
     deadlines.stop();
     agent?.stop();
     for (const run of [...log.open]) {
@@ -362,7 +365,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   #ended(ordinal: number): void {
     if (!this.#parts) return;
-    const { row, log, listing, recorder, deadlines } = this.#parts;
+    const { row, log, listing, recorder, deadlines, titles } = this.#parts;
     if (row.ephemeral) void deadlines.arm();
     const asked = log.find(ordinal)?.request.messages.at(-1);
     const isFolded = recorder.response?.id === responseIdOf(row.id, ordinal);
@@ -370,6 +373,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       saidIn(textOf(asked?.content ?? ''), isFolded ? recorder.response : null),
       Date.now(),
     );
+    titles.advance();
   }
 
   #handsOf({ account, conversationId }: Caller, bridgeId: string | null): TunnelHands {

@@ -21,12 +21,14 @@ import type { ConversationStore } from './store/statements.ts';
 import type { Followers } from './tape/followers.ts';
 import { Recorder } from './tape/recorder.ts';
 import { Tape } from './tape/tape.ts';
+import { Titles } from './titles.ts';
 
 export interface Parts {
   /** The fields that never change; the listing owns the others. */
   readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral'>;
   readonly listing: Listing;
-  readonly deadlines: Deadlines<RunDeadline | 'expiry' | 'agent'>;
+  readonly titles: Titles;
+  readonly deadlines: Deadlines<RunDeadline | 'expiry' | 'agent' | 'title'>;
   /** Null for a conversation that is no agent. */
   readonly agent: Agent | null;
   readonly log: RunLog;
@@ -92,10 +94,18 @@ export function assembleParts(
   const inbox = new Inbox(deps, calls, runner);
   const listing = new Listing(row, store, env, () => agent?.status);
   const reader = new TapeReader(listing, tape, log, store.runs);
+  const titles = new Titles({
+    ...{ listing, runs: store.runs, reader, recorder, settings: env },
+    arm: () => deadlines.arm(),
+  });
   const advance = () => runner.advance();
   const deadlines: Parts['deadlines'] = new Deadlines(storage, meter, isStored, {
     derive: (nowMs) => {
-      const ofRun = [...runner.deadlines(nowMs), ...(agent?.deadlines() ?? [])];
+      const ofRun = [
+        ...runner.deadlines(nowMs),
+        ...titles.deadlines(nowMs),
+        ...(agent?.deadlines() ?? []),
+      ];
       if (!row.ephemeral || ofRun.length > 0) return ofRun;
       return [{ name: 'expiry', atMs: reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs }];
     },
@@ -104,6 +114,7 @@ export function assembleParts(
       attempt: advance,
       bridge: advance,
       calls: advance,
+      title: () => titles.advance(),
       expiry: onExpiry,
       agent: () => agent?.look(),
     },
@@ -120,5 +131,5 @@ export function assembleParts(
   const approvals = new Approvals(log, recorder, hands, bridgeId);
   const plans = new Plans({ conversationId, log, runs: store.runs, tape, recorder });
   const desks = { runner, inbox, calls, approvals, plans, hands, memory };
-  return { row, listing, deadlines, agent, log, recorder, reader, ...desks };
+  return { row, listing, titles, deadlines, agent, log, recorder, reader, ...desks };
 }

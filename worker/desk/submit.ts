@@ -98,7 +98,8 @@ async function openConversation(
   if (asked !== undefined) await requireBridge(env, account, asked);
   const latest = async () => await accountOf(env, account).defaultBridge();
   const isAgent = agent !== undefined;
-  return { bridgeId: asked ?? (await reach(latest)), title, ephemeral, isAgent };
+  const isTitled = agent?.title !== undefined;
+  return { bridgeId: asked ?? (await reach(latest)), title, ephemeral, isAgent, isTitled };
 }
 
 async function requireBridge(env: Env, account: string, bridgeId: string): Promise<void> {

@@ -100,7 +100,11 @@ export function resolveModel(requested: string | undefined, env: ModelEnv): stri
 }
 
 /** The first model of the table with the role, else `fallback`: a task of a run falls back to the run's own model. */
-export function modelForRole(role: ModelRole, fallback: string, env: ModelEnv): string {
+export function modelForRole<Fallback extends string | null>(
+  role: ModelRole,
+  fallback: Fallback,
+  env: ModelEnv,
+): string | Fallback {
   return readTable(env)?.find(({ roles }) => roles.includes(role))?.id ?? fallback;
 }
 

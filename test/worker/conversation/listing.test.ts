@@ -171,7 +171,14 @@ it('a conversation of the version before has a title, and can be changed and ans
   const { conversationId } = await chat('from before\nmore', { account });
   const stub = conversationObject(conversationId);
   await runInDurableObject(stub, (_, { storage: { sql } }) => {
-    for (const column of ['title', 'archived', 'ephemeral', 'agent_status', 'agent_told']) {
+    for (const column of [
+      'title',
+      'archived',
+      'ephemeral',
+      'agent_status',
+      'agent_told',
+      'title_attempts',
+    ]) {
       sql.exec(`alter table conversation drop column ${column}`);
     }
     for (const table of ['steers', 'windows', 'offers']) sql.exec(`drop table ${table}`);

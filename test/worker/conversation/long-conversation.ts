@@ -47,7 +47,7 @@ export class ConversationWriter {
     this.#conversationId = conversationId;
     this.#store.create({
       ...{ id: conversationId, owner: account, bridge: null, created: CREATED },
-      ...{ title: 'Long', archived: false, ephemeral: false },
+      ...{ title: 'Long', archived: false, ephemeral: false, titleAttempts: null },
     });
     this.tape = new Tape(this.#store, false);
   }

@@ -89,6 +89,9 @@ it.each([
         sql.exec('update tape set body = ? where position = ?', older, row.position);
       }
       sql.exec('drop table offers');
+      for (const column of ['agent_status', 'agent_told', 'title_attempts']) {
+        sql.exec(`alter table conversation drop column ${column}`);
+      }
       sql.exec('update schema_version set version = ?', WITH_NONCES - 1);
     });
     expect(MIGRATIONS.length).toBeGreaterThanOrEqual(WITH_NONCES);

@@ -94,6 +94,7 @@ export async function takePages(
     title: first.title,
     archived: false,
     ephemeral: false,
+    titleAttempts: null,
   };
 }
 

@@ -25,6 +25,8 @@ export interface ConversationRow {
    * Created for one answer: the account does not list the conversation, and it is deleted some time after the answer.
    */
   readonly ephemeral: boolean;
+  /** The attempts that were begun to let a model title it. Null once nothing but a person may change the title. */
+  readonly titleAttempts: number | null;
   /** Set for an agent: a conversation that works in the background (worker/agents/). */
   readonly agent?: AgentRow | undefined;
 }

@@ -154,6 +154,14 @@ export class RunStore {
     return this.#runs('order by ordinal desc');
   }
 
+  /** The first run that completed, without runs that asked no model; null without one. */
+  readFirstAnswered(): Run | null {
+    for (const run of this.#runs('where started is not null order by ordinal')) {
+      if (run.status === 'completed' && !run.request.guest) return run;
+    }
+    return null;
+  }
+
   /** The started runs from ordinal `from` to `to`, both included, in order. */
   readStarted(from: number, to: number): StartedRun[] {
     const rows = this.#sql.exec(

@@ -52,4 +52,6 @@ export const MIGRATIONS = [
   // Set for agents: the status that was noticed last, and the status that the account's list has.
   `alter table conversation add column agent_status text;
    alter table conversation add column agent_told text;`,
+  // Null for the conversations of before: their titles stay.
+  'alter table conversation add column title_attempts integer;',
 ] as const;

@@ -9,6 +9,9 @@ import { MIGRATIONS } from './schema.ts';
 import { readEvents } from './stored.ts';
 import { titleOf } from './title.ts';
 
+/** The fields of a conversation that can change. */
+export type Description = Pick<ConversationRow, 'title' | 'archived' | 'titleAttempts'>;
+
 /** The named statements of one conversation. All are synchronous: writes without an await between them are atomic. */
 export class ConversationStore {
   readonly runs: RunStore;
@@ -27,17 +30,17 @@ export class ConversationStore {
     if (!openStored(this.#uncounted, MIGRATIONS)) return null;
     const [row] = this.#sql
       .exec<StoredConversation>(
-        'select id, owner, bridge, created, title, archived, ephemeral, agent_status, agent_told from conversation',
+        'select id, owner, bridge, created, title, archived, ephemeral, agent_status, agent_told, title_attempts from conversation',
       )
       .toArray();
     if (!row) return null;
     const title = String(row.title ?? titleOf(this.#firstMessage()));
     const created = Number.isNaN(Date.parse(row.created)) ? UNKNOWN_TIME : row.created;
-    const { id, owner, bridge } = row;
+    const { id, owner, bridge, title_attempts: titleAttempts } = row;
     const flags = { archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
     const status = readStatus(row.agent_status);
     const agent = status === null ? undefined : { status, told: readStatus(row.agent_told) };
-    return { id, owner, bridge, created, title, ...flags, agent };
+    return { id, owner, bridge, created, title, ...flags, titleAttempts, agent };
   }
 
   /** Creates the tables. A copy needs them before its conversation row, which is written last. */
@@ -48,7 +51,7 @@ export class ConversationStore {
   create(row: ConversationRow): void {
     this.prepare();
     this.#sql.exec(
-      'insert into conversation (id, owner, bridge, created, title, archived, ephemeral, agent_status) values (?, ?, ?, ?, ?, ?, ?, ?)',
+      'insert into conversation (id, owner, bridge, created, title, archived, ephemeral, agent_status, title_attempts) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
       row.id,
       row.owner,
       row.bridge,
@@ -57,12 +60,18 @@ export class ConversationStore {
       row.archived ? 1 : 0,
       row.ephemeral ? 1 : 0,
       row.agent?.status ?? null,
+      row.titleAttempts,
     );
   }
 
-  /** Stores the fields that a person can change. */
-  describe({ title, archived }: Pick<ConversationRow, 'title' | 'archived'>): void {
-    this.#sql.exec('update conversation set title = ?, archived = ?', title, archived ? 1 : 0);
+  /** Stores the fields that can change. */
+  describe({ title, archived, titleAttempts }: Description): void {
+    this.#sql.exec(
+      'update conversation set title = ?, archived = ?, title_attempts = ?',
+      title,
+      archived ? 1 : 0,
+      titleAttempts,
+    );
   }
 
   /** Stores the status of an agent. */
@@ -145,6 +154,7 @@ interface StoredConversation extends Record<string, SqlStorageValue> {
   title: string | null;
   archived: number;
   ephemeral: number;
+  title_attempts: number | null;
   agent_status: string | null;
   agent_told: string | null;
 }

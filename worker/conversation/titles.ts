@@ -1,0 +1,145 @@
+/** Lets the model for small tasks title a conversation once its first message is answered. */
+import { textOf } from '../../shared/requests.ts';
+import { buildTitleQuery, TITLE_PROMPT } from '../prompt/title.ts';
+import { askModel } from '../upstream/gateway.ts';
+import { type ModelEnv, modelForRole, resolveTarget } from '../upstream/models.ts';
+import type { UpstreamReply } from '../upstream/reader.ts';
+import type { UpstreamRequest } from '../upstream/request.ts';
+import type { Deadline } from './deadlines.ts';
+import type { Listing } from './listing.ts';
+import type { TapeReader } from './reading/reader.ts';
+import type { Run } from './store/rows.ts';
+import type { RunStore } from './store/run-statements.ts';
+import { plainTitle } from './store/title.ts';
+import type { Recorder } from './tape/recorder.ts';
+
+const TITLE_LIMITS = {
+  /** Attempts for one conversation: one more for a crash or a passing failure. A title is not worth a third. */
+  maxAttempts: 2,
+  /** UTF-16 units of the message, and of the answer, that the model is told: enough to see what it is about. */
+  maxToldChars: 2_000,
+  /** Tokens of the model's answer: a title is shorter, and some models think first. */
+  maxTokens: 1_000,
+  /** The time of one attempt. Small models answer within seconds. */
+  maxAttemptMs: 30_000,
+} as const;
+
+/** The dependencies of titles. */
+export interface TitleDeps {
+  readonly listing: Listing;
+  readonly runs: RunStore;
+  readonly reader: TapeReader;
+  readonly recorder: Recorder;
+  readonly settings: ModelEnv;
+  /** Sets the alarm for the deadline of an attempt that dies with its instance. */
+  readonly arm: () => Promise<void>;
+}
+
+/**
+ * Stores the number of an attempt before the attempt, and the title together with its event: a crash neither loses the
+ * title nor makes a third attempt. Never writes over a title that is settled.
+ */
+export class Titles {
+  readonly #deps: TitleDeps;
+  readonly #stopping = new AbortController();
+  #isAsking = false;
+  /** The first run with an answer. Undefined until it is looked up, null while there is none. */
+  #answered: Run | null | undefined;
+
+  constructor(deps: TitleDeps) {
+    this.#deps = deps;
+  }
+
+  /** The time at which the alarm must call {@link advance}. */
+  deadlines(nowMs: number): Deadline<'title'>[] {
+    return this.#due ? [{ name: 'title', atMs: nowMs }] : [];
+  }
+
+  /** To be called when a run has ended. Begins the attempt that is due. Returns at once, and never throws. */
+  advance(): void {
+    if (this.#answered === null) this.#answered = undefined;
+    const due = this.#isAsking ? null : this.#due;
+    if (!due) return;
+    this.#isAsking = true;
+    this.#deps.listing.countTitleAttempt();
+    void this.#attempt(due)
+      .catch((error) => {
+        if (!this.#stopping.signal.aborted) console.error('no title was made', error);
+      })
+      .finally(() => {
+        this.#isAsking = false;
+      });
+  }
+
+  /** Ends the attempt under way: the conversation is deleted. */
+  stop(): void {
+    this.#stopping.abort(new Error('the conversation is deleted'));
+  }
+
+  get #due(): Due | null {
+    const { listing, runs, settings } = this.#deps;
+    const attempts = listing.row.titleAttempts;
+    if (attempts === null || attempts >= TITLE_LIMITS.maxAttempts) return null;
+    const model = fastModel(settings);
+    if (model === null) return null;
+    if (this.#answered === undefined) this.#answered = runs.readFirstAnswered();
+    return this.#answered && { run: this.#answered, model };
+  }
+
+  async #attempt({ run, model }: Due): Promise<void> {
+    const { listing, recorder, reader, settings, arm } = this.#deps;
+    await arm();
+    const target = resolveTarget(model, settings);
+    const late = AbortSignal.timeout(TITLE_LIMITS.maxAttemptMs);
+    const signal = AbortSignal.any([this.#stopping.signal, late]);
+    const { reply } = await askModel(target, this.#requestOf(run, model), () => undefined, signal);
+    const title = titleIn(reply);
+    // A person may have given a title meanwhile.
+    if (title === null || this.#stopping.signal.aborted || !listing.entitle(title)) return;
+    const { archived } = listing.row;
+    const usage = reply.usage && { usage: reply.usage };
+    recorder.record([{ type: 'conversation_update', title, archived, ...usage }]);
+    await listing.publish(reader.answeredMs());
+  }
+
+  #requestOf(run: Run, model: string): UpstreamRequest {
+    const { documents } = this.#deps.reader.response(run);
+    const answer = documents
+      .map(({ type, content }) => (type === 'text' ? content : ''))
+      .join('\n');
+    const message = textOf(run.request.messages.at(-1)?.content ?? '');
+    return {
+      model,
+      messages: [
+        { role: 'system', content: TITLE_PROMPT },
+        { role: 'user', content: buildTitleQuery(beginningOf(message), beginningOf(answer)) },
+      ],
+      tools: [],
+      sampling: { maxTokens: TITLE_LIMITS.maxTokens },
+    };
+  }
+}
+
+/** An attempt that can begin. */
+interface Due {
+  /** The first run with an answer, which the title is made of. */
+  readonly run: Run;
+  readonly model: string;
+}
+
+/** Null without a model for small tasks: a title by the run's own model would be a cost that nobody asked for. */
+function fastModel(settings: ModelEnv): string | null {
+  try {
+    return modelForRole('fast', null, settings);
+  } catch {
+    return null; // A bad table. The next message tells so.
+  }
+}
+
+function beginningOf(text: string): string {
+  return text.trim().slice(0, TITLE_LIMITS.maxToldChars).toWellFormed();
+}
+
+function titleIn({ outcome, text }: UpstreamReply): string | null {
+  return outcome === 'completed' ? plainTitle(text) : null;
+}
