@@ -2,6 +2,7 @@
 import { LocalError } from '../machine/local-error.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
 import { chats, type ModelTable, parseModelTable } from '../shared/models.ts';
+import { parsePromptBlocks } from '../shared/prompt-blocks.ts';
 
 /** `demo`: no table, no base URL and no key is set, so the built-in demo model answers. */
 export type ModelSettings =
@@ -61,8 +62,13 @@ function readTableSettings(env: NodeJS.ProcessEnv, text: string): ModelSettings 
 }
 
 function parseTable(text: string): ModelTable {
+  return told(() => parseModelTable(text));
+}
+
+/** @throws {LocalError} for a setting that the Worker would refuse at each request. */
+function told<Value>(parse: () => Value): Value {
   try {
-    return parseModelTable(text);
+    return parse();
   } catch (cause) {
     if (!(cause instanceof DrawbridgeError)) throw cause;
     throw new LocalError('refused', cause.message, { cause });
@@ -103,12 +109,18 @@ export function modelVariables(settings: ModelSettings): Readonly<Record<string,
 const WORKER_SETTINGS = [
   'ALLOWED_ORIGINS',
   'TEXT_ONLY_MODELS',
+  'PROMPT_BLOCKS',
   'RATE_LIMIT_REQUESTS_PER_MINUTE',
   'RATE_LIMIT_RUNS_PER_MINUTE',
 ] as const;
 
-/** The settings that are set, except those of the model. */
+/**
+ * The settings that are set, except those of the model.
+ * @throws {LocalError} if PROMPT_BLOCKS is no list of changes.
+ */
 export function readWorkerSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  const { PROMPT_BLOCKS: blocks } = env;
+  if (blocks) told(() => parsePromptBlocks(blocks));
   const entries = WORKER_SETTINGS.map((name) => [name, env[name] ?? ''] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }

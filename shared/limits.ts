@@ -146,6 +146,17 @@ export const BUDGET_LIMITS = {
   nearShare: 0.2,
 } as const;
 
+/** The changes of the system prompt that a deployment makes. They count with every request to a model. */
+export const PROMPT_SETTING_LIMITS = {
+  /** Two for each block. */
+  maxChanges: 32,
+  maxNameChars: 60,
+  /** UTF-16 units of one text: some 1,500 tokens, as long as all built-in blocks together. */
+  maxTextChars: 8_000,
+  /** Globs of models in one change. */
+  maxModels: 20,
+} as const;
+
 /** The tools that a bridge offers in addition to the built-in ones. */
 export const OFFER_LIMITS = {
   /** Tools in a set: model servers take this many, and a model chooses badly among more. */

@@ -1,6 +1,6 @@
 /** The table of models: the form of the Worker's setting MODELS. */
 import * as z from 'zod';
-import { DrawbridgeError, invalidRequest } from './errors.ts';
+import { parseJsonSetting } from './json-setting.ts';
 import { MODEL_LIMITS } from './limits.ts';
 
 /**
@@ -103,17 +103,5 @@ export function chats({ roles }: Pick<ModelEntry, 'roles'>): boolean {
 
 /** @throws {DrawbridgeError} NOT_CONFIGURED, which names the first wrong field: `MODELS[0].prices.input: …`. */
 export function parseModelTable(text: string): ModelTable {
-  const parsed = ModelTable.safeParse(parseJson(text));
-  if (parsed.success) return parsed.data;
-  const { message } = invalidRequest(parsed.error);
-  const place = message.startsWith('[') ? message : `: ${message}`;
-  throw new DrawbridgeError('NOT_CONFIGURED', `MODELS${place}`, { cause: parsed.error });
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new DrawbridgeError('NOT_CONFIGURED', 'MODELS: must be a JSON list of models', { cause });
-  }
+  return parseJsonSetting({ name: 'MODELS', form: 'a JSON list of models' }, ModelTable, text);
 }

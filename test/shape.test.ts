@@ -211,7 +211,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 
   'worker/ports.ts': ['shared', 'worker/outcome.ts', 'worker/conversation/store'],
-  'worker/env.ts': ['worker/ports.ts', 'worker/upstream'],
+  'worker/env.ts': ['worker/ports.ts', 'worker/prompt', 'worker/upstream'],
   'worker/objects.ts': ['worker/ports.ts', 'worker/env.ts'],
   'worker/outcome.ts': ['shared'],
   'worker/reach.ts': ['shared'],
@@ -226,7 +226,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/endpoint.ts': ['shared', 'worker/people', 'hono', 'zod'],
   'worker/load.ts': [],
   'worker/storage': [],
-  'worker/prompt': ['shared'],
+  'worker/prompt/escape.ts': [],
+  'worker/prompt/blocks': ['shared', 'worker/prompt/escape.ts'],
+  'worker/prompt': ['shared', 'worker/prompt/blocks', 'worker/prompt/escape.ts'],
   'worker/upstream': ['shared', 'worker/load.ts', 'worker/upstream/demo', 'openai', 'zod'],
   'worker/upstream/demo': ['shared', 'worker/upstream', 'openai', 'zod'],
   'worker/reply': ['shared', 'worker/upstream'],
@@ -238,7 +240,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'worker/conversation/store',
   ],
   'worker/conversation/memory/window': [
-    ...['shared', 'worker/prompt', 'worker/upstream', 'zod'],
+    ...['shared', 'worker/prompt', 'worker/prompt/escape.ts', 'worker/upstream', 'zod'],
     'worker/conversation/store',
   ],
   'worker/conversation/memory': [
@@ -285,7 +287,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/tape', 'worker/conversation/reading'],
   ],
   'worker/desk': [
-    ...['shared', ...EDGE, 'worker/upstream', 'hono', 'zod'],
+    ...['shared', ...EDGE, 'worker/prompt', 'worker/upstream', 'hono', 'zod'],
     ...['worker/conversation/store', 'worker/conversation/fork'],
   ],
   'worker/agents': [
@@ -293,7 +295,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/reading'],
   ],
   'worker/openai': [
-    ...['shared', ...EDGE, 'worker/prompt', 'worker/upstream', 'hono', 'openai', 'zod'],
+    ...['shared', ...EDGE, 'worker/prompt', 'worker/prompt/escape.ts', 'worker/upstream'],
+    ...['hono', 'openai', 'zod'],
     ...['worker/conversation/tape', 'worker/people', 'worker/follow', 'worker/desk'],
     'worker/endpoint.ts',
   ],

@@ -1,9 +1,10 @@
 /** The Worker's bindings: objects, secrets and settings (wrangler.toml, local/runtime/runtime.ts). */
 
 import type { AccountPort, ConversationPort, TunnelPort } from './ports.ts';
+import type { PromptEnv } from './prompt/setting.ts';
 import type { ModelEnv } from './upstream/models.ts';
 
-export interface Env extends ModelEnv {
+export interface Env extends ModelEnv, PromptEnv {
   readonly CONVERSATIONS: DurableObjectNamespace<ConversationPort>;
   readonly TUNNELS: DurableObjectNamespace<TunnelPort>;
   readonly ACCOUNTS: DurableObjectNamespace<AccountPort>;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { modelVariables, readModelSettings } from '../../local/settings.ts';
+import { modelVariables, readModelSettings, readWorkerSettings } from '../../local/settings.ts';
 
 const OPENAI = 'https://api.openai.com/v1';
 const OLLAMA = 'http://localhost:11434/v1';
@@ -61,5 +61,18 @@ describe('a table of models', () => {
     [{ OPENAI_BASE_URL: 'nonsense' }, /OPENAI_BASE_URL must be/],
   ])('with %o is refused at the start', (more, message) => {
     expect(() => readModelSettings({ ...env, ...more })).toThrow(message);
+  });
+});
+
+describe('changes of the prompt', () => {
+  test('go to the Worker as they are', () => {
+    const changes = JSON.stringify([{ change: 'omit', block: 'asking' }]);
+    expect(readWorkerSettings({ PROMPT_BLOCKS: changes })).toEqual({ PROMPT_BLOCKS: changes });
+    expect(readWorkerSettings({ PROMPT_BLOCKS: '' })).toEqual({});
+  });
+
+  test('are refused at the start where they are wrong', () => {
+    const settings = { PROMPT_BLOCKS: '[{"change": "omit", "block": "trust"}]' };
+    expect(() => readWorkerSettings(settings)).toThrow(/PROMPT_BLOCKS\[0\]\.block: trust can only/);
   });
 });

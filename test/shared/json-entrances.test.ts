@@ -9,7 +9,7 @@ const FOLDERS = ['worker', 'shared', 'bridge', 'client', 'cli', 'local', 'machin
 const TRUSTED: Readonly<Record<string, string>> = {
   'shared/json.ts': 'the bound itself',
   'shared/json-schema.ts': 'a copy of a schema, as JSON.stringify has written it',
-  'shared/models.ts': 'the setting MODELS, of whoever runs the Worker',
+  'shared/json-setting.ts': 'settings of whoever runs the Worker',
   'worker/api/openapi/schemas.ts': 'our own schemas',
   'worker/upstream/calls.ts': 'arguments that were parsed within the bound before',
   'worker/tunnel/frames.ts': 'a frame that was found too deep, for its type',

@@ -9,6 +9,7 @@ import type { Env } from '../env.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import type { Caller, PlanVersion, Submission } from '../ports.ts';
+import { readPromptChanges } from '../prompt/setting.ts';
 import { reach, UNKNOWN } from '../reach.ts';
 import { resolveModel, resolveTarget } from '../upstream/models.ts';
 
@@ -32,10 +33,14 @@ export interface Submitted {
   readonly responseId: string;
 }
 
-/** Stores the message and the run that answers it. */
+/**
+ * Stores the message and the run that answers it.
+ * @throws {DrawbridgeError} NOT_CONFIGURED for settings that no answer could be made with.
+ */
 export async function submitMessage(env: Env, sending: Sending): Promise<Submitted> {
   const { account, request, idempotencyKey: key } = sending;
   const model = modelOf(env, request);
+  readPromptChanges(env);
   const idempotency = key === undefined ? undefined : { key, digest: await digest(sending) };
   const conversationId = request.conversationId ?? (await newIdFor(account, key));
   const caller = { account, conversationId };

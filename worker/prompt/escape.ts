@@ -5,6 +5,7 @@ export function tagged(tag: string, text: string): string {
   return `<${tag}>\n${escapeText(text)}\n</${tag.split(' ')[0]}>`;
 }
 
-function escapeText(text: string): string {
+/** Text that can stand between tags. */
+export function escapeText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }

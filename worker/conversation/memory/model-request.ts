@@ -1,7 +1,9 @@
 /** Builds the request of the next turn: system prompt, messages, tools. Pure. */
 import type { Instructions } from '../../../shared/offer.ts';
+import type { PromptChange } from '../../../shared/prompt-blocks.ts';
 import { textOf } from '../../../shared/requests.ts';
 import type { Tool } from '../../../shared/tools/toolbox.ts';
+import { familyOf, offeredTo } from '../../prompt/families.ts';
 import { buildSystemPrompt } from '../../prompt/system.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
@@ -10,11 +12,59 @@ import type { Run } from '../store/rows.ts';
 import type { ModelSize } from './window/size.ts';
 
 /** The properties of a model that a request depends on. */
-export type Listener = Pick<ModelTarget, 'takesImages' | 'contextWindow' | 'maxOutputTokens'>;
+export type Listener = Pick<ModelTarget, 'takesImages' | 'contextWindow' | 'maxOutputTokens'> & {
+  /** The model's name at its server, where it has one. */
+  readonly upstreamId?: string;
+};
 
-/** `run` is the run that asks, with the model that answers. `said` must fit the model. */
-export function requestFor(run: Run, said: readonly UpstreamMessage[]): UpstreamRequest {
-  const { system, tools } = frameOf(run);
+/**
+ * The parts of a request besides its messages. They stay the same while the run's mode, model, rules, tools and
+ * offers do: a provider's cache of the prompt begins with them.
+ */
+export interface Frame extends Pick<UpstreamRequest, 'tools'> {
+  readonly system: string;
+}
+
+/** `run` is the run that asks, with the model that answers. `changes` are the deployment's. */
+export function frameOf(
+  run: Run,
+  { upstreamId }: Listener,
+  changes: readonly PromptChange[],
+): Frame {
+  const { model, mode, context, messages } = run.request;
+  const names = upstreamId === undefined ? [model] : [model, upstreamId];
+  const family = familyOf(names);
+  const tools = offeredTools(run);
+  const demanded = messages
+    .filter(({ role }) => role === 'system')
+    .map(({ content }) => textOf(content));
+  const rules = [...(context?.rules ?? []), ...demanded];
+  const instructions = instructionsFor(run, tools);
+  return {
+    system: buildSystemPrompt(
+      { model, mode, tools, rules, instructions },
+      [...(family?.changes ?? []), ...changes],
+      names,
+    ),
+    tools: offeredTo(
+      family,
+      tools.map((tool) => tool.toFunction()),
+    ),
+  };
+}
+
+/** Those of the servers that have a tool on offer in this run. */
+function instructionsFor({ machine }: Run, tools: readonly Tool[]): readonly Instructions[] {
+  const servers = new Set(tools.map(({ origin }) => origin?.server));
+  return machine?.offers?.instructions?.filter(({ server }) => servers.has(server)) ?? [];
+}
+
+/** `said` must fit the model. */
+export function requestFor(
+  run: Run,
+  { system, tools }: Frame,
+  said: readonly UpstreamMessage[],
+): UpstreamRequest {
   return {
     model: run.request.model,
     messages: [{ role: 'system', content: system }, ...said],
@@ -24,9 +74,8 @@ export function requestFor(run: Run, said: readonly UpstreamMessage[]): Upstream
 }
 
 /** The model's limits, and the size that every request of this run needs. */
-export function sizeOf(run: Run, listener: Listener): ModelSize {
+export function sizeOf(run: Run, { system, tools }: Frame, listener: Listener): ModelSize {
   const { takesImages, contextWindow, maxOutputTokens } = listener;
-  const { system, tools } = frameOf(run);
   const fixedChars = system.length + JSON.stringify(tools).length;
   const { model } = run.request;
   return { model, takesImages, contextWindow, maxOutputTokens, fixedChars };
@@ -38,34 +87,4 @@ export function upstreamIdsIn({ messages }: UpstreamRequest): ReadonlySet<string
     message.role === 'assistant' ? (message.tool_calls ?? []) : [],
   );
   return new Set(calls.map(({ id }) => id));
-}
-
-/** The parts of a request besides its messages. */
-interface Frame extends Pick<UpstreamRequest, 'tools'> {
-  readonly system: string;
-}
-
-/** Those of the servers that have a tool on offer in this run. */
-function instructionsFor({ machine }: Run, tools: readonly Tool[]): readonly Instructions[] {
-  const servers = new Set(tools.map(({ origin }) => origin?.server));
-  return machine?.offers?.instructions?.filter(({ server }) => servers.has(server)) ?? [];
-}
-
-function frameOf(run: Run): Frame {
-  const { model, mode, context, messages } = run.request;
-  const tools = offeredTools(run);
-  const demanded = messages
-    .filter(({ role }) => role === 'system')
-    .map(({ content }) => textOf(content));
-  const rules = [...(context?.rules ?? []), ...demanded];
-  return {
-    system: buildSystemPrompt({
-      model,
-      mode,
-      tools,
-      rules,
-      instructions: instructionsFor(run, tools),
-    }),
-    tools: tools.map((tool) => tool.toFunction()),
-  };
 }

@@ -2,6 +2,7 @@
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import type { RuleReports } from '../../../shared/rules.ts';
+import { type PromptEnv, readPromptChanges } from '../../prompt/setting.ts';
 import {
   type ModelEnv,
   type ModelTarget,
@@ -18,7 +19,7 @@ import type { Recorder } from '../tape/recorder.ts';
 import { cutPromptReport } from './cut-prompt.ts';
 import { HeldTelling } from './held-telling.ts';
 import { readHistory, readTodos } from './history.ts';
-import { requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
+import { type Frame, frameOf, requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
 import { reportRules } from './rules-report.ts';
 import { askForSummary } from './summarise.ts';
 import { digestOf } from './window/digest.ts';
@@ -34,8 +35,8 @@ export interface MemoryDeps {
   readonly log: RunLog;
   readonly runs: RunStore;
   readonly recorder: Recorder;
-  /** The configured models. They are read for each turn, because a deployment can change them. */
-  readonly settings: ModelEnv;
+  /** The models and the prompt's blocks. They are read for each turn, because a deployment can change them. */
+  readonly settings: ModelEnv & PromptEnv;
 }
 
 /** A request to the model, ready to be sent. */
@@ -98,18 +99,20 @@ export class Memory {
     const { log, runs, recorder, settings } = this.#deps;
     const asked = askedBy(run, recorder);
     const target = resolveTarget(asked.request.model, settings);
-    const size = sizeOf(asked, target);
+    const frame = frameOf(asked, target, readPromptChanges(settings));
+    const size = sizeOf(asked, frame, target);
+    const preparedWith = (said: readonly UpstreamMessage[]) => prepared(asked, target, frame, said);
     const toolbox = toolboxOf(run);
     const told = this.#telling.tell(run.ordinal, size, toolbox);
-    if (!isRefused && isRoomy(told, size)) return prepared(asked, target, messagesIn(told));
+    if (!isRefused && isRoomy(told, size)) return preparedWith(messagesIn(told));
     const history = readHistory(runs, run.ordinal, toolbox);
     const plan = planWindow(history, size, { force: isRefused });
     if (plan.type === 'fits') {
-      return isRefused ? null : prepared(asked, target, tellHistory(history, size));
+      return isRefused ? null : preparedWith(tellHistory(history, size));
     }
     if (plan.type === 'prune') log.addWindow(run, plan.window);
     else await this.#summarise({ run: asked, history, plan }, signal);
-    return prepared(asked, target, tellHistory(readHistory(runs, run.ordinal, toolbox), size));
+    return preparedWith(tellHistory(readHistory(runs, run.ordinal, toolbox), size));
   }
 
   /**
@@ -149,8 +152,13 @@ function askedBy(run: Run, recorder: Recorder): Run {
   return { ...run, request: { ...run.request, model: modelOf(run, recorder) } };
 }
 
-function prepared(run: Run, target: ModelTarget, said: readonly UpstreamMessage[]): PreparedTurn {
-  const request = requestFor(run, said);
+function prepared(
+  run: Run,
+  target: ModelTarget,
+  frame: Frame,
+  said: readonly UpstreamMessage[],
+): PreparedTurn {
+  const request = requestFor(run, frame, said);
   return {
     target,
     request,

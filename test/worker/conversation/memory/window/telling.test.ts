@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import {
+  frameOf,
   requestFor,
   upstreamIdsIn,
 } from '../../../../../worker/conversation/memory/model-request.ts';
@@ -110,7 +111,8 @@ it('keeps the rules, and knows the ids of all calls that stand in a request', ()
   const history = historyOf(twoRuns(), WINDOW);
   const asking = history.told.at(-1)?.run;
   const run = { ...asking, request: { ...asking?.request, context: { rules: ['Use tabs.'] } } };
-  const request = requestFor(run as Run, tellHistory(history, sizeOf()));
+  const frame = frameOf(run as Run, sizeOf(), []);
+  const request = requestFor(run as Run, frame, tellHistory(history, sizeOf()));
   expect(request.messages[0]?.content).toContain('<user_rules>\nUse tabs.\n</user_rules>');
   expect(upstreamIdsIn(request)).toEqual(new Set(['call_1_0', 'call_2_0']));
 });

@@ -1,0 +1,81 @@
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
+import { ask, chat, errorOf, scriptModel } from '../api.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { readFile } from './held-model.ts';
+
+/** The settings of the Worker under test, which it reads at each request. */
+const settings = env as { MODELS?: string; PROMPT_BLOCKS?: string };
+
+afterEach(() => {
+  delete settings.MODELS;
+  delete settings.PROMPT_BLOCKS;
+  vi.restoreAllMocks();
+});
+
+describe('the deployment’s own blocks', () => {
+  it('stand in the next request, for their modes', async () => {
+    const requests = scriptModel(() => ({ text: 'Ok.' }));
+    const { conversationId } = await chat('one');
+    settings.PROMPT_BLOCKS = JSON.stringify([
+      { change: 'append', block: 'communication', text: 'Answer in French.', modes: ['ask'] },
+    ]);
+    await chat('two', { conversationId });
+    await chat('three', { conversationId, mode: 'ask' });
+    const [one, two, three] = requests.map(systemOf);
+    expect(one).toBe(two);
+    expect(three).toContain('\nAnswer in French.\n</communication>');
+  });
+
+  it('are refused where they are wrong, with the field, and nothing is stored', async () => {
+    const requests = scriptModel(() => ({ text: 'Ok.' }));
+    const { conversationId } = await chat('one');
+    settings.PROMPT_BLOCKS = JSON.stringify([{ change: 'omit', block: 'trust' }]);
+    expect(await errorOf(await ask('Never stored', { conversationId }))).toMatchObject({
+      status: 500,
+      code: 'NOT_CONFIGURED',
+      message: 'PROMPT_BLOCKS[0].block: trust can only be appended to',
+    });
+    delete settings.PROMPT_BLOCKS;
+    await chat('three', { conversationId });
+    expect(JSON.stringify(requests.at(-1)?.messages)).not.toContain('Never stored');
+  });
+
+  it('fail the run with their code where they become wrong during it', async () => {
+    const bridge = await connectBridge();
+    scriptModel((_, number) => (number === 0 ? { calls: [readFile('a.ts')] } : { text: 'Ok.' }));
+    const answer = chat('go', { bridgeId: bridge.bridgeId });
+    const { callId } = await bridge.nextCall();
+    settings.PROMPT_BLOCKS = '{}';
+    bridge.succeed(callId, 'content');
+    expect((await answer).documents.at(-1)).toMatchObject({
+      type: 'error',
+      metadata: { errorCode: 'NOT_CONFIGURED' },
+    });
+  });
+});
+
+describe('a family of models', () => {
+  it('gets its words and its order of tools, by the name at the server', async () => {
+    settings.MODELS = JSON.stringify([
+      { id: 'quick', upstreamId: 'vendor/coder-7b' },
+      { id: 'big' },
+    ]);
+    const bridge = await connectBridge();
+    const requests = scriptModel(() => ({ text: 'Ok.' }));
+    const { conversationId } = await chat('one', { bridgeId: bridge.bridgeId, model: 'quick' });
+    await chat('two', { conversationId, model: 'big' });
+    const edits = ['write', 'str_replace', 'edit_file'];
+    const orders = requests.map(({ tools = [] }) =>
+      tools.map((tool) => tool.function.name).filter((name) => edits.includes(name)),
+    );
+    expect(orders).toEqual([edits, ['str_replace', 'edit_file', 'write']]);
+    expect(systemOf(requests[0])).toContain('Write a short file anew as a whole.');
+    expect(systemOf(requests[1])).not.toContain('Write a short file anew as a whole.');
+  });
+});
+
+function systemOf(request: ScriptedRequest | undefined): string {
+  return String(request?.messages[0]?.content);
+}
