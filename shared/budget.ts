@@ -1,8 +1,13 @@
 /** Limits of what a response may spend, its subagents included, and how far it is from them. Pure. */
 import * as z from 'zod';
-import { Cost } from './documents.ts';
 import { BUDGET_LIMITS } from './limits.ts';
-import { ModelPrices } from './models.ts';
+
+/** A code of ISO 4217. */
+export const Currency = z.string().regex(/^[A-Z]{3}$/, 'must be a currency code such as USD');
+
+/** An amount in the main unit of the currency (ISO 4217): `{"amount": 0.0042, "currency": "USD"}`. */
+export const Cost = z.object({ amount: z.number().nonnegative(), currency: z.string() });
+export type Cost = z.infer<typeof Cost>;
 
 const Amount = z.number().positive();
 const MaxTokens = z.int().positive();
@@ -16,7 +21,7 @@ export const Budget = z
     maxTokens: MaxTokens.optional(),
     /** A number is an amount in the currency of the model's prices. */
     maxCost: z
-      .union([Amount, z.strictObject({ amount: Amount, currency: ModelPrices.shape.currency })], {
+      .union([Amount, z.strictObject({ amount: Amount, currency: Currency })], {
         error: 'must be an amount above 0, or {"amount": 0.5, "currency": "USD"}',
       })
       .optional(),
@@ -55,6 +60,15 @@ export const Spent = z.object({
 });
 export type Spent = z.infer<typeof Spent>;
 
+/** How far a response is from its budget. */
+export const BudgetState = z.object({
+  limits: RunBudget,
+  spent: Spent,
+  /** The limits that are nearly or fully spent. Empty at first. */
+  near: z.array(Limit),
+});
+export type BudgetState = z.infer<typeof BudgetState>;
+
 /**
  * What is left of each limit; 0 for a limit that is met. An unknown cost leaves nothing of `maxCost`. A share of the
  * result can be the budget of a subagent, unless {@link metLimit} names a limit.
@@ -78,7 +92,7 @@ export function metLimit(budget: RunBudget, spent: Spent): Limit | null {
   return limitsWith(0, budget, spent)[0] ?? null;
 }
 
-/** The limits of which {@link BUDGET_LIMITS.nearShare} or less is left, also those that are met. */
+/** The limits of which {@link BUDGET_LIMITS.nearShare} or less, or one turn, is left. Also those that are met. */
 export function nearLimits(budget: RunBudget, spent: Spent): Limit[] {
   return limitsWith(BUDGET_LIMITS.nearShare, budget, spent);
 }
@@ -87,7 +101,10 @@ function limitsWith(share: number, budget: RunBudget, spent: Spent): Limit[] {
   const left = remaining(budget, spent);
   return Limit.options.filter((limit) => {
     const whole = amountOf(budget[limit]);
-    return whole !== undefined && (amountOf(left[limit]) ?? 0) <= whole * share;
+    if (whole === undefined) return false;
+    // A model that has one turn left must answer in it.
+    const atLeast = limit === 'maxTurns' && share > 0 ? 1 : 0;
+    return (amountOf(left[limit]) ?? 0) <= Math.max(whole * share, atLeast);
   });
 }
 

@@ -1,6 +1,7 @@
 /** Documents and their response: the response structure of the API, field for field. */
 import * as z from 'zod';
 import { AttentionItem } from './attention.ts';
+import { BudgetState, Cost } from './budget.ts';
 import { ConversationId, DocumentId, ResponseId } from './ids.ts';
 import { Mode } from './modes.ts';
 
@@ -176,11 +177,7 @@ export const DocumentMetadata = {
   reasoning: z.object({ format: z.literal('plain') }),
 } as const;
 
-/** An amount in the main unit of the currency (ISO 4217): `{"amount": 0.0042, "currency": "USD"}`. */
-export const Cost = z.object({ amount: z.number().nonnegative(), currency: z.string() });
-export type Cost = z.infer<typeof Cost>;
-
-/** Tokens of a response, summed over its turns. */
+/** Tokens of a response, summed over its turns and those of its subagents. */
 export const Usage = z.object({
   promptTokens: z.int().nonnegative(),
   completionTokens: z.int().nonnegative(),
@@ -196,6 +193,10 @@ export const Usage = z.object({
   unreportedRequests: z.int().positive().optional(),
 });
 export type Usage = z.infer<typeof Usage>;
+
+/** What a subagent has spent, its own subagents included. The metadata of its call's result has these fields. */
+export const TaskSpent = z.object({ usage: Usage.nullable(), turns: z.int().nonnegative() });
+export type TaskSpent = z.infer<typeof TaskSpent>;
 
 /** `streaming`: the run is in progress. `waiting`: the run waits for a person. `error`: the run failed. */
 export const ResponseStatus = z.enum([
@@ -226,6 +227,8 @@ export const ResponseMetadata = z.object({
   rows: z.int().nonnegative().optional(),
   /** Present from the start; absent if every requested tool is available. */
   unavailableTools: z.array(UnavailableTool).optional(),
+  /** Present once a response with a budget nears it, and at its end. */
+  budget: BudgetState.optional(),
 });
 export type ResponseMetadata = z.infer<typeof ResponseMetadata>;
 

@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { Asked } from './approvals.ts';
 import { AttentionItem } from './attention.ts';
+import { BudgetState } from './budget.ts';
 import {
   ChatResponse,
   ConversationView,
@@ -53,6 +54,13 @@ const ContextSummary = z.object({
   responseId: ResponseId,
   /** `failed`: the model gave no summary, and a list of past actions replaces it. */
   status: z.enum(['running', 'completed', 'failed']),
+});
+
+/** The response nears its budget. The model gets a note with its next request. */
+const BudgetNear = z.object({
+  type: z.literal('budget_near'),
+  responseId: ResponseId,
+  budget: BudgetState,
 });
 
 const DocumentStart = z.object({
@@ -174,6 +182,7 @@ export const TapeEvent = z.discriminatedUnion('type', [
   ResponseStart,
   ResponseModel,
   ContextSummary,
+  BudgetNear,
   DocumentStart,
   ContentDelta,
   ToolCallStart,
@@ -233,6 +242,7 @@ export function responseOf(event: StreamEvent, current: string | null): string |
     case 'message_update':
     case 'steered':
     case 'context_summary':
+    case 'budget_near':
     case 'plan_update':
     case 'done':
       return event.responseId;

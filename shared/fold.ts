@@ -33,6 +33,9 @@ export function foldEvent(response: ChatResponse, event: StreamEvent): void {
     case 'plan_update':
       if (event.responseId === response.id) foldPlan(response, event);
       return;
+    case 'budget_near':
+      if (event.responseId === response.id) response.metadata.budget = event.budget;
+      return;
     case 'snapshot':
       if (event.snapshot.scope === 'response') Object.assign(response, event.snapshot.response);
       return;

@@ -1,5 +1,6 @@
 /** The table of models: the form of the Worker's setting MODELS. */
 import * as z from 'zod';
+import { Currency } from './budget.ts';
 import { parseJsonSetting } from './json-setting.ts';
 import { MODEL_LIMITS } from './limits.ts';
 
@@ -18,8 +19,7 @@ export const ModelPrices = z.strictObject({
   /** The price of cached input. Without it, cached input costs `input`. */
   cachedInput: Price.optional(),
   output: Price,
-  /** A code of ISO 4217. */
-  currency: z.string().regex(/^[A-Z]{3}$/, 'must be a currency code such as USD'),
+  currency: Currency,
 });
 export type ModelPrices = z.infer<typeof ModelPrices>;
 
@@ -42,7 +42,7 @@ export const ModelSwitches = z.strictObject({
 });
 export type ModelSwitches = z.infer<typeof ModelSwitches>;
 
-const PricesSetting = ModelPrices.extend({ currency: ModelPrices.shape.currency.default('USD') });
+const PricesSetting = ModelPrices.extend({ currency: Currency.default('USD') });
 
 const ModelName = z.string().min(1).max(MODEL_LIMITS.maxNameChars);
 const Tokens = z.int().positive();

@@ -1,5 +1,6 @@
 /** The bodies and queries that clients send to the HTTP API, parsed once and then trusted. */
 import * as z from 'zod';
+import { Budget } from './budget.ts';
 import { BridgeId, ConversationId, ResponseId } from './ids.ts';
 import { REQUEST_LIMITS } from './limits.ts';
 import { Mode } from './modes.ts';
@@ -148,6 +149,8 @@ export const ChatFields = z.strictObject({
   tools: ToolSelection.optional(),
   /** The same as settings by name. Not together with `tools`. */
   availableTools: ToolRegistry.optional(),
+  /** The response ends with an error before a request to the model once it has spent this. */
+  budget: Budget.optional(),
   /** The model server gets this field and the next two, and decides what they mean. */
   temperature: z.number().min(0).max(REQUEST_LIMITS.maxTemperature).optional(),
   /** The most tokens of one answer of the model; never more than the table of models allows. */

@@ -1,6 +1,7 @@
 /** Shows what concerns the run: approvals, warnings, a change of the model, the end. */
 import { attentionSentence } from '../../shared/attention.ts';
-import type { Cost, Usage } from '../../shared/documents.ts';
+import type { Cost } from '../../shared/budget.ts';
+import type { Usage } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import {
@@ -53,7 +54,10 @@ export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: P
   }
 }
 
-/** Says that another model answers, that the answer waits for a summary, or that a person changed the plan. */
+/**
+ * Says that another model answers, that the answer waits for a summary or nears its budget, or that a person changed
+ * the plan.
+ */
 export function writeNews(pen: Pen, event: News, paint: Paint): void {
   const words = newsOf(event);
   if (words === null) return;
@@ -61,11 +65,12 @@ export function writeNews(pen: Pen, event: News, paint: Paint): void {
   pen.write(`${paint('dim', words)}\n`);
 }
 
-type News = Event<'response_model'> | Event<'context_summary'> | Event<'plan_update'>;
+type News = Event<'response_model' | 'context_summary' | 'budget_near' | 'plan_update'>;
 
 function newsOf(event: News): string | null {
   if (event.type === 'plan_update') return `The plan “${nameOf(event.plan.title)}” was changed.`;
   if (event.type === 'response_model') return `${nameOf(event.model)} answers from here on.`;
+  if (event.type === 'budget_near') return 'The answer nears its budget; the model is told.';
   return event.status === 'running'
     ? 'The model is summarising the older part of the conversation.'
     : null;

@@ -115,6 +115,7 @@ export function assembleParts(
       bridge: advance,
       calls: advance,
       title: () => titles.advance(),
+      budget: () => runner.endOverBudget(),
       expiry: onExpiry,
       agent: () => agent?.look(),
     },

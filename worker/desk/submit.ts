@@ -12,6 +12,7 @@ import type { Caller, PlanVersion, Submission } from '../ports.ts';
 import { readPromptChanges } from '../prompt/setting.ts';
 import { reach, UNKNOWN } from '../reach.ts';
 import { resolveModel, resolveTarget } from '../upstream/models.ts';
+import { toRunBudget } from './budget.ts';
 
 export interface Sending {
   readonly account: string;
@@ -40,6 +41,7 @@ export interface Submitted {
 export async function submitMessage(env: Env, sending: Sending): Promise<Submitted> {
   const { account, request, idempotencyKey: key } = sending;
   const model = modelOf(env, request);
+  const budget = request.budget && toRunBudget(request.budget, model, env);
   readPromptChanges(env);
   const idempotency = key === undefined ? undefined : { key, digest: await digest(sending) };
   const conversationId = request.conversationId ?? (await newIdFor(account, key));
@@ -47,7 +49,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   const create = await prepareConversation(env, caller, sending);
   const { responseId } = unwrap(
     await submitOnce(env, caller, {
-      request: { ...runRequestOf(request), model, idempotency, unasking: sending.unasking },
+      request: { ...runRequestOf(request), model, budget, idempotency, unasking: sending.unasking },
       device: request.device,
       delivery: request.delivery,
       ownFields: ownFieldsOf(request),
@@ -129,7 +131,7 @@ function ownFieldsOf(request: ChatRequest): string[] {
 
 const OWN_FIELDS = [
   ...(['mode', 'model', 'tools', 'context', 'include'] as const),
-  ...(['temperature', 'maxTokens', 'user'] as const),
+  ...(['budget', 'temperature', 'maxTokens', 'user'] as const),
 ];
 
 function modelOf(env: Env, { model: requested, messages }: ChatRequest): string {

@@ -56,7 +56,8 @@ export const CompletionRequest = z.looseObject({
     .nullish(),
   modalities: z.array(z.literal('text', 'The agent answers in text only')).nullish(),
   audio: z.null('The agent answers in text only').optional(),
-  /** `mode`, `bridgeId` and `context` are the same as in our own requests. */
+  /** The same as in our own requests, like the next three. */
+  budget: ChatFields.shape.budget,
   mode: ChatFields.shape.mode,
   bridgeId: ChatFields.shape.bridgeId,
   context: ChatFields.shape.context,
@@ -75,13 +76,13 @@ const FIELD_NAME = /^[\w.-]{1,64}$/;
 
 /** Converts the request to one of our own. */
 export function toChatRequest(request: CompletionRequest): ChatRequest {
-  const { model, mode, messages, bridgeId, context } = request;
+  const { model, mode, messages, bridgeId, context, budget } = request;
   const { temperature, max_tokens, max_completion_tokens, user } = request;
   return {
     temperature: temperature ?? undefined,
     maxTokens: max_completion_tokens ?? max_tokens ?? undefined,
     user: user ?? undefined,
-    ...{ model, mode, messages, bridgeId, context },
+    ...{ model, mode, messages, bridgeId, context, budget },
     include: ['reasoning'],
     delivery: 'queue',
     stream: false,

@@ -29,6 +29,10 @@ export function tagQuery(query: string): string {
   return `<user_query>\n${query}\n</user_query>`;
 }
 
+/** Ends an answer that was cut off in the middle of a sentence because its budget was spent. */
+export const CUT_NOTE =
+  '[This answer was cut off here because its budget was spent. What was not done by then stays undone.]';
+
 /** Ends a cancelled answer, or replaces an empty one: several servers want user and assistant to alternate. */
 export const STOPPED_NOTE =
   '[The user stopped this answer here. What was not done by then stays undone, unless they ask for it again.]';

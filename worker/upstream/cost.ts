@@ -1,5 +1,6 @@
 /** Computes the cost of an answer. Pure. */
-import type { Cost, Usage } from '../../shared/documents.ts';
+import type { Cost } from '../../shared/budget.ts';
+import type { Usage } from '../../shared/documents.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import type { ModelPrices } from '../../shared/models.ts';
 

@@ -108,6 +108,13 @@ export function modelForRole<Fallback extends string | null>(
   return readTable(env)?.find(({ roles }) => roles.includes(role))?.id ?? fallback;
 }
 
+/** Every model that may work for a response to this model's message: itself, its fallbacks, and those of other roles. */
+export function modelsOfRun(model: string, env: ModelEnv): string[] {
+  const fallbacks = readTable(env)?.find(({ id }) => id === model)?.fallbacks ?? [];
+  const others = (['fast', 'summary'] as const).map((role) => modelForRole(role, model, env));
+  return [...new Set([model, ...fallbacks, ...others])];
+}
+
 /**
  * The models of the table and the default. Does not ask an upstream for its list: it gets any name passed on.
  * @throws {DrawbridgeError} NOT_CONFIGURED for a bad table.

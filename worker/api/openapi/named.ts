@@ -11,6 +11,7 @@ import {
 import { ApprovalTaken, Cancelled, ClarificationTaken, Health } from '../../../shared/answers.ts';
 import { Asked, Nonce, Proposal } from '../../../shared/approvals.ts';
 import { AttentionItem } from '../../../shared/attention.ts';
+import { Budget, BudgetState, Cost } from '../../../shared/budget.ts';
 import {
   ConversationExport,
   ConversationInfo,
@@ -127,7 +128,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Mode, Effect, Framing, ErrorCode, WireError, Health, OpenApi },
   ...{ ChatRequest, PlanRequest, MessagePatch, ChatMessage, RequestContext, ToolSelection },
   ...{ ChatResponse, Document, DocumentType, ResponseStatus, ResponseMetadata, Usage, Cancelled },
-  ...{ UnavailableTool, PlainDocument, PlainResponse, AnyResponse },
+  ...{ UnavailableTool, PlainDocument, PlainResponse, AnyResponse, Budget, BudgetState, Cost },
   ...{ Metadata, ToolOutcome, AttentionItem, Diff, Todo, TodoStatus, Question, Answer },
   ...{ ConversationList, ConversationInfo, ConversationPatch, ConversationView, UserMessage },
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },

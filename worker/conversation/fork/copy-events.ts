@@ -53,6 +53,7 @@ function copyEvent(event: TapeEvent | Lost, copy: Copy): TapeEvent | null {
     case 'message_update':
     case 'steered':
     case 'context_summary':
+    case 'budget_near':
     case 'plan_update':
     case 'done': {
       const responseId = copyId(event.responseId, copy);

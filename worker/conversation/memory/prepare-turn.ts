@@ -9,6 +9,7 @@ import {
   modelForRole,
   resolveTarget,
 } from '../../upstream/models.ts';
+import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
 import { toolboxOf } from '../store/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
@@ -17,6 +18,7 @@ import type { RunStore } from '../store/run-statements.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import { cutPromptReport } from './cut-prompt.ts';
+import { estimateUsage } from './estimate.ts';
 import { HeldTelling } from './held-telling.ts';
 import { readHistory, readTodos } from './history.ts';
 import { type Frame, frameOf, requestFor, sizeOf, upstreamIdsIn } from './model-request.ts';
@@ -50,6 +52,8 @@ export interface PreparedTurn {
    * null.
    */
   cutReport(usage: Usage | null): ErrorReport | null;
+  /** The tokens of a reply whose server reported none. */
+  estimate(reply: UpstreamReply): Usage;
 }
 
 export interface Preparing {
@@ -164,5 +168,6 @@ function prepared(
     request,
     usedIds: () => upstreamIdsIn(request),
     cutReport: (usage) => cutPromptReport(request.messages, usage),
+    estimate: (reply) => estimateUsage(request, reply, target),
   };
 }

@@ -6,6 +6,7 @@ import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { UpstreamRequest } from '../../upstream/request.ts';
 import { retryDelayMs } from '../../upstream/retry.ts';
+import { estimateUsage } from './estimate.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 
 /** A model's answer to a request for a summary. */
@@ -15,6 +16,8 @@ export interface Summary {
   readonly usage: Usage | null;
   /** Set when the model server reported no tokens for it. */
   readonly isUnreported?: true;
+  /** Set together with `isUnreported`. */
+  readonly estimate?: Usage;
 }
 
 /**
@@ -30,7 +33,11 @@ export async function askForSummary(
   signal.throwIfAborted();
   const usage = reply?.usage ?? null;
   const isUnreported = target.kind !== 'demo' && usage === null;
-  return { text: summaryIn(reply), usage, ...(isUnreported && { isUnreported }) };
+  const estimated = isUnreported && {
+    isUnreported,
+    estimate: estimateUsage(request, reply, target),
+  };
+  return { text: summaryIn(reply), usage, ...estimated };
 }
 
 /** The reply; null after WINDOW_LIMITS.maxSummaryMs. */

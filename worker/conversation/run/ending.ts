@@ -7,6 +7,7 @@ import { closingEvents } from '../calls/tool-events.ts';
 import type { NewTurn, Run } from '../store/rows.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { doneEvent, type EndStatus } from '../tape/run-events.ts';
+import { budgetState, spendingOf } from './budget.ts';
 import { NOT_RUN, reportOf } from './failures.ts';
 import type { RunDeps } from './run-deps.ts';
 
@@ -25,10 +26,11 @@ export class Ending {
     const startedMs = run.started === null ? now() : Date.parse(recorder.response?.created ?? '');
     const responseId = responseIdOf(conversationId, run.ordinal);
     const durationMs = Math.max(0, now() - startedMs);
-    const turns = run.started === null ? [] : [...log.turns, ...(turn ? [turn] : [])];
+    const spending = spendingOf(run, log, turn);
     const rows = run.started === null ? undefined : this.#rows.take(run);
     const { unavailableTools } = (run.started !== null && recorder.response?.metadata) || {};
-    const work = { turns, windows: log.windowsOf(run), durationMs, rows, unavailableTools };
+    const budget = budgetState(run, spending, durationMs);
+    const work = { ...spending, durationMs, rows, unavailableTools, budget };
     recorder.record([...last, doneEvent(responseId, status, work)]);
     if (turn) log.addTurn(run, { ...turn, end: { status, last: head() } });
     else log.end(run, { status, last: head() });

@@ -42,7 +42,7 @@ export class Inbox {
         'The conversation is answering another message',
       );
     }
-    const steers = log.steers.filter(({ plan }) => !plan).length;
+    const steers = log.steers.filter(({ plan, isNote }) => !plan && !isNote).length;
     if (log.open.length + steers > RUN_LIMITS.maxWaiting) {
       throw tooManyWait(`${RUN_LIMITS.maxWaiting} messages`);
     }

@@ -1,7 +1,7 @@
 /** The run: a state machine over stored rows. `advance` does the next step and stores its outcome. */
 import { responseIdOf } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
-import { STOPPED_NOTE } from '../../prompt/context.ts';
+import { CUT_NOTE, STOPPED_NOTE } from '../../prompt/context.ts';
 import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
@@ -17,18 +17,26 @@ import type { Call, Machine, NewTurn, Run } from '../store/rows.ts';
 import type { PendingCall, Phase } from '../store/run-log.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { TAPE_LIMITS } from '../tape/limits.ts';
-import { startEvent } from '../tape/run-events.ts';
+import { type EndStatus, startEvent } from '../tape/run-events.ts';
+import { overBudget, tellNearBudget, withBudgetEnd } from './budget.ts';
 import type { Ending } from './ending.ts';
-import { CANCELLED, DAMAGED, failureOf, RECOVERY_EXHAUSTED, TURN_LIMIT } from './failures.ts';
+import {
+  CANCELLED,
+  DAMAGED,
+  failureOf,
+  NOT_RUN,
+  RECOVERY_EXHAUSTED,
+  TURN_LIMIT,
+} from './failures.ts';
 import { EMPTY_TURN, type GuestRequest, guestTurn } from './guest-turn.ts';
 import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import type { RunDeps } from './run-deps.ts';
 
 /**
  * What a run waits for. `watchdog`: any progress. `attempt`: its next attempt with the model. `bridge`: a bridge that
- * could not be reached. `calls`: the end of the time for its calls.
+ * could not be reached. `calls`: the end of the time for its calls. `budget`: the end of the time of its budget.
  */
-export type RunDeadline = 'watchdog' | 'attempt' | 'bridge' | 'calls';
+export type RunDeadline = 'watchdog' | 'attempt' | 'bridge' | 'calls' | 'budget';
 
 /**
  * Owns the run at work. Stored rows are the truth: this object can vanish at any await, and the next instance continues
@@ -68,6 +76,10 @@ export class Runner {
 
   /** The times at which the alarm must call {@link advance} for the run at work. */
   deadlines(nowMs: number): Deadline<RunDeadline>[] {
+    return withBudgetEnd(this.#stepDeadlines(nowMs), this.#deps, nowMs);
+  }
+
+  #stepDeadlines(nowMs: number): Deadline<RunDeadline>[] {
     const { log } = this.#deps;
     const { phase } = log;
     const bridge = { name: 'bridge' as const, atMs: this.#bridgeAtMs };
@@ -89,18 +101,30 @@ export class Runner {
     }
   }
 
+  /** Ends the run at work if its budget is spent, whatever the run waits for. */
+  endOverBudget(): void {
+    const run = this.#deps.log.current;
+    if (run?.status !== 'running') return;
+    const over = overBudget(run, this.#deps);
+    if (over) this.#breakOff(run, 'error', over);
+  }
+
   /** Cancels the run at work or a waiting run. The run must not have ended. */
   cancel(run: Run): void {
-    if (run.status === 'queued') {
-      this.#ending.end(run, 'cancelled');
-      return this.#recallGuest(run);
-    }
+    if (run.status !== 'queued') return this.#breakOff(run, 'cancelled', null);
+    this.#ending.end(run, 'cancelled');
+    this.#recallGuest(run);
+  }
+
+  /** Ends the run at work in the middle of what it does. */
+  #breakOff(run: Run, status: EndStatus, error: ErrorReport | null): void {
     const calls = this.#deps.log.pending.map(({ call }) => call);
     // These findings belong to this run, not to the next one.
     this.#orphaned = false;
     this.#refusal = null;
-    this.#ending.closeDocuments(CANCELLED);
-    this.#ending.end(run, 'cancelled', [], this.#saidSoFar());
+    this.#ending.closeDocuments(error ? NOT_RUN : CANCELLED);
+    const last = error ? errorDocument(this.#deps.recorder.nextSequence, error) : [];
+    this.#ending.end(run, status, last, this.#saidSoFar(error ? CUT_NOTE : STOPPED_NOTE));
     this.#asking?.cancel();
     // The request takes a moment to end, and its text does not belong to the next run.
     this.#asking = null;
@@ -112,13 +136,13 @@ export class Runner {
     if (guest) void this.#deps.hands.cancel([guest.callId]).catch(() => undefined);
   }
 
-  /** The text that followers saw of a cancelled answer, stored as a turn so that the model is told of it. */
-  #saidSoFar(): NewTurn | undefined {
+  /** The text that followers saw of a broken answer, stored as a turn so that the model is told of it. */
+  #saidSoFar(note: string): NewTurn | undefined {
     const { recorder, now } = this.#deps;
     // Cut to the length of a row: a cancel must not fail because the text is too long.
     const said = this.#asking?.said.slice(0, TAPE_LIMITS.maxRowChars).toWellFormed();
     if (!said) return undefined;
-    const text = `${said}\n\n${STOPPED_NOTE}`;
+    const text = `${said}\n\n${note}`;
     const lastSequence = recorder.nextSequence - 1;
     return { text, reasoning: null, calls: [], usage: null, lastSequence, atMs: now() };
   }
@@ -200,6 +224,8 @@ export class Runner {
     if (run.request.guest) return this.#takeGuestCall(run, run.request.guest);
     this.#listTodos(run);
     if (log.turns.length >= RUN_LIMITS.maxTurns) return this.#ending.fail(TURN_LIMIT);
+    const over = overBudget(run, this.#deps);
+    if (over) return this.#ending.fail(over);
     await arm();
     if (isEarly(run, now())) return;
     if (log.current?.ordinal !== run.ordinal) return this.advance();
@@ -221,7 +247,10 @@ export class Runner {
     const refusal = this.#refusal;
     this.#refusal = null;
     const { memory } = this.#deps;
+    tellNearBudget(run, this.#deps);
     const prepared = await memory.prepareTurn(run, { signal, isRefused: refusal !== null });
+    const over = overBudget(run, this.#deps); // A summary may have spent the rest.
+    if (over) return this.#ending.fail(over);
     if (prepared) {
       this.#tellSteers(run); // In the same step in which `prepareTurn` read them.
       this.#takeTurn(run, await streamTurn(run, prepared, this.#deps, asking));
@@ -284,7 +313,8 @@ export class Runner {
     const { text, reasoning, reasoningDetails, usage } = reply;
     const lastSequence = recorder.nextSequence - 1;
     const said = { text, reasoning, reasoningDetails, usage, lastSequence };
-    const turn = { ...said, calls: logged, atMs: now() };
+    const estimate = run.request.budget && !usage ? prepared.estimate(reply) : undefined;
+    const turn = { ...said, estimate, calls: logged, atMs: now() };
     const isOver = !failure && logged.length === 0 && !log.hasWaitingSteer;
     if (isOver) return this.#ending.end(run, 'completed', [], turn);
     if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);

@@ -1,5 +1,6 @@
 /** The stored rows of a conversation as types. */
 import type { AgentStatus } from '../../../shared/agents.ts';
+import type { RunBudget } from '../../../shared/budget.ts';
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import type { Mode } from '../../../shared/modes.ts';
@@ -69,6 +70,8 @@ export interface RunRequest {
   readonly unasking?: boolean | undefined;
   /** Set for a run that asks no model: its only call was begun by a guest at the bridge (shared/tools/guest-edit.ts). */
   readonly guest?: { readonly callId: string; readonly path: string } | undefined;
+  /** What the run and its subagents may spend. */
+  readonly budget?: RunBudget | undefined;
   /** Set for a run that executes a plan: the plan as requested. Its todos, in the order of work, become the list. */
   readonly plan?: PlanState | undefined;
   /** Whether its calls work in the conversation's own worktree at the bridge (shared/tools/worktree.ts). */
@@ -146,6 +149,8 @@ export interface Turn {
   readonly reasoningDetails?: readonly unknown[] | undefined;
   readonly calls: readonly Call[];
   readonly usage: Usage | null;
+  /** Set in a run with a budget where the model server reported no usage. */
+  readonly estimate?: Usage | undefined;
   /** The sequence of its last document. Later documents of a crashed instance belong to no turn and are taken back. */
   readonly lastSequence: number;
   readonly atMs: number;
@@ -161,7 +166,7 @@ export type ToldResult = ToolResult & {
   readonly wholeChars?: number;
 };
 
-/** A message that steers a run at work, or a person's change of the plan, at work or afterwards. */
+/** A message that steers a run at work, a person's change of the plan, at work or afterwards, or a note. */
 export interface Steer {
   readonly number: number;
   readonly run: number;
@@ -170,6 +175,8 @@ export interface Steer {
   readonly content: MessageContent;
   /** The plan after the change. Its `content` above is then empty. */
   readonly plan?: PlanState | undefined;
+  /** Set for a note of Drawbridge itself, which is told as it is. */
+  readonly isNote?: true | undefined;
   readonly idempotency?: RunRequest['idempotency'];
 }
 
@@ -200,6 +207,8 @@ export interface Window {
   readonly usage: Usage | null;
   /** Set when a summary was requested and the model server reported no tokens for it. */
   readonly isUnreported?: true | undefined;
+  /** Set together with `isUnreported`. */
+  readonly estimate?: Usage | undefined;
   readonly scale: WindowScale;
 }
 

@@ -1,4 +1,5 @@
 /** The stored runs, with the open ones in memory. Says what is to be done next and never does it. */
+import type { TaskSpent } from '../../../shared/documents.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
 import type { PlanState } from '../../../shared/plans.ts';
@@ -108,6 +109,17 @@ export class RunLog {
     return this.#steers;
   }
 
+  /** What those subagents of the run at work have spent whose calls have a result. */
+  get tasks(): TaskSpent[] {
+    const { toolbox } = this;
+    return this.#turns.flatMap(({ number, calls }) =>
+      calls.flatMap(({ name }, index) => {
+        if (toolbox.executorOf(name) !== 'agent') return [];
+        return this.#store.turns.readTaskSpent(number, index) ?? [];
+      }),
+    );
+  }
+
   /** The calls of the last turn that have no result yet. */
   get pending(): readonly PendingCall[] {
     const turn = this.#turns.at(-1);
@@ -169,6 +181,16 @@ export class RunLog {
     this.#steerNumber = stored.number;
     this.#steers.push(stored);
     this.#remember(steer.idempotency, run.ordinal);
+  }
+
+  /** Adds a note behind the present turns of the run at work. It lets no run go on. */
+  addNote(run: Run, content: string): void {
+    const number = this.#steerNumber + 1;
+    const turns = this.#turns.length;
+    const note: Steer = { content, isNote: true, number, run: run.ordinal, turns };
+    this.#store.insertSteer(note);
+    this.#steerNumber = number;
+    this.#steers.push(note);
   }
 
   /**

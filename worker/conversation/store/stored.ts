@@ -1,6 +1,7 @@
 /** Parses stored rows. A damaged row is recognised, so that it does not make the whole conversation unreadable. */
 import * as z from 'zod';
-import { Metadata, Todo, Usage } from '../../../shared/documents.ts';
+import { RunBudget } from '../../../shared/budget.ts';
+import { Metadata, TaskSpent, Todo, Usage } from '../../../shared/documents.ts';
 import { TapeEvent, widthOf } from '../../../shared/events.ts';
 import { parsePruned } from '../../../shared/json.ts';
 import { JSON_LIMITS } from '../../../shared/limits.ts';
@@ -109,6 +110,7 @@ export const REQUEST: Shape<RunRequest> = {
         rules: z.array(z.string()).optional(),
       })
       .optional(),
+    budget: RunBudget.optional(),
     plan: PlanState.optional(),
     idempotency: Idempotency,
     createdMs: z.number().max(MAX_DATE_MS),
@@ -150,6 +152,7 @@ export const TURN: Shape<Omit<Turn, 'number' | 'run'>> = {
     reasoningDetails: z.array(z.unknown()).optional(),
     calls: z.array(StoredCall),
     usage: Usage.nullable(),
+    estimate: Usage.optional(),
     lastSequence: z.int(),
     atMs: z.number(),
     end: RUN_END.schema.optional(),
@@ -165,9 +168,16 @@ export const RESULT: Shape<ToldResult> = {
   }),
 };
 
-export const STEER: Shape<Pick<Steer, 'content' | 'plan' | 'idempotency'>> = {
-  schema: z.object({ content: Content, plan: PlanState.optional(), idempotency: Idempotency }),
+export const STEER: Shape<Pick<Steer, 'content' | 'plan' | 'isNote' | 'idempotency'>> = {
+  schema: z.object({
+    content: Content,
+    plan: PlanState.optional(),
+    isNote: z.literal(true).optional(),
+    idempotency: Idempotency,
+  }),
 };
+
+export const TASK_SPENT: Shape<TaskSpent> = { schema: TaskSpent };
 
 export const WINDOW: Shape<Omit<Window, 'number' | 'run'>> = {
   schema: z.object({
@@ -183,6 +193,7 @@ export const WINDOW: Shape<Omit<Window, 'number' | 'run'>> = {
       .nullable(),
     usage: Usage.nullable(),
     isUnreported: z.literal(true).optional(),
+    estimate: Usage.optional(),
     scale: z.object({
       since: z.int(),
       tokensPerChar: z.number(),

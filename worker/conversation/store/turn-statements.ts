@@ -1,9 +1,10 @@
 /** The stored turns and results of a conversation, and every SQL statement for them. */
 
+import type { TaskSpent } from '../../../shared/documents.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { Sql } from '../../storage/row-meter.ts';
 import type { ToldResult, Turn } from './rows.ts';
-import { RESULT, readStored, TURN } from './stored.ts';
+import { RESULT, readStored, TASK_SPENT, TURN } from './stored.ts';
 
 /** A result with its turn; `call` is the call's index in the turn. */
 export interface StoredResult {
@@ -63,6 +64,19 @@ export class TurnStore {
       call,
       JSON.stringify(result),
     );
+  }
+
+  /** What the subagent of this call has spent; null while it has no result, or where the result does not say. */
+  readTaskSpent(turn: number, call: number): TaskSpent | null {
+    const [row] = this.#sql
+      .exec<{ spent: string | null }>(
+        `select case when json_valid(body) then body -> '$.metadata' end as spent
+         from results where turn = ? and call = ?`,
+        turn,
+        call,
+      )
+      .toArray();
+    return row ? readStored(row.spent, TASK_SPENT) : null;
   }
 
   /** The indexes of this turn's calls that have a result. */

@@ -39,7 +39,9 @@ export function demoReply({ messages, tools }: DemoRequest): Response {
 }
 
 function readTalk(messages: readonly DemoMessage[]): Talk {
-  const asked = messages.findLastIndex(({ role }) => role === 'user');
+  const asked = messages.findLastIndex(
+    ({ role, content }) => role === 'user' && !textOf(content).startsWith('<system_reminder>'),
+  );
   const since = messages.slice(asked + 1);
   const results = new Map(
     since.map(({ role, tool_call_id: id, content }) => [role === 'tool' && id, textOf(content)]),

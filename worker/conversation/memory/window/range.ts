@@ -20,7 +20,8 @@ export function piecesBefore(history: History, from: Window['from']): Piece[] {
 export function wordsIn(pieces: readonly Piece[]): string[] {
   return pieces
     .flatMap(({ utterances }) => utterances)
-    .filter(({ as, message, plan }) => message.role === 'user' && !(plan && as === 'told'))
+    .filter(({ message }) => message.role === 'user')
+    .filter(({ as, plan, isNote }) => !isNote && !(plan && as === 'told'))
     .map(textIn);
 }
 

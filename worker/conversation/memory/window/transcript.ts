@@ -58,6 +58,8 @@ export interface Utterance {
   readonly message: ChatMessage;
   /** The plan that the message brings: changed by a person, or to be executed. */
   readonly plan?: PlanState | undefined;
+  /** Whether Drawbridge itself says it. */
+  readonly isNote?: true | undefined;
 }
 
 /** What was said before a turn, and the turn. The last piece of every run has no turn. */
@@ -94,11 +96,11 @@ function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
   return pieces;
 
   function steersAt(place: number | null): Utterance[] {
-    return (places.get(place) ?? []).map(({ content, plan }) =>
-      plan
-        ? { as: 'told', message: { role: 'user', content: buildPlanNote(plan) }, plan }
-        : { as: 'steer', message: { role: 'user', content } },
-    );
+    return (places.get(place) ?? []).map(({ content, plan, isNote }) => {
+      if (plan)
+        return { as: 'told', message: { role: 'user', content: buildPlanNote(plan) }, plan };
+      return { as: isNote ? 'told' : 'steer', message: { role: 'user', content }, isNote };
+    });
   }
 }
 

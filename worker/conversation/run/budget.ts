@@ -1,0 +1,140 @@
+/** The budget of a run: how far the run is from it, the note that it is near, and the error that ends the run. */
+import {
+  type BudgetState,
+  type Limit,
+  metLimit,
+  nearLimits,
+  type RunBudget,
+  remaining,
+  type Spent,
+} from '../../../shared/budget.ts';
+import { responseIdOf } from '../../../shared/ids.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
+import type { Deadline } from '../deadlines.ts';
+import type { NewTurn, Run } from '../store/rows.ts';
+import type { RunLog } from '../store/run-log.ts';
+import type { ErrorReport } from '../tape/error-document.ts';
+import { type Spending, spentOf } from '../tape/spending.ts';
+import type { RunDeps } from './run-deps.ts';
+
+type BudgetDeps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'conversationId'>;
+
+/** What the run at work, or a run that never started, has spent. `last` is its last turn where it is not stored yet. */
+export function spendingOf(run: Run, log: RunLog, last?: NewTurn): Spending {
+  if (run.started === null) return { turns: [], windows: [], tasks: [] };
+  const turns = [...log.turns, ...(last ? [last] : [])];
+  return { turns, windows: log.windowsOf(run), tasks: log.tasks };
+}
+
+/** Undefined for a run without a budget. */
+export function budgetState(
+  { request: { budget } }: Run,
+  spending: Spending,
+  durationMs: number,
+): BudgetState | undefined {
+  if (!budget) return undefined;
+  const spent = spentOf(spending, durationMs / MS_PER_SECOND, budget.maxCost?.currency);
+  return { limits: budget, spent, near: nearLimits(budget, spent) };
+}
+
+/**
+ * Adds the time at which the budget of the run at work is spent. Left out where it is far away and the others are all
+ * due: the alarm comes again soon for those, and a later deadline would move it away.
+ */
+export function withBudgetEnd<Name extends string>(
+  deadlines: Deadline<Name>[],
+  { log, recorder }: BudgetDeps,
+  nowMs: number,
+): Deadline<Name | 'budget'>[] {
+  const run = log.current;
+  const { maxSeconds } = run?.request.budget ?? {};
+  if (run?.status !== 'running' || maxSeconds === undefined) return deadlines;
+  const atMs = Date.parse(recorder.response?.created ?? '') + maxSeconds * MS_PER_SECOND;
+  const isFar = atMs > nowMs + RUN_LIMITS.watchdogMs;
+  if (isFar && deadlines.every((deadline) => deadline.atMs <= nowMs)) return deadlines;
+  return [...deadlines, { name: 'budget', atMs }];
+}
+
+/** The error with which the run at work must end before its next request to the model; null while something is left. */
+export function overBudget(run: Run, deps: BudgetDeps): ErrorReport | null {
+  const state = stateNow(run, deps);
+  const limit = state && metLimit(state.limits, state.spent);
+  if (!limit) return null;
+  const { limits, spent } = state;
+  if (limit === 'maxCost' && spent.cost === null) return COST_LOST;
+  return {
+    code: 'BUDGET_EXCEEDED',
+    source: 'drawbridge',
+    message: `Stopped: the budget of this answer is spent (${amountOf(limits, limit)}). Send another message with a larger budget to go on.`,
+    details: `Spent: ${described(spent)}.`,
+  };
+}
+
+/**
+ * Tells the model and the readers, once for each limit, that the run nears its budget. The note stays where it stands in
+ * the conversation: what the model was told before does not change.
+ */
+export function tellNearBudget(run: Run, deps: BudgetDeps): void {
+  const { log, recorder, conversationId } = deps;
+  const told = recorder.response?.metadata.budget?.near ?? [];
+  const state = stateNow(run, deps);
+  if (!state || state.near.every((limit) => told.includes(limit))) return;
+  const responseId = responseIdOf(conversationId, run.ordinal);
+  recorder.record([{ type: 'budget_near', responseId, budget: state }]);
+  log.addNote(run, noteOf(state));
+}
+
+function stateNow(run: Run, { log, recorder, now }: BudgetDeps): BudgetState | undefined {
+  if (!run.request.budget) return undefined;
+  const startedMs = Date.parse(recorder.response?.created ?? '');
+  return budgetState(run, spendingOf(run, log), Math.max(0, now() - startedMs));
+}
+
+function noteOf({ limits, spent, near }: BudgetState): string {
+  const left = remaining(limits, spent);
+  const parts = near.map((limit) => `${amountOf(left, limit)} of ${amountOf(limits, limit)}`);
+  return `<system_reminder>The budget of this answer is nearly spent: ${parts.join(', ')} left. The answer is cut off when it is spent. Bring the work to a good state, and say what is open.</system_reminder>`;
+}
+
+/** `12 turns`, `0.5 USD`. */
+function amountOf(budget: RunBudget, limit: Limit): string {
+  const { maxTokens = 0, maxCost, maxSeconds = 0, maxTurns = 0 } = budget;
+  switch (limit) {
+    case 'maxTokens':
+      return `${maxTokens} tokens`;
+    case 'maxCost':
+      return maxCost ? costText(maxCost) : '';
+    case 'maxSeconds':
+      return `${Math.round(maxSeconds)} seconds`;
+    case 'maxTurns':
+      return `${maxTurns} ${maxTurns === 1 ? 'turn' : 'turns'}`;
+    default:
+      return limit satisfies never;
+  }
+}
+
+function described({ tokens, cost, seconds, turns, isEstimate }: Spent): string {
+  const parts = [
+    `${tokens} tokens`,
+    ...(cost ? [costText(cost)] : []),
+    `${Math.round(seconds)} seconds`,
+    `${turns} ${turns === 1 ? 'turn' : 'turns'}`,
+  ];
+  const note = ' (the model server did not report all tokens: they are estimated)';
+  return `${parts.join(', ')}${isEstimate ? note : ''}`;
+}
+
+function costText({ amount, currency }: { amount: number; currency: string }): string {
+  return `${Number(amount.toPrecision(COST_DIGITS))} ${currency}`;
+}
+
+const COST_DIGITS = 4;
+const MS_PER_SECOND = 1000;
+
+/** The table of models has changed since the message came, or a subagent asked a model without prices. */
+const COST_LOST: ErrorReport = {
+  code: 'COST_UNKNOWN',
+  source: 'drawbridge',
+  message:
+    'Stopped: a part of this answer has no known cost in the currency of its budget, so the budget cannot be kept. Send another message with a budget of tokens, turns or time.',
+};

@@ -1,0 +1,67 @@
+/** Sums what a run has spent: its turns, its summaries and its subagents. Pure. */
+import type { Spent } from '../../../shared/budget.ts';
+import type { TaskSpent, Usage } from '../../../shared/documents.ts';
+import { addCosts } from '../../upstream/cost.ts';
+import type { NewTurn, NewWindow } from '../store/rows.ts';
+
+/** Everything of a run that costs tokens. */
+export interface Spending {
+  readonly turns: readonly NewTurn[];
+  /** The windows that the run made: their summaries cost tokens too. */
+  readonly windows: readonly NewWindow[];
+  /** The subagents that have ended. */
+  readonly tasks: readonly TaskSpent[];
+}
+
+/**
+ * The usage of a run with its subagents; null when no request reported any, because zeros would be false. A sum without
+ * some requests says how many are missing.
+ */
+export function usageOf({ turns, windows, tasks }: Spending): Usage | null {
+  const sum = sumUsage([...turns, ...windows, ...tasks].map(({ usage }) => usage));
+  const unreportedRequests =
+    turns.filter(({ usage }) => usage === null).length +
+    windows.filter(({ isUnreported }) => isUnreported).length +
+    tasks.reduce((count, { usage }) => count + (usage?.unreportedRequests ?? 0), 0);
+  return sum && unreportedRequests > 0 ? { ...sum, unreportedRequests } : sum;
+}
+
+/** Null when nothing was reported. The cost is left out where one is unknown or the currencies differ. */
+export function sumUsage(usages: readonly (Usage | null)[]): Usage | null {
+  return usages.reduce((sum, usage) => {
+    if (!usage || !sum) return sum ?? usage;
+    const cost = addCosts(sum.cost, usage.cost);
+    return {
+      promptTokens: sum.promptTokens + usage.promptTokens,
+      completionTokens: sum.completionTokens + usage.completionTokens,
+      totalTokens: sum.totalTokens + usage.totalTokens,
+      ...addOptional('cachedPromptTokens', sum, usage),
+      ...addOptional('reasoningTokens', sum, usage),
+      ...(cost && { cost }),
+    };
+  }, null);
+}
+
+function addOptional(name: 'cachedPromptTokens' | 'reasoningTokens', a: Usage, b: Usage) {
+  return a[name] === undefined && b[name] === undefined
+    ? {}
+    : { [name]: (a[name] ?? 0) + (b[name] ?? 0) };
+}
+
+/** What counts for the run's budget. `currency` is the budget's; a budget without a cost needs none. */
+export function spentOf(spending: Spending, seconds: number, currency: string | undefined): Spent {
+  const { turns, windows, tasks } = spending;
+  const counted = [...turns, ...windows].map(({ usage, estimate }) => usage ?? estimate ?? null);
+  const sum = sumUsage([...counted, ...tasks.map(({ usage }) => usage)]);
+  const cost = sum ? sum.cost : currency === undefined ? undefined : { amount: 0, currency };
+  const isEstimate =
+    [...turns, ...windows].some(({ estimate }) => estimate) ||
+    tasks.some(({ usage }) => usage === null || usage.unreportedRequests);
+  return {
+    tokens: sum?.totalTokens ?? 0,
+    cost: cost ?? null,
+    seconds,
+    turns: tasks.reduce((count, task) => count + task.turns, turns.length),
+    ...(isEstimate && { isEstimate }),
+  };
+}

@@ -1,0 +1,30 @@
+/** Gives the cost of a request's budget a currency, and refuses a budget that cannot be kept. */
+import type { Budget, RunBudget } from '../../shared/budget.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { type ModelEnv, modelsOfRun, resolveTarget } from '../upstream/models.ts';
+
+/** @throws {DrawbridgeError} COST_UNKNOWN if a model that may work for the response has no price in the currency. */
+export function toRunBudget(budget: Budget, model: string, env: ModelEnv): RunBudget {
+  const { maxCost: asked, ...others } = budget;
+  if (asked === undefined) return others;
+  const amount = typeof asked === 'number' ? asked : asked.amount;
+  const currency = typeof asked === 'number' ? currencyOf(model, env) : asked.currency;
+  for (const name of modelsOfRun(model, env)) {
+    const known = currencyOf(name, env);
+    if (known === undefined) throw unknown(`the prices of the model ${name} are unknown`);
+    if (known !== currency) throw unknown(`the prices of the model ${name} are in ${known}`);
+  }
+  return { ...others, maxCost: { amount, currency: currency ?? '' } };
+}
+
+function currencyOf(model: string, env: ModelEnv): string | undefined {
+  const target = resolveTarget(model, env);
+  return target.kind === 'demo' ? undefined : target.prices?.currency;
+}
+
+function unknown(why: string): DrawbridgeError {
+  return new DrawbridgeError(
+    'COST_UNKNOWN',
+    `budget.maxCost: ${why}: set a limit of tokens, turns or time instead, or use another currency or model`,
+  );
+}
