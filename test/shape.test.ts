@@ -229,7 +229,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/prompt/escape.ts': [],
   'worker/prompt/blocks': ['shared', 'worker/prompt/escape.ts'],
   'worker/prompt': ['shared', 'worker/prompt/blocks', 'worker/prompt/escape.ts'],
-  'worker/upstream': ['shared', 'worker/load.ts', 'worker/upstream/demo', 'openai', 'zod'],
+  'worker/upstream': [
+    ...['shared', 'worker/load.ts', 'worker/upstream/demo', 'worker/upstream/dialects'],
+    ...['openai', 'zod'],
+  ],
+  'worker/upstream/dialects': ['shared', 'worker/upstream', 'worker/upstream/dialects/chat'],
+  'worker/upstream/dialects/chat': ['shared', 'worker/upstream', 'worker/upstream/dialects'],
   'worker/upstream/demo': ['shared', 'worker/upstream', 'openai', 'zod'],
   'worker/reply': ['shared', 'worker/upstream'],
   'worker/export': ['shared'],

@@ -3,7 +3,7 @@ import type { Usage } from '../../shared/documents.ts';
 import { type AnswerPiece, AnswerText } from './answer-text.ts';
 import { CallAssembly, type CallDelta, type CallPiece } from './assembly.ts';
 import { finishCalls, hasWholeArguments, toCallId, type UpstreamCall } from './calls.ts';
-import type { Chunk } from './chunk.ts';
+import type { Chunk } from './dialects/dialect.ts';
 import { errorFromText, type UpstreamError } from './errors.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
 import { judgeEnding, type ReplyOutcome } from './outcome.ts';
@@ -74,6 +74,7 @@ export class Answer {
     this.#nativeFinishReason = chunk.nativeFinishReason || this.#nativeFinishReason;
     this.#usage = chunk.usage ?? this.#usage;
     if (chunk.error) this.fail(chunk.error);
+    if (chunk.isLast) this.isDone = true;
   }
 
   /** Keeps only the first error. After it, `add` ignores words and calls, but still reads usage. */

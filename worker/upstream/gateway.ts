@@ -1,18 +1,25 @@
 /** Sends one request to the model, reads the streamed answer and judges it. The run decides about retries. */
 
 import type { ModelSwitches } from '../../shared/models.ts';
-import type { AnswerOptions } from './answer.ts';
 import { Body, ConnectionError } from './body.ts';
 import { costOf } from './cost.ts';
 import { demoReply } from './demo/wire.ts';
+import type { Dialect } from './dialects/dialect.ts';
+import { CHAT } from './dialects/dialects.ts';
 import type { UpstreamError } from './errors.ts';
 import { type Fallback, fallbackFor } from './fallback.ts';
 import { Gathering } from './gathering.ts';
 import { UPSTREAM_LIMITS } from './limits.ts';
-import type { ModelTarget, OpenAiTarget } from './models.ts';
+import type { ModelTarget, ServerTarget } from './models.ts';
 import { publicError } from './public-error.ts';
-import { type ReplyPart, ReplyReader, readWholeReply, type UpstreamReply } from './reader.ts';
-import { formatRequest, type UpstreamRequest } from './request.ts';
+import {
+  type ReaderOptions,
+  type ReplyPart,
+  ReplyReader,
+  readWholeReply,
+  type UpstreamReply,
+} from './reader.ts';
+import { stringifyBody, type UpstreamRequest } from './request.ts';
 import { isPassing, isRetryable, type Retry, retryAfterMs } from './retry.ts';
 import { withoutSecrets } from './secrets.ts';
 import { StallGuard } from './stall-guard.ts';
@@ -62,7 +69,8 @@ async function attempt(
   onParts: (parts: readonly ReplyPart[]) => void,
   guard: StallGuard,
 ): Promise<Judged> {
-  const options = { thinkTags: target.kind === 'demo' || target.switches.thinkTags };
+  const thinkTags = target.kind === 'demo' || target.switches.thinkTags;
+  const options = { thinkTags, reader: CHAT.newReader('') };
   const response = await send(target, request, guard.signal);
   const judged = await readResponse(response, options, onParts, guard);
   if (target.kind === 'demo' || hasBegun(judged.reply)) return judged;
@@ -101,16 +109,22 @@ async function send(
       tools: request.tools.map((tool) => ('function' in tool ? tool.function.name : '')),
     });
   }
-  return await post(target, formatRequest(request, target), signal);
+  const body = stringifyBody(CHAT.format(request, target));
+  return await post(target, CHAT, body, signal);
 }
 
-async function post(target: OpenAiTarget, body: string, signal: AbortSignal): Promise<Response> {
-  const sent = fetch(`${target.baseUrl}/chat/completions`, {
+async function post(
+  { baseUrl, apiKey }: ServerTarget,
+  { path, headers }: Dialect,
+  body: string,
+  signal: AbortSignal,
+): Promise<Response> {
+  const sent = fetch(`${baseUrl}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream',
-      ...(target.apiKey && { authorization: `Bearer ${target.apiKey}` }),
+      ...headers(apiKey),
     },
     body,
     // A redirect could lead the key and the conversation to any host.
@@ -122,7 +136,7 @@ async function post(target: OpenAiTarget, body: string, signal: AbortSignal): Pr
 
 async function readResponse(
   response: Response,
-  options: AnswerOptions,
+  options: ReaderOptions,
   onParts: (parts: readonly ReplyPart[]) => void,
   guard: StallGuard,
 ): Promise<Judged> {
@@ -156,7 +170,7 @@ function isRedirect({ status }: Response): boolean {
 
 async function readStream(
   body: Body,
-  options: AnswerOptions,
+  options: ReaderOptions,
   onParts: (parts: readonly ReplyPart[]) => void,
   guard: StallGuard,
 ): Promise<Judged> {
@@ -205,7 +219,7 @@ function judgeStream(reply: UpstreamReply, guard: StallGuard): Judged {
 async function readWhole(
   { status, headers }: Response,
   body: Body,
-  options: AnswerOptions,
+  options: ReaderOptions,
   onParts: (parts: readonly ReplyPart[]) => void,
 ): Promise<Judged> {
   const text = await readBounded(body);

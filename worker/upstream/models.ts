@@ -14,7 +14,7 @@ import { DEMO_MODEL } from './demo/wire.ts';
 import { secretsInUrl } from './secrets.ts';
 
 /** A model and the settings needed to ask it. */
-export type ModelTarget = OpenAiTarget | DemoTarget;
+export type ModelTarget = ServerTarget | DemoTarget;
 
 export interface DemoTarget {
   readonly kind: 'demo';
@@ -23,8 +23,8 @@ export interface DemoTarget {
   readonly maxOutputTokens: undefined;
 }
 
-export interface OpenAiTarget {
-  readonly kind: 'openai';
+export interface ServerTarget {
+  readonly kind: 'server';
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
@@ -153,11 +153,11 @@ function defaultModel(env: ModelEnv, table: ModelTable | null): string | undefin
   return env.OPENAI_MODEL || table?.find(chats)?.id;
 }
 
-function targetOf(entry: ModelEntry, env: ModelEnv): OpenAiTarget {
+function targetOf(entry: ModelEntry, env: ModelEnv): ServerTarget {
   const { id, takesImages, contextWindow, maxOutputTokens, prices, switches } = entry;
   const baseUrl = entry.baseUrl ?? (env.OPENAI_BASE_URL || OPENAI_BASE_URL);
   return {
-    kind: 'openai',
+    kind: 'server',
     baseUrl: withoutSlash(baseUrl),
     apiKey: keyOf(entry, env),
     upstreamId: entry.upstreamId ?? id,
@@ -181,10 +181,10 @@ function keyOf({ id, baseUrl, keyName }: ModelEntry, env: ModelEnv): string | nu
   );
 }
 
-function passThrough(model: string, baseUrl: string, env: ModelEnv): OpenAiTarget {
+function passThrough(model: string, baseUrl: string, env: ModelEnv): ServerTarget {
   const textOnly = (env.TEXT_ONLY_MODELS ?? '').split(',').map((name) => name.trim());
   return {
-    kind: 'openai',
+    kind: 'server',
     baseUrl: withoutSlash(baseUrl),
     apiKey: env.OPENAI_API_KEY || null,
     upstreamId: model,

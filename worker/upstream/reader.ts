@@ -1,21 +1,29 @@
-/** Reads the answer of an OpenAI-compatible server: bytes in, parts to show as they come, a reply at the end. */
+/** Reads the answer of a model server: bytes in, parts to show as they come, a reply at the end. */
 import { Answer, type AnswerOptions, type ReplyPart, type UpstreamReply } from './answer.ts';
-import { readChunk } from './chunk.ts';
+import type { AnswerReader } from './dialects/dialect.ts';
+import { CHAT } from './dialects/dialects.ts';
 import { errorFromText, normaliseError } from './errors.ts';
-import { isObject, listIn, parseEnvelope } from './loose-json.ts';
+import { parseEnvelope } from './loose-json.ts';
 import { EventReader, type UpstreamEvent } from './sse.ts';
 
 /** The results of this file's two readers. */
 export type { ReplyPart, UpstreamReply };
 
+/** `reader` reads the server's dialect; Chat Completions by default. */
+export interface ReaderOptions extends AnswerOptions {
+  readonly reader?: AnswerReader;
+}
+
 /** Reads one event stream. Never throws for what the upstream sends. */
 export class ReplyReader {
   readonly #events = new EventReader();
   readonly #answer: Answer;
+  readonly #reader: AnswerReader;
   #eventCount = 0;
 
-  constructor(options: AnswerOptions = {}) {
+  constructor(options: ReaderOptions = {}) {
     this.#answer = new Answer(options);
+    this.#reader = options.reader ?? CHAT.newReader('');
   }
 
   /** Events with data so far. Comments and pings do not count, so that they cannot keep a stalled answer alive. */
@@ -23,7 +31,7 @@ export class ReplyReader {
     return this.#eventCount;
   }
 
-  /** `[DONE]` came, or the answer is too long. The rest does not count, and the connection can be closed. */
+  /** The end of the answer came, or the answer is too long. The rest does not count, and the connection can be closed. */
   get isOver(): boolean {
     return this.#answer.isDone || this.#answer.isTooLong || this.#events.isOver;
   }
@@ -60,7 +68,7 @@ export class ReplyReader {
 
   #readData(data: string): void {
     const chunk = parseEnvelope(data);
-    if (chunk) this.#answer.add(readChunk(chunk, 'delta'));
+    if (chunk) this.#answer.add(this.#reader.read(chunk));
     else if (data.startsWith('{')) this.#answer.fail(BAD_CHUNK);
     // Ignores anything else, for example a proxy's timestamp.
   }
@@ -76,13 +84,13 @@ export function readWholeReply(
   status: number,
   contentType: string | null,
   bodyText: string,
-  options: AnswerOptions = {},
+  options: ReaderOptions = {},
 ): { parts: ReplyPart[]; reply: UpstreamReply } {
   const answer = new Answer(options);
-  const body = parseEnvelope(bodyText);
-  const chunk = body && readChunk(body, 'message');
-  if (status < 400 && chunk && !chunk.error && listIn(body, 'choices').some(isObject)) {
-    answer.add(chunk);
+  const body = status < 400 ? parseEnvelope(bodyText) : undefined;
+  const chunks = (body && (options.reader ?? CHAT.newReader('')).readWhole(body)) ?? [];
+  if (chunks.length > 0 && chunks.every(({ error }) => !error)) {
+    for (const chunk of chunks) answer.add(chunk);
     answer.isDone = true;
   } else {
     answer.fail(normaliseError(status, contentType, bodyText));

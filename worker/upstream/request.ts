@@ -1,11 +1,11 @@
-/** Formats a request to a model: Chat Completions as the `openai` package types it, and a few more fields. */
+/** A request to a model in the form of Chat Completions, with a few more fields. Each dialect writes it its own way. */
 import type {
   ChatCompletionAssistantMessageParam,
   ChatCompletionMessageParam,
   ChatCompletionTool,
 } from 'openai/resources/chat/completions';
 import type { Sampling } from '../../shared/requests.ts';
-import type { OpenAiTarget } from './models.ts';
+import type { ServerTarget } from './models.ts';
 
 /** An assistant's message carries back what its upstream needs to see again (OpenRouter, Gemini, DeepSeek). */
 export type UpstreamMessage =
@@ -25,48 +25,23 @@ export interface UpstreamRequest {
   readonly sampling?: Sampling | undefined;
 }
 
-/** The request's body. Replaces lone surrogates: several providers refuse them with a 400. */
-export function formatRequest(
-  { messages, tools, sampling = {} }: UpstreamRequest,
-  { upstreamId, maxOutputTokens, switches }: OpenAiTarget,
-): string {
-  const { streamOptions, maxTokensField, parallelToolCalls, reasoningField } = switches;
-  const { temperature, maxTokens, user } = sampling;
-  const withTools = tools.length > 0;
-  return stringify({
-    model: upstreamId,
-    messages: messages.map((message) => formatMessage(message, reasoningField)),
-    ...(withTools && { tools, tool_choice: 'auto' }),
-    ...(withTools && parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
-    temperature,
-    user,
-    [maxTokensField]: leastOf(maxOutputTokens, maxTokens),
-    stream: true,
-    ...(streamOptions && { stream_options: { include_usage: true } }),
-  });
-}
-
-function leastOf(...limits: readonly (number | undefined)[]): number | undefined {
-  const known = limits.filter((limit) => limit !== undefined);
+/** The longest answer to ask for: the smaller one of the model's limit and the client's. Undefined without both. */
+export function maxTokensOf(
+  { sampling }: UpstreamRequest,
+  { maxOutputTokens }: ServerTarget,
+): number | undefined {
+  const known = [maxOutputTokens, sampling?.maxTokens].filter((limit) => limit !== undefined);
   return known.length === 0 ? undefined : Math.min(...known);
 }
 
-/** JSON.stringify escapes a lone surrogate as `\ud…`. Hardly any other text contains that, so the slow path is rare. */
-function stringify(body: object): string {
+/**
+ * The JSON of a request's body. Replaces lone surrogates, which several providers refuse with a 400. JSON.stringify
+ * escapes them as `\ud…`. Hardly any other text contains that, so the slow path is rare.
+ */
+export function stringifyBody(body: object): string {
   const text = JSON.stringify(body);
   if (!text.includes('\\ud')) return text;
   return JSON.stringify(body, (_, value: unknown) =>
     typeof value === 'string' ? value.toWellFormed() : value,
   );
-}
-
-/** A server that wants reasoning wants the field in each assistant's message, empty if another model wrote it. */
-function formatMessage(
-  message: UpstreamMessage,
-  field: OpenAiTarget['switches']['reasoningField'],
-): object {
-  if (message.role !== 'assistant') return message;
-  if (field === 'none' && message.reasoning === undefined) return message;
-  const { reasoning = '', ...said } = message;
-  return field === 'none' ? said : { ...said, [field]: reasoning };
 }

@@ -37,7 +37,7 @@ function envOf(more: object = {}, table: unknown = TABLE): ModelEnv {
 describe('a model of the table', () => {
   it('goes to its server, by its name there, with its key and its switches', () => {
     expect(resolveTarget('fast', envOf())).toEqual({
-      kind: 'openai',
+      kind: 'server',
       baseUrl: 'https://fast.test/v1',
       apiKey: 'k',
       upstreamId: 'vendor/fast-8b',

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ModelSwitches } from '../../../shared/models.ts';
+import { CHAT } from '../../../worker/upstream/dialects/dialects.ts';
 import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
 import {
-  formatRequest,
+  stringifyBody,
   type UpstreamMessage,
   type UpstreamRequest,
 } from '../../../worker/upstream/request.ts';
@@ -26,7 +27,7 @@ type Field = ModelSwitches['reasoningField'];
 
 function messagesFor(reasoningField: Field): unknown {
   const switches = ModelSwitches.parse({ reasoningField });
-  return JSON.parse(formatRequest(REQUEST, targetOf({ switches }))).messages;
+  return JSON.parse(stringifyBody(CHAT.format(REQUEST, targetOf({ switches })))).messages;
 }
 
 describe('what the model thought', () => {
@@ -57,7 +58,8 @@ it.each([
 ])('is well-formed, whatever is in it: %s', (_, content, sent) => {
   const calls = [{ ...CALL, function: { name: 'f', arguments: content } }];
   const said = { role: 'assistant' as const, content, tool_calls: calls };
-  const { messages } = JSON.parse(formatRequest({ ...REQUEST, messages: [said] }, targetOf({})));
+  const body = CHAT.format({ ...REQUEST, messages: [said] }, targetOf({}));
+  const { messages } = JSON.parse(stringifyBody(body));
   expect(messages).toEqual([
     {
       ...said,

@@ -1,25 +1,19 @@
-/** Reads one chunk of an answer. Any field may be missing, null, empty or of another type than documented. */
-import type { Usage } from '../../shared/documents.ts';
-import type { CallDelta } from './assembly.ts';
-import { errorInChunk, type UpstreamError } from './errors.ts';
-import { countIn, isObject, type JsonObject, listIn, objectIn, textIn } from './loose-json.ts';
+/** Reads answers of Chat Completions: what each chunk says about choice 0. */
+import type { Usage } from '../../../../shared/documents.ts';
+import type { CallDelta } from '../../assembly.ts';
+import { errorInChunk } from '../../errors.ts';
+import { countIn, isObject, type JsonObject, listIn, objectIn, textIn } from '../../loose-json.ts';
+import type { AnswerReader, Chunk } from '../dialect.ts';
 
-/** What a chunk says about choice 0; '' and [] for missing fields. */
-export interface Chunk {
-  readonly text: string;
-  readonly reasoning: string;
-  /** OpenRouter's form of reasoning, which it wants back in the next request. */
-  readonly reasoningDetails: readonly unknown[];
-  readonly calls: readonly CallDelta[];
-  readonly finishReason: string;
-  /** The finish reason of the model behind a gateway. It can contradict `finishReason`. */
-  readonly nativeFinishReason: string;
-  readonly usage: Usage | null;
-  readonly error: UpstreamError | null;
-}
+/** Chunks depend on nothing that came before. */
+export const CHAT_READER: AnswerReader = {
+  read: (chunk) => readChunk(chunk, 'delta'),
+  readWhole: (body) =>
+    listIn(body, 'choices').some(isObject) ? [readChunk(body, 'message')] : null,
+};
 
 /** `part` names the field that holds the words: `delta` in a stream, `message` in a whole completion. */
-export function readChunk(chunk: JsonObject, part: 'delta' | 'message'): Chunk {
+function readChunk(chunk: JsonObject, part: 'delta' | 'message'): Chunk {
   const choice = firstChoice(chunk);
   const delta = objectIn(choice, part);
   const content = readContent(delta['content']);

@@ -1,0 +1,55 @@
+/** What distinguishes the APIs of model servers. Everything behind a dialect works with these types only. */
+import type { Usage } from '../../../shared/documents.ts';
+import type { CallDelta } from '../assembly.ts';
+import type { UpstreamError } from '../errors.ts';
+import type { JsonObject } from '../loose-json.ts';
+import type { ServerTarget } from '../models.ts';
+import type { UpstreamRequest } from '../request.ts';
+
+/** One API of model servers: how a request is written, and how its answer is read. */
+export interface Dialect {
+  /** The path behind the server's base URL. */
+  readonly path: string;
+  /** The headers with the key, and others that the API demands. */
+  headers(apiKey: string | null): Readonly<Record<string, string>>;
+  /** The body of a request, which asks for a stream. */
+  format(request: UpstreamRequest, target: ServerTarget): object;
+  /** Begins to read an answer of the model with this name at its server. */
+  newReader(model: string): AnswerReader;
+}
+
+/** Reads the events of one answer in order. Any field may be missing, null, empty or of another type than documented. */
+export interface AnswerReader {
+  /** What one event of a stream adds. */
+  read(event: JsonObject): Chunk;
+  /** What a whole answer holds, which some servers send although the request asks for a stream; null for anything else. */
+  readWhole(body: JsonObject): readonly Chunk[] | null;
+}
+
+/** What an event adds to an answer; '' and [] for nothing. */
+export interface Chunk {
+  readonly text: string;
+  readonly reasoning: string;
+  /** Reasoning in the form in which the server wants it back with the answer. */
+  readonly reasoningDetails: readonly unknown[];
+  readonly calls: readonly CallDelta[];
+  readonly finishReason: string;
+  /** The finish reason of the model behind a gateway. It can contradict `finishReason`. */
+  readonly nativeFinishReason: string;
+  readonly usage: Usage | null;
+  readonly error: UpstreamError | null;
+  /** Whether the answer ends here. The rest of the stream does not count. */
+  readonly isLast?: boolean;
+}
+
+/** A chunk that adds nothing. */
+export const NOTHING: Chunk = {
+  text: '',
+  reasoning: '',
+  reasoningDetails: [],
+  calls: [],
+  finishReason: '',
+  nativeFinishReason: '',
+  usage: null,
+  error: null,
+};
