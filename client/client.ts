@@ -6,6 +6,7 @@ import {
   AgentList,
   type AgentRequest,
   type AgentsQuery,
+  WebhookDeliveries,
 } from '../shared/agents.ts';
 import { Cancelled } from '../shared/answers.ts';
 import {
@@ -167,6 +168,8 @@ export interface Client {
     change: 'stop' | 'archive' | 'unarchive',
     signal?: AbortSignal,
   ): Promise<Agent>;
+  /** The events for the agent's webhook, the newest first. */
+  listDeliveries(agentId: string, signal?: AbortSignal): Promise<WebhookDeliveries>;
   deleteAgent(agentId: string, signal?: AbortSignal): Promise<void>;
   /** Changes a message that still waits for its turn. `responseId` is the response that the message asks for. */
   editMessage(
@@ -296,6 +299,12 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async changeAgent(agentId, change, signal) {
       const parts = { method: 'POST', signal } as const;
       return await readJson(await send(`agents/${agentId}/${change}`, parts), Agent);
+    },
+    async listDeliveries(agentId, signal) {
+      return await readJson(
+        await send(`agents/${agentId}/deliveries`, { signal }),
+        WebhookDeliveries,
+      );
     },
     async deleteAgent(agentId, signal) {
       await send(`agents/${agentId}`, { method: 'DELETE', signal });

@@ -3,7 +3,7 @@ import * as z from 'zod';
 import { ConversationInfo, ConversationsQuery } from './conversations.ts';
 import { ChatResponse } from './documents.ts';
 import { BridgeId } from './ids.ts';
-import { REQUEST_LIMITS } from './limits.ts';
+import { AGENT_LIMITS, REQUEST_LIMITS } from './limits.ts';
 import { ChatFields, MessagePatch } from './requests.ts';
 
 /** `waiting`: a person must answer. `archived`: put away; `responseId` tells how the work ended. */
@@ -18,6 +18,22 @@ export const AgentStatus = z.enum([
 ]);
 export type AgentStatus = z.infer<typeof AgentStatus>;
 
+/** A secret of the Standard Webhooks: base64 of 24 to 64 bytes. */
+const WebhookSecret = z
+  .string()
+  .regex(
+    /^whsec_(?:[A-Za-z0-9+/]{4}){8,21}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/,
+    'A secret is whsec_ and the base64 of 24 to 64 bytes',
+  );
+
+/** Gets a {@link WebhookEvent} at each change of the agent's status. */
+const WebhookRequest = z.strictObject({
+  /** An https URL at a public address, unless the operator allows another. */
+  url: z.url().max(AGENT_LIMITS.maxUrlChars),
+  /** Absent: Drawbridge makes one, and the answer to the request shows it. */
+  secret: WebhookSecret.optional(),
+});
+
 /** `POST agents`. */
 export const AgentRequest = ChatFields.pick({
   model: true,
@@ -31,11 +47,16 @@ export const AgentRequest = ChatFields.pick({
   prompt: MessagePatch.shape.content,
   /** Absent: the first line of the prompt. */
   title: ConversationInfo.shape.title.trim().min(1).max(REQUEST_LIMITS.maxNameChars).optional(),
+  webhook: WebhookRequest.optional(),
 });
 export type AgentRequest = z.infer<typeof AgentRequest>;
 
 /** `POST agents/{id}/followup`. Without a model and a mode, those of the newest message count. */
-export const AgentFollowUp = AgentRequest.omit({ bridgeId: true, title: true }).extend({
+export const AgentFollowUp = AgentRequest.omit({
+  bridgeId: true,
+  title: true,
+  webhook: true,
+}).extend({
   delivery: ChatFields.shape.delivery,
 });
 export type AgentFollowUp = z.infer<typeof AgentFollowUp>;
@@ -57,6 +78,9 @@ export const AgentsQuery = ConversationsQuery.pick({ limit: true, cursor: true }
   status: AgentStatus.optional(),
 });
 
+/** Why a response failed. */
+const Failure = z.object({ code: z.string(), message: z.string() });
+
 /** `GET agents/{id}`. The fields from `responseId` on are those of the newest response. */
 export const Agent = AgentInfo.extend({
   bridgeId: BridgeId.nullable(),
@@ -67,6 +91,53 @@ export const Agent = AgentInfo.extend({
   /** The model's last words; null until the response has ended, and if it said nothing. */
   result: z.string().nullable(),
   /** Why the response failed. */
-  error: z.object({ code: z.string(), message: z.string() }).optional(),
+  error: Failure.optional(),
+  webhook: z
+    .object({
+      url: z.string(),
+      /** `gone`: the receiver has answered 410 and gets nothing more. */
+      state: z.enum(['active', 'gone']),
+      /** Only in the answer to the request that makes the agent. */
+      secret: z.string().optional(),
+    })
+    .optional(),
 });
 export type Agent = z.infer<typeof Agent>;
+
+/** The body of a webhook. */
+export const WebhookEvent = z.object({
+  type: z.enum([
+    'agent.running',
+    'agent.waiting',
+    'agent.completed',
+    'agent.error',
+    'agent.cancelled',
+  ]),
+  /** The time of the change. */
+  timestamp: z.iso.datetime(),
+  /** The agent then. */
+  data: Agent.pick({ id: true, title: true, status: true, responseId: true, error: true }),
+});
+export type WebhookEvent = z.infer<typeof WebhookEvent>;
+
+/** `dead`: not delivered after the last attempt, or no longer wanted. */
+export const DeliveryState = z.enum(['pending', 'delivered', 'dead']);
+export type DeliveryState = z.infer<typeof DeliveryState>;
+
+/** An event on its way to the webhook. */
+export const WebhookDelivery = WebhookEvent.pick({ type: true, timestamp: true }).extend({
+  /** The header `webhook-id` of all its attempts. */
+  id: z.string(),
+  state: DeliveryState,
+  /** Attempts that have ended. */
+  attempts: z.int().nonnegative(),
+  /** The outcome of the last attempt: the status of the answer, or why there was none. */
+  answer: z.string().optional(),
+  /** When the next attempt is due. */
+  next: z.iso.datetime().optional(),
+});
+export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+/** `GET agents/{id}/deliveries`: the newest first. */
+export const WebhookDeliveries = z.object({ items: z.array(WebhookDelivery) });
+export type WebhookDeliveries = z.infer<typeof WebhookDeliveries>;

@@ -73,6 +73,12 @@ export const ACCOUNT_LIMITS = {
   maxSearchChars: 64 * KIB,
 } as const;
 
+/** Background runs. */
+export const AGENT_LIMITS = {
+  /** UTF-16 units of a webhook's URL: the longest that common servers take. */
+  maxUrlChars: 2_000,
+} as const;
+
 /** The limits of a whole conversation. */
 export const CONVERSATION_LIMITS = {
   /** Exchanges that one answer shows unless a reader asks for another number: many screens of text. */

@@ -211,7 +211,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 
   'worker/ports.ts': ['shared', 'worker/outcome.ts', 'worker/conversation/store'],
-  'worker/env.ts': ['worker/ports.ts', 'worker/prompt', 'worker/upstream'],
+  'worker/env.ts': [
+    ...['worker/ports.ts', 'worker/deliveries', 'worker/prompt', 'worker/upstream'],
+  ],
   'worker/objects.ts': ['worker/ports.ts', 'worker/env.ts'],
   'worker/outcome.ts': ['shared'],
   'worker/reach.ts': ['shared'],
@@ -276,11 +278,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
     ...['worker/conversation/calls', 'worker/conversation/deadlines.ts', 'worker/conversation/run'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/agents'],
+    'worker/deliveries',
   ],
   'worker/conversation/object.ts': [
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'worker/conversation'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/calls'],
-    ...['worker/conversation/reading', 'worker/conversation/fork'],
+    ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/agents'],
   ],
   'worker/people': ['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'hono', 'jose', 'zod'],
   'worker/tunnel': [
@@ -295,8 +298,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/prompt', 'worker/upstream', 'hono', 'zod'],
     ...['worker/conversation/store', 'worker/conversation/fork'],
   ],
+  'worker/deliveries': ['shared', 'worker/storage'],
   'worker/agents': [
-    ...['shared', ...EDGE, 'worker/conversation/deadlines.ts', 'worker/desk'],
+    ...['shared', ...EDGE, 'worker/deliveries', 'worker/conversation/deadlines.ts', 'worker/desk'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/reading'],
   ],
   'worker/openai': [

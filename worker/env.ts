@@ -1,10 +1,11 @@
 /** The Worker's bindings: objects, secrets and settings (wrangler.toml, local/runtime/runtime.ts). */
 
+import type { SendEnv } from './deliveries/send.ts';
 import type { AccountPort, ConversationPort, TunnelPort } from './ports.ts';
 import type { PromptEnv } from './prompt/setting.ts';
 import type { ModelEnv } from './upstream/models.ts';
 
-export interface Env extends ModelEnv, PromptEnv {
+export interface Env extends ModelEnv, PromptEnv, SendEnv {
   readonly CONVERSATIONS: DurableObjectNamespace<ConversationPort>;
   readonly TUNNELS: DurableObjectNamespace<TunnelPort>;
   readonly ACCOUNTS: DurableObjectNamespace<AccountPort>;

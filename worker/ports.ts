@@ -2,7 +2,13 @@
  * The RPC interfaces of the Durable Objects, and the types of their arguments and results. Callers and objects both
  * import this file and never each other. Types only.
  */
-import type { Agent, AgentList, AgentStatus } from '../shared/agents.ts';
+import type {
+  Agent,
+  AgentList,
+  AgentRequest,
+  AgentStatus,
+  WebhookDelivery,
+} from '../shared/agents.ts';
 import type { Cancelled } from '../shared/answers.ts';
 import type {
   ConversationInfo,
@@ -47,8 +53,11 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
     call: GuestCall,
   ): Promise<Outcome<{ responseId: string }>>;
 
-  /** The conversation as an agent. Fails with NOT_FOUND if it is none. */
-  agent(caller: Caller): Promise<Outcome<Agent>>;
+  /** The conversation as an agent, with the webhook's secret for the one who makes it. Fails with NOT_FOUND if it is none. */
+  agent(caller: Caller, withSecret: boolean): Promise<Outcome<Agent>>;
+
+  /** The events for an agent's webhook, the newest first. Fails like {@link agent}. */
+  deliveries(caller: Caller): Promise<Outcome<WebhookDelivery[]>>;
 
   /** Ends all responses of an agent, also those that wait. Fails with NOT_FOUND if the conversation is no agent. */
   stopAgent(caller: Caller): Promise<Outcome<void>>;
@@ -124,12 +133,15 @@ export interface Submission extends Posted {
     readonly bridgeId: string | null;
     readonly title: string;
     readonly ephemeral: boolean;
-    /** Whether it is an agent, which its account lists with its status. */
-    readonly isAgent?: boolean;
+    /** Set for an agent, which its account lists with its status. */
+    readonly agent?: AgentWishes | undefined;
     /** Whether the title was given and stays: no model makes another one. */
     readonly isTitled?: boolean;
   } | null;
 }
+
+/** What a client wants of a new agent, besides its first message. */
+export type AgentWishes = Pick<AgentRequest, 'title' | 'webhook'>;
 
 /** A question as the bridge asks it. */
 export type ApprovalAsked = Pick<

@@ -22,6 +22,8 @@ const ${CONFIG.constant} :Workerd.Config = (
     (name = "${CONFIG.storage}", disk = (writable = true)),
     # Private addresses too: the model may run on this machine or in this network.
     (name = "internet", network = (allow = ["public", "private"], tlsOptions = (trustBrowserCas = true))),
+    # For addresses that clients choose. Names are resolved before the address is checked.
+    (name = "public", network = (allow = ["public"], tlsOptions = (trustBrowserCas = true))),
   ],
   sockets = [(name = "${CONFIG.socket}", http = (), service = "main")],
 );
@@ -40,6 +42,7 @@ ${lines([
   ...objects.map(
     ({ binding, className }) => `(name = "${binding}", durableObjectNamespace = "${className}")`,
   ),
+  '(name = "PUBLIC_NETWORK", service = "public")',
   ...variables.map((name) => `(name = "${name}", fromEnvironment = "${name}")`),
 ])}
   ],

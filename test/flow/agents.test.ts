@@ -1,5 +1,9 @@
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Webhook } from 'standardwebhooks';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Agent } from '../../shared/agents.ts';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
@@ -36,6 +40,40 @@ it('an agent works without a client, through a kill of the runtime, and takes a 
   expect(await house.client.changeAgent(id, 'archive')).toMatchObject({ status: 'archived' });
   await house.client.deleteAgent(id);
   expect((await house.client.listAgents()).items).toEqual([]);
+});
+
+it('a receiver on this machine, which the operator has named, gets signed events', async () => {
+  const events: string[] = [];
+  let secret = '';
+  const receiver = createServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const headers = request.headers as Record<string, string>;
+    const { type } = new Webhook(secret).verify(body, headers) as { type: string };
+    events.push(type);
+    response.end();
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void receiver.close());
+  await once(receiver, 'listening');
+  const { port } = receiver.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/hook`;
+  secret = `whsec_${btoa('a secret of the owner, long enough')}`;
+
+  const model = await scripted(() => ({ text: 'Done.' }));
+  const variables = { WEBHOOK_ORIGINS: `http://127.0.0.1:${port}` };
+  await using house = await startHouse({
+    ...{ modelUrl: model.baseUrl, variables },
+    args: ['--no-bridge'],
+  });
+  const { id } = await house.client.createAgent({ prompt: 'Go', webhook: { url, secret } });
+  await until(() => events.length === 2);
+  expect(events).toEqual(['agent.running', 'agent.completed']);
+  await until(async () =>
+    (await house.client.listDeliveries(id)).items.every(({ state }) => state === 'delivered'),
+  );
+  const other = { url: url.replace('127.0.0.1', 'localhost') };
+  const refused = house.client.createAgent({ prompt: 'Go', webhook: other });
+  await expect(refused).rejects.toMatchObject({ code: 'WEBHOOK_NOT_ALLOWED' });
 });
 
 function writing(path: string, contents: string) {

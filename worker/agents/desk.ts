@@ -1,27 +1,35 @@
 /** What clients do with agents, for each form of the API: create, read, follow up, stop, archive. */
-import type { Agent, AgentFollowUp, AgentRequest } from '../../shared/agents.ts';
+import type {
+  Agent,
+  AgentFollowUp,
+  AgentRequest,
+  WebhookDeliveries,
+  WebhookDelivery,
+} from '../../shared/agents.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ChatRequest } from '../../shared/requests.ts';
+import { reachOf } from '../deliveries/address.ts';
 import { type Submitted, submitMessage } from '../desk/submit.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
-import { unwrap } from '../outcome.ts';
+import { type Outcome, unwrap } from '../outcome.ts';
 import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 
-/** Begins an agent. Throws like {@link submitMessage}. */
+/** Begins an agent. Throws WEBHOOK_NOT_ALLOWED, and like {@link submitMessage}. */
 export async function createAgent(
   env: Env,
   account: string,
-  { prompt, title, ...settings }: AgentRequest,
+  { prompt, title, webhook, ...settings }: AgentRequest,
   idempotencyKey?: string,
 ): Promise<Agent> {
+  if (webhook) reachOf(webhook.url, env);
   const request = { ...saying(prompt), ...settings };
   const { caller } = await submitMessage(env, {
     ...{ account, request, idempotencyKey },
-    agent: { title },
+    agent: { title, webhook },
   });
-  return await readAgent(env, caller);
+  return await readAgent(env, caller, true);
 }
 
 /** Sends the agent a message. Throws NOT_FOUND, AGENT_ARCHIVED, and like {@link submitMessage}. */
@@ -48,8 +56,15 @@ function saying(content: AgentRequest['prompt']) {
 }
 
 /** Throws NOT_FOUND if the conversation does not exist or is no agent. */
-export async function readAgent(env: Env, caller: Caller): Promise<Agent> {
-  return unwrap<Agent>(await reach(() => conversationOf(env, caller).agent(caller)));
+export async function readAgent(env: Env, caller: Caller, withSecret = false): Promise<Agent> {
+  const read = () => conversationOf(env, caller).agent(caller, withSecret);
+  return unwrap<Agent>(await reach<Outcome<Agent>>(read));
+}
+
+/** The events for the agent's webhook, the newest first. Throws NOT_FOUND. */
+export async function readDeliveries(env: Env, caller: Caller): Promise<WebhookDeliveries> {
+  const read = () => conversationOf(env, caller).deliveries(caller);
+  return { items: unwrap<WebhookDelivery[]>(await reach<Outcome<WebhookDelivery[]>>(read)) };
 }
 
 /** Ends all responses of the agent. Throws NOT_FOUND. */

@@ -7,10 +7,18 @@ import {
   AgentRequest,
   AgentStatus,
   AgentsQuery,
+  WebhookDeliveries,
 } from '../../shared/agents.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import { IdempotencyKey } from '../../shared/requests.ts';
-import { archiveAgent, createAgent, followUp, readAgent, stopAgent } from '../agents/desk.ts';
+import {
+  archiveAgent,
+  createAgent,
+  followUp,
+  readAgent,
+  readDeliveries,
+  stopAgent,
+} from '../agents/desk.ts';
 import { deleteConversation } from '../desk/delete.ts';
 import { parse, parseBody } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
@@ -59,7 +67,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     headers: [IDEMPOTENCY_KEY],
     body: { schema: AgentRequest, example: { prompt: 'Mend the failing tests.' } },
     answers: [jsonAnswer(201, 'The agent.', Agent)],
-    errors: SUBMIT_ERRORS,
+    errors: [...SUBMIT_ERRORS, 'WEBHOOK_NOT_ALLOWED'],
     handle: async (c) => {
       const request = await parseBody(c, AgentRequest);
       return c.json(await createAgent(c.env, c.var.caller.sub, request, keyOf(c)), 201);
@@ -94,6 +102,19 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     answers: [jsonAnswer(200, 'The agent.', Agent)],
     errors: ['NOT_FOUND'],
     handle: async (c) => c.json(await readAgent(c.env, callerOf(c))),
+  },
+  {
+    id: 'listDeliveries',
+    method: 'get',
+    path: `${AGENTS}/{id}/deliveries`,
+    tag: 'Agents',
+    summary: 'List what its webhook got',
+    description: 'The newest event comes first. Old ones are forgotten.',
+    access: 'user',
+    params: PARAMS,
+    answers: [jsonAnswer(200, 'The events.', WebhookDeliveries)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => c.json(await readDeliveries(c.env, callerOf(c))),
   },
   {
     id: 'followUpAgent',

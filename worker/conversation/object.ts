@@ -1,6 +1,6 @@
 /** The Durable Object of one conversation: the methods that the Worker and the tunnels call. Its parts do the work. */
 import { DurableObject } from 'cloudflare:workers';
-import type { Agent } from '../../shared/agents.ts';
+import type { Agent, WebhookDelivery } from '../../shared/agents.ts';
 import type { Cancelled } from '../../shared/answers.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
 import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
@@ -17,6 +17,7 @@ import {
 } from '../../shared/requests.ts';
 import type { RuleReports } from '../../shared/rules.ts';
 import type { GuestCall, ToolResult } from '../../shared/tunnel.ts';
+import { newAgentRow } from '../agents/agent.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
 import type {
@@ -115,8 +116,12 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     return this.submit(caller, { ...guestPosted(call, Date.now()), bridgeId, create });
   }
 
-  agent(caller: Caller): Promise<Outcome<Agent>> {
-    return toOutcome(() => agentOf(this.#partsFor(caller)).describe());
+  agent(caller: Caller, withSecret: boolean): Promise<Outcome<Agent>> {
+    return toOutcome(() => agentOf(this.#partsFor(caller)).describe(withSecret));
+  }
+
+  deliveries(caller: Caller): Promise<Outcome<WebhookDelivery[]>> {
+    return toOutcome(() => agentOf(this.#partsFor(caller)).deliveries());
   }
 
   stopAgent(caller: Caller): Promise<Outcome<void>> {
@@ -291,7 +296,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   #create({ account, conversationId }: Caller, { create }: Submission): Parts {
     if (!create) throw notFound('conversation'); // The conversation was deleted while its bridge was asked.
-    const { bridgeId, title, ephemeral, isAgent, isTitled } = create;
+    const { bridgeId, title, ephemeral, agent, isTitled } = create;
     const row: ConversationRow = {
       id: conversationId,
       owner: account,
@@ -300,7 +305,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       title,
       archived: false,
       ephemeral,
-      ...(isAgent && { agent: { status: 'queued', told: null } }),
+      ...(agent && { agent: newAgentRow(agent) }),
       titleAttempts: ephemeral || isTitled ? null : 0,
     };
     this.#store.create(row);

@@ -1,6 +1,7 @@
 /** The parts of a stored conversation in memory, and how they are put together. */
 import { CONVERSATION_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { Agent } from '../agents/agent.ts';
+import { DeliveryStore } from '../deliveries/delivery-statements.ts';
 import type { Env } from '../env.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
 import { Approvals } from './calls/approvals.ts';
@@ -117,16 +118,19 @@ export function assembleParts(
       title: () => titles.advance(),
       budget: () => runner.endOverBudget(),
       expiry: onExpiry,
-      agent: () => agent?.look(),
+      agent: () => agent?.wake(),
     },
     againMs: RUN_LIMITS.watchdogMs,
   });
   const publish = () => listing.publish(reader.answeredMs());
   const arm = () => deadlines.arm();
   const agent: Agent | null = row.agent
-    ? new Agent(row.agent, { log, recorder, reader, listing, store, publish, arm })
+    ? new Agent(row.agent, {
+        ...{ log, recorder, reader, listing, store, env, publish, arm },
+        deliveries: new DeliveryStore(meter.watch(storage.sql)),
+      })
     : null;
-  if (isStored) agent?.look(); // An earlier instance may have died between a change and its telling.
+  if (isStored) agent?.wake(); // An earlier instance may have died between a change and its telling.
   // Ends a damaged run now: its followers would otherwise wait for the next request or alarm.
   if (log.isDamaged || recorder.isDamaged) queueMicrotask(() => runner.advance());
   const approvals = new Approvals(log, recorder, hands, bridgeId);

@@ -8,7 +8,7 @@ import { titleOf } from '../conversation/store/title.ts';
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { Caller, PlanVersion, Submission } from '../ports.ts';
+import type { AgentWishes, Caller, PlanVersion, Submission } from '../ports.ts';
 import { readPromptChanges } from '../prompt/setting.ts';
 import { reach, UNKNOWN } from '../reach.ts';
 import { resolveModel, resolveTarget } from '../upstream/models.ts';
@@ -22,7 +22,7 @@ export interface Sending {
   /** Executes this plan instead of answering the request's messages. The conversation must exist. */
   readonly plan?: PlanVersion | undefined;
   /** Makes the new conversation an agent. */
-  readonly agent?: { readonly title?: string | undefined } | undefined;
+  readonly agent?: AgentWishes | undefined;
   /** A new conversation for one answer. It is not listed, and deletes itself. */
   readonly ephemeral?: boolean;
   /** The agent may not ask questions, because no client could answer them. */
@@ -104,9 +104,8 @@ async function openConversation(
   const title = agent?.title ?? titleOf(messages.at(-1)?.content ?? '');
   if (asked !== undefined) await requireBridge(env, account, asked);
   const latest = async () => await accountOf(env, account).defaultBridge();
-  const isAgent = agent !== undefined;
   const isTitled = agent?.title !== undefined;
-  return { bridgeId: asked ?? (await reach(latest)), title, ephemeral, isAgent, isTitled };
+  return { bridgeId: asked ?? (await reach(latest)), title, ephemeral, agent, isTitled };
 }
 
 async function requireBridge(env: Env, account: string, bridgeId: string): Promise<void> {

@@ -50,6 +50,22 @@ test('the Worker reaches a model on this machine', async () => {
   expect(await worker.json(`/fetch?url=http://localhost:${port}/`)).toBe('hello');
 });
 
+test('the network for addresses that clients choose does not reach this machine, by address or by name', async () => {
+  const requests: unknown[] = [];
+  const server = createServer((request, response) => {
+    requests.push(request.url);
+    response.end('"hello"');
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const worker = await startWorker();
+  for (const host of ['127.0.0.1', 'localhost']) {
+    expect(await worker.json(`/public?url=http://${host}:${port}/`)).toBe('refused');
+  }
+  expect(requests).toEqual([]);
+});
+
 test.runIf(existsSync('/usr/bin/ss'))(
   'nothing listens but the one socket on the loopback',
   async () => {

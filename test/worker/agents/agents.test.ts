@@ -1,6 +1,6 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { AGENT_LIMITS } from '../../../worker/agents/limits.ts';
+import { STATUS_LIMITS } from '../../../worker/agents/limits.ts';
 import { Account } from '../../../worker/people/account.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
@@ -168,7 +168,7 @@ it('the list has pages', async () => {
 });
 
 it.each([
-  ['an alarm', () => shiftClock(AGENT_LIMITS.tellAgainMs)],
+  ['an alarm', () => shiftClock(STATUS_LIMITS.tellAgainMs)],
   ['a crash', abortAllDurableObjects],
 ])('the account learns after %s of a status that it did not take', async (_, after) => {
   const account = newAccount();

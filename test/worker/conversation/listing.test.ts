@@ -175,13 +175,15 @@ it('a conversation of the version before has a title, and can be changed and ans
       'title',
       'archived',
       'ephemeral',
+      'agent',
       'agent_status',
       'agent_told',
       'title_attempts',
     ]) {
       sql.exec(`alter table conversation drop column ${column}`);
     }
-    for (const table of ['steers', 'windows', 'offers']) sql.exec(`drop table ${table}`);
+    for (const table of ['steers', 'windows', 'offers', 'deliveries'])
+      sql.exec(`drop table ${table}`);
     sql.exec('alter table runs drop column first_turn');
     sql.exec('update schema_version set version = 1');
   });

@@ -7,6 +7,9 @@ import {
   AgentList,
   AgentRequest,
   AgentStatus,
+  DeliveryState,
+  WebhookDeliveries,
+  WebhookDelivery,
 } from '../../../shared/agents.ts';
 import { ApprovalTaken, Cancelled, ClarificationTaken, Health } from '../../../shared/answers.ts';
 import { Asked, Nonce, Proposal } from '../../../shared/approvals.ts';
@@ -136,6 +139,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
   ...{ Plan, PlanState, PlanEdit, PlanExecution },
   ...{ Agent, AgentInfo, AgentList, AgentRequest, AgentFollowUp, AgentStatus },
+  ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
   ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ BridgeDetails, McpServerReport },

@@ -32,12 +32,26 @@ export interface ConversationRow {
   readonly agent?: AgentRow | undefined;
 }
 
-/** The stored state of an agent. */
+/** The stored part of an agent. */
 export interface AgentRow {
+  readonly settings: AgentSettings;
   /** The status that was noticed last. */
   readonly status: AgentStatus;
   /** The status that the account's list has; null before the first one. */
   readonly told: AgentStatus | null;
+}
+
+/** The settings of an agent, which hold for all its runs. */
+export interface AgentSettings {
+  readonly webhook?: AgentWebhook | undefined;
+}
+
+export interface AgentWebhook {
+  readonly url: string;
+  /** `whsec_` and base64. */
+  readonly secret: string;
+  /** Set once the receiver has answered 410. */
+  readonly isGone?: boolean | undefined;
 }
 
 /** Stands for a damaged event. */

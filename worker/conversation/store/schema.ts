@@ -54,4 +54,10 @@ export const MIGRATIONS = [
    alter table conversation add column agent_told text;`,
   // Null for the conversations of before: their titles stay.
   'alter table conversation add column title_attempts integer;',
+  // The settings of an agent, and the events for its webhook. Forks are no agents, so they take none.
+  `alter table conversation add column agent text;
+   create table deliveries (
+     number integer primary key, state text not null, attempts integer not null, next_ms integer not null,
+     body text not null, answer text
+   );`,
 ] as const;

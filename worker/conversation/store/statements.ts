@@ -6,7 +6,7 @@ import { RowMeter, type Sql } from '../../storage/row-meter.ts';
 import type { AgentRow, ConversationRow, TapeRow } from './rows.ts';
 import { RunStore } from './run-statements.ts';
 import { MIGRATIONS } from './schema.ts';
-import { readEvents } from './stored.ts';
+import { AGENT_SETTINGS, readEvents, readStored } from './stored.ts';
 import { titleOf } from './title.ts';
 
 /** The fields of a conversation that can change. */
@@ -30,7 +30,8 @@ export class ConversationStore {
     if (!openStored(this.#uncounted, MIGRATIONS)) return null;
     const [row] = this.#sql
       .exec<StoredConversation>(
-        'select id, owner, bridge, created, title, archived, ephemeral, agent_status, agent_told, title_attempts from conversation',
+        `select id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent_told, agent
+         from conversation`,
       )
       .toArray();
     if (!row) return null;
@@ -39,7 +40,8 @@ export class ConversationStore {
     const { id, owner, bridge, title_attempts: titleAttempts } = row;
     const flags = { archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
     const status = readStatus(row.agent_status);
-    const agent = status === null ? undefined : { status, told: readStatus(row.agent_told) };
+    const settings = readStored(row.agent, AGENT_SETTINGS) ?? {};
+    const agent = status ? { settings, status, told: readStatus(row.agent_told) } : undefined;
     return { id, owner, bridge, created, title, ...flags, titleAttempts, agent };
   }
 
@@ -51,7 +53,9 @@ export class ConversationStore {
   create(row: ConversationRow): void {
     this.prepare();
     this.#sql.exec(
-      'insert into conversation (id, owner, bridge, created, title, archived, ephemeral, agent_status, title_attempts) values (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+      `insert into conversation
+         (id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       row.id,
       row.owner,
       row.bridge,
@@ -59,8 +63,9 @@ export class ConversationStore {
       row.title,
       row.archived ? 1 : 0,
       row.ephemeral ? 1 : 0,
-      row.agent?.status ?? null,
       row.titleAttempts,
+      row.agent?.status ?? null,
+      row.agent ? JSON.stringify(row.agent.settings) : null,
     );
   }
 
@@ -74,9 +79,12 @@ export class ConversationStore {
     );
   }
 
-  /** Stores the status of an agent. */
-  saveAgent({ status, told }: AgentRow): void {
-    this.#sql.exec('update conversation set agent_status = ?, agent_told = ?', status, told);
+  /** Stores what an agent's row has. */
+  saveAgent({ settings, status, told }: AgentRow): void {
+    this.#sql.exec(
+      'update conversation set agent = ?, agent_status = ?, agent_told = ?',
+      ...[JSON.stringify(settings), status, told],
+    );
   }
 
   appendTape(position: number, events: readonly TapeEvent[]): void {
@@ -157,6 +165,7 @@ interface StoredConversation extends Record<string, SqlStorageValue> {
   title_attempts: number | null;
   agent_status: string | null;
   agent_told: string | null;
+  agent: string | null;
 }
 
 /** Null where the conversation is no agent, and for a status of a later version. */

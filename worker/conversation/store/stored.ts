@@ -9,7 +9,17 @@ import { Mode } from '../../../shared/modes.ts';
 import { OfferSet } from '../../../shared/offer.ts';
 import { PlanState } from '../../../shared/plans.ts';
 import { MachineContext } from '../../../shared/tunnel.ts';
-import type { Lost, Machine, RunEnd, RunRequest, Steer, ToldResult, Turn, Window } from './rows.ts';
+import type {
+  AgentSettings,
+  Lost,
+  Machine,
+  RunEnd,
+  RunRequest,
+  Steer,
+  ToldResult,
+  Turn,
+  Window,
+} from './rows.ts';
 
 /**
  * The value of a row's JSON; null where it is damaged: no JSON, or without fields that this version needs. Values
@@ -114,6 +124,14 @@ export const REQUEST: Shape<RunRequest> = {
     plan: PlanState.optional(),
     idempotency: Idempotency,
     createdMs: z.number().max(MAX_DATE_MS),
+  }),
+};
+
+export const AGENT_SETTINGS: Shape<AgentSettings> = {
+  schema: z.object({
+    webhook: z
+      .object({ url: z.string(), secret: z.string(), isGone: z.boolean().optional() })
+      .optional(),
   }),
 };
 

@@ -136,7 +136,8 @@ it('what is done to a conversation', async () => {
 
 it('an agent', async () => {
   scriptModel(() => ({ text: 'Hello.' }));
-  const { json } = await api.call('createAgent', { body: { prompt: 'go', title: 'A' } });
+  const webhook = { url: 'https://hooks.test/' };
+  const { json } = await api.call('createAgent', { body: { prompt: 'go', title: 'A', webhook } });
   const params = { id: Object(json).id };
   await vi.waitFor(async () => {
     const found = await api.call('getAgent', { params });
@@ -144,6 +145,8 @@ it('an agent', async () => {
   });
   await api.call('followUpAgent', { params, body: { prompt: 'more' } });
   await api.call('stopAgent', { params });
+  const { items } = Object((await api.call('listDeliveries', { params })).json);
+  expect(items.at(-1)).toMatchObject({ type: 'agent.running' });
   await api.call('listAgents', { query: { limit: '1' } });
   await api.call('archiveAgent', { params });
   await api.call('followUpAgent', { params, body: { prompt: 'more' } });

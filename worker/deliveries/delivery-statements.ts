@@ -1,0 +1,66 @@
+/** The stored deliveries of a conversation, and their statements. */
+import { DeliveryState } from '../../shared/agents.ts';
+import type { Sql } from '../storage/row-meter.ts';
+
+export interface DeliveryRow {
+  readonly number: number;
+  readonly state: DeliveryState;
+  readonly attempts: number;
+  /** When the next attempt is due, epoch milliseconds. */
+  readonly nextMs: number;
+  /** The message's body, JSON. */
+  readonly body: string;
+  /** The receiver's last answer: its status, or why there was none; null before the first attempt. */
+  readonly answer: string | null;
+}
+
+/** Named statements, all synchronous. */
+export class DeliveryStore {
+  readonly #sql: Sql;
+
+  constructor(sql: Sql) {
+    this.#sql = sql;
+  }
+
+  insert({ number, state, attempts, nextMs, body, answer }: DeliveryRow): void {
+    this.#sql.exec(
+      'insert into deliveries (number, state, attempts, next_ms, body, answer) values (?, ?, ?, ?, ?, ?)',
+      ...[number, state, attempts, nextMs, body, answer],
+    );
+  }
+
+  update({ number, state, attempts, nextMs, answer }: DeliveryRow): void {
+    this.#sql.exec(
+      'update deliveries set state = ?, attempts = ?, next_ms = ?, answer = ? where number = ?',
+      ...[state, attempts, nextMs, answer, number],
+    );
+  }
+
+  /** Deletes the deliveries up to this number. */
+  forget(number: number): void {
+    this.#sql.exec('delete from deliveries where number <= ?', number);
+  }
+
+  /** The newest first. */
+  readAll(): DeliveryRow[] {
+    const query =
+      'select number, state, attempts, next_ms, body, answer from deliveries order by number desc';
+    return this.#sql
+      .exec<Stored>(query)
+      .toArray()
+      .map(({ next_ms: nextMs, state, ...row }) => ({
+        ...row,
+        nextMs,
+        state: DeliveryState.parse(state),
+      }));
+  }
+}
+
+interface Stored extends Record<string, SqlStorageValue> {
+  number: number;
+  state: string;
+  attempts: number;
+  next_ms: number;
+  body: string;
+  answer: string | null;
+}

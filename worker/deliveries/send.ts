@@ -1,0 +1,90 @@
+/** One attempt to deliver a webhook, and what follows from its outcome. */
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { type AddressEnv, reachOf } from './address.ts';
+import { DELIVERY_LIMITS } from './limits.ts';
+import { type SignedMessage, signedHeaders } from './signature.ts';
+
+export interface SendEnv extends AddressEnv {
+  /** Reaches public addresses only, after names are resolved. Cloudflare needs none: its `fetch` reaches no others. */
+  readonly PUBLIC_NETWORK?: Pick<Fetcher, 'fetch'>;
+}
+
+/** Where messages go. */
+export interface Target {
+  readonly url: string;
+  /** `whsec_` and base64. */
+  readonly secret: string;
+}
+
+/** The receiver's answer, or why there is none. `retryAfterMs` is what it asks for. */
+export interface Answered {
+  readonly status?: number;
+  readonly error?: string;
+  readonly retryAfterMs?: number;
+}
+
+/** Never throws. The answer's body is not read, and a redirect is not followed. */
+export async function send(
+  env: SendEnv,
+  target: Target,
+  message: SignedMessage,
+): Promise<Answered> {
+  try {
+    const reach = reachOf(target.url, env); // The operator's setting may have changed.
+    const headers = await signedHeaders(target.secret, message);
+    const init: RequestInit = {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', 'user-agent': 'drawbridge' },
+      body: message.body,
+      redirect: 'manual',
+      signal: AbortSignal.timeout(DELIVERY_LIMITS.attemptMs),
+    };
+    const network = reach === 'public' ? env.PUBLIC_NETWORK : undefined;
+    const response = await (network ? network.fetch(target.url, init) : fetch(target.url, init));
+    void response.body?.cancel().catch(() => undefined);
+    const retryAfterMs = retryAfterOf(response);
+    return { status: response.status, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+  } catch (error) {
+    return { error: describe(error) };
+  }
+}
+
+/** Only seconds: a date would need the receiver's clock. */
+function retryAfterOf({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  if (!(seconds >= 0)) return undefined;
+  return Math.min(seconds * MS_PER_SECOND, DELIVERY_LIMITS.maxRetryAfterMs);
+}
+
+const MS_PER_SECOND = 1000;
+
+/** The texts of the runtime name its insides, so people get our own. */
+function describe(error: unknown): string {
+  if (error instanceof DrawbridgeError) return error.message;
+  const isLate = error instanceof Error && error.name === 'TimeoutError';
+  return isLate ? 'It did not answer in time.' : 'It could not be reached.';
+}
+
+/** What follows from an answer. `gone`: the receiver wants nothing more, ever. */
+export type Verdict = 'delivered' | 'again' | 'gone';
+
+export function verdictOf({ status }: Answered): Verdict {
+  if (status !== undefined && status >= 200 && status < 300) return 'delivered';
+  return status === GONE ? 'gone' : 'again';
+}
+
+const GONE = 410;
+
+/**
+ * The wait after so many failed attempts; null when there is no further one. `random` is from 0 to 1. A receiver that
+ * asks for more time gets it.
+ */
+export function waitMs(
+  attempts: number,
+  { retryAfterMs = 0 }: Answered,
+  random: number,
+): number | null {
+  const wait = DELIVERY_LIMITS.waitsMs[attempts];
+  if (wait === undefined) return null;
+  return Math.max(wait, retryAfterMs) * (1 + DELIVERY_LIMITS.jitter * random);
+}
