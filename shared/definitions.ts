@@ -44,6 +44,9 @@ export const AgentDefinition = Definition.extend({
 });
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 
+/** A mode as a request names it: a built-in one, or one that the workspace of the conversation's bridge defines. */
+export const ModeName = z.union([Mode, DefinitionName]);
+
 /** All definitions of a workspace. Names are unique within each list, and no built-in mode or agent has them. */
 export const DefinitionSet = z
   .object({
@@ -57,6 +60,24 @@ export const DefinitionSet = z
     'too long together',
   );
 export type DefinitionSet = z.infer<typeof DefinitionSet>;
+
+/** What people are told of the definitions: everything but the texts. */
+export const DefinitionList = z.object({
+  modes: z.array(ModeDefinition.omit({ text: true })),
+  agents: z.array(AgentDefinition.omit({ text: true })),
+  leftOut: DefinitionSet.shape.leftOut,
+});
+export type DefinitionList = z.infer<typeof DefinitionList>;
+
+/** Empty for a bridge that has told nothing of definitions. */
+export function listDefinitions(set: DefinitionSet | undefined): DefinitionList {
+  const { modes = [], agents = [], leftOut = [] } = set ?? {};
+  return {
+    modes: modes.map(({ text: _, ...mode }) => mode),
+    agents: agents.map(({ text: _, ...agent }) => agent),
+    leftOut,
+  };
+}
 
 function lengthOf(all: readonly { readonly text: string }[]): number {
   return all.reduce((sum, { text }) => sum + text.length, 0);

@@ -236,7 +236,10 @@ export const ChatResponse = z.object({
   id: ResponseId,
   conversationId: ConversationId,
   model: z.string(),
+  /** What the agent may do. */
   mode: Mode,
+  /** The mode of the workspace that narrows `mode`. */
+  ownMode: z.string().optional(),
   created: z.iso.datetime(),
   status: ResponseStatus,
   documents: z.array(Document),

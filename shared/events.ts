@@ -39,6 +39,7 @@ const ResponseStart = z.object({
     conversationId: ConversationId,
     model: z.string(),
     mode: Mode,
+    ownMode: z.string().optional(),
     created: z.iso.datetime(),
     /** The metadata that is known at the start. */
     metadata: ResponseMetadata.pick({ unavailableTools: true }).optional(),
@@ -47,6 +48,14 @@ const ResponseStart = z.object({
 
 /** From here on another model answers, because the one before it could not. */
 const ResponseModel = z.object({ type: z.literal('response_model'), model: z.string() });
+
+/** A person has let the agent go on in another mode, as it proposed. Without `ownMode` it is the built-in mode. */
+const ModeUpdate = z.object({
+  type: z.literal('mode_update'),
+  responseId: ResponseId,
+  mode: Mode,
+  ownMode: z.string().optional(),
+});
 
 /** The conversation nears the model's context window: from here on the model gets a summary of the older part. */
 const ContextSummary = z.object({
@@ -181,6 +190,7 @@ export const TapeEvent = z.discriminatedUnion('type', [
   Steered,
   ResponseStart,
   ResponseModel,
+  ModeUpdate,
   ContextSummary,
   BudgetNear,
   DocumentStart,
@@ -243,6 +253,7 @@ export function responseOf(event: StreamEvent, current: string | null): string |
     case 'steered':
     case 'context_summary':
     case 'budget_near':
+    case 'mode_update':
     case 'plan_update':
     case 'done':
       return event.responseId;

@@ -24,6 +24,9 @@ export function foldEvent(response: ChatResponse, event: StreamEvent): void {
     case 'response_model':
       response.model = event.model;
       return;
+    case 'mode_update':
+      if (event.responseId === response.id) foldMode(response, event);
+      return;
     case 'done':
       if (event.responseId !== response.id) return;
       response.status = event.status;
@@ -99,6 +102,15 @@ export function foldConversation(view: ConversationView, event: StreamEvent): vo
       followTodos(view.responses, findDocument(current, event.documentId), event);
     }
   }
+}
+
+function foldMode(
+  response: ChatResponse,
+  { mode, ownMode }: Extract<TapeEvent, { type: 'mode_update' }>,
+): void {
+  response.mode = mode;
+  if (ownMode === undefined) delete response.ownMode;
+  else response.ownMode = ownMode;
 }
 
 function foldPlan(

@@ -1,6 +1,7 @@
 /** The lists that an account can ask for: itself, models, tools, bridges. */
 import * as z from 'zod';
 import { Asked } from './approvals.ts';
+import { DefinitionList } from './definitions.ts';
 import { BridgeId, ConversationId, DocumentId, ResponseId } from './ids.ts';
 import { McpServerReports } from './mcp-servers.ts';
 import { ModelPrices, ModelRole } from './models.ts';
@@ -62,6 +63,8 @@ export type BridgeInfo = z.infer<typeof BridgeInfo>;
 export const BridgeDetails = BridgeInfo.extend({
   /** As the bridge told last. Empty for one that has no MCP servers, or tells none. */
   mcpServers: McpServerReports,
+  /** The modes and agents that files of the workspace define, as of the last look. */
+  definitions: DefinitionList,
 });
 export type BridgeDetails = z.infer<typeof BridgeDetails>;
 

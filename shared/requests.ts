@@ -1,9 +1,10 @@
 /** The bodies and queries that clients send to the HTTP API, parsed once and then trusted. */
 import * as z from 'zod';
 import { Budget } from './budget.ts';
+import { ModeName } from './definitions.ts';
 import { BridgeId, ConversationId, ResponseId } from './ids.ts';
-import { REQUEST_LIMITS } from './limits.ts';
-import { Mode } from './modes.ts';
+import { REQUEST_LIMITS, RUN_LIMITS } from './limits.ts';
+import type { Mode } from './modes.ts';
 import { askQuestion } from './tools/ask-question.ts';
 import { createPlan } from './tools/create-plan.ts';
 import { ToolRegistry, ToolSelection, toolRegistry, toolSelection } from './tools/selection.ts';
@@ -133,12 +134,27 @@ export type Framing = z.infer<typeof Framing>;
 export const Delivery = z.enum(['queue', 'reject', 'steer', 'interrupt']);
 export type Delivery = z.infer<typeof Delivery>;
 
+/** Whether the agent may ask the user questions, and what happens when nobody answers. */
+export const QuestionPolicy = z.strictObject({
+  /** False: the agent decides everything itself, and cannot ask for another mode. */
+  allowed: z.boolean().default(true),
+  /** Seconds until a question counts as unanswered. */
+  afterSeconds: z
+    .int()
+    .positive()
+    .max(RUN_LIMITS.approvalMs / 1000)
+    .default(RUN_LIMITS.approvalMs / 1000),
+  /** `default`: each question gets its first option. `stop`: the run ends with QUESTIONS_UNANSWERED. */
+  otherwise: z.enum(['default', 'stop']).optional(),
+});
+export type QuestionPolicy = z.infer<typeof QuestionPolicy>;
+
 /** Strict, like all bodies: a limit with a misspelt name would have no effect, and the client would not notice. */
 export const ChatFields = z.strictObject({
   /** Any name that the model server knows. Absent: the configured default answers. */
   model: Name.optional(),
-  /** Absent: `agent`. */
-  mode: Mode.optional(),
+  /** A built-in mode or one of the workspace. Absent: `agent`. */
+  mode: ModeName.optional(),
   messages: Messages,
   /** The conversation that gets the messages. Absent: a new one. */
   conversationId: ConversationId.optional(),
@@ -169,6 +185,8 @@ export const ChatFields = z.strictObject({
    * together with `conversationId` or `bridgeId`: the response already names both.
    */
   editOf: ResponseId.optional(),
+  /** Absent: the agent may ask, and goes on by itself when nobody answers. */
+  questions: QuestionPolicy.optional(),
   /** What happens to the message while the conversation is busy. */
   delivery: Delivery.default('queue'),
   /** Shown to other devices beside the message. */
@@ -192,7 +210,7 @@ export type ChatRequest = z.infer<typeof ChatRequest>;
  * available, even if a list of tools does not name them.
  */
 export const PlanRequest = ChatFields.extend({
-  mode: Mode.default('plan').transform((): Mode => 'plan'),
+  mode: ModeName.default('plan').transform((): Mode => 'plan'),
   tools: toolSelection(PLANNING).optional(),
   availableTools: toolRegistry(PLANNING).optional(),
 })

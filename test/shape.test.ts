@@ -284,6 +284,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'worker/conversation'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/calls'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/agents'],
+    'worker/conversation/run',
   ],
   'worker/people': ['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'hono', 'jose', 'zod'],
   'worker/tunnel': [

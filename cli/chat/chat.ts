@@ -3,7 +3,6 @@ import type { Client } from '../../client/client.ts';
 import type { Device } from '../../client/device.ts';
 import { ClientError } from '../../client/error.ts';
 import type { StreamEvent } from '../../shared/events.ts';
-import type { Mode } from '../../shared/modes.ts';
 import type { ImagePart } from '../../shared/requests.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -16,7 +15,10 @@ export interface Chat {
   readonly device: Device | null;
   readonly terminal: Terminal;
   readonly format: 'text' | 'json';
-  readonly mode: Mode;
+  /** Of the next message. It follows the mode that the person lets the agent switch to. */
+  mode: string;
+  /** Sent with each message; undefined where the person said nothing of questions. */
+  readonly questions?: Parameters<Client['streamChat']>[0]['questions'];
   readonly model: string | undefined;
   readonly withReasoning: boolean;
   /** The first message carries them. */

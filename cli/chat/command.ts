@@ -1,7 +1,9 @@
 /** `drawbridge chat`: reads its options and opens the chat. */
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createClient } from '../../client/client.ts';
 import { LocalError } from '../../machine/local-error.ts';
+import { ModeName } from '../../shared/definitions.ts';
+import { RUN_LIMITS } from '../../shared/limits.ts';
 import { Mode } from '../../shared/modes.ts';
 import {
   addTargetOptions,
@@ -18,7 +20,9 @@ import { runChat } from './run-chat.ts';
 
 /** The options as commander parses them. */
 export interface ChatOptions extends TargetOptions {
-  readonly mode: Mode;
+  readonly mode: string;
+  readonly questions?: 'ask' | 'never' | 'default' | 'stop';
+  readonly answerWithin?: number;
   readonly model?: string;
   readonly conversation?: string;
   readonly continue?: boolean;
@@ -33,8 +37,19 @@ export function registerChat(program: Command): void {
     .description('Give the agent a prompt; without one, talk to it in the terminal')
     .argument('[prompt...]', 'what to do; text from stdin is added below it')
     .addOption(
-      new Option('--mode <mode>', 'what the agent may do').choices(Mode.options).default('agent'),
+      new Option('--mode <mode>', `${Mode.options.join(', ')}, or a mode of the workspace`)
+        .argParser(parseMode)
+        .default('agent'),
     )
+    .addOption(
+      new Option('--questions <policy>', QUESTIONS_HELP).choices([
+        'ask',
+        'never',
+        'default',
+        'stop',
+      ]),
+    )
+    .option('--answer-within <seconds>', 'how long a question waits for an answer', parseSeconds)
     .option('--model <name>', 'the model that answers')
     .option('--conversation <id>', 'continue this conversation')
     .addOption(
@@ -51,6 +66,31 @@ export function registerChat(program: Command): void {
       const terminal = openTerminal(process, process.env, { machine: options.json });
       process.exitCode = await runChat(await openChat(options, terminal), words);
     });
+}
+
+const QUESTIONS_HELP =
+  'when the agent has a question: ask; never let it ask; or, when nobody answers, take the first options (default) or stop';
+
+function parseMode(name: string): string {
+  if (ModeName.safeParse(name).success) return name;
+  throw new InvalidArgumentError('A mode has lower-case letters, digits and hyphens.');
+}
+
+function parseSeconds(text: string): number {
+  const most = RUN_LIMITS.approvalMs / 1000;
+  const seconds = Number(text);
+  if (Number.isInteger(seconds) && seconds > 0 && seconds <= most) return seconds;
+  throw new InvalidArgumentError(`Give seconds, from 1 to ${most}.`);
+}
+
+/** What the request says of questions; undefined where the options say nothing. */
+function policyOf({ questions, answerWithin }: ChatOptions): Chat['questions'] {
+  if (questions === undefined && answerWithin === undefined) return undefined;
+  return {
+    allowed: questions !== 'never',
+    ...(answerWithin !== undefined && { afterSeconds: answerWithin }),
+    ...((questions === 'default' || questions === 'stop') && { otherwise: questions }),
+  };
 }
 
 const PIPES_HELP = `
@@ -77,6 +117,7 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
     format: options.json ? 'json' : 'text',
     mode,
     model,
+    questions: policyOf(options),
     withReasoning: options.reasoning,
     images,
     targetWords: targetWordsOf(options),

@@ -50,10 +50,11 @@ export async function executePlan(
   return end;
 }
 
-function settingsOf({ model, withReasoning }: Chat) {
+function settingsOf({ model, questions, withReasoning }: Chat) {
   return {
     device: hostname().slice(0, REQUEST_LIMITS.maxNameChars),
     ...(model !== undefined && { model }),
+    ...(questions && { questions }),
     ...(withReasoning && { include: ['reasoning' as const] }),
   };
 }
@@ -77,7 +78,7 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
       chat.onEvent?.(event);
       questions.withdrawAnswered(event);
       screen.show(positioned);
-      if (!chat.terminal.isInteractive && asks(event)) {
+      if (!chat.terminal.isInteractive && asks(event) && !answersItself(chat, event)) {
         sayWhereToAnswer(chat);
         return 'waiting';
       }
@@ -96,9 +97,15 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
   }
 }
 
+/** Whether the question ends by itself soon, as the person has said. */
+function answersItself({ questions }: Chat, { type }: StreamEvent): boolean {
+  return type === 'clarification_request' && questions?.afterSeconds !== undefined;
+}
+
 /** Takes the response to cancel and the conversation to continue from the first events. */
 function learn(chat: Chat, interrupts: Interrupts, event: StreamEvent): void {
   if (event.type === 'message') interrupts.learn(event.message.responseId);
+  if (event.type === 'mode_update') chat.mode = event.ownMode ?? event.mode;
   const response = responseOf(event);
   if (!response) return;
   interrupts.learn(response.id);

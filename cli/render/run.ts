@@ -55,8 +55,8 @@ export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: P
 }
 
 /**
- * Says that another model answers, that the answer waits for a summary or nears its budget, or that a person changed
- * the plan.
+ * Says that another model answers, that the answer waits for a summary or nears its budget, that the mode is another, or
+ * that a person changed the plan.
  */
 export function writeNews(pen: Pen, event: News, paint: Paint): void {
   const words = newsOf(event);
@@ -65,10 +65,15 @@ export function writeNews(pen: Pen, event: News, paint: Paint): void {
   pen.write(`${paint('dim', words)}\n`);
 }
 
-type News = Event<'response_model' | 'context_summary' | 'budget_near' | 'plan_update'>;
+type News = Event<
+  'response_model' | 'context_summary' | 'budget_near' | 'mode_update' | 'plan_update'
+>;
 
 function newsOf(event: News): string | null {
   if (event.type === 'plan_update') return `The plan “${nameOf(event.plan.title)}” was changed.`;
+  if (event.type === 'mode_update') {
+    return `The agent goes on in ${nameOf(event.ownMode ?? event.mode)} mode.`;
+  }
   if (event.type === 'response_model') return `${nameOf(event.model)} answers from here on.`;
   if (event.type === 'budget_near') return 'The answer nears its budget; the model is told.';
   return event.status === 'running'

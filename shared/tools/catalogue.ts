@@ -13,6 +13,7 @@ import { readFile } from './read-file.ts';
 import { renameFile } from './rename-file.ts';
 import { runTerminalCmd } from './run-terminal-cmd.ts';
 import { strReplace } from './str-replace.ts';
+import { switchMode } from './switch-mode.ts';
 import { todoWrite } from './todo-write.ts';
 import { write } from './write.ts';
 
@@ -32,6 +33,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   todoWrite,
   createPlan,
   askQuestion,
+  switchMode,
 ];
 
 /** The built-in tools of one executor, in the order of {@link TOOLS}. */
@@ -74,7 +76,6 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   'read_lints',
   'ReadLints',
   'Task',
-  'SwitchMode',
 ]);
 
 export function isUnavailable(name: string): boolean {

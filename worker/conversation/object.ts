@@ -48,6 +48,7 @@ import {
   type ReadRequest,
 } from './reading/requests.ts';
 import type { Chapter } from './reading/views.ts';
+import { inWantedMode } from './run/own-mode.ts';
 import type { ConversationRow, Run, RunRequest } from './store/rows.ts';
 import { ConversationStore } from './store/statements.ts';
 import { titleOf } from './store/title.ts';
@@ -83,7 +84,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
       const held = (digest: string) => parts?.log.heldOffers(digest);
       // A message that waits does not need the machine yet: its run looks when it starts.
-      const waits = parts?.log.current !== undefined && submission.delivery !== 'interrupt';
+      const isBusy = parts?.log.current !== undefined && submission.delivery !== 'interrupt';
+      const waits = isBusy && !submission.request.wantedMode;
       const machine = waits ? undefined : await hands.look(held).catch(() => undefined);
       // With the alarm known, the step that stores the run also sets its alarm: a crash cannot leave a run without one.
       await parts?.deadlines.look();
@@ -91,6 +93,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const ordinal = this.#parts && repeated(this.#parts, submission.request)?.ordinal;
       if (ordinal) return { responseId: responseIdOf(caller.conversationId, ordinal) };
       if (submission.create && (this.#parts || this.#copying)) throw keyTaken();
+      if (machine !== undefined) inWantedMode(submission.request, machine, this.env);
       const isNew = !this.#parts;
       const { inbox, listing, plans } = this.#parts ?? this.#create(caller, submission);
       const { plan, request } = submission;

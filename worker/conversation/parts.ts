@@ -117,6 +117,7 @@ export function assembleParts(
       calls: advance,
       title: () => titles.advance(),
       budget: () => runner.endOverBudget(),
+      questions: advance,
       expiry: onExpiry,
       agent: () => agent?.wake(),
     },

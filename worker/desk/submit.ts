@@ -1,6 +1,7 @@
 /** Brings a message into its conversation: chooses model and bridge, and makes sure that it is stored only once. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { newConversationId, parseResponseId, responseIdOf } from '../../shared/ids.ts';
+import { Mode } from '../../shared/modes.ts';
 import { type ChatRequest, imagesOf } from '../../shared/requests.ts';
 import { forkConversation } from '../conversation/fork/fork.ts';
 import type { RunRequest } from '../conversation/store/rows.ts';
@@ -49,7 +50,11 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   const create = await prepareConversation(env, caller, sending);
   const { responseId } = unwrap(
     await submitOnce(env, caller, {
-      request: { ...runRequestOf(request), model, budget, idempotency, unasking: sending.unasking },
+      request: {
+        ...runRequestOf(request),
+        ...{ model, budget, idempotency },
+        unasking: sending.unasking || request.questions?.allowed === false,
+      },
       device: request.device,
       delivery: request.delivery,
       ownFields: ownFieldsOf(request),
@@ -115,11 +120,24 @@ async function requireBridge(env: Env, account: string, bridgeId: string): Promi
 }
 
 function runRequestOf(request: ChatRequest): Omit<RunRequest, 'model'> {
-  const { mode = 'agent', messages, tools, context, include } = request;
+  const { messages, tools, context, include, questions: asking } = request;
   const { temperature, maxTokens, user } = request;
   const sampling = { temperature, maxTokens, user };
   const withReasoning = include?.includes('reasoning') ?? false;
-  return { mode, messages, tools, context, sampling, withReasoning, createdMs: Date.now() };
+  const questions = asking && { afterSeconds: asking.afterSeconds, otherwise: asking.otherwise };
+  return {
+    ...modeOf(request),
+    ...{ messages, tools, context, sampling, withReasoning, questions, createdMs: Date.now() },
+  };
+}
+
+/** A mode of the workspace is looked up when the run starts. Until then the run may change nothing. */
+function modeOf({
+  mode: name = 'agent',
+  model,
+}: ChatRequest): Pick<RunRequest, 'mode' | 'wantedMode'> {
+  const mode = Mode.safeParse(name).data;
+  return mode ? { mode } : { mode: 'ask', wantedMode: { name, isModelOpen: model === undefined } };
 }
 
 /** The fields of the request that only the message's own run can follow. */
@@ -129,7 +147,7 @@ function ownFieldsOf(request: ChatRequest): string[] {
 }
 
 const OWN_FIELDS = [
-  ...(['mode', 'model', 'tools', 'context', 'include'] as const),
+  ...(['mode', 'model', 'tools', 'context', 'include', 'questions'] as const),
   ...(['budget', 'temperature', 'maxTokens', 'user'] as const),
 ];
 

@@ -48,7 +48,7 @@ function renderMessage({ content, created, device, imageCount, cancelled }: User
 
 /** Places each steering message where the model received it, or at the end if the model never received it. */
 function renderResponse(
-  { model, mode, created, status, documents }: ChatResponse,
+  { model, mode, ownMode = mode, created, status, documents }: ChatResponse,
   steers: readonly UserMessage[],
 ): string[] {
   const bounds = [...documents.map(({ sequence }) => sequence), Number.POSITIVE_INFINITY];
@@ -58,7 +58,7 @@ function renderResponse(
         ({ afterSequence = Number.MAX_VALUE }) => from <= afterSequence && afterSequence < until,
       )
       .flatMap(renderMessage);
-  const head = `## Answer (${formatTime(created)}, ${escapeInline(model)}, ${mode} mode)`;
+  const head = `## Answer (${formatTime(created)}, ${escapeInline(model)}, ${escapeInline(ownMode)} mode)`;
   const shown = [
     ...saidBetween(0, bounds[0]),
     ...documents.flatMap((document, index) => [

@@ -1,5 +1,6 @@
 /** The Durable Object of one bridge: holds its socket, and passes calls, results and answers on. */
 import { DurableObject } from 'cloudflare:workers';
+import { listDefinitions } from '../../shared/definitions.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { CONTEXT_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { BridgeDetails } from '../../shared/listings.ts';
@@ -88,7 +89,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   details(account: string): Omit<BridgeDetails, 'lastConnected'> | null {
     const status = this.status(account);
-    return status && { ...status, mcpServers: this.#store.readMcpServers() };
+    const definitions = listDefinitions(this.#store.readBridge()?.context.definitions);
+    return status && { ...status, mcpServers: this.#store.readMcpServers(), definitions };
   }
 
   async dispatch(account: string, calls: readonly ToolCall[]): Promise<number> {

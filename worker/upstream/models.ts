@@ -99,6 +99,11 @@ export function resolveModel(requested: string | undefined, env: ModelEnv): stri
   return model;
 }
 
+/** Whether the table has the model, with the chat role. */
+export function isConfigured(model: string, env: ModelEnv): boolean {
+  return readTable(env)?.some((entry) => entry.id === model && chats(entry)) ?? false;
+}
+
 /** The first model of the table with the role, else `fallback`: a task of a run falls back to the run's own model. */
 export function modelForRole<Fallback extends string | null>(
   role: ModelRole,

@@ -221,7 +221,8 @@ describe('a command line that cannot be', () => {
   it.each([
     { args: ['--continue', '--conversation', CONVERSATION_ID, 'Hi'], says: 'cannot be used with' },
     { args: ['--conversation', 'conv_1', 'Hi'], says: 'A conversation has an id like conv_…' },
-    { args: ['--mode', 'fast', 'Hi'], says: 'Allowed choices are agent, plan, ask, debug' },
+    { args: ['--mode', 'Fast!', 'Hi'], says: 'A mode has lower-case letters' },
+    { args: ['--answer-within', '0', 'Hi'], says: 'Give seconds, from 1 to 86400' },
     { args: [], says: 'The message is empty' },
   ])('is refused with exit code 2: $args', async ({ args, says }) => {
     await using api = await startScriptedApi(SAMPLE_TAPE);

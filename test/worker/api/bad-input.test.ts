@@ -38,7 +38,8 @@ describe('a chat request is refused with a code and the offending field', () => 
       'INVALID_REQUEST',
       'messages[0].content: ',
     ],
-    ['a mode that does not exist', { messages, mode: 'yolo' }, 'INVALID_REQUEST', 'mode: '],
+    ['a mode that does not exist', { messages, mode: 'yolo' }, 'UNKNOWN_MODE', 'mode: '],
+    ['a mode that cannot exist', { messages, mode: 'Yolo!' }, 'INVALID_REQUEST', 'mode: '],
     [
       'a tool that does not exist',
       { messages, tools: ['read_file', 'format_disk'] },

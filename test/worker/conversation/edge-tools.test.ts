@@ -186,6 +186,7 @@ describe('plan mode', () => {
       'codebase_search',
       'create_plan',
       'ask_question',
+      'switch_mode',
     ]);
     expect(String(requests[0]?.messages.at(-1)?.content)).toContain('<system_reminder>');
   });

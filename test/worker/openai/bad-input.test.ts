@@ -56,7 +56,7 @@ describe('a request that cannot be answered as it wants is a 400 that names the 
       'messages[0].content',
       /Only messages of the role user/,
     ],
-    ['a mode that does not exist', { mode: 'yolo' }, 'mode', /./],
+    ['a mode that cannot exist', { mode: 'Yolo!' }, 'mode', /./],
     [
       'too long a history',
       { messages: Array(REQUEST_LIMITS.maxHistoryMessages + 1).fill(user) },

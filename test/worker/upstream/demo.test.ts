@@ -585,7 +585,7 @@ function executeOnEdge(
   todos: readonly Todo[],
   given: GivenAnswer,
 ): { text: string; todos: readonly Todo[] } | null {
-  const outcome = runEdgeTool(name, args, todos);
+  const outcome = runEdgeTool(name, args, { todos, modes: { present: 'agent', all: ['agent'] } });
   if (!outcome) return null;
   if (outcome.type === 'questions') {
     const { questions } = outcome;

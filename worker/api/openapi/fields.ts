@@ -15,7 +15,9 @@ type Fields<Shape> = { readonly [Name in keyof Shape]?: string };
 
 const CHAT_REQUEST: Fields<z.input<typeof ChatRequest>> = {
   model: 'A name that the model server knows. By default the configured model answers.',
-  mode: 'In `plan` and `ask` the agent changes nothing. The default is `agent`.',
+  mode: 'In `plan` and `ask` the agent changes nothing. The default is `agent`. A mode that the workspace of the bridge defines goes by its name.',
+  questions:
+    'Whether the agent may ask the person, and what happens when nobody answers within `afterSeconds`.',
   messages: 'The last one must have the role user and must not be empty.',
   conversationId:
     'The messages are appended to this conversation. Without it they begin a new one.',

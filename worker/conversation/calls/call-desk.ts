@@ -1,18 +1,22 @@
 /** The calls of the run at work: begins each call, shows its output, and settles it once. */
+import type { Answer, Question } from '../../../shared/documents.ts';
 import { OUTPUT_LIMITS, RUN_LIMITS } from '../../../shared/limits.ts';
+import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { Memory } from '../memory/prepare-turn.ts';
-import type { Call, Run } from '../store/rows.ts';
+import { findMode, modeOf, nameOfMode, namesOfModes } from '../store/modes.ts';
+import type { Call, Run, RunMode, Turn } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import { admitCall } from './calls.ts';
 import { openQuestions } from './clarifications.ts';
 import { runEdgeTool } from './edge-tools/edge-tools.ts';
-import { passOver } from './edge-tools/questions.ts';
+import { answerByDefault, answerQuestions, passOver } from './edge-tools/questions.ts';
+import { agrees, STAYS, switchResult } from './edge-tools/switch-mode.ts';
 import type { TunnelHands } from './hands.ts';
 import { REPEATED } from './repeated-calls.ts';
-import { boundResult, resultEvents, withdrawnQuestion } from './tool-events.ts';
+import { boundResult, resultEvents, switchEvent, withdrawnQuestion } from './tool-events.ts';
 
 /** The dependencies of calls. */
 export interface CallDeps {
@@ -46,7 +50,9 @@ export class CallDesk {
     const refused = admitCall(call, run) ?? (isUnasked ? REPEATED : null);
     if (refused) return this.settle(call.callId, refused);
     if (!isForEdge) return;
-    const outcome = runEdgeTool(toolbox.nameOf(call.name), call.arguments, memory.todos);
+    const modes = { present: nameOfMode(modeOf(run)), all: namesOfModes(run.machine) };
+    const here = { todos: memory.todos, modes };
+    const outcome = runEdgeTool(toolbox.nameOf(call.name), call.arguments, here);
     if (outcome?.type === 'result') this.settle(call.callId, outcome.result);
     if (outcome?.type !== 'questions') return;
     log.setDeadline(now() + RUN_LIMITS.approvalMs);
@@ -55,20 +61,41 @@ export class CallDesk {
     recorder.record([{ type: 'clarification_request', documentId, questions }]);
   }
 
-  /** Stores a call's result, once. Later results and results of unknown calls change nothing. */
-  settle(callId: string, result: ToolResult): void {
+  /** Settles questions with a person's answers. Throws INVALID_REQUEST for answers that do not fit the questions. */
+  answer(call: Call, questions: readonly Question[], answers: readonly Answer[]): void {
+    const answered = answerQuestions(questions, answers);
+    const mode = this.#proposedBy(call);
+    if (mode === null) return this.settle(call.callId, answered);
+    const { current } = this.#deps.log;
+    const found = agrees(answers) ? findMode(mode, current?.machine ?? null) : undefined;
+    this.settle(call.callId, switchResult(mode, found !== undefined, answered), found);
+  }
+
+  /** The mode that a call of `switch_mode` asks for; null for another call. */
+  #proposedBy({ name, arguments: args }: Call): string | null {
+    if (this.#deps.log.toolbox.nameOf(name) !== switchMode.name) return null;
+    return switchMode.arguments.parse(args).mode;
+  }
+
+  /**
+   * Stores a call's result, once. Later results and results of unknown calls change nothing. `switched` is the mode
+   * that the run goes on in.
+   */
+  settle(callId: string, result: ToolResult, switched?: RunMode): void {
     const { log, recorder, now, advance } = this.#deps;
     const pending = log.pending.find(({ call }) => call.callId === callId);
     if (!pending) return;
     const bounded = boundResult(result);
     const wasWaiting = recorder.response?.status === 'waiting';
     log.addResult(pending, bounded);
+    if (switched && log.current) log.addSwitch(log.current, switched);
     const { call } = pending;
     const { toolbox } = log;
     const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
     recorder.record([
       ...(document ? withdrawnQuestion(document) : []),
       ...resultEvents(call, document, bounded, { toolbox, sequence: recorder.nextSequence }),
+      ...(switched && recorder.response ? [switchEvent(recorder.response.id, switched)] : []),
     ]);
     // No question is open any more: running calls, and later ones, have the usual time again.
     if (wasWaiting && recorder.response?.status !== 'waiting') {
@@ -109,12 +136,34 @@ export class CallDesk {
     void this.#deps.hands.cancel(callIds).catch(() => undefined);
   }
 
+  /** When the open questions of the turn count as unanswered by the run's request; null without such questions. */
+  unansweredAt({ request }: Run, turn: Turn): number | null {
+    if (!request.questions || this.#open().length === 0) return null;
+    return turn.atMs + request.questions.afterSeconds * MS_PER_SECOND;
+  }
+
+  /** Settles the open questions as the run's request says where nobody answers. */
+  answerThemselves({ request }: Run): void {
+    for (const { call, questions } of this.#open()) {
+      if (this.#proposedBy(call) !== null) this.settle(call.callId, NOT_SWITCHED);
+      else if (request.questions?.otherwise !== 'default') this.settle(call.callId, NOT_ANSWERED);
+      else this.settle(call.callId, answerByDefault(questions));
+    }
+  }
+
+  /** The calls that wait for a person's answer to their questions. */
+  #open(): { readonly call: Call; readonly questions: readonly Question[] }[] {
+    const { log, recorder } = this.#deps;
+    return log.pending.flatMap(({ call }) => {
+      const questions = openQuestions(recorder.response, call.documentId);
+      return questions ? [{ call, questions }] : [];
+    });
+  }
+
   /** Settles open questions without an answer: a user who sends a message instead wants to go on without them. */
   passOverQuestions(): void {
-    const { log, recorder } = this.#deps;
-    for (const { call } of log.pending) {
-      const questions = openQuestions(recorder.response, call.documentId);
-      if (questions) this.settle(call.callId, passOver(questions));
+    for (const { call, questions } of this.#open()) {
+      this.settle(call.callId, passOver(questions));
     }
   }
 }
@@ -124,6 +173,14 @@ const NOT_ANSWERED: ToolResult = {
   code: 'NOT_ANSWERED',
   data: 'Nobody answered in time. Decide yourself, or end and say what is open.',
 };
+
+const NOT_SWITCHED: ToolResult = {
+  status: 'error',
+  code: 'NOT_ANSWERED',
+  data: `Nobody answered in time. ${STAYS}`,
+};
+
+const MS_PER_SECOND = 1000;
 
 const DEADLINE_PASSED: ToolResult = {
   status: 'error',

@@ -6,6 +6,7 @@ import { modeHasTool, takesPath } from '../../../shared/tools/definition.ts';
 import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { CallLimits, ToolResult } from '../../../shared/tunnel.ts';
 import type { ReplyCall } from '../../reply/documents.ts';
+import { isOfMode, modeOf } from '../store/modes.ts';
 import { isReachable, isWanted, toolboxOf } from '../store/offered-tools.ts';
 import type { Call, Run } from '../store/rows.ts';
 
@@ -29,7 +30,8 @@ export function loggedCall(call: Call, run: Run, approvalReason?: string): Logge
   const toolbox = toolboxOf(run);
   const tool = toolbox.nameOf(call.name);
   const definition = toolbox.find(tool)?.digest;
-  const { mode, tools, worktree } = run.request;
+  const { tools, worktree } = run.request;
+  const { mode } = modeOf(run);
   const known = { call, tool, mode, limits: tools?.[tool], ...(worktree && { worktree }) };
   const logged = definition === undefined ? known : { ...known, definition };
   if (approvalReason === undefined) return logged;
@@ -62,7 +64,8 @@ export function logCalls(
 /** Why a call is refused, which the model reads and can correct. Null for a call that may run. */
 export function admitCall(call: Call, run: Run): ToolResult | null {
   const tool = toolboxOf(run).find(call.name);
-  const { mode, tools } = run.request;
+  const { tools } = run.request;
+  const { mode, own } = modeOf(run);
   if (!tool) return refuse('UNKNOWN_TOOL', `There is no tool named ${JSON.stringify(call.name)}.`);
   if (!call.arguments)
     return refuse('INVALID_ARGUMENTS', call.problem ?? 'The arguments are not valid.');
@@ -71,6 +74,9 @@ export function admitCall(call: Call, run: Run): ToolResult | null {
   }
   if (!modeHasTool(mode, tool)) {
     return refuse('WRONG_MODE', `${tool.name} is not for ${mode} mode.`);
+  }
+  if (!isOfMode({ mode, own }, tool)) {
+    return refuse('WRONG_MODE', `${tool.name} is not for the mode ${own?.name}.`);
   }
   if (!isWanted(run.request, tool)) {
     return refuse('TOOL_NOT_OFFERED', `${tool.name} is not on offer in this request.`);

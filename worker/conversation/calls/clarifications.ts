@@ -1,12 +1,11 @@
 /** Questions that the model asks the user. One answer from any device counts. */
 import * as z from 'zod';
-import { type ChatResponse, Question } from '../../../shared/documents.ts';
+import { type Answer, type ChatResponse, Question } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { isUnanswered } from '../../../shared/fold.ts';
 import type { ClarificationAnswer } from '../../../shared/requests.ts';
-import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { Call } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
-import { answerQuestions } from './edge-tools/questions.ts';
 
 /** The questions of a document; null when it does not wait for an answer. */
 export function openQuestions(
@@ -21,7 +20,9 @@ export function openQuestions(
 /** Where the answer goes and which response it belongs to. */
 interface Answering {
   readonly log: RunLog;
-  readonly calls: { settle(callId: string, result: ToolResult): void };
+  readonly calls: {
+    answer(call: Call, questions: readonly Question[], answers: readonly Answer[]): void;
+  };
   /** The response at work, or the last one. */
   readonly response: ChatResponse | null;
 }
@@ -35,9 +36,7 @@ export function answerClarification(
   if (responseId !== undefined && responseId !== response?.id) throw alreadyAnswered();
   const questions = openQuestions(response, documentId);
   const asked = log.pending.find(({ call }) => call.documentId === documentId);
-  if (questions && asked) {
-    return calls.settle(asked.call.callId, answerQuestions(questions, answers));
-  }
+  if (questions && asked) return calls.answer(asked.call, questions, answers);
   const document = response?.documents.find(({ id }) => id === documentId);
   if (document?.type === 'clarification') throw alreadyAnswered();
   throw new DrawbridgeError('NOT_FOUND', 'The newest response has no such clarification');

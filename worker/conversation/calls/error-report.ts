@@ -43,6 +43,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   REPEATED_CALL: 'The model made the same call again and again, so it was not run.',
   READ_ONLY_MODE: 'This mode changes nothing, so the call was not run.',
   WRONG_MODE: 'The tool is not for this mode.',
+  UNKNOWN_MODE: 'There is no such mode.',
   TOOL_NOT_OFFERED: 'The request does not offer this tool.',
   PROPOSAL_TOO_LARGE: 'The call is too large to be shown to a person, so it was not run.',
   // Calls that could not run or finish.

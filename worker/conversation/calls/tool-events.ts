@@ -19,7 +19,7 @@ import { renameArguments } from '../../../shared/tools/definition.ts';
 import type { Tool, Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import { parseObject } from '../../upstream/loose-json.ts';
-import type { Call } from '../store/rows.ts';
+import type { Call, RunMode } from '../store/rows.ts';
 import { errorDocument } from '../tape/error-document.ts';
 import { reportOfCall } from './error-report.ts';
 
@@ -44,6 +44,11 @@ export function resultEvents(
       ? errorDocument(sequence, reportOfCall(toolbox.nameOf(call.name), result))
       : []),
   ];
+}
+
+/** Tells that the run goes on in another mode. */
+export function switchEvent(responseId: string, { mode, own }: RunMode): TapeEvent {
+  return { type: 'mode_update', responseId, mode, ...(own && { ownMode: own.name }) };
 }
 
 /** Committed with the document's end, so that it costs no row. */

@@ -35,14 +35,17 @@ export function frameOf(
   const names = upstreamId === undefined ? [model] : [model, upstreamId];
   const family = familyOf(names);
   const tools = offeredTools(run);
+  // The system prompt stays that of the mode in which the run began: a message tells of another mode.
+  const { switched, ...begun } = run;
+  const described = switched ? offeredTools(begun) : tools;
   const demanded = messages
     .filter(({ role }) => role === 'system')
     .map(({ content }) => textOf(content));
   const rules = [...(context?.rules ?? []), ...demanded];
-  const instructions = instructionsFor(run, tools);
+  const instructions = instructionsFor(run, described);
   return {
     system: buildSystemPrompt(
-      { model, mode, tools, rules, instructions },
+      { model, mode, tools: described, rules, instructions },
       [...(family?.changes ?? []), ...changes],
       names,
     ),

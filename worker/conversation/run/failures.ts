@@ -110,6 +110,13 @@ export const TURN_LIMIT: ErrorReport = {
   message: `Stopped after ${RUN_LIMITS.maxTurns} turns. Send another message to go on.`,
 };
 
+/** For a run whose request says that it stops then. */
+export const QUESTIONS_UNANSWERED: ErrorReport = {
+  code: 'QUESTIONS_UNANSWERED',
+  source: 'drawbridge',
+  message: 'Stopped: nobody answered the questions in time. Send another message to go on.',
+};
+
 export const RECOVERY_EXHAUSTED: ErrorReport = {
   code: 'RECOVERY_EXHAUSTED',
   source: 'drawbridge',

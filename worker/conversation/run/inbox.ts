@@ -8,6 +8,7 @@ import type { Posted } from '../../ports.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import type { Machine, Run, RunRequest } from '../store/rows.ts';
 import { contentOf, messageOf, shown, startEvent } from '../tape/run-events.ts';
+import { inWantedMode } from './own-mode.ts';
 import type { RunDeps } from './run-deps.ts';
 import type { Runner } from './runner.ts';
 
@@ -42,8 +43,7 @@ export class Inbox {
         'The conversation is answering another message',
       );
     }
-    const steers = log.steers.filter(({ plan, isNote }) => !plan && !isNote).length;
-    if (log.open.length + steers > RUN_LIMITS.maxWaiting) {
+    if (log.open.length + log.steeringMessages.length > RUN_LIMITS.maxWaiting) {
       throw tooManyWait(`${RUN_LIMITS.maxWaiting} messages`);
     }
     if (atWork) this.#requireRoomFor(posted.request);
@@ -92,7 +92,7 @@ export class Inbox {
 
   /** Adds a run. It starts at once when no run is at work and its machine is known; otherwise it waits. */
   #submit(ordinal: number, posted: Posted, machine: Machine | null | undefined): string {
-    const { log, recorder, head, conversationId, advance, now } = this.#deps;
+    const { log, recorder, head, conversationId, advance, now, settings } = this.#deps;
     this.#calls.passOverQuestions();
     const { request } = posted;
     const message = messageOf(posted, responseIdOf(conversationId, ordinal));
@@ -102,9 +102,11 @@ export class Inbox {
       const first = head() - 1;
       log.submit({ ordinal, status: 'queued', first, started: null, request, machine: null });
     } else {
-      recorder.record([said, startEvent(conversationId, { ordinal, request, machine }, now())]);
+      const begun = inWantedMode(request, machine, settings);
+      const run = { ordinal, request: begun, machine };
+      recorder.record([said, startEvent(conversationId, run, now())]);
       const started = head() - 1;
-      log.submit({ ordinal, status: 'running', first: started - 1, started, request, machine });
+      log.submit({ ...run, status: 'running', first: started - 1, started });
     }
     advance();
     return message.responseId;

@@ -25,18 +25,21 @@ import {
   DAMAGED,
   failureOf,
   NOT_RUN,
+  QUESTIONS_UNANSWERED,
   RECOVERY_EXHAUSTED,
   TURN_LIMIT,
 } from './failures.ts';
 import { EMPTY_TURN, type GuestRequest, guestTurn } from './guest-turn.ts';
 import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
+import { inWantedMode } from './own-mode.ts';
 import type { RunDeps } from './run-deps.ts';
 
 /**
  * What a run waits for. `watchdog`: any progress. `attempt`: its next attempt with the model. `bridge`: a bridge that
- * could not be reached. `calls`: the end of the time for its calls. `budget`: the end of the time of its budget.
+ * could not be reached. `calls`: the end of the time for its calls. `questions`: the end of the time for answers.
+ * `budget`: the end of the time of its budget.
  */
-export type RunDeadline = 'watchdog' | 'attempt' | 'bridge' | 'calls' | 'budget';
+export type RunDeadline = 'watchdog' | 'attempt' | 'bridge' | 'calls' | 'questions' | 'budget';
 
 /**
  * Owns the run at work. Stored rows are the truth: this object can vanish at any await, and the next instance continues
@@ -93,8 +96,11 @@ export class Runner {
           ? [{ name: 'attempt', atMs: phase.run.notBefore }]
           : [{ name: 'watchdog', atMs: nowMs }];
       case 'awaiting_tools': {
-        const calls = { name: 'calls' as const, atMs: log.deadlineOf(phase.run, phase.turn) };
-        return this.#undelivered.length > 0 ? [bridge, calls] : [calls];
+        const { run, turn } = phase;
+        const calls = { name: 'calls' as const, atMs: log.deadlineOf(run, turn) };
+        const atMs = this.#calls.unansweredAt(run, turn);
+        const questions = atMs === null ? [] : [{ name: 'questions' as const, atMs }];
+        return [...(this.#undelivered.length > 0 ? [bridge] : []), calls, ...questions];
       }
       default:
         return phase satisfies never;
@@ -213,9 +219,18 @@ export class Runner {
   }
 
   #begin(run: Run, machine: Machine | null): void {
-    const { log, recorder, head, conversationId, now } = this.#deps;
-    recorder.record([startEvent(conversationId, { ...run, machine }, now())]);
-    log.start(run, head() - 1, machine);
+    const { log, recorder, head, conversationId, now, settings } = this.#deps;
+    let { request } = run;
+    let refusal: unknown = null;
+    try {
+      request = inWantedMode(request, machine, settings);
+    } catch (error) {
+      refusal = error; // The response must begin before it can end.
+    }
+    if (request !== run.request) log.changeRequest(run, request);
+    recorder.record([startEvent(conversationId, { ...run, request, machine }, now())]);
+    log.start({ ...run, request }, head() - 1, machine);
+    if (refusal) this.#ending.failOn(refusal);
   }
 
   async #ask(run: Run): Promise<void> {
@@ -341,6 +356,8 @@ export class Runner {
     pending,
   }: Extract<Phase, { type: 'awaiting_tools' }>): Promise<void> {
     const { hands, log, arm, now } = this.#deps;
+    const unansweredAt = this.#calls.unansweredAt(run, turn);
+    if (unansweredAt !== null && now() >= unansweredAt) return this.#endQuestions(run, pending);
     if (now() >= log.deadlineOf(run, turn)) {
       return this.#calls.giveUp(pending.map(({ call }) => call));
     }
@@ -358,6 +375,14 @@ export class Runner {
       // The tunnel's object was reset during the call. The calls stay in the log; the alarm sends them again.
       await this.#retrySoon();
     }
+  }
+
+  /** Nobody has answered in the time that the request gives. */
+  #endQuestions(run: Run, pending: readonly PendingCall[]): void {
+    if (run.request.questions?.otherwise !== 'stop') return this.#calls.answerThemselves(run);
+    this.#ending.fail(QUESTIONS_UNANSWERED);
+    const calls = pending.map(({ call }) => call);
+    this.#calls.recall(calls, toolboxOf(run));
   }
 
   /** The pending calls for the bridge that this instance has not handed over. */

@@ -3,20 +3,26 @@ import type { UnavailableTool } from '../../../shared/documents.ts';
 import { isOfferName } from '../../../shared/offer.ts';
 import { askQuestion } from '../../../shared/tools/ask-question.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
+import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import { FOR_GUESTS, type Tool, type Toolbox, toolboxWith } from '../../../shared/tools/toolbox.ts';
-import type { Machine, Run } from './rows.ts';
+import { isOfMode, modeOf } from './modes.ts';
+import type { Machine, Run, RunMode } from './rows.ts';
 
 /** The run's tools, which stay the same for the run's whole life in every instance. */
 export function toolboxOf({ machine, request }: Pick<Run, 'machine'> & Partial<Run>): Toolbox {
   return request?.guest ? FOR_GUESTS : toolboxWith(machine?.offers);
 }
 
-/** The tools on offer in this run, in the order in which the request lists them to the model. */
-export function offeredTools(run: Pick<Run, 'machine' | 'request'>): Tool[] {
+/** The tools on offer in this run's next turn, in the order in which the request lists them to the model. */
+export function offeredTools(run: Pick<Run, 'machine' | 'request' | 'switched'>): Tool[] {
   const { request, machine } = run;
+  const mode = modeOf(run);
   return toolboxOf(run).tools.filter(
     (tool) =>
-      modeHasTool(request.mode, tool) && isWanted(request, tool) && isReachable(tool, machine),
+      modeHasTool(mode.mode, tool) &&
+      isOfMode(mode, tool) &&
+      isWanted(request, tool) &&
+      isReachable(tool, machine),
   );
 }
 
@@ -25,17 +31,19 @@ export function isReachable({ name, executor, origin }: Tool, machine: Machine |
   return executor === 'edge' || origin !== undefined || (machine?.tools.includes(name) ?? false);
 }
 
-type Asked = Pick<Run['request'], 'mode' | 'tools' | 'unasking'>;
+type Asked = Pick<Run['request'], 'tools' | 'unasking'>;
 
 /** Whether the request lets the run use this tool, whether or not it is reachable. */
 export function isWanted({ tools, unasking }: Asked, { name }: Pick<Tool, 'name'>): boolean {
-  if (unasking && name === askQuestion.name) return false;
+  if (unasking && ASKING.has(name)) return false;
   return !tools || tools[name] !== undefined;
 }
 
+const ASKING: ReadonlySet<string> = new Set([askQuestion.name, switchMode.name]);
+
 /** The tools that the request names and the run does not have, in the request's order. */
 export function unavailableTools(
-  { mode, tools = {} }: Asked,
+  { tools = {}, ...mode }: RunMode & Asked,
   machine: Machine | null,
 ): UnavailableTool[] {
   return Object.keys(tools).flatMap((name) => {
@@ -46,7 +54,7 @@ export function unavailableTools(
 
 function whyUnavailable(
   name: string,
-  mode: Asked['mode'],
+  { mode, own }: RunMode,
   machine: Machine | null,
 ): Omit<UnavailableTool, 'name'> | null {
   const tool = toolboxOf({ machine }).find(name);
@@ -56,6 +64,9 @@ function whyUnavailable(
   }
   if (!modeHasTool(mode, tool)) {
     return { code: 'WRONG_MODE', reason: `This tool is not on offer in ${mode} mode.` };
+  }
+  if (own && !isOfMode({ mode, own }, tool)) {
+    return { code: 'WRONG_MODE', reason: `The mode ${own.name} does not have this tool.` };
   }
   if (tool.executor === 'edge') return null;
   if (!machine) return NO_BRIDGE;

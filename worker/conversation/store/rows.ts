@@ -1,6 +1,7 @@
 /** The stored rows of a conversation as types. */
 import type { AgentStatus } from '../../../shared/agents.ts';
 import type { RunBudget } from '../../../shared/budget.ts';
+import type { ModeDefinition } from '../../../shared/definitions.ts';
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import type { Mode } from '../../../shared/modes.ts';
@@ -9,6 +10,7 @@ import type { PlanState } from '../../../shared/plans.ts';
 import type {
   ChatMessage,
   MessageContent,
+  QuestionPolicy,
   RequestContext,
   Sampling,
 } from '../../../shared/requests.ts';
@@ -68,10 +70,20 @@ export interface TapeRow {
 
 export type RunStatus = 'queued' | 'running' | 'completed' | 'error' | 'cancelled';
 
-/** The request of a run. It never changes once the run has started. */
-export interface RunRequest {
-  readonly model: string;
+/** What a run may do: the policy of `mode`, and the mode of the workspace that narrows it. */
+export interface RunMode {
   readonly mode: Mode;
+  readonly own?: ModeDefinition | undefined;
+}
+
+/** The request of a run. It never changes once the run has started. */
+export interface RunRequest extends RunMode {
+  readonly model: string;
+  /**
+   * The mode of the workspace that the request names. The run looks it up when it starts; until then `mode` is `ask`.
+   * `isModelOpen`: the request names no model, so the mode may choose it.
+   */
+  readonly wantedMode?: { readonly name: string; readonly isModelOpen: boolean } | undefined;
   /** The messages to append to the transcript; the last one is the user's. */
   readonly messages: readonly ChatMessage[];
   readonly tools?: ToolSelection | undefined;
@@ -82,6 +94,8 @@ export interface RunRequest {
   readonly sampling?: Sampling | undefined;
   /** Whether the agent may ask no questions, because no person could answer them. */
   readonly unasking?: boolean | undefined;
+  /** What happens when nobody answers a question. */
+  readonly questions?: Omit<QuestionPolicy, 'allowed'> | undefined;
   /** Set for a run that asks no model: its only call was begun by a guest at the bridge (shared/tools/guest-edit.ts). */
   readonly guest?: { readonly callId: string; readonly path: string } | undefined;
   /** What the run and its subagents may spend. */
@@ -129,6 +143,8 @@ export interface Run {
   readonly notBefore: number;
   /** The number that its first turn has or will have; null while queued. */
   readonly firstTurn: number | null;
+  /** The mode that a person has let it switch to. It counts in place of the mode of the request. Not in its row. */
+  readonly switched?: RunMode | undefined;
   /** Set when part of its row, or of the row with its end, cannot be read and has a substitute value. */
   readonly isDamaged?: true;
 }
@@ -136,7 +152,7 @@ export interface Run {
 /** The fields of a new run. */
 export type NewRun = Omit<
   Run,
-  'last' | 'takeovers' | 'deadline' | 'failures' | 'notBefore' | 'isDamaged'
+  'last' | 'takeovers' | 'deadline' | 'failures' | 'notBefore' | 'switched' | 'isDamaged'
 >;
 
 /** A tool call of a turn. Drawbridge makes `callId`; the transcript sends the upstream its own `upstreamId`. */
@@ -180,7 +196,10 @@ export type ToldResult = ToolResult & {
   readonly wholeChars?: number;
 };
 
-/** A message that steers a run at work, a person's change of the plan, at work or afterwards, or a note. */
+/**
+ * A message that steers a run at work; a person's change of the plan, at work or afterwards; another mode that a person
+ * has let the run switch to; or a note.
+ */
 export interface Steer {
   readonly number: number;
   readonly run: number;
@@ -191,6 +210,8 @@ export interface Steer {
   readonly plan?: PlanState | undefined;
   /** Set for a note of Drawbridge itself, which is told as it is. */
   readonly isNote?: true | undefined;
+  /** The mode from here on. `content` is then empty. */
+  readonly switched?: RunMode | undefined;
   readonly idempotency?: RunRequest['idempotency'];
 }
 

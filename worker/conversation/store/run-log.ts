@@ -14,6 +14,7 @@ import type {
   NewWindow,
   Run,
   RunEnd,
+  RunMode,
   RunRequest,
   Steer,
   Turn,
@@ -70,8 +71,16 @@ export class RunLog {
     const turn = this.#turns.at(-1);
     const pending = this.pending;
     return turn && pending.length > 0
-      ? { type: 'awaiting_tools', run, turn, pending }
-      : { type: 'asking', run };
+      ? { type: 'awaiting_tools', run: this.#inMode(run, this.#turns.length - 1), turn, pending }
+      : { type: 'asking', run: this.#inMode(run, this.#turns.length) };
+  }
+
+  /** The run in the mode of the turn after `turns` others: a switch counts from the next turn on. */
+  #inMode(run: Run, turns: number): Run {
+    const last = this.#steers.findLast(
+      (steer) => steer.switched && (steer.turns ?? this.#turns.length) <= turns,
+    );
+    return last ? { ...run, switched: last.switched } : run;
   }
 
   /** The run at work, or the first waiting run. */
@@ -129,9 +138,14 @@ export class RunLog {
     );
   }
 
+  /** The messages that steer the run at work. */
+  get steeringMessages(): readonly Steer[] {
+    return this.#steers.filter(isMessage);
+  }
+
   /** Whether a message waits to be told to the model. A changed plan alone lets no run go on. */
   get hasWaitingSteer(): boolean {
-    return this.#steers.some(({ turns, plan }) => turns === null && !plan);
+    return this.#steers.some((steer) => steer.turns === null && isMessage(steer));
   }
 
   /** Whether a row that the run at work needs cannot be read. The run must then not go on. */
@@ -185,12 +199,19 @@ export class RunLog {
 
   /** Adds a note behind the present turns of the run at work. It lets no run go on. */
   addNote(run: Run, content: string): void {
-    const number = this.#steerNumber + 1;
-    const turns = this.#turns.length;
-    const note: Steer = { content, isNote: true, number, run: run.ordinal, turns };
-    this.#store.insertSteer(note);
-    this.#steerNumber = number;
-    this.#steers.push(note);
+    this.#add({ content, isNote: true, run: run.ordinal, turns: this.#turns.length });
+  }
+
+  /** Lets the run at work go on in another mode, from its next turn on. */
+  addSwitch(run: Run, switched: RunMode): void {
+    this.#add({ content: '', switched, run: run.ordinal, turns: null });
+  }
+
+  #add(steer: Omit<Steer, 'number'>): void {
+    const stored = { ...steer, number: this.#steerNumber + 1 };
+    this.#store.insertSteer(stored);
+    this.#steerNumber = stored.number;
+    this.#steers.push(stored);
   }
 
   /**
@@ -355,6 +376,10 @@ export class RunLog {
   #remember(idempotency: RunRequest['idempotency'], ordinal: number): void {
     if (idempotency) this.#keys?.set(idempotency.key, { ordinal, digest: idempotency.digest });
   }
+}
+
+function isMessage({ plan, switched, isNote }: Steer): boolean {
+  return !plan && !switched && !isNote;
 }
 
 interface KeyedRun {

@@ -1,6 +1,7 @@
 /** Parses stored rows. A damaged row is recognised, so that it does not make the whole conversation unreadable. */
 import * as z from 'zod';
 import { RunBudget } from '../../../shared/budget.ts';
+import { ModeDefinition } from '../../../shared/definitions.ts';
 import { Metadata, TaskSpent, Todo, Usage } from '../../../shared/documents.ts';
 import { TapeEvent, widthOf } from '../../../shared/events.ts';
 import { parsePruned } from '../../../shared/json.ts';
@@ -97,10 +98,13 @@ const Place = z.object({
   column: z.int().optional(),
 });
 
+const RUN_MODE = z.object({ mode: Mode, own: ModeDefinition.optional() });
+
 export const REQUEST: Shape<RunRequest> = {
-  schema: z.object({
+  schema: RUN_MODE.extend({
     model: z.string(),
-    mode: Mode,
+    wantedMode: z.object({ name: z.string(), isModelOpen: z.boolean() }).optional(),
+    questions: z.object({ afterSeconds: z.number(), otherwise: z.string().optional() }).optional(),
     messages: z
       .array(z.object({ role: z.enum(['system', 'user', 'assistant']), content: Content }))
       .min(1),
@@ -186,14 +190,16 @@ export const RESULT: Shape<ToldResult> = {
   }),
 };
 
-export const STEER: Shape<Pick<Steer, 'content' | 'plan' | 'isNote' | 'idempotency'>> = {
-  schema: z.object({
-    content: Content,
-    plan: PlanState.optional(),
-    isNote: z.literal(true).optional(),
-    idempotency: Idempotency,
-  }),
-};
+export const STEER: Shape<Pick<Steer, 'content' | 'plan' | 'isNote' | 'switched' | 'idempotency'>> =
+  {
+    schema: z.object({
+      content: Content,
+      plan: PlanState.optional(),
+      isNote: z.literal(true).optional(),
+      switched: RUN_MODE.optional(),
+      idempotency: Idempotency,
+    }),
+  };
 
 export const TASK_SPENT: Shape<TaskSpent> = { schema: TaskSpent };
 

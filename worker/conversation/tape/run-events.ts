@@ -35,7 +35,7 @@ export function contentOf({ messages }: Pick<RunRequest, 'messages'>): MessageCo
 
 /** What `response_start` tells of a run. */
 interface Started extends Pick<Run, 'ordinal'> {
-  readonly request: Pick<Run['request'], 'model' | 'mode' | 'tools'>;
+  readonly request: Pick<Run['request'], 'model' | 'mode' | 'own' | 'tools'>;
   /** Undefined where a lost event is recreated, which then tells nothing of tools. */
   readonly machine?: Run['machine'] | undefined;
 }
@@ -45,14 +45,15 @@ export function startEvent(
   { ordinal, request, machine }: Started,
   nowMs: number,
 ): TapeEvent {
-  const { model, mode } = request;
+  const { model, mode, own } = request;
+  const ownMode = own && { ownMode: own.name };
   const id = responseIdOf(conversationId, ordinal);
   const created = new Date(nowMs).toISOString();
   const unavailable = machine === undefined ? [] : unavailableTools(request, machine);
   const metadata = unavailable.length > 0 && { metadata: { unavailableTools: unavailable } };
   return {
     type: 'response_start',
-    response: { id, conversationId, model, mode, created, ...metadata },
+    response: { id, conversationId, model, mode, ...ownMode, created, ...metadata },
   };
 }
 

@@ -5,7 +5,8 @@ import { type BlockText, hasHands } from './block.ts';
 export const codeChanges: BlockText = (facts) =>
   hasHands(facts) && !isReadOnly(facts.mode) ? CODE_CHANGES : null;
 
-const CODE_CHANGES = `Read a file before you change it. Make the smallest change that does the job, in the style of the code around it: no
+/** The block's text. */
+export const CODE_CHANGES = `Read a file before you change it. Make the smallest change that does the job, in the style of the code around it: no
 features, files or rewrites that the user did not ask for. Never print a change instead of making it.
 What you write must run at once, with its imports and dependencies.
 To rename or move a file, use rename_file where it is on offer.

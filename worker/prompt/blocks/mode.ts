@@ -1,8 +1,14 @@
 /** What the model does in each mode. */
-import type { Mode } from '../../../shared/modes.ts';
+import { isReadOnly, type Mode } from '../../../shared/modes.ts';
 import type { BlockText } from './block.ts';
+import { CODE_CHANGES } from './code-changes.ts';
 
 export const mode: BlockText = (facts) => MODES[facts.mode];
+
+/** What a message tells of a mode that follows another one in the middle of a run. */
+export function modeWords(mode: Mode): string {
+  return isReadOnly(mode) ? MODES[mode] : `${MODES[mode]}\n${CODE_CHANGES}`;
+}
 
 const MODES: Record<Mode, string> = {
   agent: `Agent mode: you may change files and run commands. Finish the task before you stop, unless only the user can decide how

@@ -2,10 +2,12 @@
 import type { Question, Todo } from '../../../../shared/documents.ts';
 import { askQuestion } from '../../../../shared/tools/ask-question.ts';
 import { createPlan } from '../../../../shared/tools/create-plan.ts';
+import { switchMode } from '../../../../shared/tools/switch-mode.ts';
 import { todoWrite } from '../../../../shared/tools/todo-write.ts';
 import type { ToolResult } from '../../../../shared/tunnel.ts';
 import { layPlan } from './plan.ts';
 import { problemWith, questionsOf } from './questions.ts';
+import { askToSwitch, type Modes, problemWithMode } from './switch-mode.ts';
 import { writeTodos } from './todos.ts';
 
 /** The outcome of a call: a result, or questions that a person must answer first. */
@@ -13,11 +15,18 @@ export type EdgeOutcome =
   | { readonly type: 'result'; readonly result: ToolResult }
   | { readonly type: 'questions'; readonly questions: Question[] };
 
+/** What the tools work with. */
+interface Situation {
+  /** The conversation's list. */
+  readonly todos: readonly Todo[];
+  readonly modes: Modes;
+}
+
 /** Null for a tool that does not run here. `args` has passed the tool's schema. */
 export function runEdgeTool(
   tool: string,
   args: unknown,
-  todos: readonly Todo[],
+  { todos, modes }: Situation,
 ): EdgeOutcome | null {
   switch (tool) {
     case todoWrite.name:
@@ -26,6 +35,8 @@ export function runEdgeTool(
       return toOutcome(layPlan(createPlan.arguments.parse(args)));
     case askQuestion.name:
       return ask(askQuestion.arguments.parse(args));
+    case switchMode.name:
+      return propose(switchMode.arguments.parse(args).mode, modes);
     default:
       return null;
   }
@@ -34,6 +45,11 @@ export function runEdgeTool(
 function ask(args: Parameters<typeof questionsOf>[0]): EdgeOutcome {
   const problem = problemWith(args);
   return problem ? toOutcome(problem) : { type: 'questions', questions: questionsOf(args) };
+}
+
+function propose(mode: string, modes: Modes): EdgeOutcome {
+  const problem = problemWithMode(mode, modes);
+  return problem ? toOutcome(problem) : { type: 'questions', questions: askToSwitch(mode, modes) };
 }
 
 function toOutcome(result: ToolResult): EdgeOutcome {

@@ -5,6 +5,8 @@
 import { textOf } from '../../../../shared/requests.ts';
 import type { RuleSet } from '../../../../shared/rules.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
+import { PROMPT_LIMITS } from '../../../prompt/limits.ts';
+import { type ToldMode, tellMode } from '../../../prompt/mode.ts';
 import {
   fitRules,
   type KnownRules,
@@ -24,6 +26,8 @@ import type { Piece, ToldRun } from './transcript.ts';
 
 /** What the model has been told at some place. */
 export interface Known {
+  /** Null at the start of a window. */
+  readonly mode: ToldMode | null;
   /** Null where it has been told nothing of the machine and the editor. */
   readonly surroundings: Surroundings | null;
   readonly rules: KnownRules;
@@ -32,7 +36,12 @@ export interface Known {
 }
 
 /** At the start of a window. */
-export const NOTHING_KNOWN: Known = { surroundings: null, rules: NO_RULES, touched: [] };
+export const NOTHING_KNOWN: Known = {
+  mode: null,
+  surroundings: null,
+  rules: NO_RULES,
+  touched: [],
+};
 
 export interface AroundPiece {
   readonly piece: Piece;
@@ -40,8 +49,8 @@ export interface AroundPiece {
   readonly known: Known;
   /** The parts that precede the words of the message that the run answers. */
   readonly around: readonly string[];
-  /** A message of its own: the rules that begin to apply in the middle of the run. Null without any. */
-  readonly rules: string | null;
+  /** A message of its own: the mode and the rules that begin to apply in the middle of the run. Null without any. */
+  readonly midway: string | null;
 }
 
 interface Listening {
@@ -69,7 +78,10 @@ export function knownAfter(pieces: readonly Piece[], known: Known, listening: Li
   return pieces.reduce((before, piece) => aroundPiece(piece, before, listening).after, known);
 }
 
-/** Rules that apply since the run's message are a part of it. Where the window begins behind it, they come first. */
+/**
+ * The mode and the rules that apply since the run's message are a part of it. Where the window begins behind it, they
+ * come first.
+ */
 function aroundPiece(
   piece: Piece,
   known: Known,
@@ -81,21 +93,36 @@ function aroundPiece(
   const files = isAsked ? filesOfRequest(run) : known.touched;
   const touched = [...files, ...inWorkspace(mentionsIn(said), run)];
   const rules = tellRules(rulesOf(run, room), { touched, said }, known.rules);
+  const mode = modeParts(piece, known, room);
   const after = {
+    mode: piece.mode,
     surroundings: known.surroundings,
     rules: rules.known,
     touched: filesOfCalls(answered?.turn.calls ?? [], run, toolbox),
   };
   if (!isAsked) {
-    const text = rules.parts.length > 0 ? rules.parts.join('\n\n') : null;
-    return { told: { piece, known, around: [], rules: text }, after };
+    const midway = [...mode, ...rules.parts].join('\n\n') || null;
+    return { told: { piece, known, around: [], midway }, after };
   }
   const now = around(run, room);
-  const parts = [...tellSurroundings(now, known.surroundings), ...rules.parts];
+  const parts = [...tellSurroundings(now, known.surroundings), ...mode, ...rules.parts];
   return {
-    told: { piece, known, around: parts, rules: null },
+    told: { piece, known, around: parts, midway: null },
     after: { ...after, surroundings: overlaid(known.surroundings, now) },
   };
+}
+
+/** The system prompt tells the run's own mode, but not what a file says of it. */
+function modeParts(
+  { run, mode }: Pick<Piece, 'run' | 'mode'>,
+  { mode: known }: Known,
+  room: number,
+) {
+  return tellMode(
+    mode,
+    known ?? { mode: run.request.mode },
+    Math.floor(room * PROMPT_LIMITS.maxShare),
+  );
 }
 
 /** The words of the user's message and of steers. */
@@ -108,7 +135,8 @@ function saidIn({ utterances }: Piece): string {
 
 /** The UTF-16 units of the full surroundings, which a run's message tells where it is the first of a window. */
 export function wholeChars(run: ToldRun, room: number): number {
-  return tellSurroundings(around(run, room), null).join('\n\n').length;
+  const mode = modeParts({ run, mode: run.request }, NOTHING_KNOWN, room);
+  return [...tellSurroundings(around(run, room), null), ...mode].join('\n\n').length;
 }
 
 /** The UTF-16 units of all rules of a run. */

@@ -144,12 +144,12 @@ export function weighPieces(
   const shows = new Set(told.filter(showsImages).map(({ run }) => run.ordinal));
   const prunedThrough = window?.prunedThrough ?? 0;
   return aroundPieces(piecesOf({ told }), known, { room, toolbox }).map((one) => {
-    const { piece, around, rules } = one;
+    const { piece, around, midway } = one;
     const withImages = takesImages && shows.has(piece.run.ordinal);
     const said = piece.utterances.map((utterance) =>
       messageOf(utterance, piece.run.request, { withImages, around }),
     );
-    if (rules !== null) said.unshift({ role: 'user', content: rules });
+    if (midway !== null) said.unshift({ role: 'user', content: midway });
     return { ...weighPiece(piece, said, { prunedThrough, room, toolbox }), known: one.known };
   });
 }

@@ -13,6 +13,7 @@ import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type {
   Machine,
   Run,
+  RunMode,
   RunRequest,
   Steer,
   ToldResult,
@@ -69,6 +70,8 @@ export interface Piece {
   readonly turns: number;
   readonly utterances: readonly Utterance[];
   readonly answered: AnsweredTurn | null;
+  /** The mode in which the turn is asked for. */
+  readonly mode: RunMode;
 }
 
 /** The pieces that are told word for word. What was said before the window has no piece. */
@@ -80,28 +83,40 @@ export function piecesOf({ told }: Pick<History, 'told'>): Piece[] {
 function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
   const places = Map.groupBy(steers, (steer) => steer.turns);
   const pieces: Piece[] = [];
+  let mode = steers.findLast((steer) => isSwitchedBefore(steer, before))?.switched ?? run.request;
   for (let index = 0; index <= turns.length; index++) {
     const place = before + index;
     const utterances = place === 0 ? askedOf(run) : [];
     utterances.push(...steersAt(place));
+    mode = switchAt(place) ?? mode;
     // Steers that the run ended without telling are told to the model in the next run.
     if (index === turns.length) {
       utterances.push(...steersAt(null));
+      mode = switchAt(null) ?? mode;
       const last = turns.at(-1)?.turn;
       const isOpen = utterances.length > 0 || last?.calls.length !== 0;
       if (isOpen) utterances.push(...endOf(last?.end?.status ?? run.status));
     }
-    pieces.push({ run, turns: place, utterances, answered: turns[index] ?? null });
+    pieces.push({ run, turns: place, utterances, answered: turns[index] ?? null, mode });
   }
   return pieces;
 
   function steersAt(place: number | null): Utterance[] {
-    return (places.get(place) ?? []).map(({ content, plan, isNote }) => {
+    const told = (places.get(place) ?? []).filter(({ switched }) => !switched);
+    return told.map(({ content, plan, isNote }) => {
       if (plan)
         return { as: 'told', message: { role: 'user', content: buildPlanNote(plan) }, plan };
       return { as: isNote ? 'told' : 'steer', message: { role: 'user', content }, isNote };
     });
   }
+
+  function switchAt(place: number | null): RunMode | undefined {
+    return places.get(place)?.findLast(({ switched }) => switched)?.switched;
+  }
+}
+
+function isSwitchedBefore({ switched, turns }: Steer, before: number): boolean {
+  return switched !== undefined && turns !== null && turns < before;
 }
 
 /**

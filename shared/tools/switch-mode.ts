@@ -1,0 +1,30 @@
+import * as z from 'zod';
+import { EDGE_TOOL_LIMITS, REQUEST_LIMITS } from '../limits.ts';
+import { defineTool } from './definition.ts';
+
+/** Asks the user to let the run go on in another mode. Only their yes switches it. */
+export const switchMode = defineTool({
+  name: 'switch_mode',
+  aliases: ['SwitchMode'],
+  description:
+    'Ask the user to go on in another mode, where the present one keeps you from what they want: in agent mode when they ' +
+    'ask for a change in ask or plan mode, or in plan mode when a task needs a plan first. They decide.',
+  arguments: z.object({
+    mode: z
+      .string()
+      .min(1)
+      .max(REQUEST_LIMITS.maxNameChars)
+      .describe('`agent`, `plan`, `ask`, `debug`, or a mode of the workspace'),
+    reason: z
+      .string()
+      .min(1)
+      .max(EDGE_TOOL_LIMITS.maxTodoChars)
+      .describe('One sentence for the user: why'),
+  }),
+  renamed: { target_mode_id: 'mode', target_mode: 'mode', explanation: 'reason' },
+  effect: 'read',
+  idempotent: true,
+  executor: 'edge',
+  document: { type: 'clarification', content: 'reason' },
+  subject: () => '',
+});

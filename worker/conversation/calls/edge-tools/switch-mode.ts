@@ -1,0 +1,44 @@
+/** `switch_mode`: the question to the user, and the results that an answer gives. Pure. */
+import type { Answer, Question } from '../../../../shared/documents.ts';
+import type { ToolResult } from '../../../../shared/tunnel.ts';
+
+/** The names of modes. */
+export interface Modes {
+  readonly present: string;
+  readonly all: readonly string[];
+}
+
+/** The refusal of a mode that there is not, or that is the present one; null for another mode. */
+export function problemWithMode(mode: string, { present, all }: Modes): ToolResult | null {
+  if (!all.includes(mode)) {
+    const data = `There is no mode ${JSON.stringify(mode)}. The modes are ${all.join(', ')}.`;
+    return { status: 'error', code: 'UNKNOWN_MODE', data };
+  }
+  if (mode !== present) return null;
+  return { status: 'error', code: 'INVALID_ARGUMENTS', data: `The mode is ${mode} already.` };
+}
+
+export function askToSwitch(mode: string, { present }: Modes): Question[] {
+  const options = [
+    { id: ACCEPT, label: `Yes, go on in ${mode} mode` },
+    { id: 'reject', label: `No, stay in ${present} mode` },
+  ];
+  return [{ id: 'switch', text: `Go on in ${mode} mode?`, options }];
+}
+
+const ACCEPT = 'accept';
+
+/** Whether the user agreed. Only the option counts, whatever the user wrote beside it. */
+export function agrees(answers: readonly Answer[]): boolean {
+  return answers.some(({ optionIds }) => optionIds.includes(ACCEPT));
+}
+
+/** `answered` is the result that holds the user's own words. */
+export function switchResult(mode: string, isSwitched: boolean, answered: ToolResult): ToolResult {
+  const data = isSwitched ? `The user agreed: the mode is ${mode} now.` : STAYS;
+  return { ...answered, data: `${answered.data}\n${data}` };
+}
+
+/** Also the whole result where nobody answers: silence is no consent. */
+export const STAYS =
+  'The mode stays as it is. Do what you can in it, or end and say what is left; do not ask again.';

@@ -1,0 +1,37 @@
+/** The modes that the workspace of a run's machine defines. */
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import { imagesOf } from '../../../shared/requests.ts';
+import { isConfigured, type ModelEnv, resolveTarget } from '../../upstream/models.ts';
+import { findMode, namesOfModes } from '../store/modes.ts';
+import type { Machine, RunRequest } from '../store/rows.ts';
+
+/**
+ * The request in the mode that it names. A mode of the workspace also chooses the model, where the request leaves that
+ * open and the table of models has it.
+ * @throws {DrawbridgeError} UNKNOWN_MODE where the machine's workspace defines no such mode.
+ */
+export function inWantedMode(
+  request: RunRequest,
+  machine: Machine | null,
+  settings: ModelEnv,
+): RunRequest {
+  const { wantedMode } = request;
+  if (!wantedMode) return request;
+  const found = findMode(wantedMode.name, machine);
+  if (!found) throw unknownMode(wantedMode.name, machine);
+  const model = found.own?.model;
+  const isMine = wantedMode.isModelOpen && model !== undefined && takes(request, model, settings);
+  return { ...request, ...found, ...(isMine && { model }) };
+}
+
+function takes({ messages }: RunRequest, model: string, settings: ModelEnv): boolean {
+  if (!isConfigured(model, settings)) return false;
+  const holdsImages = messages.some(({ content }) => imagesOf(content).length > 0);
+  return !holdsImages || resolveTarget(model, settings).takesImages;
+}
+
+function unknownMode(name: string, machine: Machine | null): DrawbridgeError {
+  const modes = namesOfModes(machine);
+  const message = `mode: there is no mode ${name} here: use one of ${modes.join(', ')}`;
+  return new DrawbridgeError('UNKNOWN_MODE', message, { details: { modes } });
+}
