@@ -31,6 +31,7 @@ import { ServerTeller } from './tunnel/server-teller.ts';
 import { serve } from './tunnel/serving.ts';
 import { type Machine, Session } from './tunnel/session.ts';
 import { Workspace } from './workspace/workspace.ts';
+import { Worktrees } from './worktrees/worktrees.ts';
 
 export interface BridgeConfig {
   /** Address of the API, http or https. */
@@ -75,7 +76,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const surroundings = { root, stateDir, isForeign };
   const link = linkHere(root, stateDir, (view) => companion.contextChanged(guestContext(view)));
   const isDistrusted = () => link.isTrusted === false;
-  const judge = createJudge(surroundings, { isConfined: kind !== 'none', isDistrusted });
+  const trust = { isConfined: kind !== 'none', isDistrusted };
+  const judge = createJudge(surroundings, trust);
   const looked = {
     ...{ root, confinement, readTellable: () => readTellable(surroundings) },
     readEditor: editorReader(link, workspace),
@@ -94,7 +96,14 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     ...{ stateDir, root },
     onDiff: (diff, ended) => guests.ask(diff, ended),
   });
-  const tools = { get: (name: string) => known.get(name) ?? offers.find(name) };
+  const findOffer = (name: string) => offers.find(name);
+  const worktrees = await Worktrees.open({
+    ...{ root, stateDir, confinement, isForeign, findOffer },
+    judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
+    readTellable: () => readTellable(surroundings),
+  });
+  for (const tool of worktrees?.tools ?? []) known.set(tool.definition.name, tool);
+  const tools = { get: (name: string) => known.get(name) ?? findOffer(name) };
   const mcpServers = new ServerTeller(() => servers.reports);
   const servers = new McpServers({
     ...{ folder: root, file: serverFileIn(stateDir), offers },
@@ -102,7 +111,11 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     onChange: () => mcpServers.changed(),
   });
   const gate = { workspace, tools, judge, journal, look, offers: teller, mcpServers, guests };
-  const session: Session = createSession(gate, { bridgeId, stateDir, editor: link.asker });
+  const gateOf: Machine['gateOf'] = async (call) => await worktrees?.rooms.gateOf(call);
+  const session: Session = createSession(
+    { ...gate, gateOf },
+    { bridgeId, stateDir, editor: link.asker },
+  );
   const introduction = { bootId, tools: [...known.keys()], confinement: { kind, detail } };
   try {
     const served = {
@@ -115,7 +128,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     await serve(config, served, signal);
   } finally {
     const sessionEnd = session.end().then(() => link.end());
-    await Promise.all([sessionEnd, background.endAll(), servers.end(), companion.end()]);
+    const ends = [background.endAll(), worktrees?.end(), servers.end(), companion.end()];
+    await Promise.all([sessionEnd, ...ends]);
     await guard.close();
   }
 }

@@ -105,6 +105,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'node:',
     ],
   ],
+  'bridge/worktrees': [
+    ...['shared', 'machine', 'bridge/admission', 'bridge/context', 'bridge/failure.ts'],
+    ...['bridge/lanes.ts', 'bridge/log.ts', 'bridge/quarantine', 'bridge/sandbox'],
+    ...['bridge/terminal', 'bridge/tools', 'bridge/workspace', 'node:', 'zod'],
+  ],
   'bridge/run.ts': [
     ...[
       'machine',
@@ -121,6 +126,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'shared',
     ],
     ...['bridge/terminal', 'bridge/tools', 'bridge/tunnel', 'bridge/workspace', 'node:'],
+    'bridge/worktrees',
   ],
 
   'local/limits.ts': [],

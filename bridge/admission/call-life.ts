@@ -25,6 +25,11 @@ import { LED_ELSEWHERE, notAllowed, TOO_LARGE, UNKNOWN_OUTCOME, unwritable } fro
 export interface Desk extends Gate {
   readonly asking: Asking;
   readonly journal: CallBook;
+  /**
+   * The gate of a call that works elsewhere than in the workspace; undefined for any other call. Throws a
+   * {@link ToolFailure} where its place is gone.
+   */
+  readonly gateOf: (call: ToolCall) => Promise<Gate | undefined>;
 }
 
 interface Running {
@@ -75,7 +80,7 @@ export class CallLife {
    */
   async #enter(call: ToolCall, running: Running): Promise<Begun> {
     const { journal } = this.#desk;
-    const admission = await admit(call, this.#desk);
+    const admission = await admit(call, await this.#gateOf(call));
     const known = journal.lookup(call.callId);
     const change = known.state === 'interrupted' ? known.change : undefined;
     if (admission.state === 'refused')
@@ -199,8 +204,12 @@ export class CallLife {
   }
 
   async #admitAgain({ call, admitted }: Life): Promise<AdmittedCall | Begun> {
-    const admission = await admitAgain(call, admitted, this.#desk);
+    const admission = await admitAgain(call, admitted, await this.#gateOf(call));
     return admission.state === 'admitted' ? admission.call : { result: admission.result };
+  }
+
+  async #gateOf(call: ToolCall): Promise<Gate> {
+    return (await this.#desk.gateOf(call)) ?? this.#desk;
   }
 
   async #propose(

@@ -37,17 +37,21 @@ export interface Surroundings {
 export interface Known extends Pick<Policy, 'isConfined'> {
   /** Whether an editor says that its user does not trust the workspace. It only makes decisions stricter. */
   readonly isDistrusted?: () => boolean;
+  /** The folder that stands for the workspace in calls: a worktree of its repository. */
+  readonly folder?: string;
 }
 
 /** Judges by the rule files as they are at that moment. */
 export function createJudge(
   surroundings: Surroundings,
-  { isConfined, isDistrusted = () => false }: Known,
+  { isConfined, isDistrusted = () => false, folder }: Known,
 ): Judge {
+  const { root } = surroundings;
+  const place = folder === undefined ? { workspace: root } : { workspace: folder, alias: root };
   return async (call, realNames) => {
     const rules = await readAllRules(surroundings);
     if (rules === undefined) return deny(UNREADABLE_RULES);
-    const policy = { workspace: surroundings.root, isConfined, realNames, ...rules };
+    const policy = { ...place, isConfined, realNames, ...rules };
     const { definition } = call;
     const isBelieved = definition.claims !== undefined && isTrusted(definition, policy);
     const judged = judgeCall(call, policy);

@@ -1,5 +1,5 @@
 /** Decides whether a call runs, asks a person first, or is refused. Pure: it knows only its arguments. */
-import { relative, resolve } from 'node:path';
+import { isAbsolute, relative, resolve } from 'node:path';
 import type { Metadata } from '../../shared/documents.ts';
 import { modeAllows } from '../../shared/modes.ts';
 import { type ToolFacts, takesPath } from '../../shared/tools/definition.ts';
@@ -24,6 +24,8 @@ import { type Visibility, visibilityFor } from './visibility.ts';
 export interface Policy extends Rulebook {
   /** Its absolute path. Rules apply to paths relative to it, however a call writes them. */
   readonly workspace: string;
+  /** Another absolute path that calls may write for it. */
+  readonly alias?: string;
   /** Whether a sandbox passed its self-test. */
   readonly isConfined: boolean;
   /** Whether the owner lets confined commands use the network without a question (rules.ts). */
@@ -105,9 +107,12 @@ interface NamedPath {
   readonly realName: string | undefined;
 }
 
-function namedPaths(subjects: readonly string[], { workspace, realNames }: Policy): NamedPath[] {
+function namedPaths(
+  subjects: readonly string[],
+  { workspace, alias, realNames }: Policy,
+): NamedPath[] {
   return subjects.map((path, index) => ({
-    called: toRelative(path, workspace),
+    called: toRelative(path, workspace, alias),
     realName: realNames?.[index],
   }));
 }
@@ -127,8 +132,10 @@ function decidingRulesOfPath(
 }
 
 /** `./a/../b` and the absolute path of `b` both become `b`. */
-function toRelative(path: string, workspace: string): string {
-  return relative(workspace, resolve(workspace, path)) || '.';
+function toRelative(path: string, workspace: string, alias: string | undefined): string {
+  const way = alias !== undefined && isAbsolute(path) ? relative(alias, path) : '..';
+  const isByAlias = way !== '..' && !way.startsWith('../');
+  return (isByAlias ? way : relative(workspace, resolve(workspace, path))) || '.';
 }
 
 /** Paths outside the workspace and protected ones are refused where the path is resolved, not here. */

@@ -3,6 +3,7 @@
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import { toolsRunBy } from '../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 import { matchesWildcard } from './wildcard.ts';
@@ -109,7 +110,7 @@ const HELD_WITH_NAMES: readonly (readonly [held: string, names: readonly string[
   ['codebase_search', ['read_file']],
 ];
 
-const ON_BRIDGES = toolsRunBy('bridge');
+const ON_BRIDGES = [...toolsRunBy('bridge'), ...WORKTREE_TOOLS];
 
 const HELD_WITH: ReadonlyMap<string, readonly ToolDefinition[]> = new Map(
   HELD_WITH_NAMES.map(([held, names]) => [

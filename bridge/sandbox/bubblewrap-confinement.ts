@@ -2,6 +2,7 @@
  * The bubblewrap sandbox: the workspace is writable, the system readable, the rest of the disk and the network closed.
  */
 import { join } from 'node:path';
+import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { type Launch, shellArgv } from '../terminal/launch.ts';
 import type { Account } from './account.ts';
@@ -16,10 +17,18 @@ import {
   namespaces,
   ownFolders,
 } from './command-arguments.ts';
-import type { CommandRequest, Confinement, PreparedCommand, Surroundings } from './confinement.ts';
+import type {
+  CommandRequest,
+  Confinement,
+  LookReach,
+  OtherFolder,
+  PreparedCommand,
+  Surroundings,
+} from './confinement.ts';
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 import { linkedGitFolders } from './git-folders.ts';
 import { HOLD } from './held-command.ts';
+import { showLinks } from './links.ts';
 import type { MemoryGroup } from './memory-group.ts';
 import { hideFolder, SEAL, systemView } from './view.ts';
 
@@ -36,7 +45,7 @@ export async function bubblewrapConfinement(
   | { readonly ok: true; readonly confinement: Confinement }
   | { readonly ok: false; readonly reason: string }
 > {
-  const { workspace, closedFolders, readable = [] } = surroundings;
+  const { workspace, closedFolders, readable = [], links = [] } = surroundings;
   const view = await systemView({
     workspace,
     account,
@@ -46,15 +55,18 @@ export async function bubblewrapConfinement(
     closedFolders,
   });
   const linked = await linkedGit(workspace);
+  const shown = await showLinks(links, account);
+  if (!shown.ok) return shown;
   const opened = await Bases.open({
     workspace,
     account,
     file: bubblewrap.file,
-    view: [...view, ...bind('--ro-bind', linked)],
+    view: [...view, ...bind('--ro-bind', linked), ...shown.mounts],
     gitView: bind('--bind', linked),
   });
   if (!opened.ok) return opened;
-  const machine = { bubblewrap, account, surroundings, bases: opened.bases, view, memory };
+  const { bases } = opened;
+  const machine = { bubblewrap, account, surroundings, bases, view, memory };
   return { ok: true, confinement: confinementOf(machine) };
 }
 
@@ -88,9 +100,19 @@ function confinementOf(machine: Machine): Confinement {
       });
       return await started;
     },
-    confineLook: async (launch) => confineLook(launch, machine),
+    confineLook: async (launch, reach) => confineLook(launch, machine, reach),
+    elsewhere: (folder) => confineElsewhere(folder, machine),
     [Symbol.dispose]: () => bases[Symbol.dispose](),
   };
+}
+
+/** Without a self-test: the workspace's has shown that these arguments work on this machine. */
+async function confineElsewhere(folder: OtherFolder, machine: Machine): Promise<Confinement> {
+  const { bubblewrap, account, surroundings, memory } = machine;
+  const there = { ...surroundings, ...folder };
+  const made = await bubblewrapConfinement(bubblewrap, account, there, memory);
+  if (made.ok) return made.confinement;
+  throw new ToolFailure('SANDBOX_FAILED', made.reason);
 }
 
 /** Every command is born in the bridge's memory group: all commands together take no more memory than the group has. */
@@ -122,11 +144,13 @@ function bind(option: '--bind' | '--ro-bind', folders: readonly string[]): strin
 function confineLook(
   { file, args, cwd, env }: Launch,
   { bubblewrap, account, surroundings: { workspace }, view }: Machine,
+  { readable, writable }: LookReach = { readable: [], writable: [] },
 ): Launch {
   const confined = [
     ...namespaces([], bubblewrap),
     ...view.map((arg) => Buffer.from(arg, 'latin1').toString()),
-    ...['--ro-bind', workspace, workspace],
+    ...[workspace, ...readable].flatMap((path) => ['--ro-bind', path, path]),
+    ...writable.flatMap((path) => ['--bind', path, path]),
     ...devices(),
     ...SEAL,
     ...['--seccomp', String(FIRST_INPUT), '--chdir', cwd, '--', file, ...args],
@@ -144,7 +168,7 @@ function prepareOpen(
   const args = [
     ...['--unshare-pid', '--new-session', '--die-with-parent'],
     ...['--dev-bind', '/', '/', '--proc', '/proc'],
-    ...closedFolders.flatMap(hideFolder),
+    ...closedFolders.flatMap((path) => hideFolder(path, { around: workspace })),
     ...['--bind', workspace, workspace],
     ...['--chdir', cwd, '--', ...shellArgv(command)],
   ];
@@ -167,7 +191,7 @@ async function startInBase<Result>(
   const { base, notes } = await bases.current(kindOf(request));
   const args = [
     ...namespaces(request.permissions, bubblewrap),
-    ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace)],
+    ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings)],
     ...commandArguments(request, ''),
   ];
   const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...ENTER, '--', bubblewrap.file];
@@ -184,7 +208,7 @@ async function startHeld<Result>(
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
   return await bases.startHeld(kindOf(request), (mounts, notes) => {
-    const own = [...devices(), ...ownFolders(surroundings.workspace), ...SEAL].map(fromText);
+    const own = [...devices(), ...ownFolders(surroundings), ...SEAL].map(fromText);
     const bytes = [...mounts, ...own].map((arg) => toBytes(`${arg}\0`));
     const args = [
       ...namespaces(request.permissions, bubblewrap),

@@ -3,6 +3,7 @@ import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { SHELL } from '../terminal/launch.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { isBelow } from './byte-path.ts';
+import type { Surroundings } from './confinement.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 
 /** The descriptor of a launch's first input. The other inputs and descriptors follow. */
@@ -34,13 +35,18 @@ export function devices(): string[] {
 /** Listed in proc(5). */
 const KERNEL_SETTINGS = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'] as const;
 
-/** Gives each command empty folders of its own. The workspace may lie in one of them. */
-export function ownFolders(workspace: string): string[] {
+/** Gives each command empty folders of its own. The workspace, and what it is linked to, may lie in one of them. */
+export function ownFolders({
+  workspace,
+  links = [],
+}: Pick<Surroundings, 'workspace' | 'links'>): string[] {
   const folders = ['/tmp', '/var/tmp'];
-  const isInside = folders.some((folder) => isBelow(folder, workspace));
+  const isInside = (path: string) => folders.some((folder) => isBelow(folder, path));
+  const outside = links.map(({ to }) => to).filter((to) => !isBelow(workspace, to));
   return [
     ...folders.flatMap((folder) => ownMemory(folder, SANDBOX_LIMITS.tmpBytes)),
-    ...(isInside ? ['--bind', workspace, workspace] : []),
+    ...(isInside(workspace) ? ['--bind', workspace, workspace] : []),
+    ...outside.filter(isInside).flatMap((path) => ['--ro-bind', path, path]),
   ];
 }
 

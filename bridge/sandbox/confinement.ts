@@ -13,6 +13,24 @@ export interface Surroundings {
   readonly readable?: readonly string[];
   /** The bridge's own environment. */
   readonly environment: NodeJS.ProcessEnv;
+  /** Folders outside the workspace that commands see, read-only. */
+  readonly links?: readonly FolderLink[];
+}
+
+/** Shows a folder, without its secrets and read-only, at a place that commands know. Both paths are real. */
+export interface FolderLink {
+  readonly from: string;
+  /** Inside the workspace, where the folder must exist, or the same as `from`. */
+  readonly to: string;
+}
+
+/** A folder whose commands are confined as those of the workspace are, but apart from it. */
+export type OtherFolder = Required<Pick<Surroundings, 'workspace' | 'links'>>;
+
+/** What a program of ours may reach beside what commands see. All paths are absolute and real. */
+export interface LookReach {
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
 }
 
 export interface CommandRequest {
@@ -50,7 +68,12 @@ export interface Confinement extends Disposable {
    * Confines a program of ours that looks at the workspace, so that it changes nothing and has no network: files that a
    * sandboxed command wrote may make it run something. Without a sandbox the launch stays unchanged.
    */
-  readonly confineLook: (launch: Launch) => Promise<Launch>;
+  readonly confineLook: (launch: Launch, reach?: LookReach) => Promise<Launch>;
+  /**
+   * The same confinement for another folder that no command has reached yet. It is disposed of apart. Throws a
+   * ToolFailure where that folder cannot be confined.
+   */
+  readonly elsewhere: (folder: OtherFolder) => Promise<Confinement>;
 }
 
 /** Commands run with all rights of the bridge's user, but in a scrubbed environment. `reason` is one sentence. */
@@ -70,6 +93,7 @@ export function unconfined(surroundings: Surroundings, reason: string): Confinem
       });
     },
     confineLook: async (launch) => launch,
+    elsewhere: async (folder) => unconfined({ ...surroundings, ...folder }, reason),
     [Symbol.dispose]: () => {},
   };
 }

@@ -33,7 +33,9 @@ export async function systemView(options: ViewOptions): Promise<BytePath[]> {
   const bound = await boundPaths(options);
   const isShown = (path: string) =>
     [...SYSTEM_FOLDERS, ...bound.keys()].some((parent) => path === parent || isBelow(parent, path));
-  const closed = await allOf(options.closedFolders.filter(isShown).map(hideIfAny));
+  const { closedFolders, workspace } = options;
+  const hidden = closedFolders.filter(isShown).map((path) => hideIfAny(path, workspace));
+  const closed = await allOf(hidden);
   return [
     ...(await allOf(SYSTEM_FOLDERS.map(systemFolder))),
     ...DEVICES.flatMap((path) => ['--dev-bind', path, path]),
@@ -42,16 +44,17 @@ export async function systemView(options: ViewOptions): Promise<BytePath[]> {
     ...(await nameResolution()),
     ...[...bound].flatMap(([name, real]) => ['--ro-bind-try', real, name]),
     ...closed,
-    ...['--bind', options.workspace, options.workspace],
+    ...['--bind', workspace, workspace],
   ].map(fromText);
 }
 
 /** Bubblewrap makes the folders around all mounts on a disk of its own. This argument closes that disk at the end. */
 export const SEAL = ['--remount-ro', '/'] as const;
 
-/** Hides everything in the folder. */
-export function hideFolder(path: BytePath): string[] {
-  return ['--size', String(SANDBOX_LIMITS.hiddenBytes), '--perms', '0000', '--tmpfs', path];
+/** Hides everything in the folder. Commands can go through it to a place `around` which it lies, and nowhere else. */
+export function hideFolder(path: BytePath, { around = '' } = {}): string[] {
+  const mode = isBelow(path, around) ? '0111' : '0000';
+  return ['--size', String(SANDBOX_LIMITS.hiddenBytes), '--perms', mode, '--tmpfs', path];
 }
 
 /** Hides the file behind a device on a mount without devices: opening it is refused. */
@@ -182,9 +185,9 @@ async function toPlace(name: string): Promise<{ name: string; real: string } | u
   return real === undefined ? undefined : { name, real };
 }
 
-async function hideIfAny(path: string): Promise<string[]> {
+async function hideIfAny(path: string, workspace: string): Promise<string[]> {
   const stats = await stat(path).catch(() => undefined);
-  return stats?.isDirectory() === true ? hideFolder(path) : [];
+  return stats?.isDirectory() === true ? hideFolder(path, { around: workspace }) : [];
 }
 
 async function allOf(parts: readonly Promise<string[]>[]): Promise<string[]> {

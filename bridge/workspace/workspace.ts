@@ -34,11 +34,18 @@ export interface Place<Granted extends Access = Access> {
   readonly isLink: boolean;
 }
 
+export interface WorkspaceOptions {
+  readonly closedPaths?: readonly string[];
+  readonly home?: string;
+  /** Absolute. */
+  readonly alias?: string;
+}
+
 /** One folder on disk. It gives access to everything inside, and to nothing else. */
 export class Workspace {
   /** Absolute, with every symbolic link resolved. */
   readonly root: string;
-  /** The folder's path as it was opened. Absolute paths in calls may begin with `root` or with this one. */
+  /** Absolute paths in calls may begin with `root`, or with this one: the path as it was opened, or another folder's. */
   readonly #given: string;
   readonly #closedPaths: readonly string[];
   /** As {@link isWithin} takes them. */
@@ -61,11 +68,12 @@ export class Workspace {
 
   /**
    * Opens a folder. Throws a {@link WorkspaceError} for `/`, the home folder, a folder that contains it, and anything
-   * that is no folder. `closedPaths` are absolute paths that may neither be read nor changed (our own state).
+   * that is no folder. `closedPaths` are absolute paths that may neither be read nor changed (our own state). A path in
+   * a call may begin with `alias` instead of the folder.
    */
   static async open(
     folder: string,
-    { closedPaths = [], home = homedir() }: { closedPaths?: readonly string[]; home?: string } = {},
+    { closedPaths = [], home = homedir(), alias }: WorkspaceOptions = {},
   ): Promise<Workspace> {
     const given = resolve(folder);
     const root = await realFolder(given);
@@ -77,7 +85,7 @@ export class Workspace {
     }
     return new Workspace(
       root,
-      given,
+      alias ?? given,
       await Promise.all(closedPaths.map((path) => resolveExisting(resolve(path)))),
     );
   }

@@ -5,7 +5,7 @@
  */
 import * as z from 'zod';
 import { REQUEST_LIMITS } from '../limits.ts';
-import { defineTool } from './definition.ts';
+import { defineTool, type ToolDefinition } from './definition.ts';
 
 const OF_BRIDGE = {
   aliases: [],
@@ -64,6 +64,12 @@ export const removeWorktree = defineTool({
   description: 'Removes the folder of a branch of its own.',
   arguments: z.object({}),
 });
+
+export const WORKTREE_TOOLS: readonly ToolDefinition[] = [
+  openWorktree,
+  closeWorktree,
+  removeWorktree,
+];
 
 /** Whether a bridge with these tools has worktrees: then it also understands `worktree` in a call. */
 export function hasWorktrees(bridge: { readonly tools: readonly string[] }): boolean {

@@ -40,6 +40,7 @@ const asking = new Asking({
 const tools = new Map([...createCatalogue()].map(([name, tool]) => [name, stopping(tool)]));
 const life = new CallLife({
   ...{ workspace: await Workspace.open(root), tools, asking, journal },
+  gateOf: async () => undefined,
   judge: async () => ({ decision: 'allow', reason: 'the test says so' }),
 });
 await life.run(call, { signal: new AbortController().signal, onOutput: () => {} });

@@ -206,6 +206,7 @@ export class Bench {
     const session: Session = new Session({
       workspace: this.place.context.workspace,
       tools: createCatalogue(...tools, guests.tool),
+      gateOf: async () => undefined,
       guests,
       asking,
       devices: asker,

@@ -1,0 +1,98 @@
+/** Closes a worktree: tells what has changed in it, and puts that on its branch where that is wanted. */
+import { relative } from 'node:path';
+import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
+import type { Confinement } from '../sandbox/confinement.ts';
+import { closureOf } from '../sandbox/protected.ts';
+import { tellDifference } from './difference.ts';
+import type { Workshop } from './making.ts';
+import { type RecordCall, Snapshot } from './record.ts';
+import { findRepository, landBranch, readAuthor } from './repository.ts';
+import type { WorktreeFacts, WorktreePaths } from './store.ts';
+
+export interface Closing {
+  readonly facts: WorktreeFacts;
+  readonly paths: WorktreePaths;
+  /** That of the worktree. */
+  readonly confinement: Confinement;
+  /** Undefined for no commit. */
+  readonly message: string | undefined;
+  /** Whether the rules let tools read a file, by its path in the workspace. */
+  readonly mayRead: (name: string) => boolean;
+}
+
+/** May be called again. After a failure, or a crash, the next call goes on from there. */
+export async function closeWorktree(
+  workshop: Workshop,
+  closing: Closing,
+  signal: AbortSignal,
+): Promise<{ readonly closed: ClosedWorktree; readonly notes: readonly string[] }> {
+  const { store, git } = workshop;
+  const { conversationId, base, branch, prefix } = closing.facts;
+  const call = recordCall(closing);
+  const snapshot = new Snapshot(git, call, prefix, signal);
+  const { tree, notes } = await snapshot.take(base);
+  const mayTell = (path: string) => {
+    const name = relative(prefix, path);
+    return closureOf(path) !== 'secret' && (name.startsWith('..') || closing.mayRead(name));
+  };
+  const told = await tellDifference(git, call, { base, now: tree, mayTell }, signal);
+  if (closing.message !== undefined)
+    await commit(workshop, { ...closing, call, snapshot, tree }, signal);
+  const { head } = store.read(conversationId) ?? closing.facts;
+  const committed = head !== null && (await snapshot.treeOf(head)) === tree;
+  return { closed: { branch, head: head ?? base, committed, ...told }, notes };
+}
+
+interface Committing extends Closing {
+  readonly call: RecordCall;
+  readonly snapshot: Snapshot;
+  readonly tree: string;
+}
+
+/** A commit that an earlier close could not finish lands first. Without a change since then there is no other one. */
+async function commit(
+  workshop: Workshop,
+  { facts, call, snapshot, tree, message = '' }: Committing,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, git, root, account } = workshop;
+  const repository = await findRepository(git, root, signal);
+  const land = async (now: WorktreeFacts, landing: string) => {
+    const { base, branch, head: before } = now;
+    // Known from here on: after a crash, the branch's commit is not taken for somebody else's.
+    store.save({ ...now, landing });
+    await landBranch(
+      git,
+      repository,
+      { branch, base, commit: landing, before, source: call },
+      signal,
+    );
+    const { landing: _, ...rest } = now;
+    return { ...rest, head: landing };
+  };
+  const { landing } = facts;
+  const before = landing === undefined ? facts : await land(facts, landing);
+  const parent = before.head ?? before.base;
+  const isNew = (await snapshot.treeOf(parent)) !== tree;
+  const author = isNew ? await readAuthor(git, repository, homeOf(account), signal) : {};
+  const after = isNew
+    ? await land(before, await snapshot.commit(tree, { parent, message, author }))
+    : before;
+  store.save({ ...after, savedMs: Date.now() });
+}
+
+function homeOf(account: Workshop['account']): string {
+  return account?.home ?? process.env['HOME'] ?? '/nonexistent';
+}
+
+/** Git reads files that commands wrote, and may be misled to others: it sees no more than commands do. */
+function recordCall({ facts, paths, confinement }: Closing): RecordCall {
+  const { tree, record } = paths;
+  const reach = { readable: [facts.objects, tree], writable: [record] };
+  const isConfined = confinement.kind !== 'none';
+  return {
+    cwd: tree,
+    env: { GIT_DIR: record, GIT_WORK_TREE: tree },
+    confine: isConfined ? (launch) => confinement.confineLook(launch, reach) : undefined,
+  };
+}

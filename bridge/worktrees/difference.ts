@@ -1,0 +1,110 @@
+/** The difference between two trees of a worktree, as people and the model are told it. */
+import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
+import type { Git, GitCall } from './git.ts';
+import { WORKTREE_LIMITS } from './limits.ts';
+import type { RecordCall } from './record.ts';
+
+export interface Compared {
+  readonly base: string;
+  /** A tree's or a commit's id. */
+  readonly now: string;
+  /** Whether the content of a file may be told, by its path in the repository. */
+  readonly mayTell: (path: string) => boolean;
+}
+
+/** Lists all changed files, and shows the content of those that may be told, both within bounds. */
+export async function tellDifference(
+  git: Git,
+  call: RecordCall,
+  { base, now, mayTell }: Compared,
+  signal: AbortSignal,
+): Promise<Pick<ClosedWorktree, 'files' | 'omitted' | 'diff'>> {
+  const timeoutMs = WORKTREE_LIMITS.gitWorkMs;
+  const compare = [
+    'diff-tree',
+    '-r',
+    '--find-renames',
+    '--no-ext-diff',
+    '--no-textconv',
+    '--no-color',
+  ];
+  const with_ = (...args: readonly string[]): GitCall => ({
+    ...{ ...call, args: [...compare, ...args], timeoutMs, signal },
+  });
+  const raw = await git.run(with_('-z', '--raw', base, now));
+  const counts = await git.run(with_('-z', '--numstat', base, now));
+  const files = withLines(parseRaw(raw), counts);
+  const hidden = files.flatMap(({ path, from }) =>
+    [path, ...(from === undefined ? [] : [from])].some((name) => !mayTell(name)) ? [path] : [],
+  );
+  const listed = fitting(files);
+  const told = { files: listed, omitted: files.length - listed.length };
+  if (hidden.length > WORKTREE_LIMITS.maxHiddenFiles) return { ...told, diff: TOO_MANY_HIDDEN };
+  const without = hidden.map((path) => `:(exclude,top,literal)${path}`);
+  const patch = with_('--patch', base, now, '--', ':(top)', ...without);
+  const maxBytes = WORKTREE_LIMITS.maxDiffChars * MAX_UTF8;
+  const { output } = await git.ask({ ...patch, maxBytes });
+  return { ...told, diff: cutDiff(output, hidden) };
+}
+
+const MAX_UTF8 = 4;
+const TOO_MANY_HIDDEN = '[left out: too many of the files may not be read by tools]\n';
+
+type ChangedFile = ClosedWorktree['files'][number];
+
+const STATUS: Readonly<Record<string, ChangedFile['status']>> = {
+  A: 'added',
+  D: 'deleted',
+  R: 'renamed',
+};
+
+/** Reads `--raw -z`: a line of facts, then the path; of a renamed file both paths. */
+function parseRaw(raw: string): ChangedFile[] {
+  const fields = raw.split('\0').values();
+  const files: ChangedFile[] = [];
+  for (const facts of fields) {
+    if (!facts.startsWith(':')) continue;
+    const letter = facts.split(' ')[4]?.[0] ?? '';
+    const status = STATUS[letter] ?? 'modified';
+    const first = fields.next().value ?? '';
+    const lines = { added: null, removed: null };
+    if (status !== 'renamed') files.push({ path: first, status, ...lines });
+    else files.push({ path: fields.next().value ?? '', status, ...lines, from: first });
+  }
+  return files;
+}
+
+/** Reads `--numstat -z`, which has the same files in the same order. A renamed file has its paths in two more fields. */
+function withLines(files: readonly ChangedFile[], numstat: string): ChangedFile[] {
+  const fields = numstat.split('\0').values();
+  return files.map((file) => {
+    const [added = '-', removed = '-'] = (fields.next().value ?? '').split('\t');
+    if (file.status === 'renamed') {
+      fields.next();
+      fields.next();
+    }
+    return { ...file, added: countOf(added), removed: countOf(removed) };
+  });
+}
+
+function countOf(text: string): number | null {
+  return text === '-' ? null : Number(text);
+}
+
+function fitting(files: readonly ChangedFile[]): ChangedFile[] {
+  let left: number = WORKTREE_LIMITS.maxFilesBytes;
+  return files.slice(0, WORKTREE_LIMITS.maxFiles).filter((file) => {
+    left -= Buffer.byteLength(JSON.stringify(file)) + 1;
+    return left >= 0;
+  });
+}
+
+function cutDiff(diff: string, hidden: readonly string[]): string {
+  const notes = hidden.map(
+    (path) => `[left out: ${JSON.stringify(path)} may not be read by tools]\n`,
+  );
+  const { maxDiffChars } = WORKTREE_LIMITS;
+  if (diff.length <= maxDiffChars) return `${diff}${notes.join('')}`;
+  const whole = diff.slice(0, diff.lastIndexOf('\n', maxDiffChars) + 1).toWellFormed();
+  return `${whole}[cut: the diff goes on]\n${notes.join('')}`;
+}

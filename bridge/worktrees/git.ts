@@ -1,0 +1,180 @@
+/** Runs git on repositories of a worktree and of the person, so that no repository makes it start another program. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { dirname } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { ToolFailure } from '../failure.ts';
+import type { Launch } from '../terminal/launch.ts';
+import { endProcessGroup } from '../terminal/process-group.ts';
+import { spawnLaunch } from '../terminal/spawn-launch.ts';
+import { WORKTREE_LIMITS } from './limits.ts';
+
+export interface GitCall {
+  readonly cwd: string;
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  readonly timeoutMs?: number;
+  /** Bytes of output that are kept. Git is ended at the limit, and the answer says `isCut`. */
+  readonly maxBytes?: number;
+  /** Confines git. Without it, git runs as the owner of the workspace. */
+  readonly confine?: ((launch: Launch) => Promise<Launch>) | undefined;
+  readonly signal: AbortSignal;
+}
+
+export interface GitAnswer {
+  /** Null for a git that was ended. */
+  readonly code: number | null;
+  readonly output: string;
+  readonly complaint: string;
+  readonly isCut: boolean;
+}
+
+export interface GitProgram {
+  /** Absolute. */
+  readonly file: string;
+  /** Stands before git: see Account. */
+  readonly prefix: readonly string[];
+}
+
+export class Git {
+  readonly #program: GitProgram;
+
+  constructor(program: GitProgram) {
+    this.#program = program;
+  }
+
+  /** Resolves with any exit code. Throws a ToolFailure for a git that does not start or does not answer in time. */
+  async ask(call: GitCall): Promise<GitAnswer> {
+    const { maxBytes = WORKTREE_LIMITS.maxGitBytes } = call;
+    const work = new GitWork(await this.#launchOf(call), call);
+    work.child.stdin?.end(call.input ?? '');
+    const chunks: Buffer[] = [];
+    let left = maxBytes;
+    work.child.stdout?.on('data', (chunk: Buffer) => {
+      if (left > 0) chunks.push(chunk.subarray(0, left));
+      left -= chunk.length;
+      if (left < 0) work.end();
+    });
+    const code = await work.code;
+    const output = Buffer.concat(chunks).toString();
+    return { code, output, complaint: work.complaint, isCut: left < 0 };
+  }
+
+  /** What git printed. Throws a ToolFailure (`WORKTREE_FAILED`) for anything but success. */
+  async run(call: GitCall): Promise<string> {
+    const { code, output, complaint, isCut } = await this.ask(call);
+    if (code === 0 && !isCut) return output;
+    throw failed(call, isCut ? 'it printed too much' : complaint);
+  }
+
+  /** Sends the first one's output to the second one's input. Throws as {@link run} does. */
+  async pipe(from: GitCall, to: GitCall): Promise<void> {
+    const source = new GitWork(await this.#launchOf(from), from);
+    const sink = new GitWork(await this.#launchOf(to), to);
+    source.child.stdin?.end(from.input ?? '');
+    sink.child.stdout?.resume();
+    const { stdout } = source.child;
+    const { stdin } = sink.child;
+    // A failure of the stream is told by the exit of the program behind it.
+    if (stdout && stdin) await pipeline(stdout, stdin).catch(() => {});
+    const [sent, taken] = await Promise.all([source.code, sink.code]);
+    if (sent !== 0) throw failed(from, source.complaint);
+    if (taken !== 0) throw failed(to, sink.complaint);
+  }
+
+  async #launchOf({ cwd, args, env = {}, confine }: GitCall): Promise<Launch> {
+    const { file, prefix } = this.#program;
+    const [first = file, ...rest] = confine ? [file] : [...prefix, file];
+    const launch: Launch = {
+      file: first,
+      args: [...rest, ...SAFE, ...args],
+      cwd,
+      env: { ...environment(file), ...env },
+      inputs: [],
+      hasPidNamespace: false,
+    };
+    return confine ? await confine(launch) : launch;
+  }
+}
+
+/** A git at work. */
+class GitWork {
+  readonly child: ChildProcess;
+  readonly code: Promise<number | null>;
+  complaint = '';
+  readonly #launch: Launch;
+
+  constructor(launch: Launch, { timeoutMs = WORKTREE_LIMITS.gitAskMs, signal, args }: GitCall) {
+    signal.throwIfAborted();
+    this.#launch = launch;
+    this.child = spawnLaunch(launch, 'pipe');
+    this.child.stdin?.on('error', () => {}); // Git ends before it has read everything when something is wrong.
+    this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      const room = WORKTREE_LIMITS.maxComplaintChars - this.complaint.length;
+      this.complaint += text.slice(0, Math.max(0, room));
+    });
+    this.code = this.#ended(timeoutMs, signal, args);
+  }
+
+  end(): void {
+    const { pid } = this.child;
+    const { hasPidNamespace } = this.#launch;
+    if (pid !== undefined) void endProcessGroup(pid, { hasPidNamespace });
+  }
+
+  async #ended(timeoutMs: number, signal: AbortSignal, args: GitCall['args']) {
+    const bound = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+    const stop = () => this.end();
+    bound.addEventListener('abort', stop, { once: true });
+    try {
+      const [code] = await once(this.child, 'close');
+      signal.throwIfAborted();
+      if (bound.aborted) throw failed({ args }, 'it did not answer in time');
+      return typeof code === 'number' ? code : null;
+    } catch (error) {
+      if (error instanceof ToolFailure || signal.aborted) throw error;
+      throw failed({ args }, error instanceof Error ? error.message : String(error));
+    } finally {
+      bound.removeEventListener('abort', stop);
+    }
+  }
+}
+
+/** Everything that git could run by itself is off, and a folder that only looks like a repository does not count. */
+const SAFE = [
+  ...['-c', 'core.fsmonitor=false'],
+  ...['-c', 'core.hooksPath=/dev/null'],
+  ...['-c', 'safe.bareRepository=explicit'],
+  // A bridge that runs as root works in the repository of another user.
+  ...['-c', 'safe.directory=*'],
+  ...['-c', 'gc.auto=0'],
+  ...['-c', 'maintenance.auto=false'],
+  // Names that only some systems take for `.git` are refused on all.
+  ...['-c', 'core.protectHFS=true'],
+  ...['-c', 'core.protectNTFS=true'],
+];
+
+/** Only the repository's own configuration, no network, and no question to a person. */
+function environment(git: string): Record<string, string> {
+  return {
+    PATH: [...new Set([dirname(git), '/usr/bin', '/bin'])].join(':'),
+    HOME: '/nonexistent',
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_OPTIONAL_LOCKS: '0',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_TERMINAL_PROMPT: '0',
+  };
+}
+
+function failed({ args: [command = ''] }: Pick<GitCall, 'args'>, complaint: string): ToolFailure {
+  return worktreeFailed(`git ${command} failed: ${complaint.trim() || 'it said nothing'}`);
+}
+
+/** `why` is what happened, and what to do about it. */
+export function worktreeFailed(why: string): ToolFailure {
+  return new ToolFailure('WORKTREE_FAILED', why);
+}

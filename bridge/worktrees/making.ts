@@ -1,0 +1,228 @@
+/** Makes a conversation's worktree: a checkout of a commit, linked folders, and the owner's setup. */
+import { execFile } from 'node:child_process';
+import { realpath, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import { readGitStatus } from '../context/git-status.ts';
+import { ToolFailure } from '../failure.ts';
+import { type Account, otherRights } from '../sandbox/account.ts';
+import type { Confinement, OtherFolder } from '../sandbox/confinement.ts';
+import { runCommand } from '../terminal/run-command.ts';
+import { type Git, worktreeFailed } from './git.ts';
+import { WORKTREE_LIMITS } from './limits.ts';
+import { linksOf, prepareLinks } from './links.ts';
+import { checkOut } from './record.ts';
+import { chooseBranch, findBase, findRepository, type Repository } from './repository.ts';
+import { readSettings, type WorktreeSettings } from './settings.ts';
+import type { WorktreeFacts, WorktreePaths, WorktreeStore } from './store.ts';
+
+/** The parts of the bridge that worktrees are made with. */
+export interface Workshop {
+  /** The workspace. */
+  readonly root: string;
+  readonly stateDir: string;
+  readonly store: WorktreeStore;
+  readonly git: Git;
+  /** Undefined where commands run as the bridge's own user for want of another. */
+  readonly account: Account | undefined;
+  /** That of the workspace. */
+  readonly confinement: Confinement;
+  /** Whether a running command has made the path. */
+  readonly isForeign: (path: string) => Promise<boolean>;
+}
+
+export interface Wanted {
+  readonly conversationId: string;
+  readonly branch: string | undefined;
+  readonly base: string | undefined;
+}
+
+interface Making {
+  readonly signal: AbortSignal;
+  /** Takes what the setup prints. */
+  readonly onOutput: (text: string) => void;
+}
+
+/** The facts of the finished worktree. After a failure nothing of it is left. `output` is that of the setup. */
+export async function makeWorktree(
+  workshop: Workshop,
+  wanted: Wanted,
+  making: Making,
+): Promise<{ readonly facts: WorktreeFacts; readonly output: string }> {
+  const { store } = workshop;
+  const { conversationId } = wanted;
+  await makeRoom(store);
+  const settings = await readSettings(workshop.stateDir);
+  const paths = store.begin(conversationId);
+  try {
+    const facts = await fill(workshop, { wanted, settings, paths }, making.signal);
+    const output = await setUp(workshop, { facts, settings, paths }, making);
+    store.save(facts);
+    return { facts, output };
+  } catch (error) {
+    await store.remove(conversationId);
+    throw error;
+  }
+}
+
+/** Removes the worktree that has been idle for longest, if there are too many. */
+async function makeRoom(store: WorktreeStore): Promise<void> {
+  const kept = store.list();
+  if (kept.length < WORKTREE_LIMITS.maxWorktrees) return;
+  const isIdle = (usedMs: number) => Date.now() - usedMs > WORKTREE_LIMITS.idleMs;
+  const idle = kept.findLast(({ usedMs, savedMs = 0 }) => isIdle(usedMs) && usedMs <= savedMs);
+  if (idle) return await store.remove(idle.conversationId);
+  throw worktreeFailed(
+    `This bridge has ${kept.length} worktrees already, and more would fill the disk: the person must remove one ` +
+      '(`drawbridge worktrees`).',
+  );
+}
+
+interface Filling {
+  readonly wanted: Wanted;
+  readonly settings: WorktreeSettings;
+  readonly paths: WorktreePaths;
+}
+
+async function fill(
+  { root, git, confinement, isForeign, account }: Workshop,
+  { wanted, settings, paths }: Filling,
+  signal: AbortSignal,
+): Promise<WorktreeFacts> {
+  if (await isForeign('.git')) throw worktreeFailed('A command has just made .git: try it again.');
+  const repository = await findRepository(git, root, signal);
+  const { conversationId, base: named = 'HEAD' } = wanted;
+  const base = await findBase(git, repository, named, signal);
+  const chosen = { wanted: wanted.branch, conversationId };
+  const branch = await chooseBranch(git, repository, chosen, signal);
+  const { modules } = await measure(git, repository, { base, folder: paths.folder }, signal);
+  const status = await readGitStatus(root, signal, { confine: confinement.confineLook });
+  const give = giverTo(account);
+  await checkOut(git, paths, { repository, branch, base, give }, signal);
+  const there = await workIn(paths, repository.prefix);
+  const isLinking = confinement.kind !== 'none';
+  const links = isLinking ? await prepareLinks(settings.link, root, there) : [];
+  for (const name of links) await give(join(there, name));
+  const large = await largeFilesIn(git, paths, signal);
+  return {
+    ...{ conversationId, branch, base, prefix: repository.prefix, objects: repository.objects },
+    uncommitted: hasChanges(status),
+    links,
+    notes: [...notesOf('submodule', modules), ...notesOf('file of Git LFS', large)],
+    ...{ createdMs: Date.now(), head: null },
+  };
+}
+
+/** The folder of the calls. */
+export async function workIn({ tree }: WorktreePaths, prefix: string): Promise<string> {
+  const path = prefix === '' ? tree : join(tree, prefix.slice(0, -1));
+  if ((await realpath(path).catch(() => undefined)) === path) return path;
+  throw new ToolFailure(
+    'BASE_NOT_FOUND',
+    `That commit has no folder ${nameInLine(prefix)}, which the workspace is: name a newer one.`,
+  );
+}
+
+/** What a worktree's commands see outside of it. Throws a ToolFailure where its folder has gone. */
+export async function folderOf(
+  root: string,
+  facts: WorktreeFacts,
+  paths: WorktreePaths,
+): Promise<OtherFolder> {
+  const workspace = await workIn(paths, facts.prefix);
+  const objects = { from: facts.objects, to: facts.objects };
+  return { workspace, links: [objects, ...(await linksOf(facts.links, root, workspace))] };
+}
+
+/** Throws a ToolFailure for a commit that is too large. */
+async function measure(
+  git: Git,
+  { root }: Repository,
+  { base, folder }: { base: string; folder: string },
+  signal: AbortSignal,
+): Promise<{ readonly modules: readonly string[] }> {
+  const args = ['ls-tree', '-r', '-l', '-z', '--full-tree', base];
+  const entries = (await git.run({ cwd: root, args, timeoutMs: WORKTREE_LIMITS.gitWorkMs, signal }))
+    .split('\0')
+    .map((entry) => /^(\d+) \S+ \S+ +(\S+)\t(.*)$/s.exec(entry) ?? []);
+  const bytes = entries.reduce((sum, [, , size = '0']) => sum + (Number(size) || 0), 0);
+  const { bavail, bsize } = await statfs(folder);
+  const room = Math.min(
+    WORKTREE_LIMITS.maxCheckoutBytes,
+    bavail * bsize - WORKTREE_LIMITS.freeBytes,
+  );
+  if (bytes > room) {
+    throw worktreeFailed(
+      `The files of the commit have ${bytes} bytes, and there is room for ${Math.max(0, room)}: make room on the disk, or ` +
+        'work in the folder itself.',
+    );
+  }
+  return { modules: entries.flatMap(([, mode, , name = '']) => (mode === '160000' ? [name] : [])) };
+}
+
+/** Git has checked out only a note in the place of these files. */
+async function largeFilesIn(
+  git: Git,
+  { tree }: WorktreePaths,
+  signal: AbortSignal,
+): Promise<string[]> {
+  const args = ['ls-files', '-z', '--', ':(top,attr:filter=lfs)'];
+  return (await git.run({ cwd: tree, args, signal })).split('\0').slice(0, -1);
+}
+
+function notesOf(what: string, names: readonly string[]): string[] {
+  const [first] = names;
+  if (first === undefined) return [];
+  const others = names.length === 1 ? '' : ` and ${names.length - 1} more`;
+  return [`Without the content of each ${what}: ${nameInLine(first)}${others}.`];
+}
+
+/** The first line names the branch. */
+function hasChanges(status: string | undefined): boolean {
+  return (status ?? '').split('\n').some((line) => line !== '' && !line.startsWith('## '));
+}
+
+function giverTo(account: Account | undefined): (path: string) => Promise<void> {
+  const other = account && otherRights(account);
+  return async (path) => {
+    if (other === undefined) return;
+    const owner = `${other.uid}:${other.gid}`;
+    const options = { env: { PATH: '/usr/bin:/bin' } };
+    await promisify(execFile)('chown', ['-R', '-h', owner, '--', path], options);
+  };
+}
+
+/** What the owner's setup printed; empty without one. Throws a ToolFailure (`SETUP_FAILED`) for any end but success. */
+async function setUp(
+  { root, confinement }: Workshop,
+  {
+    facts,
+    settings,
+    paths,
+  }: { facts: WorktreeFacts; settings: WorktreeSettings; paths: WorktreePaths },
+  { signal, onOutput }: Making,
+): Promise<string> {
+  const { setup: command, network } = settings;
+  if (command === undefined) return '';
+  if (confinement.kind === 'none')
+    throw setupFailed('It only runs in a sandbox, and there is none.');
+  const folder = await folderOf(root, facts, paths);
+  using there = await confinement.elsewhere(folder);
+  const permissions = network ? (['network'] as const) : [];
+  const request = { command, cwd: folder.workspace, permissions };
+  const { end, output } = await there.start(request, ({ launch }) =>
+    runCommand(launch, { timeoutMs: WORKTREE_LIMITS.setupMs, onOutput, signal }),
+  );
+  signal.throwIfAborted();
+  if (end.state === 'exited' && end.exitCode === 0) return output;
+  const how = end.state === 'exited' ? `exit code ${end.exitCode}` : end.state;
+  throw setupFailed(`${how}\n${output}`);
+}
+
+function setupFailed(how: string): ToolFailure {
+  return new ToolFailure(
+    'SETUP_FAILED',
+    `The setup of the worktree failed, so there is none. The person can correct it (worktrees.json). ${how}`,
+  );
+}

@@ -1,0 +1,164 @@
+/**
+ * The repository that the bridge keeps beside a worktree's files. Commands never see it. Whatever they do to the `.git`
+ * among the files, the bridge compares and commits the files alone.
+ */
+import { cp, lstat, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Git, GitCall } from './git.ts';
+import { worktreeFailed } from './git.ts';
+import { WORKTREE_LIMITS } from './limits.ts';
+import { type Repository, readShared } from './repository.ts';
+import type { WorktreePaths } from './store.ts';
+
+export interface Checkout {
+  readonly repository: Repository;
+  readonly branch: string;
+  readonly base: string;
+  /** Gives a file or folder that the bridge made to the user of the commands. */
+  readonly give: (path: string) => Promise<void>;
+}
+
+/** Makes files and repositories. Both repositories borrow the person's objects, and change none. */
+export async function checkOut(
+  git: Git,
+  { tree, record }: WorktreePaths,
+  { repository, branch, base, give }: Checkout,
+  signal: AbortSignal,
+): Promise<void> {
+  const { format } = repository;
+  await mkdir(tree);
+  await give(tree);
+  const run = (...args: readonly string[]) =>
+    git.run({ cwd: tree, args, timeoutMs: WORKTREE_LIMITS.gitWorkMs, signal });
+  await run('init', '--quiet', '--template=', `--object-format=${format}`);
+  await writeShared(join(tree, '.git'), repository, give);
+  await run('config', 'gc.auto', '0');
+  await run('update-ref', `refs/heads/${branch}`, base);
+  await run('symbolic-ref', 'HEAD', `refs/heads/${branch}`);
+  await run('read-tree', '-u', '--reset', base);
+  await cp(join(tree, '.git'), record, { recursive: true });
+  await give(record);
+}
+
+async function writeShared(
+  dotGit: string,
+  repository: Repository,
+  give: Checkout['give'],
+): Promise<void> {
+  const shared = {
+    'objects/info/alternates': `${repository.objects}\n`,
+    'info/exclude': await readShared(repository, 'info/exclude'),
+    shallow: await readShared(repository, 'shallow'),
+  };
+  await mkdir(join(dotGit, 'info'), { recursive: true });
+  for (const [name, text] of Object.entries(shared)) {
+    if (text !== undefined) await writeFile(join(dotGit, name), text);
+  }
+  await give(dotGit);
+}
+
+/** How git is asked about a worktree's record. */
+export type RecordCall = Pick<GitCall, 'cwd' | 'env' | 'confine'>;
+
+/** Finds what has changed. All that git reads by it is what commands may have written. */
+export class Snapshot {
+  readonly #git: Git;
+  readonly #call: RecordCall;
+  readonly #prefix: string;
+  readonly #signal: AbortSignal;
+
+  constructor(git: Git, call: RecordCall, prefix: string, signal: AbortSignal) {
+    this.#git = git;
+    this.#call = call;
+    this.#prefix = prefix;
+    this.#signal = signal;
+  }
+
+  /** The id of a tree with all files as they are now, and sentences about what it leaves out. */
+  async take(base: string): Promise<{ readonly tree: string; readonly notes: readonly string[] }> {
+    await this.#assertSmall();
+    const { code, complaint } = await this.#ask('add', '-A', '--ignore-errors', ...this.#inside());
+    const left = await this.#leaveRepositoriesOut(base);
+    const notes = [
+      ...(code === 0
+        ? []
+        : [`Some files could not be read, and are not in it: ${complaint.trim()}`]),
+      ...(left.length === 0 ? [] : [`Repositories in it are left out: ${left.join(', ')}`]),
+    ];
+    return { tree: (await this.#run('write-tree')).trim(), notes };
+  }
+
+  /** The id of the new commit. `author` is git's environment. */
+  async commit(
+    tree: string,
+    { parent, message, author }: { parent: string; message: string; author: GitCall['env'] },
+  ): Promise<string> {
+    const env = { ...this.#call.env, ...author };
+    const args = ['commit-tree', '-p', parent, '-F', '-', tree];
+    const call = { ...this.#call, env, args, input: `${message}\n`, signal: this.#signal };
+    return (await this.#git.run(call)).trim();
+  }
+
+  async treeOf(commit: string): Promise<string> {
+    return (await this.#run('rev-parse', '--verify', '--quiet', `${commit}^{tree}`)).trim();
+  }
+
+  async #assertSmall(): Promise<void> {
+    const args = ['ls-files', '-z', '--others', '--modified', '--exclude-standard'];
+    const names = (await this.#run(...args, ...this.#inside())).split('\0').slice(0, -1);
+    let bytes = 0;
+    let largest = { name: '', size: 0 };
+    for (const name of names) {
+      const size = await lstat(join(this.#call.cwd, name)).then(
+        (stats) => (stats.isFile() ? stats.size : 0),
+        () => 0, // It was deleted.
+      );
+      bytes += size;
+      if (size > largest.size) largest = { name, size };
+    }
+    if (bytes <= WORKTREE_LIMITS.maxNewBytes) return;
+    throw worktreeFailed(
+      `The new and changed files have ${bytes} bytes, and ${WORKTREE_LIMITS.maxNewBytes} is the most: remove what is no ` +
+        `source, or list it in .gitignore. The largest is ${JSON.stringify(largest.name)}.`,
+    );
+  }
+
+  /** Git would store only the id of a commit, which no other repository has. */
+  async #leaveRepositoriesOut(base: string): Promise<string[]> {
+    const args = ['diff-index', '--cached', '--raw', '-z', '--no-renames', '--no-abbrev', base];
+    const fields = (await this.#run(...args)).split('\0');
+    const restored: string[] = [];
+    const names: string[] = [];
+    for (let index = 0; index + 1 < fields.length; index += 2) {
+      const [oldMode = '', newMode, oldId] = (fields[index] ?? '').slice(1).split(' ');
+      const name = fields[index + 1] ?? '';
+      if (newMode !== REPOSITORY) continue;
+      restored.push(`${oldMode === '000000' ? '0' : oldMode} ${oldId}\t${name}\0`);
+      names.push(JSON.stringify(name));
+    }
+    if (restored.length === 0) return [];
+    const update = ['update-index', '-z', '--index-info'];
+    await this.#git.run({ ...this.#work(update), input: restored.join('') });
+    return names;
+  }
+
+  /** Only the workspace, not the repository around it. */
+  #inside(): readonly string[] {
+    return ['--', this.#prefix === '' ? '.' : `:(top,literal)${this.#prefix}`];
+  }
+
+  #work(args: readonly string[]): GitCall {
+    return { ...this.#call, args, timeoutMs: WORKTREE_LIMITS.gitWorkMs, signal: this.#signal };
+  }
+
+  async #run(...args: readonly string[]): Promise<string> {
+    return await this.#git.run(this.#work(args));
+  }
+
+  async #ask(...args: readonly string[]) {
+    return await this.#git.ask(this.#work(args));
+  }
+}
+
+/** The mode of an entry that is another repository. */
+const REPOSITORY = '160000';

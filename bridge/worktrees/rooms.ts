@@ -1,0 +1,115 @@
+/** The rooms of conversations with a worktree: where their calls are judged and carried out, apart from the workspace. */
+
+import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
+import type { ToolCall } from '../../shared/tunnel.ts';
+import type { Gate } from '../admission/admit.ts';
+import type { Judge } from '../admission/judge.ts';
+import { ToolFailure } from '../failure.ts';
+import { Lanes } from '../lanes.ts';
+import { logTrouble } from '../log.ts';
+import type { Confinement } from '../sandbox/confinement.ts';
+import { BackgroundProcesses } from '../terminal/background.ts';
+import { createCatalogue } from '../tools/catalogue.ts';
+import { createRunTerminalCmd } from '../tools/run-terminal-cmd.ts';
+import { Workspace } from '../workspace/workspace.ts';
+import { folderOf, type Workshop } from './making.ts';
+import type { WorktreeFacts } from './store.ts';
+
+/** What a room takes from its bridge. */
+export interface House {
+  readonly workshop: Workshop;
+  /** Judges calls whose paths are relative to this folder, by the rules of the workspace. */
+  readonly judgeIn: (folder: string) => Judge;
+  /** The tools of servers, which work where their server does. */
+  readonly findOffer: (name: string) => ReturnType<Gate['tools']['get']>;
+}
+
+export interface Room extends Gate {
+  readonly confinement: Confinement;
+  /** Ends its background commands. */
+  readonly end: () => Promise<void>;
+}
+
+/** Makes rooms on first use, also those that an earlier process has left. */
+export class Rooms {
+  readonly #house: House;
+  readonly #rooms = new Map<string, Promise<Room>>();
+  readonly #lanes = new Lanes();
+
+  constructor(house: House) {
+    this.#house = house;
+  }
+
+  /**
+   * Where the call works; undefined for the workspace itself. Throws a ToolFailure (`WORKTREE_GONE`) for a call into a
+   * worktree that is not there.
+   */
+  async gateOf({ worktree, tool, conversationId }: ToolCall): Promise<Gate | undefined> {
+    const isOwn = WORKTREE_TOOLS.some(({ name }) => name === tool);
+    if (!worktree || isOwn) return undefined;
+    const facts = await this.find(conversationId);
+    await this.#house.workshop.store.use(conversationId);
+    return await this.enter(facts);
+  }
+
+  /** Throws a ToolFailure (`WORKTREE_GONE`). */
+  async find(conversationId: string): Promise<WorktreeFacts> {
+    const facts = this.#house.workshop.store.read(conversationId);
+    if (facts) return facts;
+    await this.leave(conversationId); // The owner has removed it.
+    throw new ToolFailure(
+      'WORKTREE_GONE',
+      'This conversation has no worktree, or it was removed: the work cannot go on here. Begin another one.',
+    );
+  }
+
+  async enter(facts: WorktreeFacts): Promise<Room> {
+    const { conversationId } = facts;
+    const known = this.#rooms.get(conversationId);
+    if (known) return await known;
+    const made = this.#make(facts);
+    this.#rooms.set(conversationId, made);
+    made.catch(() => this.#rooms.delete(conversationId));
+    return await made;
+  }
+
+  /** Ends all that runs in the room. */
+  async leave(conversationId: string): Promise<void> {
+    const room = this.#rooms.get(conversationId);
+    this.#rooms.delete(conversationId);
+    await room?.then(({ end }) => end()).catch((error) => logTrouble('A worktree is left', error));
+  }
+
+  /** One opens, closes or removes a conversation's worktree at a time. */
+  async inTurn<Value>(
+    conversationId: string,
+    signal: AbortSignal,
+    work: () => Promise<Value>,
+  ): Promise<Value> {
+    return await this.#lanes.run([conversationId], work, signal);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.#rooms.keys()].map((conversationId) => this.leave(conversationId)));
+  }
+
+  async #make(facts: WorktreeFacts): Promise<Room> {
+    const { workshop, judgeIn, findOffer } = this.#house;
+    const { root, store } = workshop;
+    const folder = await folderOf(root, facts, store.pathsOf(facts.conversationId));
+    const workspace = await Workspace.open(folder.workspace, { alias: root });
+    const confinement = await workshop.confinement.elsewhere(folder);
+    const background = new BackgroundProcesses();
+    const known = createCatalogue(createRunTerminalCmd({ confinement, background }));
+    return {
+      workspace,
+      confinement,
+      tools: { get: (name) => known.get(name) ?? findOffer(name) },
+      judge: judgeIn(folder.workspace),
+      end: async () => {
+        await background.endAll();
+        confinement[Symbol.dispose]();
+      },
+    };
+  }
+}

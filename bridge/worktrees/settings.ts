@@ -1,0 +1,41 @@
+/** What the machine's owner decides about worktrees: `worktrees.json` in the state folder. */
+import { join } from 'node:path';
+import * as z from 'zod';
+import { readIfThere } from '../../machine/private-files.ts';
+import { invalidRequest } from '../../shared/errors.ts';
+import { parseJson } from '../../shared/json.ts';
+import { worktreeFailed } from './git.ts';
+import { WORKTREE_LIMITS } from './limits.ts';
+
+const Settings = z.strictObject({
+  /** Folders of the workspace that commands in a worktree see, read-only. */
+  link: z
+    .array(z.string().regex(/^(?!\.{0,2}(?:\/|$))(?!.*\/\.{0,2}(?:\/|$))[^\0\n]+$/))
+    .max(WORKTREE_LIMITS.maxLinks)
+    .default(['node_modules']),
+  /** A command line that runs in each new worktree, in the sandbox. */
+  setup: z.string().min(1).optional(),
+  /** Whether the setup may use the network. */
+  network: z.boolean().default(false),
+});
+export type WorktreeSettings = z.infer<typeof Settings>;
+
+/** The settings as they are now, or the defaults without a file. Throws a ToolFailure for a wrong file. */
+export async function readSettings(stateDir: string): Promise<WorktreeSettings> {
+  const text = await readIfThere(join(stateDir, 'worktrees.json'));
+  if (text === undefined) return Settings.parse({});
+  const parsed = Settings.safeParse(parsedOrNot(text));
+  if (parsed.success) return parsed.data;
+  throw worktreeFailed(
+    `The owner's worktrees.json is not right: ${invalidRequest(parsed.error).message}. ` +
+      'Expected: {"link":["node_modules"],"setup":"npm ci","network":true}',
+  );
+}
+
+function parsedOrNot(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined; // The text is not JSON, and no schema accepts undefined.
+  }
+}

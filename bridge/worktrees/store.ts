@@ -1,0 +1,171 @@
+/** The worktrees of one bridge on its disk: one folder for each, and what is known of it. */
+import { execFile } from 'node:child_process';
+import { createHash, randomUUID } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs';
+import { utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import * as z from 'zod';
+import { PRIVATE_FOLDER, replaceFile } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
+import { ConversationId } from '../../shared/ids.ts';
+import { parseJson } from '../../shared/json.ts';
+import { JSON_LIMITS } from '../../shared/limits.ts';
+
+/** A finished worktree. */
+export const WorktreeFacts = z.object({
+  conversationId: ConversationId,
+  branch: z.string(),
+  /** A commit id. */
+  base: z.string(),
+  /** The workspace's path in the repository, with `/` at its end. */
+  prefix: z.string(),
+  /** The person's objects. */
+  objects: z.string(),
+  uncommitted: z.boolean(),
+  /** The person's folders that commands see in it, relative to the workspace. */
+  links: z.array(z.string()),
+  /** What a reader of the result should know: submodules, large files, folders that could not be linked. */
+  notes: z.array(z.string()),
+  createdMs: z.number(),
+  /** The newest commit of the branch; null before the first. */
+  head: z.string().nullable(),
+  /** A commit that is about to become `head`. */
+  landing: z.string().optional(),
+  /** Epoch milliseconds of the close that committed everything there was then. */
+  savedMs: z.number().optional(),
+});
+export type WorktreeFacts = z.infer<typeof WorktreeFacts>;
+
+export interface KeptWorktree extends WorktreeFacts {
+  /** Epoch milliseconds. */
+  readonly usedMs: number;
+}
+
+/** The parts of a worktree's folder. */
+export interface WorktreePaths {
+  readonly folder: string;
+  /** The files, with a `.git` for the agent's commands. */
+  readonly tree: string;
+  /** The repository that the bridge alone uses. */
+  readonly record: string;
+  readonly facts: string;
+}
+
+export class WorktreeStore {
+  readonly #folder: string;
+
+  constructor(stateDir: string) {
+    this.#folder = worktreesFolder(stateDir);
+  }
+
+  pathsOf(conversationId: string): WorktreePaths {
+    const folder = join(this.#folder, conversationId);
+    const inside = (name: string) => join(folder, name);
+    return {
+      folder,
+      tree: inside('tree'),
+      record: inside('record'),
+      facts: inside('worktree.json'),
+    };
+  }
+
+  /** Undefined where the conversation has no finished worktree. */
+  read(conversationId: string): WorktreeFacts | undefined {
+    try {
+      const text = readFileSync(this.pathsOf(conversationId).facts, 'utf8');
+      const parsed = WorktreeFacts.safeParse(parseJson(text, JSON_LIMITS.maxDepth));
+      return parsed.data;
+    } catch (error) {
+      if (isSystemError(error, 'ENOENT', 'ENOTDIR') || error instanceof SyntaxError)
+        return undefined;
+      throw error;
+    }
+  }
+
+  /** The one used last comes first. */
+  list(): KeptWorktree[] {
+    const kept = this.#names().flatMap((name) => {
+      const facts = ConversationId.safeParse(name).success ? this.read(name) : undefined;
+      if (facts === undefined) return [];
+      return [{ ...facts, usedMs: statSync(this.pathsOf(name).facts).mtimeMs }];
+    });
+    return kept.toSorted((a, b) => b.usedMs - a.usedMs);
+  }
+
+  /** Makes the folder of a worktree that is not finished. */
+  begin(conversationId: string): WorktreePaths {
+    mkdirSync(this.#folder, { recursive: true, mode: ENTERED });
+    const paths = this.pathsOf(conversationId);
+    mkdirSync(paths.folder, { mode: ENTERED });
+    return paths;
+  }
+
+  /** From the first save on the worktree counts as finished. */
+  save(facts: WorktreeFacts): void {
+    replaceFile(this.pathsOf(facts.conversationId).facts, JSON.stringify(facts));
+  }
+
+  /** Notes that the worktree is used now. */
+  async use(conversationId: string): Promise<void> {
+    const now = new Date();
+    // The worktree may have been removed meanwhile, as the call will tell.
+    await utimes(this.pathsOf(conversationId).facts, now, now).catch(() => {});
+  }
+
+  /** It does not exist any more from the moment of the call; its files go after that. */
+  async remove(conversationId: string): Promise<void> {
+    const { folder } = this.pathsOf(conversationId);
+    const gone = join(this.#folder, `${REMOVED}${randomUUID()}`);
+    try {
+      renameSync(folder, gone);
+    } catch (error) {
+      if (isSystemError(error, 'ENOENT')) return;
+      throw error;
+    }
+    await removeFiles(gone);
+  }
+
+  /** Removes what a killed bridge left unfinished. No other process of the same state may be making a worktree. */
+  async removeLeftovers(): Promise<void> {
+    const leftovers = this.#names().filter((name) => this.#isLeftover(name));
+    for (const name of leftovers) await removeFiles(join(this.#folder, name));
+  }
+
+  #isLeftover(name: string): boolean {
+    if (name.startsWith(REMOVED)) return true;
+    if (!ConversationId.safeParse(name).success) return false;
+    // A file that cannot be read is no leftover: its owner decides.
+    return lstatSync(this.pathsOf(name).facts, { throwIfNoEntry: false }) === undefined;
+  }
+
+  #names(): string[] {
+    try {
+      return readdirSync(this.#folder);
+    } catch (error) {
+      if (isSystemError(error, 'ENOENT')) return [];
+      throw error;
+    }
+  }
+}
+
+const REMOVED = 'removed-';
+
+const IS_ROOT = process.getuid?.() === 0;
+
+/** Commands of a bridge that root runs are another user's, who must get through. What lies below is not listed. */
+const ENTERED = IS_ROOT ? 0o711 : PRIVATE_FOLDER;
+
+/** In the state folder; for a bridge that root runs in a place which other users can enter. */
+function worktreesFolder(stateDir: string): string {
+  if (!IS_ROOT) return join(stateDir, 'worktrees');
+  const digest = createHash('sha256').update(stateDir).digest('hex').slice(0, 16);
+  return join('/var/lib/drawbridge', digest);
+}
+
+/** Also with folders that nobody may read, and with paths that are longer than the kernel takes at once. */
+async function removeFiles(path: string): Promise<void> {
+  const options = { env: { PATH: '/usr/bin:/bin' } };
+  await promisify(execFile)('chmod', ['-R', 'u+rwx', '--', path], options).catch(() => {});
+  await promisify(execFile)('rm', ['-rf', '--', path], options);
+}

@@ -1,0 +1,146 @@
+/** The worktrees of one bridge, with the tools by which the edge opens, closes and removes them. */
+
+import {
+  type ClosedWorktree,
+  closeWorktree as closeTool,
+  type OpenedWorktree,
+  openWorktree as openTool,
+  removeWorktree as removeTool,
+} from '../../shared/tools/worktree.ts';
+import type { ToolResult } from '../../shared/tunnel.ts';
+import type { Judge } from '../admission/judge.ts';
+import { findGit } from '../quarantine/git-config.ts';
+import { chooseAccount } from '../sandbox/account.ts';
+import {
+  type ArgumentsOf,
+  type BridgeTool,
+  bindTool,
+  doing,
+  type ToolContext,
+} from '../tools/executor.ts';
+import { closeWorktree } from './closing.ts';
+import { Git } from './git.ts';
+import { WORKTREE_LIMITS } from './limits.ts';
+import { makeWorktree, type Workshop } from './making.ts';
+import { type House, Rooms } from './rooms.ts';
+import { type WorktreeFacts, WorktreeStore } from './store.ts';
+
+export interface WorktreesConfig
+  extends Pick<Workshop, 'root' | 'stateDir' | 'confinement' | 'isForeign'>,
+    Pick<House, 'findOffer'> {
+  readonly judgeIn: (folder: string) => Judge;
+  /** The files, by their paths in the workspace, that the rules let tools read. */
+  readonly readTellable: () => Promise<{ readonly mayRead: (name: string) => boolean }>;
+}
+
+export class Worktrees {
+  readonly rooms: Rooms;
+  readonly tools: readonly BridgeTool[];
+  readonly #workshop: Workshop;
+  readonly #readTellable: WorktreesConfig['readTellable'];
+
+  /** Undefined on a machine without git. Removes what a killed bridge of the same state left unfinished. */
+  static async open(config: WorktreesConfig): Promise<Worktrees | undefined> {
+    const { root, stateDir, confinement, isForeign } = config;
+    const file = await findGit(root);
+    if (file === undefined) return undefined;
+    const chosen = await chooseAccount(root);
+    const account = chosen.ok ? chosen.account : undefined;
+    const store = new WorktreeStore(stateDir);
+    await store.removeLeftovers();
+    const git = new Git({ file, prefix: account?.prefix ?? [] });
+    const workshop = { root, stateDir, store, git, account, confinement, isForeign };
+    return new Worktrees(config, workshop);
+  }
+
+  private constructor({ judgeIn, findOffer, readTellable }: WorktreesConfig, workshop: Workshop) {
+    this.#workshop = workshop;
+    this.#readTellable = readTellable;
+    this.rooms = new Rooms({ workshop, judgeIn, findOffer });
+    this.tools = [
+      bindTool(
+        openTool,
+        doing(openTool, (args, context) => this.#open(args, context)),
+      ),
+      bindTool(
+        closeTool,
+        doing(closeTool, (args, context) => this.#close(args, context)),
+      ),
+      bindTool(
+        removeTool,
+        doing(removeTool, (_, context) => this.#remove(context)),
+      ),
+    ];
+  }
+
+  async end(): Promise<void> {
+    await this.rooms.end();
+  }
+
+  async #open(
+    { branch, base }: ArgumentsOf<typeof openTool>,
+    { conversationId, signal, onOutput }: ToolContext,
+  ): Promise<ToolResult> {
+    return await this.rooms.inTurn(conversationId, signal, async () => {
+      const known = this.#workshop.store.read(conversationId);
+      const wanted = { conversationId, branch, base };
+      const { facts, output } = known
+        ? { facts: known, output: '' }
+        : await makeWorktree(this.#workshop, wanted, { signal, onOutput });
+      const { workspace } = await this.rooms.enter(facts);
+      return toOpened(facts, workspace.root, output);
+    });
+  }
+
+  async #close(
+    { commit, message }: ArgumentsOf<typeof closeTool>,
+    { conversationId, signal }: ToolContext,
+  ): Promise<ToolResult> {
+    return await this.rooms.inTurn(conversationId, signal, async () => {
+      const facts = await this.rooms.find(conversationId);
+      const { confinement } = await this.rooms.enter(facts);
+      const { mayRead } = await this.#readTellable();
+      const paths = this.#workshop.store.pathsOf(conversationId);
+      const said = commit ? (message ?? `Work on ${facts.branch}`) : undefined;
+      const closing = { facts, paths, confinement, message: said, mayRead };
+      const { closed, notes } = await closeWorktree(this.#workshop, closing, signal);
+      return toClosed(closed, notes);
+    });
+  }
+
+  async #remove({ conversationId, signal }: ToolContext): Promise<ToolResult> {
+    return await this.rooms.inTurn(conversationId, signal, async () => {
+      await this.rooms.leave(conversationId);
+      await this.#workshop.store.remove(conversationId);
+      return { status: 'success', data: 'The worktree is removed.' };
+    });
+  }
+}
+
+function toOpened(facts: WorktreeFacts, path: string, output: string): ToolResult {
+  const { branch, base, uncommitted, links, notes } = facts;
+  const metadata: OpenedWorktree = { branch, base, uncommitted, path };
+  const lines = [
+    `The work is on the branch ${branch}, which begins at ${base}, in ${path}.`,
+    ...(uncommitted ? ["The person's uncommitted changes are not in it."] : []),
+    ...(links.length > 0 ? [`Read-only, for commands alone: ${links.join(', ')}.`] : []),
+    ...notes,
+    ...(output === '' ? [] : [`The setup printed:\n${output}`]),
+  ];
+  return { status: 'success', data: lines.join('\n'), metadata };
+}
+
+function toClosed(closed: ClosedWorktree, notes: readonly string[]): ToolResult {
+  const { branch, head, committed, files, omitted, diff } = closed;
+  const count = files.length + omitted;
+  const { maxToldDiffChars } = WORKTREE_LIMITS;
+  const lines = [
+    committed ? `All of it is in the commit ${head} of ${branch}.` : 'It is not committed.',
+    count === 1 ? '1 file has changed.' : `${count} files have changed.`,
+    ...notes,
+    diff.length <= maxToldDiffChars
+      ? diff
+      : `${diff.slice(0, maxToldDiffChars).toWellFormed()}\n[cut]`,
+  ];
+  return { status: 'success', data: lines.join('\n'), metadata: { ...closed } };
+}
