@@ -20,6 +20,7 @@ import { registerMcp } from './setup/mcp.ts';
 import { registerQuarantine } from './setup/quarantine.ts';
 import { registerToken } from './setup/token.ts';
 import { registerUp } from './setup/up.ts';
+import { registerWorktrees } from './setup/worktrees.ts';
 import { endWhenUnread } from './terminal/ending.ts';
 import { EXIT } from './terminal/exit-codes.ts';
 import { describeFailure } from './terminal/failure-text.ts';
@@ -73,6 +74,7 @@ function newProgram(programs: Programs): Command {
   registerIde(program);
   registerCompanion(program);
   registerQuarantine(program);
+  registerWorktrees(program);
   registerCheck(program);
   return program;
 }

@@ -177,6 +177,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/mcp',
       'bridge/quarantine',
       'bridge/run.ts',
+      'bridge/worktrees',
     ],
     ...['cli/target', 'cli/terminal', 'local/bridge', 'local/instance.ts', 'local/processes'],
     ...['local/settings.ts', 'local/state', 'commander', 'jose', 'node:'],

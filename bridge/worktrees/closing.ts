@@ -78,7 +78,7 @@ async function commit(
   const after = isNew
     ? await land(before, await snapshot.commit(tree, { parent, message, author }))
     : before;
-  store.save({ ...after, savedMs: Date.now() });
+  store.saveCommitted(after);
 }
 
 function homeOf(account: Workshop['account']): string {

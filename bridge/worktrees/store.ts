@@ -106,6 +106,11 @@ export class WorktreeStore {
     replaceFile(this.pathsOf(facts.conversationId).facts, JSON.stringify(facts));
   }
 
+  /** Notes that all there is now is committed. Until its next use the file is not younger than this. */
+  saveCommitted(facts: WorktreeFacts): void {
+    this.save({ ...facts, savedMs: Date.now() + CLOCK_STEP_MS });
+  }
+
   /** Notes that the worktree is used now. */
   async use(conversationId: string): Promise<void> {
     const now = new Date();
@@ -150,6 +155,9 @@ export class WorktreeStore {
 }
 
 const REMOVED = 'removed-';
+
+/** A file system's clock runs in steps, and the file is written after the time was read. */
+const CLOCK_STEP_MS = 100;
 
 const IS_ROOT = process.getuid?.() === 0;
 
