@@ -3,6 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readWranglerConfig } from '../local/runtime/wrangler-config.ts';
+import { measureAssembling } from './cases/assembling.ts';
 import { measureBurst } from './cases/burst.ts';
 import { measureCancelling } from './cases/cancelling.ts';
 import { measureCrowd } from './cases/crowd.ts';
@@ -30,6 +31,7 @@ const CASES: Readonly<Record<string, Case>> = {
   f: { title: 'coming back', measure: measureReturning },
   g: { title: 'a cancel', measure: measureCancelling },
   h: { title: 'a long conversation', measure: measureGrowing },
+  i: { title: 'the prompt of a repository with 3,000 files', measure: measureAssembling },
 };
 
 const HELP = `Usage: npm run bench -- [CASE...] [--json]

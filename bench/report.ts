@@ -71,7 +71,7 @@ function formatAmount(amount: number | null, unit: Unit): string {
 
 const DECIMALS: Readonly<Record<Unit, number>> = {
   ...{ ms: 2, us: 0, rows: 1, bytes: 0, MB: 1 },
-  ...{ events: 0, requests: 0 },
+  ...{ events: 0, requests: 0, '%': 1 },
 };
 
 function formatTarget({ maxRatio, max }: Target, unit: Unit): string {

@@ -11,18 +11,34 @@ export type Change =
   | { readonly state: 'whole' };
 
 /**
- * `whole` if the new text is shorter than the changed lines, or if lines were cut off or folded away: a hidden line
- * must not look removed.
+ * Both texts have the same order of lines. A hidden line must not look removed: the change is `whole` where lines were
+ * folded away, or only one of the texts was cut off; where both were, it ends with the mark of the cut. It is `whole`,
+ * too, if the new text is shorter than the changed lines.
  */
 export function changeOf(before: readonly string[], now: readonly string[]): Change {
   const [known, present] = [new Set(before), new Set(now)];
-  const gone = [...known].filter((line) => !present.has(line));
   const fresh = [...present].filter((line) => !known.has(line));
+  const missing = [...known].filter((line) => !present.has(line));
+  if (missing.length + fresh.length === 0) return { state: 'none' };
+  const mark = now.find(isCut);
+  const isOneCut = before.some(isCut) !== (mark !== undefined);
+  if (isOneCut || isFolded(missing, fresh) || isFolded(fresh, missing)) return { state: 'whole' };
+  const gone = mark === undefined ? missing : notBehindTheCut(missing, before, present);
   if (gone.length + fresh.length === 0) return { state: 'none' };
-  const isHidden = [...before, ...now].some(isCut);
-  if (isHidden || isFolded(gone, fresh) || isFolded(fresh, gone)) return { state: 'whole' };
-  const text = [...gone.map((line) => `- ${line}`), ...fresh.map((line) => `+ ${line}`)].join('\n');
+  const lines = [...gone.map((line) => `- ${line}`), ...fresh.map((line) => `+ ${line}`)];
+  const text = [...lines, ...(mark ? [mark] : [])].join('\n');
   return text.length < now.join('\n').length ? { state: 'lines', text } : { state: 'whole' };
+}
+
+/** Those that stood before a line that is still there. The others may only be cut off now. */
+function notBehindTheCut(
+  missing: readonly string[],
+  before: readonly string[],
+  present: ReadonlySet<string>,
+): string[] {
+  const last = before.findLastIndex((line) => present.has(line) && !isCut(line));
+  const sure = new Set(before.slice(0, last));
+  return missing.filter((line) => sure.has(line));
 }
 
 /** Whether a folder that was shown with its content now shows only its number of files. */

@@ -252,6 +252,20 @@ describe('a later message', () => {
     expect(told).toEqual([`<project_layout>\n${projectLayout}\n</project_layout>`]);
   });
 
+  it('tells the difference of two texts that are cut, where no line that is cut off looks gone', () => {
+    const cut = (...lines: string[]) => ({
+      ...MACHINE,
+      gitStatus: [...lines, '... (cut)'].join('\n'),
+    });
+    const status = ['## main', ' M b.ts', ' M c.ts', ' M d.ts', ' M e.ts', ' M f.ts', ' M g.ts'];
+    const first = nowOf({}, cut(...status));
+    const grown = cut('## main', ' M a.ts', ...status.slice(2, -1));
+    expect(tellSurroundings(nowOf({}, grown), first)).toEqual([
+      '<git_status_changes>\n-  M b.ts\n+  M a.ts\n... (cut)\n</git_status_changes>',
+    ]);
+    expect(tellSurroundings(nowOf({}, cut(...status.slice(0, -1))), first)).toEqual([]);
+  });
+
   it('says what there is no more of, and of open files only what is new', () => {
     const [a, b] = [
       { path: 'a', content: 'one' },
