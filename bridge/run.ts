@@ -143,10 +143,10 @@ function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looke
 function reading<Found>(
   source: { look(look: RuleLook): Promise<Found | undefined> },
   signal: AbortSignal,
-): (tellable: Tellable) => Promise<Found | undefined> {
-  return async (tellable) => {
+): (tellable: Tellable, ignored?: RuleLook['ignored']) => Promise<Found | undefined> {
+  return async (tellable, ignored) => {
     try {
-      return await source.look({ ...tellable, signal });
+      return await source.look({ ...tellable, ignored, signal });
     } catch {
       signal.throwIfAborted();
       return undefined;

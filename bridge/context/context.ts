@@ -6,17 +6,23 @@ import type { MachineContext } from '../../shared/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { filterInTurns } from '../compute/turns.ts';
 import { listFiles } from '../search/file-list.ts';
+import type { IgnoreRules } from '../search/ignore-files.ts';
 import { SHELL } from '../terminal/launch.ts';
 import { readGitStatus, type StatusLook } from './git-status.ts';
+
+export interface ContextLook extends StatusLook {
+  /** The workspace's ignore rules, where others need them too. */
+  readonly ignored?: Promise<IgnoreRules>;
+}
 
 /** Reads the workspace's present state. Lists files for at most CONTEXT_LIMITS.lookTimeoutMs. */
 export async function readMachineContext(
   root: string,
   signal: AbortSignal,
-  look: StatusLook = {},
+  look: ContextLook = {},
 ): Promise<MachineContext> {
   const [projectLayout, gitStatus] = await Promise.all([
-    readLayout(root, signal, look.mayName),
+    readLayout(root, signal, look),
     readGitStatus(root, signal, look),
   ]);
   return {
@@ -31,12 +37,14 @@ export async function readMachineContext(
 async function readLayout(
   root: string,
   signal: AbortSignal,
-  mayName: (name: string) => boolean = () => true,
+  { mayName = () => true, ignored }: ContextLook,
 ): Promise<string> {
   const timeUp = AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs);
   const either = AbortSignal.any([signal, timeUp]);
   try {
-    const files = await filterInTurns(await listFiles({ folder: root, signal: either }), mayName);
+    const rules = await ignored;
+    const listed = await listFiles({ folder: root, signal: either, ...(rules && { rules }) });
+    const files = await filterInTurns(listed, mayName);
     return await compute('formatLayout', files.join('\0'), either);
   } catch {
     signal.throwIfAborted();

@@ -25,12 +25,15 @@ export async function readGitStatus(
   { confine = async (launch) => launch, mayName = () => true }: StatusLook = {},
 ): Promise<string | undefined> {
   try {
-    const settings = [...SAFE, ...withoutFilters(await readFilterNames(root, signal))];
+    const [filters, prefix] = await Promise.all([
+      readFilterNames(root, signal),
+      readPrefix(root, signal),
+    ]);
+    const settings = [...SAFE, ...withoutFilters(filters)];
     const ask = async (timeoutMs: number, ...more: readonly string[]) => {
       const launch = await confine(launchOf(root, [...settings, ...STATUS, ...more, ...HERE]));
       return await outputOf(launch, timeoutMs, signal);
     };
-    const prefix = await readPrefix(root, signal);
     const format = (output: string) =>
       cut(formatStatus(output.split('\0').slice(0, -1), prefix, mayName));
     const whole = await ask(CONTEXT_LIMITS.gitStatusMs);

@@ -1,6 +1,9 @@
 /** Looks at the workspace on request, and never by itself. */
+import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { MachineContext } from '../../shared/tunnel.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
+import type { IgnoreRules } from '../search/ignore-files.ts';
+import { readIgnoreRules } from '../search/ripgrep.ts';
 import { readMachineContext } from './context.ts';
 
 /** The workspace to look at, and the limits of the look. */
@@ -12,7 +15,10 @@ export interface Looked {
   /** What an editor shows. Undefined without one. Never rejects. */
   readonly readEditor?: (tellable: Tellable) => Promise<MachineContext['editor']>;
   /** The rules for the model. Undefined where they cannot be read. Rejects only when the bridge ends. */
-  readonly readRules?: (tellable: Tellable) => Promise<MachineContext['rules']>;
+  readonly readRules?: (
+    tellable: Tellable,
+    ignored: Promise<IgnoreRules>,
+  ) => Promise<MachineContext['rules']>;
   /** The workspace's own modes and agents, as `readRules`. */
   readonly readDefinitions?: (tellable: Tellable) => Promise<MachineContext['definitions']>;
 }
@@ -60,11 +66,14 @@ export class Looker {
     const { root, confinement, readTellable, readEditor, readRules, readDefinitions } =
       this.#looked;
     const tellable = await readTellable();
-    const how = { confine: confinement.confineLook, mayName: tellable.mayName };
+    // Read once for all lists of files: that takes as long as a list.
+    const ignored = readIgnoreRules({ folder: root, target: './', signal: this.#inTime() });
+    ignored.catch(() => undefined); // Each list fails with it.
+    const how = { confine: confinement.confineLook, mayName: tellable.mayName, ignored };
     const [context, editor, rules, definitions] = await Promise.all([
       readMachineContext(root, this.#signal, how),
       readEditor?.(tellable),
-      readRules?.(tellable),
+      readRules?.(tellable, ignored),
       readDefinitions?.(tellable),
     ]);
     return {
@@ -73,5 +82,9 @@ export class Looker {
       ...(rules && { rules }),
       ...(definitions && { definitions }),
     };
+  }
+
+  #inTime(): AbortSignal {
+    return AbortSignal.any([this.#signal, AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs)]);
   }
 }

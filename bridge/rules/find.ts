@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import { CONTEXT_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
 import { ToolFailure } from '../failure.ts';
 import { listFiles } from '../search/file-list.ts';
+import type { IgnoreRules } from '../search/ignore-files.ts';
 import { readEntries } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 
@@ -35,9 +36,10 @@ const RULES_FOLDER = '.cursor/rules';
 export async function findCandidates(
   workspace: Workspace,
   signal: AbortSignal,
+  ignored?: Promise<IgnoreRules>,
 ): Promise<Candidates> {
   const [nested, own] = await Promise.all([
-    listNested(workspace.root, signal),
+    listNested(workspace.root, signal, ignored),
     listFolder(workspace, RULES_FOLDER),
   ]);
   const root = PLAIN_NAMES.map((path): Candidate => ({ path, folder: '.', format: 'plain' }));
@@ -49,12 +51,17 @@ export async function findCandidates(
   return { found: [...root, ...mdc, ...others], isComplete: nested !== undefined };
 }
 
-async function listNested(folder: string, signal: AbortSignal): Promise<string[] | undefined> {
+async function listNested(
+  folder: string,
+  signal: AbortSignal,
+  ignored: Promise<IgnoreRules> | undefined,
+): Promise<string[] | undefined> {
   const timeUp = AbortSignal.timeout(CONTEXT_LIMITS.lookTimeoutMs);
   const either = AbortSignal.any([signal, timeUp]);
   try {
+    const rules = await ignored;
     return await listFiles({
-      ...{ folder, hidden: true, signal: either },
+      ...{ folder, hidden: true, signal: either, ...(rules && { rules }) },
       named: [...NESTED_NAMES, '*.mdc'],
     });
   } catch {

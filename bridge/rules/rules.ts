@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CONTEXT_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
 import type { RuleSet } from '../../shared/rules.ts';
+import type { IgnoreRules } from '../search/ignore-files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { findCandidates } from './find.ts';
 import { Gathering, OWNERS_FILE } from './gathering.ts';
@@ -12,6 +13,8 @@ export interface RuleLook {
   /** Whether the owner's policy lets the path, relative to the workspace, be named, and be read, without a question. */
   readonly mayName: (path: string) => boolean;
   readonly mayRead: (path: string) => boolean;
+  /** The workspace's ignore rules, where others need them too. */
+  readonly ignored?: Promise<IgnoreRules> | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -41,9 +44,9 @@ export class Rules {
     }
   }
 
-  async #read({ mayName, mayRead, signal }: RuleLook): Promise<RuleSet> {
+  async #read({ mayName, mayRead, ignored, signal }: RuleLook): Promise<RuleSet> {
     const workspace = this.#workspace.showing((path) => mayName(path) && mayRead(path));
-    const { found, isComplete } = await findCandidates(workspace, signal);
+    const { found, isComplete } = await findCandidates(workspace, signal, ignored);
     const gathering = new Gathering(workspace, this.#texts);
     await gathering.addOwners(join(this.#stateDir, OWNERS_FILE));
     const named = found.filter(({ path }) => mayName(path));
