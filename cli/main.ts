@@ -7,6 +7,7 @@ import type { Programs } from '../local/instance.ts';
 import { OWN_ROOT } from '../local/own-root.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
+import { registerUsage } from './account/usage.ts';
 import { registerApprovals } from './chat/approvals-command.ts';
 import { registerChat } from './chat/command.ts';
 import { registerPlan } from './chat/plan-command.ts';
@@ -68,6 +69,7 @@ function newProgram(programs: Programs): Command {
   registerApprovals(program);
   registerConversations(program);
   registerExport(program);
+  registerUsage(program);
   registerConnect(program);
   registerToken(program);
   registerMcp(program);

@@ -39,6 +39,7 @@ import type {
   PlanExecution,
 } from '../shared/requests.ts';
 import { RuleReports } from '../shared/rules.ts';
+import { UsageList, type UsageQuery } from '../shared/usage.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { clientError } from './error.ts';
 import { type FollowOptions, follow, type Positioned } from './follow.ts';
@@ -94,6 +95,8 @@ export interface Client {
   getMe(signal?: AbortSignal): Promise<Me>;
   listModels(signal?: AbortSignal): Promise<ModelList>;
   listTools(signal?: AbortSignal): Promise<ToolList>;
+  /** What was spent, by day and model. The oldest day comes first. */
+  listUsage(query?: Partial<z.output<typeof UsageQuery>>, signal?: AbortSignal): Promise<UsageList>;
   /** The most recently connected bridge comes first. */
   listBridges(signal?: AbortSignal): Promise<BridgeList>;
   /** With the MCP servers of the bridge. */
@@ -231,6 +234,9 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     },
     async listTools(signal) {
       return await readJson(await send('tools', { signal }), ToolList);
+    },
+    async listUsage(wanted = {}, signal) {
+      return await readJson(await send('me/usage', { query: queryOf(wanted), signal }), UsageList);
     },
     async listBridges(signal) {
       return await readJson(await send('bridges', { signal }), BridgeList);

@@ -163,6 +163,15 @@ export const PROMPT_SETTING_LIMITS = {
   maxModels: 20,
 } as const;
 
+/** The list of an account's usage. */
+export const USAGE_LIMITS = {
+  /** Days of a list without `from`, and of any list: a year. */
+  days: 30,
+  maxDays: 366,
+  /** Entries of a page: about 300 KB. */
+  maxPage: 1_000,
+} as const;
+
 /** The tools that a bridge offers in addition to the built-in ones. */
 export const OFFER_LIMITS = {
   /** Tools in a set: model servers take this many, and a model chooses badly among more. */

@@ -161,6 +161,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['node:'],
     'cli/limits.ts',
   ],
+  'cli/account': ['shared', 'client', 'cli/target', 'cli/terminal', 'commander'],
   'cli/conversations': [
     ...['shared', 'client', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
     'cli/limits.ts',
@@ -185,7 +186,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'local/limits.ts',
   ],
   'cli/main.ts': [
-    ...['shared', 'machine', 'cli/chat', 'cli/conversations', 'cli/setup', 'cli/terminal'],
+    ...['shared', 'machine', 'cli/account', 'cli/chat', 'cli/conversations', 'cli/setup'],
+    'cli/terminal',
     ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:', 'zod'],
   ],
 

@@ -26,6 +26,7 @@ import type {
   MessageContent,
 } from '../shared/requests.ts';
 import type { ApprovalAnswer, GuestCall, ToolCall, ToolResult } from '../shared/tunnel.ts';
+import type { UsageEntry, UsageList } from '../shared/usage.ts';
 import type { Machine, RunRequest } from './conversation/store/rows.ts';
 import type { Outcome } from './outcome.ts';
 
@@ -270,11 +271,25 @@ export interface AccountPort extends Rpc.DurableObjectBranded {
   /** Lists a new conversation. Changes nothing if it is listed already. */
   begin(conversation: Listed): void;
 
-  /** At the end of a response. Lists the conversation if it is not listed, and adds to its text. Writes one row. */
+  /**
+   * At the end of a response. Lists the conversation if it is not listed, and adds to its text: one row. Adds what it has
+   * spent, unless that is counted: one row for each model.
+   */
   answered(answered: Answered): void;
 
-  /** Updates the listing. Uses `updatedMs` only if the conversation was not listed. */
-  update(conversation: Listed): ConversationInfo;
+  /** Updates the listing. Uses `updatedMs` only if the conversation was not listed. Adds `spent`, once for each call. */
+  update(conversation: Listed, spent?: UsageEntry): ConversationInfo;
+
+  /**
+   * The run through which the conversation's usage is counted. Null for a conversation that was listed before usage was
+   * counted.
+   */
+  counted(conversationId: string): number | null;
+
+  /** Adds what a conversation has spent, apart from an answer. Changes nothing if it is counted. */
+  count(conversationId: string, spent: Spent): void;
+
+  usage(range: UsageRange): { items: UsageList['items']; hasMore: boolean };
 
   /** Removes a deleted conversation from the list. */
   forget(conversationId: string): void;
@@ -309,6 +324,24 @@ export interface Listed {
 /** A conversation at the end of a response. `text` is the searchable text of the exchange. */
 export interface Answered extends Listed {
   readonly text: string;
+  /** Null where nothing is new. */
+  readonly spent: Spent | null;
+}
+
+/** What the runs of a conversation after `after`, up to `through`, have spent. */
+export interface Spent {
+  readonly after: number;
+  readonly through: number;
+  readonly entries: readonly UsageEntry[];
+}
+
+/** A page of an account's usage. `from` and `to` are days of UTC, both included. */
+export interface UsageRange {
+  readonly from: string;
+  readonly to: string;
+  readonly limit: number;
+  /** The last entry of the previous page; null for the first page. */
+  readonly after: { readonly day: string; readonly model: string } | null;
 }
 
 export interface ListQuery {

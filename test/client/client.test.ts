@@ -86,6 +86,12 @@ describe('a request', () => {
         client.listConversations({ search: 'a b', limit: 5, archived: true, cursor: undefined }),
     },
     {
+      name: 'listUsage',
+      line: 'GET me/usage?from=2026-11-01',
+      answer: { from: '2026-11-01', to: '2026-11-30', items: [], nextCursor: null },
+      call: (client: Client) => client.listUsage({ from: '2026-11-01', to: undefined }),
+    },
+    {
       name: 'updateConversation',
       line: `PATCH conversations/${CONVERSATION_ID}`,
       body: { title: 'New' },

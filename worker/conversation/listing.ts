@@ -3,12 +3,14 @@ import type { AgentStatus } from '../../shared/agents.ts';
 import type { ConversationInfo, ConversationPatch } from '../../shared/conversations.ts';
 import type { ChatResponse, ConversationView, DocumentType } from '../../shared/documents.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
+import type { UsageEntry } from '../../shared/usage.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import type { Listed } from '../ports.ts';
+import type { Listed, Spent } from '../ports.ts';
 import { reach } from '../reach.ts';
 import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore, Description } from './store/statements.ts';
+import type { UsageReport } from './usage-report.ts';
 
 /** Owns the conversation's row, and sends the account its updates in order. */
 export class Listing {
@@ -16,6 +18,7 @@ export class Listing {
   readonly #env: Pick<Env, 'ACCOUNTS'>;
   #row: ConversationRow;
   readonly #agentStatus: () => AgentStatus | undefined;
+  readonly #usage: UsageReport;
   /** Searchable text that the account has not taken yet. */
   #untold = '';
   #telling: Promise<unknown> = Promise.resolve();
@@ -26,9 +29,11 @@ export class Listing {
     store: ConversationStore,
     env: Pick<Env, 'ACCOUNTS'>,
     agentStatus: () => AgentStatus | undefined,
+    usage: UsageReport,
   ) {
     this.#row = row;
     this.#agentStatus = agentStatus;
+    this.#usage = usage;
     this.#store = store;
     this.#env = env;
   }
@@ -84,21 +89,49 @@ export class Listing {
 
   /**
    * Sends the entry to the account and returns what the list shows. `updatedMs` applies where the conversation was not
-   * listed.
+   * listed. `spent` belongs to no response; if this fails, it is not counted.
    */
-  async publish(updatedMs: number): Promise<ConversationInfo> {
+  async publish(updatedMs: number, spent?: UsageEntry): Promise<ConversationInfo> {
     const published = this.#telling.then(() =>
-      accountOf(this.#env, this.#row.owner).update(this.#listed(updatedMs)),
+      accountOf(this.#env, this.#row.owner).update(this.#listed(updatedMs), spent),
     );
     this.#telling = published.catch(() => undefined); // The caller gets the error and can retry.
     return await published;
   }
 
-  /** Moves the conversation up in the list and adds `text` to its searchable text. Returns at once and never throws. */
+  /**
+   * Moves the conversation up in the list, adds `text` to its searchable text, and reports what was spent. Returns at once
+   * and never throws.
+   */
   answered(text: string, atMs: number): void {
-    if (this.#row.ephemeral) return;
+    this.#usage.ended();
+    if (this.#row.ephemeral) return void this.reportUsage();
     this.#untold = newest(`${this.#untold}${text}\n`);
     this.#telling = this.#telling.then(() => this.#tell(atMs));
+  }
+
+  /** Reports what was spent and is not counted yet. Never rejects: the next report has it too. */
+  async reportUsage(): Promise<void> {
+    const { id, owner } = this.#row;
+    const count = (spent: Spent) => accountOf(this.#env, owner).count(id, spent);
+    this.#telling = this.#telling.then(() =>
+      this.#withUsage(async (spent) => {
+        if (spent) await count(spent);
+      }).catch(() => undefined),
+    );
+    await this.#telling;
+  }
+
+  /** Passes on what is not counted yet, and remembers the outcome. Rejects like `tell`. */
+  async #withUsage(tell: (spent: Spent | null) => Promise<void>): Promise<void> {
+    try {
+      const spent = await this.#usage.next(Date.now());
+      await tell(spent);
+      if (spent) this.#usage.counted(spent);
+    } catch (error) {
+      this.#usage.failed();
+      throw error;
+    }
   }
 
   /** Resolves when all updates to the account have ended. */
@@ -110,7 +143,10 @@ export class Listing {
     const text = this.#untold;
     this.#untold = '';
     try {
-      await accountOf(this.#env, this.#row.owner).answered({ ...this.#listed(updatedMs), text });
+      await this.#withUsage(async (spent) => {
+        const answered = { ...this.#listed(updatedMs), text, spent };
+        await accountOf(this.#env, this.#row.owner).answered(answered);
+      });
     } catch {
       // The account's object was reset. A run must not wait for it: the next response sends the text again.
       this.#untold = newest(`${text}${this.#untold}`);

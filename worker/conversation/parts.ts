@@ -23,13 +23,14 @@ import type { Followers } from './tape/followers.ts';
 import { Recorder } from './tape/recorder.ts';
 import { Tape } from './tape/tape.ts';
 import { Titles } from './titles.ts';
+import { UsageReport } from './usage-report.ts';
 
 export interface Parts {
   /** The fields that never change; the listing owns the others. */
   readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral'>;
   readonly listing: Listing;
   readonly titles: Titles;
-  readonly deadlines: Deadlines<RunDeadline | 'expiry' | 'agent' | 'title'>;
+  readonly deadlines: Deadlines<RunDeadline | 'expiry' | 'agent' | 'title' | 'usage'>;
   /** Null for a conversation that is no agent. */
   readonly agent: Agent | null;
   readonly log: RunLog;
@@ -93,7 +94,8 @@ export function assembleParts(
     new Ending(deps, new RunRows(meter, isStored ? log.storedRows : null, !row.ephemeral)),
   );
   const inbox = new Inbox(deps, calls, runner);
-  const listing = new Listing(row, store, env, () => agent?.status);
+  const usage = new UsageReport({ row, env, log, runs: store.runs }, isStored);
+  const listing = new Listing(row, store, env, () => agent?.status, usage);
   const reader = new TapeReader(listing, tape, log, store.runs);
   const titles = new Titles({
     ...{ listing, runs: store.runs, reader, recorder, settings: env },
@@ -107,8 +109,10 @@ export function assembleParts(
         ...titles.deadlines(nowMs),
         ...(agent?.deadlines() ?? []),
       ];
-      if (!row.ephemeral || ofRun.length > 0) return ofRun;
-      return [{ name: 'expiry', atMs: reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs }];
+      const due = [...ofRun, ...usage.deadlines(nowMs)];
+      if (!row.ephemeral || ofRun.length > 0) return due;
+      const expiryMs = reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs;
+      return [...due, { name: 'expiry', atMs: expiryMs }];
     },
     handlers: {
       watchdog: advance,
@@ -118,6 +122,7 @@ export function assembleParts(
       title: () => titles.advance(),
       budget: () => runner.endOverBudget(),
       questions: advance,
+      usage: () => listing.reportUsage(),
       expiry: onExpiry,
       agent: () => agent?.wake(),
     },

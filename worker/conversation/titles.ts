@@ -8,6 +8,7 @@ import type { UpstreamRequest } from '../upstream/request.ts';
 import type { Deadline } from './deadlines.ts';
 import type { Listing } from './listing.ts';
 import type { TapeReader } from './reading/reader.ts';
+import { entryOf } from './store/model-requests.ts';
 import type { Run } from './store/rows.ts';
 import type { RunStore } from './store/run-statements.ts';
 import { plainTitle } from './store/title.ts';
@@ -99,7 +100,9 @@ export class Titles {
     const { archived } = listing.row;
     const usage = reply.usage && { usage: reply.usage };
     recorder.record([{ type: 'conversation_update', title, archived, ...usage }]);
-    await listing.publish(reader.answeredMs());
+    const spent =
+      target.kind === 'demo' ? undefined : entryOf({ model, usage: reply.usage }, 0, Date.now());
+    await listing.publish(reader.answeredMs(), spent);
   }
 
   #requestOf(run: Run, model: string): UpstreamRequest {

@@ -2,10 +2,19 @@
 import { type AgentInfo, AgentStatus } from '../../shared/agents.ts';
 import type { ConversationInfo } from '../../shared/conversations.ts';
 import { ACCOUNT_LIMITS } from '../../shared/limits.ts';
-import type { AgentsQuery, KnownBridge, Listed, ListQuery } from '../ports.ts';
+import type { UsageEntry } from '../../shared/usage.ts';
+import type { AgentsQuery, KnownBridge, Listed, ListQuery, Spent, UsageRange } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 import { TICKET_LIMITS } from './limits.ts';
 import { folded } from './search.ts';
+import {
+  addSpent,
+  addUsage,
+  readCounted,
+  readUsage,
+  saveCounted,
+  USAGE_TABLES,
+} from './usage-statements.ts';
 
 /** `conversations.search` is the last column, so that a list does not load it. */
 const MIGRATIONS = [
@@ -17,6 +26,7 @@ const MIGRATIONS = [
    create table tickets (id text primary key, expires integer not null) without rowid;`,
   // The status of an agent; null for other conversations.
   'alter table conversations add column agent text;',
+  USAGE_TABLES,
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
@@ -63,19 +73,45 @@ export class AccountStore {
     this.#insert(listed, '', `update set ${DESCRIBED}`);
   }
 
-  /** {@link saveConversation} after an answer. Also moves the conversation up and adds to its searchable text. */
-  saveAnswered(listed: Listed, text: string): void {
+  /**
+   * {@link saveConversation} after an answer. Also moves the conversation up, adds to its searchable text, and adds what
+   * it has spent if that is not counted yet.
+   */
+  saveAnswered(listed: Listed, text: string, spent: Spent | null): void {
+    this.#prepare();
+    const isNew = spent !== null && addSpent(this.#sql, listed.id, spent);
+    const through = isNew ? spent.through : readCounted(this.#sql, listed.id);
     const found = `substr(search || char(10) || excluded.search, -${ACCOUNT_LIMITS.maxSearchChars})`;
     const moved = 'updated = max(updated, excluded.updated)';
-    this.#insert(listed, text, `update set ${DESCRIBED}, ${moved}, search = ${found}`);
+    const counted = 'counted = excluded.counted';
+    const change = `update set ${DESCRIBED}, ${moved}, search = ${found}, ${counted}`;
+    this.#insert(listed, text, change, through);
   }
 
-  #insert(listed: Listed, text: string, onConflict: string): void {
+  readCounted(id: string): number | null {
+    return this.#isStored ? readCounted(this.#sql, id) : 0;
+  }
+
+  count(id: string, spent: Spent, nowMs: number): void {
+    this.#prepare();
+    if (addSpent(this.#sql, id, spent)) saveCounted(this.#sql, id, spent.through, nowMs);
+  }
+
+  addUsage(entry: UsageEntry): void {
+    this.#prepare();
+    addUsage(this.#sql, entry);
+  }
+
+  readUsage(range: UsageRange): ReturnType<typeof readUsage> {
+    return this.#isStored ? readUsage(this.#sql, range) : { items: [], hasMore: false };
+  }
+
+  #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): void {
     const { id, title, archived, createdMs, updatedMs, agent } = listed;
     this.#prepare();
     this.#sql.exec(
-      `insert into conversations (id, title, archived, created, updated, search_title, search, agent)
-       values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
+      `insert into conversations (id, title, archived, created, updated, search_title, search, agent, counted)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
       id,
       title,
       archived ? 1 : 0,
@@ -84,6 +120,7 @@ export class AccountStore {
       folded(title),
       folded(text),
       agent ?? null,
+      counted,
     );
   }
 

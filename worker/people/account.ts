@@ -2,6 +2,7 @@
 import { DurableObject } from 'cloudflare:workers';
 import type { AgentList } from '../../shared/agents.ts';
 import type { ConversationInfo, ConversationList } from '../../shared/conversations.ts';
+import type { UsageEntry } from '../../shared/usage.ts';
 import type { Env } from '../env.ts';
 import type {
   AccountPort,
@@ -10,6 +11,8 @@ import type {
   KnownBridge,
   Listed,
   ListQuery,
+  Spent,
+  UsageRange,
 } from '../ports.ts';
 import { AccountStore } from './account-statements.ts';
 import { formatCursor } from './cursor.ts';
@@ -42,12 +45,13 @@ export class Account extends DurableObject<Env> implements AccountPort {
     this.#store.insertConversation(conversation);
   }
 
-  answered({ text, ...conversation }: Answered): void {
-    this.#store.saveAnswered(conversation, text);
+  answered({ text, spent, ...conversation }: Answered): void {
+    this.#store.saveAnswered(conversation, text, spent);
   }
 
-  update(conversation: Listed): ConversationInfo {
+  update(conversation: Listed, spent?: UsageEntry): ConversationInfo {
     this.#store.saveConversation(conversation);
+    if (spent) this.#store.addUsage(spent);
     const info = this.#store.readConversation(conversation.id);
     if (!info) throw new Error('a conversation that was just listed is not there');
     return info;
@@ -63,6 +67,18 @@ export class Account extends DurableObject<Env> implements AccountPort {
 
   agents(query: AgentsQuery): AgentList {
     return pageOf(this.#store.readAgents({ ...query, limit: query.limit + 1 }), query);
+  }
+
+  counted(conversationId: string): number | null {
+    return this.#store.readCounted(conversationId);
+  }
+
+  count(conversationId: string, spent: Spent): void {
+    this.#store.count(conversationId, spent, Date.now());
+  }
+
+  usage(range: UsageRange): { items: UsageEntry[]; hasMore: boolean } {
+    return this.#store.readUsage(range);
   }
 
   redeem(ticketId: string, expiresMs: number): boolean {

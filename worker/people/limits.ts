@@ -11,6 +11,12 @@ export const TICKET_LIMITS = {
   keptMs: MINUTE,
 } as const;
 
+/** The usage of conversations that are not listed. */
+export const UNLISTED_LIMITS = {
+  /** How long it is remembered what is counted of them: longer than they report a response (usage-report.ts). */
+  keptMs: 2 * 24 * 60 * MINUTE,
+} as const;
+
 /** The default rate limits of one account. */
 export const RATE_LIMITS = {
   /** Requests a minute: a busy client with many open conversations makes a few a second. */

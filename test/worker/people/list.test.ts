@@ -32,7 +32,12 @@ describe('the list of conversations', () => {
       const id = newConversationId(crypto.randomUUID());
       ids.push(id);
       const updatedMs = 1_000 + Math.floor(index / 3);
-      await stub(account).answered({ ...listed(id, `n${index}`), updatedMs, text: '' });
+      await stub(account).answered({
+        ...listed(id, `n${index}`),
+        updatedMs,
+        text: '',
+        spent: null,
+      });
     }
     const pages: string[][] = [];
     let cursor: string | null = '';
@@ -204,7 +209,7 @@ async function answer(
   id: string,
   { title, text = '' }: { title: string; text?: string },
 ): Promise<void> {
-  await stub(account).answered({ ...listed(id, title), updatedMs: Date.now(), text });
+  await stub(account).answered({ ...listed(id, title), updatedMs: Date.now(), text, spent: null });
 }
 
 async function list(

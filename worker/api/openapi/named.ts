@@ -82,6 +82,7 @@ import {
 import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/rules.ts';
 import { ToolSelection } from '../../../shared/tools/selection.ts';
 import { Confinement } from '../../../shared/tunnel.ts';
+import { UsageEntry, UsageList } from '../../../shared/usage.ts';
 import { CompletionRequest } from '../../openai/request.ts';
 import {
   ChatAnswer,
@@ -140,6 +141,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ Plan, PlanState, PlanEdit, PlanExecution },
   ...{ Agent, AgentInfo, AgentList, AgentRequest, AgentFollowUp, AgentStatus },
   ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
+  ...{ UsageEntry, UsageList },
   ...{ Me, ModelList, ToolList, BridgeList, BridgeInfo, Confinement },
   ...{ ApprovalList, OpenApproval },
   ...{ BridgeDetails, McpServerReport },

@@ -135,7 +135,9 @@ export class Memory {
     const { text, ...spent } = await askForSummary(target, request, signal);
     const status = text === null ? 'failed' : 'completed';
     recorder.record([{ type: 'context_summary', responseId, status }]);
-    log.addWindow(run, { ...plan.window, digest: digestOf(history, plan, text), ...spent });
+    const by = target.kind === 'demo' ? undefined : model;
+    const digest = digestOf(history, plan, text);
+    log.addWindow(run, { ...plan.window, digest, model: by, ...spent });
   }
 }
 

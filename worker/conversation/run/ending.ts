@@ -27,7 +27,10 @@ export class Ending {
     const responseId = responseIdOf(conversationId, run.ordinal);
     const durationMs = Math.max(0, now() - startedMs);
     const spending = spendingOf(run, log, turn);
-    const rows = run.started === null ? undefined : this.#rows.take(run);
+    const models = new Set(
+      [...spending.turns, ...spending.windows].flatMap(({ model }) => model ?? []),
+    );
+    const rows = run.started === null ? undefined : this.#rows.take(run, models.size);
     const { unavailableTools } = (run.started !== null && recorder.response?.metadata) || {};
     const budget = budgetState(run, spending, durationMs);
     const work = { ...spending, durationMs, rows, unavailableTools, budget };
@@ -76,6 +79,8 @@ export class Ending {
 const END_ROWS = 2;
 /** Rows in the account's list: one at each answer, and one more before the first answer. */
 const LISTED_ROWS = 1;
+/** Rows in the account of a conversation that is not listed, with usage: what is counted, and its deletion. */
+const UNLISTED_ROWS = 2;
 
 /**
  * Counts the rows that a response reports: those written in all objects while its run was at work. Rows of an instance
@@ -95,13 +100,13 @@ export class RunRows {
   }
 
   /**
-   * The run's rows, including those that the end will write here and in the account's list. Call it once, before the
-   * end is stored.
+   * The run's rows, including those that the end will write here and in the account: there one for each of the
+   * `models` that it asked. Call it once, before the end is stored.
    */
-  take({ ordinal }: Run): number {
-    const rows = this.#meter.rows - this.#from + END_ROWS;
+  take({ ordinal }: Run, models: number): number {
+    const rows = this.#meter.rows - this.#from + END_ROWS + models;
     this.#from = this.#meter.rows + END_ROWS;
-    if (!this.#isListed) return rows;
+    if (!this.#isListed) return rows + (models > 0 ? UNLISTED_ROWS : 0);
     return rows + (ordinal === 1 ? 2 : 1) * LISTED_ROWS;
   }
 }

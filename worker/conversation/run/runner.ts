@@ -11,7 +11,7 @@ import { listEvents, listSequence } from '../calls/plans.ts';
 import { REPEATED_REASON, repeatedCalls } from '../calls/repeated-calls.ts';
 import { takenBack } from '../calls/tool-events.ts';
 import type { Deadline } from '../deadlines.ts';
-import type { PreparedTurn } from '../memory/prepare-turn.ts';
+import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
 import { toolboxOf } from '../store/offered-tools.ts';
 import type { Call, Machine, NewTurn, Run } from '../store/rows.ts';
 import type { PendingCall, Phase } from '../store/run-log.ts';
@@ -150,7 +150,8 @@ export class Runner {
     if (!said) return undefined;
     const text = `${said}\n\n${note}`;
     const lastSequence = recorder.nextSequence - 1;
-    return { text, reasoning: null, calls: [], usage: null, lastSequence, atMs: now() };
+    const model = recorder.response?.model;
+    return { text, reasoning: null, calls: [], model, usage: null, lastSequence, atMs: now() };
   }
 
   async #loop(): Promise<void> {
@@ -329,7 +330,8 @@ export class Runner {
     const lastSequence = recorder.nextSequence - 1;
     const said = { text, reasoning, reasoningDetails, usage, lastSequence };
     const estimate = run.request.budget && !usage ? prepared.estimate(reply) : undefined;
-    const turn = { ...said, estimate, calls: logged, atMs: now() };
+    const model = modelOf(run, recorder);
+    const turn = { ...said, model, estimate, calls: logged, atMs: now() };
     const isOver = !failure && logged.length === 0 && !log.hasWaitingSteer;
     if (isOver) return this.#ending.end(run, 'completed', [], turn);
     if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);

@@ -178,6 +178,8 @@ export interface Turn {
   readonly reasoning: string | null;
   readonly reasoningDetails?: readonly unknown[] | undefined;
   readonly calls: readonly Call[];
+  /** The model that was asked; undefined for a turn of Drawbridge's own, and in rows of earlier versions. */
+  readonly model?: string | undefined;
   readonly usage: Usage | null;
   /** Set in a run with a budget where the model server reported no usage. */
   readonly estimate?: Usage | undefined;
@@ -238,6 +240,8 @@ export interface Window {
   readonly prunedThrough: number;
   /** Null while only results are left out. */
   readonly digest: Digest | null;
+  /** The model that was asked for a summary; undefined where none was, and in rows of earlier versions. */
+  readonly model?: string | undefined;
   /** The usage of the summary; null where none was made or none was reported. */
   readonly usage: Usage | null;
   /** Set when a summary was requested and the model server reported no tokens for it. */

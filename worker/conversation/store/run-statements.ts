@@ -1,5 +1,6 @@
 import type { OfferSet } from '../../../shared/offer.ts';
 import type { Sql } from '../../storage/row-meter.ts';
+import { type ModelRequest, readModelRequests } from './model-requests.ts';
 import type { NewRun, Run, RunEnd, RunRequest, RunStatus, Steer, Window } from './rows.ts';
 import {
   MACHINE,
@@ -282,6 +283,11 @@ export class RunStore {
       )
       .toArray();
     return next ? { ...run, status: 'error', last: next.started, isDamaged: true } : run;
+  }
+
+  /** What the runs after `after`, up to `through`, have asked of models. */
+  readModelRequests(after: number, through: number): ModelRequest[] {
+    return readModelRequests(this.#sql, after, through);
   }
 
   insertSteer({ number, run, turns, ...body }: Steer): void {

@@ -173,6 +173,7 @@ export const TURN: Shape<Omit<Turn, 'number' | 'run'>> = {
     reasoning: z.string().nullable(),
     reasoningDetails: z.array(z.unknown()).optional(),
     calls: z.array(StoredCall),
+    model: z.string().optional(),
     usage: Usage.nullable(),
     estimate: Usage.optional(),
     lastSequence: z.int(),
@@ -215,6 +216,7 @@ export const WINDOW: Shape<Omit<Window, 'number' | 'run'>> = {
         todos: z.array(Todo),
       })
       .nullable(),
+    model: z.string().optional(),
     usage: Usage.nullable(),
     isUnreported: z.literal(true).optional(),
     estimate: Usage.optional(),

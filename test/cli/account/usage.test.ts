@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import type { UsageEntry } from '../../../shared/usage.ts';
+import { startScriptedApi } from '../../client/scripted-api.ts';
+import { runDrawbridge } from '../drawbridge.ts';
+
+const ENTRY: UsageEntry = {
+  day: '2026-11-20',
+  model: 'large',
+  responses: 2,
+  promptTokens: 1_000,
+  cachedPromptTokens: 900,
+  completionTokens: 50,
+  reasoningTokens: 7,
+  totalTokens: 1_057,
+  unreportedRequests: 0,
+  costs: [
+    { amount: 0.0042, currency: 'USD' },
+    { amount: 3, currency: 'EUR' },
+  ],
+};
+
+it('is a line for each day and model in a pipe, from all pages', async () => {
+  await using api = await startScriptedApi([]);
+  const other = { ...ENTRY, model: 'sm\u001ball', costs: [] };
+  api.answers.set('GET me/usage?from=2026-11-01', page([ENTRY], 'next'));
+  api.answers.set('GET me/usage?from=2026-11-01&cursor=next', page([other], null));
+  expect(await run(api.url, '--from', '2026-11-01')).toEqual({
+    code: 0,
+    stdout:
+      '2026-11-20\tlarge\t2\t1000\t900\t57\t0.0042 USD, 3 EUR\n2026-11-20\tsm␛all\t2\t1000\t900\t57\t\n',
+    stderr: '',
+  });
+});
+
+it('is JSON where that is asked for', async () => {
+  await using api = await startScriptedApi([]);
+  api.answers.set('GET me/usage', page([ENTRY], null));
+  const { stdout } = await run(api.url, '--json');
+  expect(JSON.parse(stdout)).toEqual(ENTRY);
+});
+
+it('refuses a day that is none', async () => {
+  await using api = await startScriptedApi([]);
+  expect(await run(api.url, '--to', 'yesterday')).toMatchObject({ code: 2, stdout: '' });
+});
+
+function page(items: readonly UsageEntry[], nextCursor: string | null) {
+  return { from: '2026-11-01', to: '2026-11-30', items, nextCursor };
+}
+
+function run(url: string, ...args: string[]) {
+  return runDrawbridge(['usage', '--url', url, '--token', 'token', ...args]);
+}

@@ -1,0 +1,95 @@
+/** `me/usage`: what the account's responses have spent. */
+import type * as z from 'zod';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { USAGE_LIMITS } from '../../shared/limits.ts';
+import { dayOf, UsageEntry, UsageList, UsageQuery } from '../../shared/usage.ts';
+import { parse } from '../desk/parse.ts';
+import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { accountOf } from '../objects.ts';
+import type { UsageRange } from '../ports.ts';
+import { reach } from '../reach.ts';
+
+const USAGE_QUERY = describeQuery({
+  schema: UsageQuery,
+  described: {
+    from: {
+      description: `The first day (UTC). By default the list ends with \`to\` and has ${USAGE_LIMITS.days} days.`,
+      schema: { type: 'string', format: 'date' },
+    },
+    to: {
+      description: `The last day (UTC). By default today. A list has at most ${USAGE_LIMITS.maxDays} days.`,
+      schema: { type: 'string', format: 'date' },
+    },
+    limit: {
+      description: 'The most entries on a page.',
+      schema: {
+        type: 'integer',
+        minimum: 1,
+        maximum: USAGE_LIMITS.maxPage,
+        default: USAGE_LIMITS.maxPage,
+      },
+    },
+    cursor: { description: '`nextCursor` of the previous page.' },
+  },
+});
+
+/** The endpoints of this file. */
+export const USAGE: readonly Endpoint[] = [
+  {
+    id: 'listUsage',
+    method: 'get',
+    path: '/api/v1/me/usage',
+    tag: 'Account',
+    summary: 'List what was spent',
+    description:
+      'The tokens and costs of all ended responses, by day and model, the oldest day first. Each response counts once, also those that are not listed or were deleted.',
+    access: 'user',
+    query: USAGE_QUERY,
+    answers: [jsonAnswer(200, 'A page of the list.', UsageList)],
+    errors: ['INVALID_CURSOR'],
+    handle: async (c) => {
+      const range = rangeOf(parse(UsageQuery, c.req.query()), Date.now());
+      const read = () => accountOf(c.env, c.var.caller.sub).usage(range);
+      const { items, hasMore } = await reach<{ items: UsageEntry[]; hasMore: boolean }>(read);
+      const last = hasMore ? items.at(-1) : undefined;
+      const { from, to } = range;
+      const nextCursor = last ? cursorOf(last) : null;
+      return c.json({ from, to, items, nextCursor } satisfies UsageList);
+    },
+  },
+];
+
+/** @throws {DrawbridgeError} INVALID_REQUEST for days in the wrong order or too many, INVALID_CURSOR. */
+function rangeOf({ from, to, limit, cursor }: UsageQuery, nowMs: number): UsageRange {
+  const last = to ?? dayOf(nowMs);
+  const first = from ?? dayOf(Date.parse(last) - (USAGE_LIMITS.days - 1) * DAY_MS);
+  const days = (Date.parse(last) - Date.parse(first)) / DAY_MS + 1;
+  if (days < 1) throw badDays(`from: ${first} is later than to (${last})`);
+  if (days > USAGE_LIMITS.maxDays) {
+    throw badDays(`from: a list has at most ${USAGE_LIMITS.maxDays} days, and these are ${days}`);
+  }
+  return { from: first, to: last, limit, after: cursor === undefined ? null : placeOf(cursor) };
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function badDays(message: string): DrawbridgeError {
+  return new DrawbridgeError('INVALID_REQUEST', message);
+}
+
+/** A day, which has a fixed length, and a model. */
+function cursorOf({ day, model }: UsageEntry): string {
+  return `${day} ${model}`;
+}
+
+function placeOf(cursor: string): z.output<typeof Place> {
+  const [, day, model] = /^(\S+) (.*)$/s.exec(cursor) ?? [];
+  const place = Place.safeParse({ day, model });
+  if (place.success) return place.data;
+  throw new DrawbridgeError(
+    'INVALID_CURSOR',
+    'cursor: this is not a cursor of the list: use nextCursor of the previous page',
+  );
+}
+
+const Place = UsageEntry.pick({ day: true, model: true });

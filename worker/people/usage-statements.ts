@@ -1,0 +1,85 @@
+/** The tables of an account's usage, and all their statements. */
+import { addEntries, UsageEntry, type UsageList } from '../../shared/usage.ts';
+import type { Spent, UsageRange } from '../ports.ts';
+import { UNLISTED_LIMITS } from './limits.ts';
+
+/** `usage` has a row for each day and model. `unlisted` says what is counted of conversations that are not listed. */
+export const USAGE_TABLES = `
+  create table usage (day text not null, model text not null, body text not null, primary key (day, model)) without rowid;
+  create table unlisted (id text primary key, counted integer not null, at integer not null) without rowid;
+  alter table conversations add column counted integer;`;
+
+/** The run through which a conversation is counted; null for a conversation that was listed before usage was counted. */
+export function readCounted(sql: SqlStorage, id: string): number | null {
+  const [row] = sql
+    .exec<{ counted: number | null }>(
+      `select counted from conversations where id = ?1
+       union all select counted from unlisted where id = ?1`,
+      id,
+    )
+    .toArray();
+  return row ? row.counted : 0;
+}
+
+/**
+ * Adds what a conversation has spent, unless it was told before. Returns whether it counts. The caller stores
+ * `through`, in the same step.
+ */
+export function addSpent(sql: SqlStorage, id: string, { after, entries }: Spent): boolean {
+  const counted = readCounted(sql, id);
+  if (counted !== null && counted !== after) return false;
+  for (const entry of entries) addUsage(sql, entry);
+  return true;
+}
+
+export function addUsage(sql: SqlStorage, entry: UsageEntry): void {
+  const { day, model } = entry;
+  const [row] = sql
+    .exec<{ body: string }>('select body from usage where day = ? and model = ?', day, model)
+    .toArray();
+  const sum = row ? addEntries(UsageEntry.parse(JSON.parse(row.body)), entry) : entry;
+  sql.exec(
+    'insert into usage (day, model, body) values (?, ?, ?) on conflict (day, model) do update set body = excluded.body',
+    day,
+    model,
+    JSON.stringify(sum),
+  );
+}
+
+/** Stores through which run a conversation is counted that was just told apart from an answer. */
+export function saveCounted(sql: SqlStorage, id: string, through: number, nowMs: number): void {
+  const listed = sql.exec(
+    'update conversations set counted = ? where id = ? returning id',
+    through,
+    id,
+  );
+  if (listed.toArray().length > 0) return;
+  sql.exec('delete from unlisted where at < ?', nowMs - UNLISTED_LIMITS.keptMs);
+  sql.exec(
+    `insert into unlisted (id, counted, at) values (?, ?, ?)
+     on conflict (id) do update set counted = excluded.counted, at = excluded.at`,
+    id,
+    through,
+    nowMs,
+  );
+}
+
+/** A page of the range. The page after it begins behind its last entry. */
+export function readUsage(
+  sql: SqlStorage,
+  { from, to, limit, after }: UsageRange,
+): Pick<UsageList, 'items'> & { readonly hasMore: boolean } {
+  const rows = sql
+    .exec<{ body: string }>(
+      `select body from usage where day between ?1 and ?2 and (day, model) > (?3, ?4)
+       order by day, model limit ?5`,
+      from,
+      to,
+      after?.day ?? '',
+      after?.model ?? '',
+      limit + 1,
+    )
+    .toArray();
+  const items = rows.slice(0, limit).map(({ body }) => UsageEntry.parse(JSON.parse(body)));
+  return { items, hasMore: rows.length > limit };
+}
