@@ -53,8 +53,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/definitions': [
     ...['shared', 'bridge/failure.ts', 'bridge/rules', 'bridge/workspace', 'node:', 'zod'],
   ],
+  'bridge/web': ['shared', 'bridge/compute', 'bridge/failure.ts', 'node:'],
   'bridge/context': [
-    ...['shared', 'bridge/compute', 'bridge/sandbox', 'bridge/search', 'bridge/terminal', 'node:'],
+    ...['shared', 'bridge/compute', 'bridge/failure.ts', 'bridge/sandbox', 'bridge/search'],
+    ...['bridge/terminal', 'bridge/tools', 'bridge/web', 'bridge/workspace', 'node:'],
   ],
   'bridge/tools': [
     ...[
@@ -125,8 +127,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/sandbox',
       'shared',
     ],
-    ...['bridge/terminal', 'bridge/tools', 'bridge/tunnel', 'bridge/workspace', 'node:'],
-    'bridge/worktrees',
+    ...['bridge/terminal', 'bridge/tools', 'bridge/tunnel', 'bridge/web', 'bridge/workspace'],
+    ...['bridge/worktrees', 'node:'],
   ],
 
   'local/limits.ts': [],

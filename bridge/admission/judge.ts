@@ -10,6 +10,7 @@ import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.
 import { readRules } from './rules.ts';
 import { ask, deny, type Verdict } from './verdict.ts';
 import { type Visibility, visibilityInAll } from './visibility.ts';
+import { mayFetch } from './web.ts';
 
 /** The policy's verdict on a call. */
 export interface Judgement extends Verdict {
@@ -63,16 +64,21 @@ export function createJudge(
 
 /**
  * What the prompt may tell of a path, relative to the workspace: its name where `list_dir` would show it, its content
- * where `read_file` would. Nothing is told when the rules cannot be read.
+ * where `read_file` would; and which web pages may be read for it. Nothing when the rules cannot be read.
  */
 export async function readTellable(surroundings: Surroundings): Promise<{
   readonly mayName: (name: string) => boolean;
   readonly mayRead: (name: string) => boolean;
+  readonly mayFetch: (url: string) => boolean;
 }> {
   const rules = await readAllRules(surroundings);
   const shownBy = (tool: ToolFacts) =>
     rules === undefined ? () => false : visibilityInAll(tool, rules).mayShow;
-  return { mayName: shownBy(listDir), mayRead: shownBy(readFile) };
+  return {
+    mayName: shownBy(listDir),
+    mayRead: shownBy(readFile),
+    mayFetch: (url) => rules !== undefined && mayFetch(url, rules),
+  };
 }
 
 /** The offered tools that the owner's rules believe; none when the rules cannot be read. */

@@ -8,7 +8,7 @@ import type { ToolFactsHere } from '../tools/executor.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
 import { matchesWildcard } from './wildcard.ts';
 
-/** Categories of tools by effect. `web` has no tool yet. Each MCP server is a category, `mcp:<server>`. */
+/** Categories of tools by effect. `web` is about the pages that the bridge reads for a message. Each MCP server is a category, `mcp:<server>`. */
 const CATEGORIES = ['read', 'edit', 'command', 'web'] as const;
 type Category = (typeof CATEGORIES)[number] | `mcp:${string}`;
 

@@ -13,6 +13,8 @@ export interface FileView {
   /** As read_file takes them. */
   readonly offset: number | undefined;
   readonly limit: number | undefined;
+  /** UTF-16 units of the shown lines. */
+  readonly maxChars?: number;
 }
 
 export interface ShownLines {
@@ -25,19 +27,26 @@ export interface ShownLines {
 }
 
 /** Failures: `BINARY_FILE`, `OFFSET_PAST_END`. */
-export function showFile({ name, bytes, offset, limit }: FileView): ShownLines {
+export function showFile({ name, bytes, ...view }: FileView): ShownLines {
   const decoded = decode(bytes);
   if (decoded.kind === 'binary') {
     throw new ToolFailure('BINARY_FILE', `${name} is a binary file: only text can be read.`);
   }
-  const { text, range } = showLines(decoded.text, offset, limit);
+  const { text, range } = showLines(decoded.text, view);
   if (decoded.kind === 'utf8') return { text, range };
   const note = `\n(The file is not UTF-8, it is shown as ${decoded.encoding}.)`;
   return { text: text + note, range };
 }
 
 /** The requested lines from `offset` on, as many as fit. A note names the rest and how to get it. */
-function showLines(text: string, offset = 1, limit: number = TOOL_LIMITS.maxReadLines): ShownLines {
+function showLines(
+  text: string,
+  {
+    offset = 1,
+    limit = TOOL_LIMITS.maxReadLines,
+    maxChars = TOOL_LIMITS.maxResultChars,
+  }: Omit<FileView, 'name' | 'bytes'>,
+): ShownLines {
   const totalLines = countLines(text);
   if (totalLines === 0) {
     return { text: '(The file is empty.)', range: { startLine: 0, endLine: 0, totalLines } };
@@ -49,7 +58,7 @@ function showLines(text: string, offset = 1, limit: number = TOOL_LIMITS.maxRead
   for (const line of lineTextsFrom(text, startLine - 1, count)) {
     const numbered = numberLine(startLine + shown.length, cutLine(line));
     chars += numbered.length + 1;
-    if (chars > TOOL_LIMITS.maxResultChars) break;
+    if (chars > maxChars) break;
     shown.push(numbered);
   }
   const endLine = startLine + shown.length - 1;

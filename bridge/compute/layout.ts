@@ -1,4 +1,5 @@
 /** The workspace's files as an indented tree, short enough for a prompt. */
+import { cutNote } from '../../shared/cut-lines.ts';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 
@@ -68,7 +69,8 @@ function fits(lines: readonly string[]): boolean {
 }
 
 function cut(lines: readonly string[]): string {
-  const kept = lines.slice(0, CONTEXT_LIMITS.maxLayoutEntries);
-  while (!fits(kept)) kept.pop();
-  return [...kept, '... (cut: use the tools to see the rest)'].join('\n');
+  const kept = lines.slice(0, CONTEXT_LIMITS.maxLayoutEntries - 1);
+  const note = () => cutNote(lines.length - kept.length, 'use list_dir', 'top-level name');
+  while (!fits([...kept, note()])) kept.pop();
+  return [...kept, note()].join('\n');
 }

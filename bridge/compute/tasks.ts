@@ -4,8 +4,10 @@ import { type Amendment, amendEdit } from '../edits/amend.ts';
 import { type EditRequest, proposeEdit } from '../edits/propose.ts';
 import { transcode } from '../edits/transcode.ts';
 import { pickPassages } from '../search/codebase/pick.ts';
+import { describeChange } from './change-text.ts';
 import { showFile } from './file-window.ts';
 import { formatLayout } from './layout.ts';
+import { textOfHtml } from './page-text.ts';
 
 /** A computation over plain data, without effects. */
 interface Task<Input, Output> {
@@ -20,7 +22,13 @@ export const TASKS = {
   amendEdit: task(amendEdit, isLightAmendment),
   showFile: task(showFile, ({ bytes }) => bytes.length <= LIGHT_BYTES),
   transcode: task(transcode, ({ bytes }) => bytes.length <= LIGHT_BYTES),
+  describeChange: task(describeChange, ({ before, after }) => {
+    const all = [before, after];
+    const size = before.length + after.length;
+    return size <= LIGHT_BYTES && countLines(all) <= LIGHT_CHANGED_LINES;
+  }),
   formatLayout: task(formatLayout, (list) => list.length <= LIGHT_BYTES),
+  textOfHtml: task(textOfHtml, (html) => html.length <= LIGHT_BYTES),
   pickPassages: task(
     pickPassages,
     ({ files }) => files.reduce((sum, { bytes }) => sum + bytes.length, 0) <= LIGHT_BYTES,

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { isAbsolute, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
+import { cutLines } from '../../shared/cut-lines.ts';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import type { Launch } from '../terminal/launch.ts';
@@ -35,7 +36,11 @@ export async function readGitStatus(
       return await outputOf(launch, timeoutMs, signal);
     };
     const format = (output: string) =>
-      cut(formatStatus(output.split('\0').slice(0, -1), prefix, mayName));
+      cutLines(
+        formatStatus(output.split('\0').slice(0, -1), prefix, mayName),
+        CONTEXT_LIMITS.maxGitStatusChars,
+        'run git status',
+      );
     const whole = await ask(CONTEXT_LIMITS.gitStatusMs);
     if (whole !== null) return format(whole);
     const known = await ask(CONTEXT_LIMITS.gitQuickMs, '--untracked-files=no');
@@ -166,11 +171,4 @@ function trustedFolders(root: string): string[] {
     const isInside = way !== '..' && !way.startsWith(`..${sep}`);
     return isAbsolute(folder) && !isInside;
   });
-}
-
-function cut(status: string): string {
-  const { maxGitStatusChars } = CONTEXT_LIMITS;
-  if (status.length <= maxGitStatusChars) return status;
-  const lines = status.slice(0, maxGitStatusChars).split('\n').slice(0, -1);
-  return [...lines, '... (cut)'].join('\n');
 }

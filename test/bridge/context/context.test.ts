@@ -123,8 +123,10 @@ describe('the context of a machine', () => {
     const place = await repository();
     for (let count = 0; count < 200; count++) await place.put(`a rather long name ${count}`, '');
     const { gitStatus = '' } = await readMachineContext(place.root, live);
-    expect(gitStatus).toMatch(/^\?\? "a rather long name \d+"\n\.\.\. \(cut\)$/m);
-    expect(gitStatus.length).toBeLessThan(CONTEXT_LIMITS.maxGitStatusChars + 20);
+    expect(gitStatus).toMatch(
+      /^\?\? "a rather long name \d+"\n\.\.\. \(cut: \d+ more lines, run git status\)$/m,
+    );
+    expect(gitStatus.length).toBeLessThanOrEqual(CONTEXT_LIMITS.maxGitStatusChars);
   });
 });
 
@@ -251,7 +253,7 @@ describe('the layout', () => {
   const many = (count: number, folder: string) =>
     Array.from({ length: count }, (_, index) => `${folder}f${String(index).padStart(4, '0')}.txt`);
   const { maxLayoutEntries, maxLayoutChars } = CONTEXT_LIMITS;
-  const CUT = '... (cut: use the tools to see the rest)';
+  const cut = (count: number) => `... (cut: ${count} more top-level names, use list_dir)`;
 
   test.each<[string, string[], string[]]>([
     ['of nothing is empty', [], ['']],
@@ -283,7 +285,7 @@ describe('the layout', () => {
     [
       'is cut where even the top is too much',
       many(maxLayoutEntries + 1, ''),
-      [...many(maxLayoutEntries, ''), CUT],
+      [...many(maxLayoutEntries - 1, ''), cut(2)],
     ],
   ])('%s', (_, files, expected) => {
     expect(formatLayout(files.join('\0')).split('\n')).toEqual(expected);
@@ -292,7 +294,10 @@ describe('the layout', () => {
   test('is cut between names when those are long', () => {
     const names = many(maxLayoutEntries, 'x'.repeat(100));
     const lines = formatLayout(names.join('\0')).split('\n');
-    expect([lines.at(-1), lines.slice(0, -1)]).toEqual([CUT, names.slice(0, lines.length - 1)]);
-    expect(lines.slice(0, -1).join('\n').length).toBeLessThanOrEqual(maxLayoutChars);
+    expect([lines.at(-1), lines.slice(0, -1)]).toEqual([
+      cut(names.length - lines.length + 1),
+      names.slice(0, lines.length - 1),
+    ]);
+    expect(lines.join('\n').length).toBeLessThanOrEqual(maxLayoutChars);
   });
 });

@@ -1,0 +1,53 @@
+/** Tells addresses of the public internet from those of this machine, its networks and special purposes. */
+import { BlockList, isIP } from 'node:net';
+
+/**
+ * Whether the address is one of the public internet. By the IANA registries of special-purpose addresses; an IPv6
+ * address that stands for an IPv4 address is never public, because what it stands for is another machine's choice.
+ */
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !SPECIAL_4.check(address, 'ipv4');
+    case 6:
+      return !SPECIAL_6.check(address, 'ipv6');
+    default:
+      return false;
+  }
+}
+
+/** Apart, because a list takes an IPv4 address for the IPv6 address that stands for it. */
+const SPECIAL_4 = new BlockList();
+const SPECIAL_6 = new BlockList();
+
+for (const [network, bits] of [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+] as const) {
+  SPECIAL_4.addSubnet(network, bits, 'ipv4');
+}
+
+// Everything outside of 2000::/3 is not assigned to the public internet.
+for (const [network, bits] of [
+  ['::', 3],
+  ['4000::', 2],
+  ['8000::', 1],
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+] as const) {
+  SPECIAL_6.addSubnet(network, bits, 'ipv6');
+}

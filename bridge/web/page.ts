@@ -1,0 +1,156 @@
+/** Reads one page of the public web as text. */
+import { lookup as systemLookup } from 'node:dns';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import { compute } from '../compute/compute.ts';
+import { ToolFailure } from '../failure.ts';
+import { isPublicAddress } from './addresses.ts';
+import { WEB_LIMITS } from './limits.ts';
+
+export interface Net {
+  readonly lookup: LookupFunction;
+  readonly isPublic: (address: string) => boolean;
+  /** Whether a port may be connected to; the empty text is the scheme's own. */
+  readonly isWebPort: (port: string) => boolean;
+}
+
+/** Pages lie on the ports of their schemes: a page on another port is more often a service that is no page. */
+const PUBLIC_NET: Net = {
+  lookup: systemLookup,
+  isPublic: isPublicAddress,
+  isWebPort: (port) => port === '',
+};
+
+export interface Visit {
+  /** Whether the policy lets this address be read. Asked for each redirect, too. */
+  readonly mayFetch: (url: string) => boolean;
+  readonly signal: AbortSignal;
+  readonly net?: Net;
+}
+
+/**
+ * The text of a page, without the markup of HTML. Sends no cookies and no credentials. Never connects to an address that
+ * is not public, whatever name or redirect leads there: the addresses are checked at the moment of the connection.
+ * Throws a {@link ToolFailure} with a sentence for the model.
+ */
+export async function readPage(address: string, visit: Visit): Promise<string> {
+  const time = AbortSignal.timeout(WEB_LIMITS.maxMs);
+  const signal = AbortSignal.any([visit.signal, time]);
+  try {
+    return await follow(address, { ...visit, signal });
+  } catch (error) {
+    visit.signal.throwIfAborted();
+    if (error instanceof ToolFailure) throw error;
+    const why = time.aborted ? 'the server did not answer in time' : reasonOf(error);
+    throw new ToolFailure('FETCH_FAILED', `The page could not be read: ${why}.`, { cause: error });
+  }
+}
+
+async function follow(address: string, visit: Visit): Promise<string> {
+  let url = address;
+  for (let hop = 0; hop <= WEB_LIMITS.maxRedirects; hop++) {
+    const response = await open(checked(url, visit), visit);
+    const { statusCode = 0, headers } = response;
+    const isRedirect = statusCode >= 300 && statusCode < 400 && headers.location !== undefined;
+    if (!isRedirect) return await textOf(response, visit.signal);
+    response.destroy();
+    url = new URL(headers.location ?? '', url).href;
+  }
+  throw new ToolFailure('FETCH_FAILED', 'The page could not be read: it redirects too often.');
+}
+
+/** A name is checked when it is looked up, for the connection itself. */
+function checked(address: string, { mayFetch, net = PUBLIC_NET }: Visit): URL {
+  const url = new URL(address);
+  const shown = nameInLine(url.href);
+  if (!mayFetch(url.href)) throw new ToolFailure('NOT_ALLOWED', notAllowed(shown));
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isPlain = /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  if (!isPlain || !net.isWebPort(url.port) || (isIP(host) !== 0 && !net.isPublic(host))) {
+    throw new ToolFailure('NOT_ALLOWED', `${shown} is no address of the public web.`);
+  }
+  return url;
+}
+
+function open(url: URL, { signal, net = PUBLIC_NET }: Visit): Promise<IncomingMessage> {
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const headers = { accept: 'text/*, application/json', 'accept-encoding': 'identity' };
+  const options = {
+    ...{ headers, signal, agent: false, lookup: publicLookup(net) },
+    maxHeaderSize: WEB_LIMITS.maxHeadBytes,
+  };
+  return new Promise((resolve, reject) => {
+    request(url, options, resolve).on('error', reject).end();
+  });
+}
+
+/** Refuses a name if any of its addresses is not public, so that the order of the addresses does not matter. */
+function publicLookup({ lookup, isPublic }: Net): LookupFunction {
+  return (hostname, options, done) => {
+    lookup(hostname, { ...options, all: true }, (error, found) => {
+      const all = Array.isArray(found) ? found : [];
+      const [first] = all;
+      if (error || !first) return done(error ?? new Error(NO_ADDRESS), '', 0);
+      if (!all.every(({ address }) => isPublic(address))) {
+        return done(new Error('its name leads into a private network'), '', 0);
+      }
+      if (options.all) return done(null, all);
+      done(null, first.address, first.family);
+    });
+  };
+}
+
+async function textOf(response: IncomingMessage, signal: AbortSignal): Promise<string> {
+  try {
+    const { statusCode = 0, headers } = response;
+    const type = headers['content-type'] ?? 'text/plain';
+    if (statusCode !== 200) throw new Error(`the server answered ${statusCode}`);
+    if (!TEXT_TYPES.test(type)) throw new Error('it is no text');
+    if ((headers['content-encoding'] ?? 'identity') !== 'identity') throw new Error('it is packed');
+    const { bytes, isWhole } = await readBounded(response);
+    const text = decode(bytes, type);
+    const shown = HTML_TYPES.test(type) ? await compute('textOfHtml', text, signal) : text;
+    return isWhole ? shown : `${shown}\n(Only the first ${WEB_LIMITS.maxBytes} bytes were read.)`;
+  } finally {
+    response.destroy();
+  }
+}
+
+async function readBounded(response: IncomingMessage) {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of response) {
+    chunks.push(chunk as Buffer);
+    length += (chunk as Buffer).length;
+    if (length > WEB_LIMITS.maxBytes) break;
+  }
+  const bytes = Buffer.concat(chunks).subarray(0, WEB_LIMITS.maxBytes);
+  return { bytes, isWhole: length <= WEB_LIMITS.maxBytes };
+}
+
+function decode(bytes: Uint8Array, type: string): string {
+  const charset = /charset="?([\w-]+)/i.exec(type)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes); // A charset that nobody knows: most pages are UTF-8.
+  }
+}
+
+const TEXT_TYPES = /^(text\/|application\/([\w.-]+\+)?(json|xml|yaml|javascript|toml))/i;
+const HTML_TYPES = /^(text\/html|application\/xhtml\+xml)/i;
+const NO_ADDRESS = 'its name has no address';
+
+function notAllowed(shown: string): string {
+  return `${shown} was not read, because the rules of this machine do not let the bridge read it unasked: use a tool that can, or ask the person for what is needed of it.`;
+}
+
+/** Only our own sentences and the system's codes: a server's words stay out of the reason. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'the connection failed';
+  if ('code' in error && typeof error.code === 'string')
+    return `the connection failed (${error.code})`;
+  return error.message;
+}
