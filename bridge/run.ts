@@ -2,11 +2,13 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
+import type { MessageLook } from '../shared/findings.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { type Asker, Asking } from './admission/asking.ts';
 import { readDevices } from './admission/devices.ts';
 import { createJudge, readTellable, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
+import { Finder } from './context/finder.ts';
 import { type Looked, Looker, type Tellable } from './context/looker.ts';
 import { Definitions } from './definitions/definitions.ts';
 import { CompanionHost } from './ide/companion/hosting.ts';
@@ -23,6 +25,7 @@ import { probeConfinement } from './sandbox/confine.ts';
 import { readReadable, stateFolders } from './sandbox/owners-choice.ts';
 import { BackgroundProcesses } from './terminal/background.ts';
 import { createCatalogue } from './tools/catalogue.ts';
+import { ReadLedger } from './tools/ledger.ts';
 import { Offers } from './tools/offers.ts';
 import { createRunTerminalCmd } from './tools/run-terminal-cmd.ts';
 import { Journal } from './tunnel/journal.ts';
@@ -30,6 +33,7 @@ import { OfferTeller } from './tunnel/offer-teller.ts';
 import { ServerTeller } from './tunnel/server-teller.ts';
 import { serve } from './tunnel/serving.ts';
 import { type Machine, Session } from './tunnel/session.ts';
+import { readPage } from './web/page.ts';
 import { Workspace } from './workspace/workspace.ts';
 import { Worktrees } from './worktrees/worktrees.ts';
 
@@ -85,7 +89,13 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     readDefinitions: reading(new Definitions(workspace), signal),
   };
   const looker = new Looker(looked, signal);
-  const look = () => looker.look();
+  const ledger = new ReadLedger();
+  const tellable = async () => {
+    const told = await readTellable(surroundings);
+    return isDistrusted() ? { ...told, ...NOTHING_UNASKED } : told;
+  };
+  const finding = { workspace, ledger, looker, readPage, readTellable: tellable };
+  const finder = new Finder(finding, signal);
   const teller = new OfferTeller(async () =>
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
   );
@@ -110,7 +120,10 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     sandbox: { confinement, guard },
     onChange: () => mcpServers.changed(),
   });
-  const gate = { workspace, tools, judge, journal, look, offers: teller, mcpServers, guests };
+  const gate = {
+    ...{ workspace, tools, judge, journal, ledger, offers: teller, mcpServers, guests },
+    look: (message: MessageLook | undefined) => finder.look(message),
+  };
   const gateOf: Machine['gateOf'] = async (call) => await worktrees?.rooms.gateOf(call);
   const session: Session = createSession(
     { ...gate, gateOf },
@@ -133,6 +146,9 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     await guard.close();
   }
 }
+
+/** Where every call asks, nothing is read for a message either. */
+const NOTHING_UNASKED = { mayRead: () => false, mayFetch: () => false };
 
 function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looked['readEditor']> {
   return async (tellable) =>

@@ -125,6 +125,8 @@ export const RUN_LIMITS = {
   refusalPollMs: 50,
   /** The longest wait between two checks. */
   maxRefusalPollMs: 400,
+  /** Bytes of a request as JSON with what was found for its message: they share a row of 2 MB with the machine. */
+  maxFoundBytes: 1.6 * MIB,
   /** UTF-16 units of a tool's result for the model. */
   maxResultChars: 100_000,
   /** Bytes of a result's metadata as JSON (a diff, a command's output): it shares a row with the result. */
@@ -282,11 +284,51 @@ export const CONTEXT_LIMITS = {
   waitMs: 300,
   /** The time for listing the files, and for asking git: both happen between the handshake and the hello. */
   lookTimeoutMs: 5 * SECOND,
+  /** The time for what a message mentions: a page may take 6 s. After it the look is answered without. */
+  maxFindMs: 7 * SECOND,
   /** Bytes of an answer of git; a longer status is not shown. */
   maxGitBytes: 16 * MIB,
   /** The time for git's status, and for quick answers (settings, a status without new files). Both fit into a look. */
   gitStatusMs: 2.5 * SECOND,
   gitQuickMs: SECOND,
+} as const;
+
+/** The places that a message names behind an `@`. */
+export const MENTION_LIMITS = {
+  /** Mentions of one message that are looked up: a person names a few. */
+  maxMentions: 20,
+  /** UTF-16 units of an address: browsers and servers take some 2,000. */
+  maxUrlChars: 2_000,
+} as const;
+
+/** What a look finds for one message. It is part of the run's row. Lengths are in UTF-16 units. */
+export const FINDING_LIMITS = {
+  /** One attached file, folder or page: some 600 lines. */
+  maxAttachedChars: 24 * KIB,
+  /** All attachments of a message: 16,000 tokens. */
+  maxAllAttachedChars: 64 * KIB,
+  /** The active file of an editor, and the start of each other file that it shows. */
+  maxFileChars: 16 * KIB,
+  maxRecentChars: 4 * KIB,
+  /** Files that an editor shows whose content is told: the active one, and some that the person was at before. */
+  maxShownFiles: 4,
+  /** The difference of one changed file, of all of them, and their number: a person changes few between messages. */
+  maxDiffChars: 4 * KIB,
+  maxAllDiffChars: 16 * KIB,
+  maxChangedFiles: 20,
+  /** Other changed files that are named. */
+  maxTouchedFiles: 50,
+  /** Bytes of a file that is read for a message. A larger one is read in parts, by the tools. */
+  maxFileBytes: 512 * KIB,
+  /** Files of an attached folder whose start is shown, and the length of each start. */
+  maxFolderFiles: 8,
+  maxFolderFileChars: 1_500,
+  /**
+   * How long a run waits for a look that has mentions: a person asked for them by name, and a file takes some
+   * milliseconds. An address takes as long as its server.
+   */
+  waitMs: 2 * SECOND,
+  waitForPageMs: 8 * SECOND,
 } as const;
 
 /** The rule files that a bridge reads for the model. Lengths are in UTF-16 units. */

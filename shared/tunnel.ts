@@ -6,6 +6,7 @@ import * as z from 'zod';
 import { Nonce, Proposal } from './approvals.ts';
 import { DefinitionSet } from './definitions.ts';
 import { Metadata } from './documents.ts';
+import { Findings, MessageLook } from './findings.ts';
 import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
 import { EDITOR_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
 import { McpServerReports } from './mcp-servers.ts';
@@ -142,6 +143,9 @@ export type MachineContext = z.infer<typeof MachineContext>;
  */
 export const LOOK = 'look';
 
+/** A feature of bridges: the bridge answers `message` of a `look` with `findings`. */
+export const FINDINGS_FEATURE = 'findings';
+
 /**
  * Names of what a peer can do beyond its version. The other side ignores names that it does not know, so that an
  * addition needs no new version.
@@ -256,6 +260,8 @@ const Context = z.object({
    */
   lookId: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
   context: MachineContext,
+  /** What the look found for its message. */
+  findings: Findings.optional(),
 });
 
 /** Bridge to tunnel. */
@@ -300,6 +306,8 @@ const OffersWanted = z.object({ type: z.literal('offers_wanted'), digest: z.stri
 const Look = z.object({
   type: z.literal('look'),
   lookId: z.string().max(REQUEST_LIMITS.maxNameChars),
+  /** The message of the run that begins. A bridge without {@link FINDINGS_FEATURE} drops it. */
+  message: MessageLook.optional(),
 });
 
 /** UTF-16 units of output that have arrived: the bridge may send as many again. */

@@ -16,6 +16,7 @@ import type {
   ConversationPatch,
 } from '../shared/conversations.ts';
 import type { TapeEvent } from '../shared/events.ts';
+import type { Findings, MessageLook } from '../shared/findings.ts';
 import type { BridgeDetails, BridgeInfo } from '../shared/listings.ts';
 import type { OfferSet } from '../shared/offer.ts';
 import type { Plan, PlanEdit, PlanName } from '../shared/plans.ts';
@@ -202,9 +203,10 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
 
   /**
    * The bridge with a fresh look at its workspace, for a run that begins. Returns the last known state if the bridge
-   * cannot look, or does not answer within CONTEXT_LIMITS.waitMs. Null like {@link describe}.
+   * cannot look, or does not answer within CONTEXT_LIMITS.waitMs; longer where the message mentions something. Null like
+   * {@link describe}.
    */
-  look(account: string): Promise<Look | null>;
+  look(account: string, message?: MessageLook): Promise<Look | null>;
 
   /** The bridge as its owner sees it. Null like {@link describe}. */
   status(account: string): BridgeStatus | null;
@@ -235,13 +237,14 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
 }
 
 /** A bridge as of its hello. `offers` is only the digest of the set of tools. */
-export interface MachineSeen extends Omit<Machine, 'offers'> {
+export interface MachineSeen extends Omit<Machine, 'offers' | 'findings'> {
   readonly offers?: string;
 }
 
-/** A bridge as it is known now, and the number of rows that the look wrote. */
+/** A bridge as it is known now, what it found for the message, and the number of rows that the look wrote. */
 export interface Look {
   readonly known: MachineSeen;
+  readonly findings?: Findings;
   readonly rows: number;
 }
 

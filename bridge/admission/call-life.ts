@@ -13,7 +13,7 @@ import {
   type Proposed,
   toErrorResult,
 } from '../tools/executor.ts';
-import { ReadLedger } from '../tools/ledger.ts';
+import type { ReadLedger } from '../tools/ledger.ts';
 import { type FileImage, readImageIfAny } from '../workspace/files.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { type AdmittedCall, admit, admitAgain, type Gate } from './admit.ts';
@@ -24,6 +24,7 @@ import { LED_ELSEWHERE, notAllowed, TOO_LARGE, UNKNOWN_OUTCOME, unwritable } fro
 
 export interface Desk extends Gate {
   readonly asking: Asking;
+  readonly ledger: ReadLedger;
   readonly journal: CallBook;
   /**
    * The gate of a call that works elsewhere than in the workspace; undefined for any other call. Throws a
@@ -49,10 +50,9 @@ interface Begun {
   readonly result: ToolResult | Promise<ToolResult>;
 }
 
-/** Knows what each conversation has read, and which calls wait for each other. */
+/** Knows which calls wait for each other. */
 export class CallLife {
   readonly #desk: Desk;
-  readonly #ledger = new ReadLedger();
   readonly #lanes = new Lanes();
 
   constructor(desk: Desk) {
@@ -72,6 +72,8 @@ export class CallLife {
       if (error instanceof ToolFailure) return toErrorResult(error);
       if (error instanceof JournalUnwritable) return unwritable(error);
       throw error;
+    } finally {
+      this.#desk.ledger.worked(call.conversationId, Date.now());
     }
   }
 
@@ -112,7 +114,7 @@ export class CallLife {
     const hash = image === null ? null : image?.hash;
     const isMade = change !== undefined && hash === change.afterHash;
     if (image && (isMade || hash === seenHash)) {
-      this.#ledger.remember(conversationId, place.path, image);
+      this.#desk.ledger.remember(conversationId, place.path, image);
     }
     if (isMade) return change.result;
     return change === undefined || hash === change.beforeHash ? null : UNKNOWN_OUTCOME;
@@ -235,7 +237,7 @@ export class CallLife {
   #contextOf(now: AdmittedCall, { signal, onOutput }: Running, isReviewed: boolean) {
     const { workspace, places, conversationId, counts } = now;
     const mayRepeat = counts.effect === 'read' || counts.idempotent;
-    const ledger = this.#ledger;
+    const { ledger } = this.#desk;
     const known = { workspace, places, conversationId, isReviewed, ledger, signal, onOutput };
     return { ...known, mayRepeat, elicit: async () => NOBODY_ASKED };
   }

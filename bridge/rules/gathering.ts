@@ -1,8 +1,9 @@
 /** Collects the rules of one look: drops what is double or unusable, includes files, and cuts. */
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
+import { cutNote } from '../../shared/cut-lines.ts';
 import { REQUEST_LIMITS, RULE_FILE_LIMITS } from '../../shared/limits.ts';
-import { shorten } from '../../shared/plain-sight.ts';
+import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import type { LeftOutRule, RuleFile, RuleSet } from '../../shared/rules.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import type { Candidate } from './find.ts';
@@ -146,15 +147,18 @@ function cutRule(rule: RuleFile, left: number): RuleFile {
   const room = Math.min(left, RULE_FILE_LIMITS.maxRuleChars);
   const { length } = rule.text;
   if (length <= room) return rule;
-  const most = room - CUT.length;
+  const most = room - MAX_CUT_CHARS;
   if (most <= 0) return { ...rule, text: '' };
   const line = rule.text.lastIndexOf('\n', most);
   const end = line > 0 ? line : most;
   const note = `only ${end} of ${length} characters are told`;
-  return withNotes({ ...rule, text: `${rule.text.slice(0, end)}${CUT}` }, [note]);
+  const cut = cutNote(length - end, `they are in ${nameInLine(rule.path)}`, 'character');
+  const text = shorten(`${rule.text.slice(0, end)}\n${cut}`, room);
+  return withNotes({ ...rule, text }, [note]);
 }
 
-const CUT = '\n... (cut)';
+/** More than the note of a cut takes, unless its path is very long. */
+const MAX_CUT_CHARS = 200;
 
 function isNameable(path: string): boolean {
   return path.length <= REQUEST_LIMITS.maxPathChars;

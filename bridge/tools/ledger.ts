@@ -12,6 +12,8 @@ export interface SeenFile {
 export class ReadLedger {
   /** By conversation and resolved path. The entry unused for longest comes first. */
   readonly #seen = new Map<string, SeenFile>();
+  /** When each conversation last worked here, in epoch milliseconds. */
+  readonly #workedMs = new Map<string, number>();
   #bytes = 0;
 
   /** Notes that a conversation has read or written this content. `path` is the resolved path. */
@@ -25,6 +27,23 @@ export class ReadLedger {
   /** The hash of the content that the conversation saw last; null for a file it never saw. */
   hashOf(conversationId: string, path: string): string | null {
     return this.#seen.get(keyOf(conversationId, path))?.hash ?? null;
+  }
+
+  /** The files that a conversation has seen, by their resolved paths, the latest first. */
+  filesOf(conversationId: string): [path: string, SeenFile][] {
+    const start = keyOf(conversationId, '');
+    const own = [...this.#seen].filter(([key]) => key.startsWith(start));
+    return own.map(([key, seen]): [string, SeenFile] => [key.slice(start.length), seen]).reverse();
+  }
+
+  /** Notes that a conversation has worked here, and returns when it did so before; undefined for the first time. */
+  worked(conversationId: string, nowMs: number): number | undefined {
+    const before = this.#workedMs.get(conversationId);
+    this.#workedMs.delete(conversationId);
+    this.#workedMs.set(conversationId, nowMs);
+    const [oldest] = this.#workedMs.keys();
+    if (oldest && this.#workedMs.size > TOOL_LIMITS.maxLedgerFiles) this.#workedMs.delete(oldest);
+    return before;
   }
 
   /** Moves an entry to the new path of a renamed file. */

@@ -4,6 +4,7 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   type Confinement as ConfinementReport,
+  FINDINGS_FEATURE,
   LOOK,
   OFFERS_FEATURE,
   TUNNEL_PROTOCOL,
@@ -66,7 +67,7 @@ async function introduce(
   if (closed.aborted) return;
   const { calls } = journal;
   const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
-  const version = { protocol: TUNNEL_PROTOCOL, features: [LOOK, OFFERS_FEATURE] };
+  const version = { protocol: TUNNEL_PROTOCOL, features: [LOOK, FINDINGS_FEATURE, OFFERS_FEATURE] };
   send({ type: 'hello', ...version, bridgeId, ...introduction, ...told, context, calls: first });
   session.attach(send);
   // One frame takes `maxListedCalls` ids. The server acks the calls that it does not know, which takes some time.

@@ -1,10 +1,10 @@
 /** Takes calls and sends results. Runs each call once, across any number of connections and processes. */
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
+import type { MessageLook } from '../../shared/findings.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type {
   ApprovalAnswer,
   BridgeFrame,
-  MachineContext,
   ToolCall,
   ToolResult,
   TunnelFrame,
@@ -14,6 +14,7 @@ import type { OpenQuestion } from '../admission/asking.ts';
 import type { Resolution } from '../admission/book.ts';
 import { CallLife, type Desk } from '../admission/call-life.ts';
 import { refuse, UNKNOWN_OUTCOME } from '../admission/refusals.ts';
+import type { Sight } from '../context/finder.ts';
 import { logTrouble } from '../log.ts';
 import type { Journal } from './journal.ts';
 import type { OfferTeller } from './offer-teller.ts';
@@ -26,8 +27,8 @@ export interface Machine extends Desk {
   readonly offers: OfferTeller;
   readonly guests: GuestCalls;
   readonly mcpServers: ServerTeller;
-  /** The workspace's present state. Rejects only when the bridge ends. */
-  readonly look: () => Promise<MachineContext>;
+  /** The workspace's present state, and what it has for a message. Rejects only when the bridge ends. */
+  readonly look: (message: MessageLook | undefined) => Promise<Sight>;
 }
 
 /** The calls that begin at this bridge. No method throws. */
@@ -127,7 +128,7 @@ export class Session {
       case 'offers_wanted':
         return this.#machine.offers.wanted();
       case 'look':
-        void this.#look(frame.lookId);
+        void this.#look(frame);
         return;
       case 'goodbye':
         return; // The close that follows decides about the connection.
@@ -242,9 +243,9 @@ export class Session {
   }
 
   /** Sends the answer over the connection of that moment. A late answer is still useful for the next run. */
-  async #look(lookId: string): Promise<void> {
+  async #look({ lookId, message }: Extract<TunnelFrame, { type: 'look' }>): Promise<void> {
     try {
-      this.#tell({ type: 'context', lookId, context: await this.#machine.look() });
+      this.#tell({ type: 'context', lookId, ...(await this.#machine.look(message)) });
     } catch (error) {
       logTrouble('The workspace could not be read', error);
     }

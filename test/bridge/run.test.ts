@@ -129,7 +129,7 @@ describe('a bridge', () => {
     expect(hello).toEqual({
       type: 'hello',
       protocol: TUNNEL_PROTOCOL,
-      features: [LOOK, 'offers'],
+      features: [LOOK, 'findings', 'offers'],
       bridgeId: BRIDGE_ID,
       bootId: expect.any(String),
       tools: expect.arrayContaining(['read_file', 'write', 'run_terminal_cmd']),

@@ -35,6 +35,7 @@ import { hasSchema } from '../storage/migrations.ts';
 import { RowMeter } from '../storage/row-meter.ts';
 import { answerClarification } from './calls/clarifications.ts';
 import { TunnelHands } from './calls/hands.ts';
+import { mentionsOf } from './calls/message-look.ts';
 import { extentOf, pagesOf, takePages } from './fork/fork.ts';
 import { readPage } from './fork/pages.ts';
 import { guestPosted, isOfGuest } from './guest-message.ts';
@@ -83,10 +84,13 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       if (parts && !submission.create) requireOwnBridge(parts, submission.bridgeId);
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
       const held = (digest: string) => parts?.log.heldOffers(digest);
-      // A message that waits does not need the machine yet: its run looks when it starts.
+      // A message that waits does not need the machine yet: its run looks when it starts. One that mentions something
+      // waits too, because the look can take seconds. A mode of the workspace is looked for at once.
       const isBusy = parts?.log.current !== undefined && submission.delivery !== 'interrupt';
-      const waits = isBusy && !submission.request.wantedMode;
-      const machine = waits ? undefined : await hands.look(held).catch(() => undefined);
+      const waits = isBusy || mentionsOf(submission.request).length > 0;
+      const look = () => hands.look(held, waits ? null : submission.request);
+      const mustLook = !waits || submission.request.wantedMode;
+      const machine = mustLook ? await look().catch(() => undefined) : undefined;
       // With the alarm known, the step that stores the run also sets its alarm: a crash cannot leave a run without one.
       await parts?.deadlines.look();
       // One synchronous step from here on: of two simultaneous requests, the second one sees what the first one stored.
@@ -100,7 +104,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const posted = plan
         ? { ...submission, request: plans.executionOf(request, plan) }
         : submission;
-      const responseId = inbox.take(posted, machine);
+      const responseId = inbox.take(posted, waits ? undefined : machine);
       // Listed only after it is stored, so the account never lists a conversation that does not exist.
       if (isNew) await listing.begin();
       return { responseId };

@@ -1,6 +1,7 @@
 /**
  * Describes what has changed between two texts of lines, as briefly as possible without misleading. Pure.
  */
+import { isCutNote } from '../../shared/cut-lines.ts';
 
 /** The description of a change. */
 export type Change =
@@ -16,12 +17,14 @@ export type Change =
  * too, if the new text is shorter than the changed lines.
  */
 export function changeOf(before: readonly string[], now: readonly string[]): Change {
-  const [known, present] = [new Set(before), new Set(now)];
+  // The note of a cut has a number, which changes with what is hidden.
+  const shown = (lines: readonly string[]) => new Set(lines.filter((line) => !isCutNote(line)));
+  const [known, present] = [shown(before), shown(now)];
   const fresh = [...present].filter((line) => !known.has(line));
   const missing = [...known].filter((line) => !present.has(line));
-  if (missing.length + fresh.length === 0) return { state: 'none' };
-  const mark = now.find(isCut);
-  const isOneCut = before.some(isCut) !== (mark !== undefined);
+  const mark = now.find(isCutNote);
+  const isOneCut = before.some(isCutNote) !== (mark !== undefined);
+  if (!isOneCut && missing.length + fresh.length === 0) return { state: 'none' };
   if (isOneCut || isFolded(missing, fresh) || isFolded(fresh, missing)) return { state: 'whole' };
   const gone = mark === undefined ? missing : notBehindTheCut(missing, before, present);
   if (gone.length + fresh.length === 0) return { state: 'none' };
@@ -36,7 +39,7 @@ function notBehindTheCut(
   before: readonly string[],
   present: ReadonlySet<string>,
 ): string[] {
-  const last = before.findLastIndex((line) => present.has(line) && !isCut(line));
+  const last = before.findLastIndex((line) => present.has(line));
   const sure = new Set(before.slice(0, last));
   return missing.filter((line) => sure.has(line));
 }
@@ -65,18 +68,4 @@ export function pathsIn(tree: string): string[] {
 /** The lines that are not blank. */
 export function linesIn(text: string): string[] {
   return text.split('\n').filter((line) => line.trim() !== '');
-}
-
-/** Cuts a text after a whole line to at most `maxChars` UTF-16 units. A mark replaces the rest. */
-export function cutLines(text: string, maxChars: number): string {
-  if (text.length <= maxChars) return text;
-  const end = text.lastIndexOf('\n', Math.max(0, maxChars - CUT.length - 1));
-  return end <= 0 ? CUT : `${text.slice(0, end)}\n${CUT}`;
-}
-
-const CUT = '... (cut: use the tools to see the rest)';
-
-/** Whether the line is {@link CUT}, or the bridge's own mark of a cut. */
-function isCut(line: string): boolean {
-  return line.startsWith('... (cut');
 }

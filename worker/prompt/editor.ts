@@ -1,8 +1,9 @@
 /** Formats what a request and the bridge tell of the user's editor as lines of a prompt. Pure. */
+import { cutLines } from '../../shared/cut-lines.ts';
+import type { Findings } from '../../shared/findings.ts';
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import type { RequestContext } from '../../shared/requests.ts';
 import type { EditorContext } from '../../shared/tunnel.ts';
-import { cutLines } from './changes.ts';
 import { PROMPT_LIMITS } from './limits.ts';
 
 /** One or more lines of each kind. A kind is missing if the request does not have it. */
@@ -38,19 +39,41 @@ export function linterLines(context: RequestContext | undefined): string | undef
     .join('\n');
 }
 
-/** The contents of open files by their paths, within `maxChars` UTF-16 units in all. */
+/**
+ * The contents of open files by their paths, within `maxChars` UTF-16 units in all: what the request tells, then what
+ * the bridge has read.
+ */
 export function openFilesOf(
   context: RequestContext | undefined,
+  findings: Findings | undefined,
   maxChars: number,
 ): ReadonlyMap<string, string> {
+  const told = (context?.openFiles ?? []).flatMap((file) =>
+    typeof file === 'string' || file.content === undefined
+      ? []
+      : [{ path: file.path, text: file.content }],
+  );
+  return textsWithin([...told, ...(findings?.openFiles ?? [])], maxChars);
+}
+
+/** Files that others changed, with the differences. Undefined where nothing is known of them. */
+export function changedFilesOf(
+  findings: Findings | undefined,
+  maxChars: number,
+): ReadonlyMap<string, string> | undefined {
+  return findings && textsWithin(findings.changed, maxChars);
+}
+
+function textsWithin(files: Findings['openFiles'], maxChars: number): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>();
   let left = maxChars;
-  const files = (context?.openFiles ?? []).flatMap((file) => {
-    if (typeof file === 'string' || file.content === undefined || left === 0) return [];
-    const text = cutLines(file.content, Math.min(left, PROMPT_LIMITS.maxOpenFileChars));
-    left = Math.max(0, left - text.length);
-    return [[file.path, text] as const];
-  });
-  return new Map(files);
+  for (const { path, text } of files) {
+    if (left === 0 || texts.has(path)) continue;
+    const short = cutLines(text, Math.min(left, PROMPT_LIMITS.maxOpenFileChars), 'use read_file');
+    left = Math.max(0, left - short.length);
+    texts.set(path, short);
+  }
+  return texts;
 }
 
 /** Whether the request tells of an editor. */

@@ -12,6 +12,10 @@ export const PROMPT_LIMITS = {
   maxOpenFilesChars: 60_000,
   /** The text that is selected in the editor, with its path: the bridge cuts it at 16,384 and marks the cut. */
   maxSelectedChars: 21_000,
+  /** What the files differ by that others changed: the bridge tells at most 16,384. */
+  maxChangedChars: 17_000,
+  /** Everything that one message names with `@`: the bridge tells at most 65,536. */
+  maxAttachedChars: 66_000,
   /** All linter errors: a hundred lines. More errors are fixed one after another anyway. */
   maxLinterChars: 10_000,
   /** One linter message: some messages quote half a file. */

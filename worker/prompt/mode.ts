@@ -1,8 +1,8 @@
 /** Tells the model that the mode has changed, and what a mode of the workspace says. Pure. */
+import { cutLines } from '../../shared/cut-lines.ts';
 import { isReadOnly, type Mode } from '../../shared/modes.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { modeWords } from './blocks/mode.ts';
-import { cutLines } from './changes.ts';
 import { tagged } from './escape.ts';
 
 /** A mode as the model is told it. `own` narrows it: a file of the workspace. */

@@ -1,7 +1,7 @@
 /** Tells the model the rules of the workspace: each once, when it begins to apply, and again when it has changed. Pure. */
+import { cutLines } from '../../shared/cut-lines.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { nameOfRule, type RuleFile, type RuleSet } from '../../shared/rules.ts';
-import { cutLines } from './changes.ts';
 import { tagged } from './escape.ts';
 import { matchesGlobs } from './globs.ts';
 import { PROMPT_LIMITS } from './limits.ts';

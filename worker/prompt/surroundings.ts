@@ -1,11 +1,14 @@
 /**
  * Tells the model about the user's machine and editor: everything once, afterwards only the changes. Pure.
  */
+import { cutLines } from '../../shared/cut-lines.ts';
+import type { Findings } from '../../shared/findings.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { RequestContext } from '../../shared/requests.ts';
 import type { MachineContext } from '../../shared/tunnel.ts';
-import { changeOf, cutLines, linesIn, pathsIn } from './changes.ts';
+import { changeOf, linesIn, pathsIn } from './changes.ts';
 import {
+  changedFilesOf,
   type EditorLines,
   editorLines,
   fileNamesOf,
@@ -25,6 +28,8 @@ export interface Sources {
   readonly context: RequestContext | undefined;
   /** From the bridge; null without one. */
   readonly machine: MachineContext | null;
+  /** What the bridge found for this message. */
+  readonly findings?: Findings | undefined;
 }
 
 /**
@@ -38,33 +43,42 @@ export interface Surroundings {
   readonly fileNames: EditorLines;
   /** Contents of open files, by path. */
   readonly openFiles: ReadonlyMap<string, string>;
+  /** Files that are no longer as the model saw them, with the differences, by path. */
+  readonly changedFiles: ReadonlyMap<string, string> | undefined;
 }
 
 type Section = 'project_layout' | 'linter_errors' | 'git_status' | 'editor' | 'selected_text';
 
 /** `room` is the model's room for a prompt, in UTF-16 units. */
 export function surroundingsOf(
-  { createdMs, context, machine }: Sources,
+  { createdMs, context, machine, findings }: Sources,
   room: number,
 ): Surroundings {
   const within = (maxChars: number) =>
     Math.min(maxChars, Math.floor(room * PROMPT_LIMITS.maxShare));
-  const cut = (text: string | undefined, maxChars: number) =>
-    text === undefined ? undefined : cutLines(text, within(maxChars));
+  const cut = (text: string | undefined, maxChars: number, rest?: string) =>
+    text === undefined ? undefined : cutLines(text, within(maxChars), rest);
   // A client tells of the editor that its user sits at, and the machine may have another one.
   const editor = tellsEditor(context) ? undefined : machine?.editor;
   const sections: [Section, string | undefined][] = [
-    ['project_layout', cut(layoutOf(context, machine), PROMPT_LIMITS.maxLayoutChars)],
+    [
+      'project_layout',
+      cut(layoutOf(context, machine), PROMPT_LIMITS.maxLayoutChars, 'use list_dir'),
+    ],
     ['linter_errors', cut(linterLines(context), PROMPT_LIMITS.maxLinterChars)],
-    ['git_status', cut(machine?.gitStatus, PROMPT_LIMITS.maxGitStatusChars)],
+    ['git_status', cut(machine?.gitStatus, PROMPT_LIMITS.maxGitStatusChars, 'run git status')],
     ['editor', cut(editor && editorLines(editor), PROMPT_LIMITS.maxFileNamesChars)],
-    ['selected_text', cut(editor && selectedText(editor), PROMPT_LIMITS.maxSelectedChars)],
+    [
+      'selected_text',
+      cut(editor && selectedText(editor), PROMPT_LIMITS.maxSelectedChars, 'use read_file'),
+    ],
   ];
   return {
     info: new Map(infoOf(createdMs, context, machine)),
     sections: new Map(sections.flatMap(([tag, text]) => (text === undefined ? [] : [[tag, text]]))),
     fileNames: fileNamesOf(context, within(PROMPT_LIMITS.maxFileNamesChars)),
-    openFiles: openFilesOf(context, within(PROMPT_LIMITS.maxOpenFilesChars)),
+    openFiles: openFilesOf(context, findings, within(PROMPT_LIMITS.maxOpenFilesChars)),
+    changedFiles: changedFilesOf(findings, within(PROMPT_LIMITS.maxChangedChars)),
   };
 }
 
@@ -76,13 +90,15 @@ export function overlaid(before: Surroundings | null, now: Surroundings): Surrou
     sections: new Map([...before.sections, ...now.sections]),
     fileNames: new Map([...before.fileNames, ...now.fileNames]),
     openFiles: new Map([...before.openFiles, ...now.openFiles]),
+    changedFiles: now.changedFiles ?? before.changedFiles,
   };
 }
 
 /** The parts of a message that tell the difference from `known`, or everything if `known` is null. */
 export function tellSurroundings(now: Surroundings, known: Surroundings | null): string[] {
   const info = [...now.info].filter(([about, line]) => known?.info.get(about) !== line);
-  const files = [...now.openFiles].filter(([path, text]) => known?.openFiles.get(path) !== text);
+  const files = newIn(now.openFiles, known?.openFiles);
+  const changed = newIn(now.changedFiles, known?.changedFiles);
   return [
     ...(info.length > 0 ? [tagged('user_info', info.map(([, line]) => line).join('\n'))] : []),
     ...tellSection(
@@ -92,7 +108,14 @@ export function tellSurroundings(now: Surroundings, known: Surroundings | null):
     ),
     ...[...now.sections].flatMap(([tag, text]) => tellSection(tag, text, known?.sections.get(tag))),
     ...files.map(([path, text]) => tagged('open_file', `${nameInLine(path)}\n${text}`)),
+    ...changed.map(([path, text]) => tagged('changed_file', `${nameInLine(path)}\n${text}`)),
   ];
+}
+
+type Texts = ReadonlyMap<string, string>;
+
+function newIn(now: Texts = new Map(), known: Texts = new Map()): [path: string, text: string][] {
+  return [...now].filter(([path, text]) => known.get(path) !== text);
 }
 
 function tellSection(tag: string, text: string, known = ''): string[] {

@@ -2,7 +2,8 @@
 import { DurableObject } from 'cloudflare:workers';
 import { listDefinitions } from '../../shared/definitions.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { CONTEXT_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
+import { type MessageLook, missedFindings } from '../../shared/findings.ts';
+import { CONTEXT_LIMITS, FINDING_LIMITS, RUN_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
 import type { BridgeDetails } from '../../shared/listings.ts';
 import type { OfferSet } from '../../shared/offer.ts';
 import { guestEdit } from '../../shared/tools/guest-edit.ts';
@@ -49,8 +50,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   readonly #over = new Set<string>();
   /** Calls that guests began and that have not come back yet, with the time of their frame: a flood counts at once. */
   readonly #begun = new Map<string, number>();
-  /** Waiting looks at the workspace, by `lookId`. Each is resolved with the number of rows that its answer wrote. */
-  readonly #looks = new Map<string, (rows: number) => void>();
+  /** Waiting looks at the workspace, by `lookId`. */
+  readonly #looks = new Map<string, (seen: Seen) => void>();
 
   constructor(state: DurableObjectState, env: Env) {
     super(state, env);
@@ -70,13 +71,13 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return this.#store.readBridge()?.owner === account ? this.#store.readOffers(digest) : null;
   }
 
-  async look(account: string): Promise<Look | null> {
+  async look(account: string, message?: MessageLook): Promise<Look | null> {
     const known = this.describe(account);
     const socket = this.#socket.current(Date.now());
     if (!known || !socket || !attachmentOf(socket).looks) return known && { known, rows: 0 };
-    const rows = await this.#askForLook(socket);
+    const seen = await this.#askForLook(socket, message);
     const machine = this.describe(account);
-    return machine && { known: machine, rows };
+    return machine && { known: machine, ...seen };
   }
 
   status(account: string): BridgeStatus | null {
@@ -292,7 +293,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   async #receive(socket: WebSocket, frame: Exclude<BridgeFrame, Hello>): Promise<void> {
     if (frame.type === 'context') {
       const rows = this.#saveContext(frame.context);
-      if (frame.lookId !== undefined) this.#looks.get(frame.lookId)?.(rows);
+      const { lookId = '', findings } = frame;
+      this.#looks.get(lookId)?.({ rows, ...(findings && { findings }) });
       return;
     }
     if (frame.type === 'offers') return this.#takeOffers(frame.set);
@@ -348,13 +350,16 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     this.#store.saveBridge({ ...bridge, offers: set?.digest });
   }
 
-  /** Returns the number of rows that the answer wrote; 0 if it did not come within CONTEXT_LIMITS.waitMs. */
-  async #askForLook(socket: WebSocket): Promise<number> {
+  /** Without findings where the answer does not come in time. */
+  async #askForLook(socket: WebSocket, asked: MessageLook | undefined): Promise<Seen> {
     const lookId = crypto.randomUUID();
-    const { promise, resolve } = Promise.withResolvers<number>();
+    const message = attachmentOf(socket).finds ? asked : undefined;
+    const { promise, resolve } = Promise.withResolvers<Seen>();
     this.#looks.set(lookId, resolve);
-    const timer = setTimeout(() => resolve(0), CONTEXT_LIMITS.waitMs);
-    sendFrame(socket, { type: 'look', lookId });
+    const missed = message && missedFindings(message);
+    const late = { rows: 0, ...(missed && { findings: missed }) };
+    const timer = setTimeout(() => resolve(late), lookMs(message));
+    sendFrame(socket, { type: 'look', lookId, ...(message && { message }) });
     try {
       return await promise;
     } finally {
@@ -429,6 +434,15 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     await this.ctx.storage.setAlarm(atMs);
     return 1;
   }
+}
+
+/** The answer to a look, and the number of rows that it wrote. */
+type Seen = Pick<Look, 'rows' | 'findings'>;
+
+function lookMs(message: MessageLook | undefined): number {
+  const types = new Set(message?.mentions.map(({ type }) => type));
+  if (types.size === 0) return CONTEXT_LIMITS.waitMs;
+  return types.has('url') ? FINDING_LIMITS.waitForPageMs : FINDING_LIMITS.waitMs;
 }
 
 /** WebSocket close codes that no frame may carry (RFC 6455, section 7.4.1 and its registry). */

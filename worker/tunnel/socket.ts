@@ -4,6 +4,7 @@ import { TUNNEL_LIMITS } from '../../shared/limits.ts';
 import {
   type BridgeFrame,
   CLOSE,
+  FINDINGS_FEATURE,
   LOOK,
   PING,
   PONG,
@@ -21,6 +22,8 @@ const Attachment = z.object({
   state: z.enum(['opened', 'greeted', 'welcomed']),
   /** Whether the bridge answers `look`. Attachments of earlier versions lack it. */
   looks: z.boolean().default(false),
+  /** Whether it also finds what a message needs. */
+  finds: z.boolean().default(false),
 });
 export type Attachment = z.infer<typeof Attachment>;
 
@@ -42,13 +45,13 @@ export class BridgeSocket {
     const others = this.#state.getWebSockets(TAG).map(attachmentOf);
     const place = Math.max(0, ...others.map((other) => other.place)) + 1;
     this.#state.acceptWebSocket(socket, [TAG]);
-    write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened', looks: false });
+    write(socket, { ...owner, connectedAtMs: nowMs, place, state: 'opened', ...CANNOT_LOOK });
   }
 
   /** To be called when the hello was accepted. From then on the socket may send any frame. */
   greet(socket: WebSocket, { features }: Pick<Hello, 'features'>): void {
-    const looks = features.includes(LOOK);
-    write(socket, { ...attachmentOf(socket), state: 'greeted', looks });
+    const can = { looks: features.includes(LOOK), finds: features.includes(FINDINGS_FEATURE) };
+    write(socket, { ...attachmentOf(socket), state: 'greeted', ...can });
   }
 
   /** Whether the socket has closed, or a later one of the same bridge is in use already. */
@@ -117,6 +120,8 @@ export function refuse(socket: WebSocket, closeCode: number, code: string, messa
   sendFrame(socket, { type: 'goodbye', code, message });
   socket.close(closeCode, code);
 }
+
+const CANNOT_LOOK = { looks: false, finds: false };
 
 function write(socket: WebSocket, attachment: Attachment): void {
   socket.serializeAttachment(attachment);

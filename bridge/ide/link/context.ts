@@ -2,8 +2,9 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { cutNote } from '../../../shared/cut-lines.ts';
 import { CONTEXT_LIMITS, EDITOR_LIMITS } from '../../../shared/limits.ts';
-import { type EditorContext, SELECTION_CUT } from '../../../shared/tunnel.ts';
+import type { EditorContext } from '../../../shared/tunnel.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { EditorView } from './link.ts';
 import type { OpenFile } from './wire.ts';
@@ -90,5 +91,9 @@ function fromOne(count: number): number {
 function cut(text: string): string {
   const { maxSelectedChars } = EDITOR_LIMITS;
   if (text.length <= maxSelectedChars) return text;
-  return `${text.slice(0, maxSelectedChars).toWellFormed()}${SELECTION_CUT}`;
+  const shown = text.slice(0, maxSelectedChars - MAX_CUT_CHARS).toWellFormed();
+  return `${shown}\n${cutNote(text.length - shown.length, 'use read_file', 'character')}`;
 }
+
+/** More than the note of a cut takes. */
+const MAX_CUT_CHARS = 80;

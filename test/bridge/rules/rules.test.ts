@@ -165,7 +165,9 @@ it('cuts a long rule, and the rules that are too long together, with those told 
   const rules = await look();
   expect(RuleSet.parse(rules)).toEqual(rules);
   expect(rules.files.map(({ path }) => path.at(-5))).toEqual(['a', 'b', 'c', 'd', 'z']);
-  expect(rules.files.at(-1)?.text).toMatch(/^z\n[\s\S]*word \n\.\.\. \(cut\)$/);
+  expect(rules.files.at(-1)?.text).toMatch(
+    /^z\n[\s\S]*word \n\.\.\. \(cut: [\d,]+ more characters, they are in .cursor\/rules\/z.mdc\)$/,
+  );
   expect(rules.files.at(-1)?.notes).toEqual([expect.stringMatching(/^only \d+ of 40400 char/)]);
   const lengths = rules.files.map(({ text }) => text.length);
   expect(Math.max(...lengths)).toBeLessThanOrEqual(RULE_FILE_LIMITS.maxRuleChars);

@@ -3,6 +3,7 @@ import { Asking } from '../../../bridge/admission/asking.ts';
 import { CallLife } from '../../../bridge/admission/call-life.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool } from '../../../bridge/tools/executor.ts';
+import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
 
@@ -39,7 +40,7 @@ const asking = new Asking({
 });
 const tools = new Map([...createCatalogue()].map(([name, tool]) => [name, stopping(tool)]));
 const life = new CallLife({
-  ...{ workspace: await Workspace.open(root), tools, asking, journal },
+  ...{ workspace: await Workspace.open(root), tools, asking, journal, ledger: new ReadLedger() },
   gateOf: async () => undefined,
   judge: async () => ({ decision: 'allow', reason: 'the test says so' }),
 });

@@ -9,6 +9,7 @@ import type { Decision } from '../../../bridge/admission/rules.ts';
 import { Guests } from '../../../bridge/ide/guests.ts';
 import { createCatalogue } from '../../../bridge/tools/catalogue.ts';
 import type { BridgeTool, FileChange, ToolContext } from '../../../bridge/tools/executor.ts';
+import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { OfferTeller } from '../../../bridge/tunnel/offer-teller.ts';
 import { ServerTeller } from '../../../bridge/tunnel/server-teller.ts';
@@ -208,6 +209,7 @@ export class Bench {
       tools: createCatalogue(...tools, guests.tool),
       gateOf: async () => undefined,
       guests,
+      ledger: new ReadLedger(),
       asking,
       devices: asker,
       journal,

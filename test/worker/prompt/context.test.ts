@@ -138,7 +138,7 @@ describe('what the request says of the project', () => {
     const large = promptOf(given);
     expect(large.length).toBeGreaterThan(sum * 0.8);
     expect(large.length).toBeLessThan(sum + 1_000);
-    expect(large.split('... (cut: use the tools').length - 1).toBeGreaterThanOrEqual(6);
+    expect(large.match(/^\.\.\. \(cut: [\d,]+ more lines?, (use|run) .+\)$/gm)).toHaveLength(8);
     expect(promptOf(given, MACHINE, 20_000).length).toBeLessThan(
       20_000 * 4 * PROMPT_LIMITS.maxShare + 1_000,
     );
@@ -245,7 +245,7 @@ describe('a later message', () => {
 
   it.each([
     ['a folder is folded up', 'a.ts\nb.ts\nc.ts\nsrc/ (2 files)'],
-    ['the tree is cut', `${MACHINE.projectLayout}\n... (cut: use the tools to see the rest)`],
+    ['the tree is cut', `${MACHINE.projectLayout}\n... (cut: 7 more lines, use list_dir)`],
     ['the difference is longer', 'x.ts'],
   ])('tells the whole tree again where %s', (_, projectLayout) => {
     const told = tellSurroundings(nowOf({}, { ...MACHINE, projectLayout }), nowOf({}));

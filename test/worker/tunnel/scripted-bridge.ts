@@ -2,6 +2,7 @@
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import type { Proposal } from '../../../shared/approvals.ts';
+import type { Findings, MessageLook } from '../../../shared/findings.ts';
 import { newBridgeId } from '../../../shared/ids.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import {
@@ -46,6 +47,10 @@ export class ScriptedBridge {
   readonly closed: Promise<number>;
   /** What it answers to each look; null for a bridge that does not answer. */
   sees: MachineContext | null = null;
+  /** What it answers beside that about a look's message. */
+  finds: Findings | undefined;
+  /** The messages of the looks that it answered. */
+  readonly asked: (MessageLook | undefined)[] = [];
   readonly #socket: WebSocket;
   readonly #tools: readonly string[];
   #heard = Promise.withResolvers<void>();
@@ -58,7 +63,10 @@ export class ScriptedBridge {
       if (data === 'pong') return;
       const frame = TunnelFrame.parse(JSON.parse(String(data)));
       if (frame.type === 'look' && this.sees) {
-        return this.send({ type: 'context', lookId: frame.lookId, context: this.sees });
+        const { lookId, message } = frame;
+        this.asked.push(message);
+        const findings = this.finds && { findings: this.finds };
+        return this.send({ type: 'context', lookId, context: this.sees, ...findings });
       }
       this.frames.push(frame);
       this.#wake();
@@ -153,10 +161,13 @@ export async function connectBridge(options: BridgeOptions = {}): Promise<Script
 }
 
 /** A bridge that can look, and sees these files at first. */
-export async function connectLookingBridge(projectLayout = 'a.ts'): Promise<ScriptedBridge> {
+export async function connectLookingBridge(
+  projectLayout = 'a.ts',
+  features: readonly string[] = [LOOK],
+): Promise<ScriptedBridge> {
   const bridge = await openBridge();
   bridge.sees = contextOf(projectLayout);
-  bridge.hello({ features: [LOOK], context: bridge.sees });
+  bridge.hello({ features, context: bridge.sees });
   await bridge.next('welcome');
   return bridge;
 }

@@ -1,4 +1,6 @@
 /** The conversation's calls to its bridge. Every call uses a fresh stub, because a kept stub throws after a reset. */
+import { type Findings, missedFindings } from '../../../shared/findings.ts';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
 import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
 import type { Env } from '../../env.ts';
@@ -7,8 +9,9 @@ import { type Outcome, unwrap } from '../../outcome.ts';
 import type { Look, TunnelPort } from '../../ports.ts';
 
 import type { RowMeter } from '../../storage/row-meter.ts';
-import type { Machine } from '../store/rows.ts';
+import type { Machine, RunRequest } from '../store/rows.ts';
 import type { LoggedCall } from './calls.ts';
+import { messageLookOf } from './message-look.ts';
 
 export interface HandsOf {
   readonly account: string;
@@ -31,15 +34,22 @@ export class TunnelHands {
   }
 
   /**
-   * The bridge with its tools, its present context and its offers; null without a bridge, or when it never connected. A
-   * set of offers that `held` returns is not fetched again.
+   * The bridge with its tools, its present context, its offers, and what it found for a request; null without a
+   * bridge, or when it never connected. A set of offers that `held` returns is not fetched again.
    */
-  async look(held: (digest: string) => OfferSet | undefined): Promise<Machine | null> {
-    const { account } = this.#of;
-    const look: Look | null | undefined = await this.#tunnel()?.look(account);
+  async look(
+    held: (digest: string) => OfferSet | undefined,
+    request: RunRequest | null,
+  ): Promise<Machine | null> {
+    const { account, conversationId } = this.#of;
+    const message = request ? messageLookOf(conversationId, request) : undefined;
+    const look: Look | null | undefined = await this.#tunnel()?.look(account, message);
     this.#meter.count(look?.rows ?? 0);
     if (!look) return null;
-    const { offers: digest, ...machine } = look.known;
+    const { offers: digest, ...known } = look.known;
+    const isTooLarge = request && look.findings && !fitsRow(look.findings, request);
+    const findings = isTooLarge && message ? missedFindings(message) : look.findings;
+    const machine = { ...known, ...(findings && { findings }) };
     if (digest === undefined) return machine;
     const offers: OfferSet | null =
       held(digest) ?? (await this.#tunnel()?.offers(account, digest)) ?? null;
@@ -82,4 +92,10 @@ export class TunnelHands {
     const { bridgeId } = this.#of;
     return bridgeId === null ? null : tunnelOf(this.#env, bridgeId);
   }
+}
+
+/** Whether the run's row has space for them beside its request. */
+function fitsRow(findings: Findings, request: RunRequest): boolean {
+  const bytes = new TextEncoder().encode(JSON.stringify([findings, request])).byteLength;
+  return bytes <= RUN_LIMITS.maxFoundBytes;
 }

@@ -59,6 +59,8 @@ export class Runner {
   /** Set when the model has just refused the request as too long. A shorter request may succeed. */
   #refusal: ErrorReport | null = null;
   readonly #dispatched = new Set<string>();
+  /** Ends the wait for the look of the first waiting run. */
+  #stopLooking = () => {};
   /** When the bridge is asked again after its object was reset during a call. */
   #bridgeAtMs = 0;
 
@@ -118,6 +120,7 @@ export class Runner {
   /** Cancels the run at work or a waiting run. The run must not have ended. */
   cancel(run: Run): void {
     if (run.status !== 'queued') return this.#breakOff(run, 'cancelled', null);
+    if (this.#deps.log.current === run) this.#stopLooking();
     this.#ending.end(run, 'cancelled');
     this.#recallGuest(run);
   }
@@ -207,7 +210,10 @@ export class Runner {
     let machine: Machine | null;
     await arm();
     try {
-      machine = await hands.look((digest) => log.heldOffers(digest));
+      const { promise: stopped, resolve } = Promise.withResolvers<null>();
+      this.#stopLooking = () => resolve(null);
+      const look = hands.look((digest) => log.heldOffers(digest), run.request);
+      machine = await Promise.race([look, stopped]);
     } catch {
       // The tunnel's object was reset during the call: the alarm tries again.
       return await this.#retrySoon();
@@ -215,6 +221,7 @@ export class Runner {
     // Read again after the await: the run may have ended, and its message may have changed.
     const waiting = log.current;
     if (waiting?.ordinal !== run.ordinal || waiting.status !== 'queued') return;
+    if (waiting.request !== run.request) return this.advance(); // Its mentions may be others now.
     this.#begin(waiting, machine);
     this.advance();
   }

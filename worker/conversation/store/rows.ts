@@ -4,6 +4,7 @@ import type { RunBudget } from '../../../shared/budget.ts';
 import type { ModeDefinition } from '../../../shared/definitions.ts';
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
+import type { Findings } from '../../../shared/findings.ts';
 import type { Mode } from '../../../shared/modes.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
 import type { PlanState } from '../../../shared/plans.ts';
@@ -117,6 +118,8 @@ export interface Machine {
   readonly isConnected?: boolean;
   /** The tools that it offered then; undefined where it offered none. */
   readonly offers?: OfferSet;
+  /** What it found for the run's message; undefined where it found nothing in time, or is older. */
+  readonly findings?: Findings;
 }
 
 export interface Run {

@@ -4,6 +4,7 @@ import { RunBudget } from '../../../shared/budget.ts';
 import { ModeDefinition } from '../../../shared/definitions.ts';
 import { Metadata, TaskSpent, Todo, Usage } from '../../../shared/documents.ts';
 import { TapeEvent, widthOf } from '../../../shared/events.ts';
+import { Findings } from '../../../shared/findings.ts';
 import { parsePruned } from '../../../shared/json.ts';
 import { JSON_LIMITS } from '../../../shared/limits.ts';
 import { Mode } from '../../../shared/modes.ts';
@@ -147,6 +148,7 @@ export const MACHINE: Shape<StoredMachine> = {
     tools: z.array(z.string()),
     context: MachineContext,
     offers: z.string().optional(),
+    findings: Findings.optional(),
   }),
 };
 

@@ -2,7 +2,10 @@
 
 export const surroundings = `Before a request stands how things were when it was sent: user_info, project_layout, git_status,
 open_and_recently_viewed_files, linter_errors, editor (what an editor on the user's machine shows),
-selected_text and open_file, whose first line is the path. In these
+selected_text and open_file, whose first line is the path. changed_file has a file that is no longer as you saw it (lines
+with - are gone, lines with + are new), and changed_files names others: the user or another program changed them, so work
+from what they are now. attached_file, attached_folder and attached_url are what the request names with @, and
+not_attached says why something that it names is missing. In these
 &lt; stands for <, &gt; for > and &amp; for &. A later request tells only what has changed by then:
 in a tag that ends in _changes a line with + is new and one with - is gone.`;
 

@@ -5,6 +5,7 @@
 import { textOf } from '../../../../shared/requests.ts';
 import type { RuleSet } from '../../../../shared/rules.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
+import { tellFindings } from '../../../prompt/findings.ts';
 import { PROMPT_LIMITS } from '../../../prompt/limits.ts';
 import { type ToldMode, tellMode } from '../../../prompt/mode.ts';
 import {
@@ -92,7 +93,8 @@ function aroundPiece(
   const said = saidIn(piece);
   const files = isAsked ? filesOfRequest(run) : known.touched;
   const touched = [...files, ...inWorkspace(mentionsIn(said), run)];
-  const rules = tellRules(rulesOf(run, room), { touched, said }, known.rules);
+  const set = rulesOf(run, room);
+  const rules = tellRules(set, { touched, said }, known.rules);
   const mode = modeParts(piece, known, room);
   const after = {
     mode: piece.mode,
@@ -105,7 +107,12 @@ function aroundPiece(
     return { told: { piece, known, around: [], midway }, after };
   }
   const now = around(run, room);
-  const parts = [...tellSurroundings(now, known.surroundings), ...mode, ...rules.parts];
+  const parts = [
+    ...tellSurroundings(now, known.surroundings),
+    ...mode,
+    ...rules.parts,
+    ...tellFindings(run.machine?.findings, set, room),
+  ];
   return {
     told: { piece, known, around: parts, midway: null },
     after: { ...after, surroundings: overlaid(known.surroundings, now) },
@@ -150,5 +157,6 @@ function rulesOf({ machine }: ToldRun, room: number): RuleSet | undefined {
 
 function around({ request, machine }: ToldRun, room: number): Surroundings {
   const { createdMs, context } = request;
-  return surroundingsOf({ createdMs, context, machine: machine?.context ?? null }, room);
+  const { context: seen = null, findings } = machine ?? {};
+  return surroundingsOf({ createdMs, context, machine: seen, findings }, room);
 }

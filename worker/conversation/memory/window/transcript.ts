@@ -32,7 +32,7 @@ export interface AnsweredTurn {
  * the end.
  */
 export interface ToldRun extends Pick<Run, 'ordinal' | 'status' | 'request'> {
-  readonly machine: Pick<Machine, 'context'> | null;
+  readonly machine: Pick<Machine, 'context' | 'findings'> | null;
 }
 
 /** What was said in one run, after the first `before` turns. */

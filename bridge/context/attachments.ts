@@ -1,0 +1,122 @@
+/** Reads the files and folders that a message names. Web pages come from bridge/web/. */
+import { lstat } from 'node:fs/promises';
+import { posix } from 'node:path';
+import { cutLines } from '../../shared/cut-lines.ts';
+import type { Attachment } from '../../shared/findings.ts';
+import { FINDING_LIMITS } from '../../shared/limits.ts';
+import type { Mention } from '../../shared/mentions.ts';
+import { nameInLine, shorten } from '../../shared/plain-sight.ts';
+import { compute } from '../compute/compute.ts';
+import { filterInTurns } from '../compute/turns.ts';
+import { ToolFailure, toFileFailure } from '../failure.ts';
+import { listFiles } from '../search/file-list.ts';
+import type { Place } from '../workspace/workspace.ts';
+import { type Reading, readLines } from './file-text.ts';
+
+export interface Attaching extends Reading {
+  /** The text of a web page. Throws a {@link ToolFailure} where the policy does not let it be read, or it fails. */
+  readonly readPage: (url: string) => Promise<string>;
+}
+
+/**
+ * What the mentions lead to, in their order, within FINDING_LIMITS.maxAllAttachedChars. Words that name nothing are left
+ * out, unless they can only mean a file.
+ */
+export async function attach(
+  mentions: readonly Mention[],
+  attaching: Attaching,
+): Promise<Attachment[]> {
+  const found = await Promise.all(mentions.map((mention) => attachOne(mention, attaching)));
+  return fitted(found.filter((attachment) => attachment !== null));
+}
+
+async function attachOne(mention: Mention, attaching: Attaching): Promise<Attachment | null> {
+  const name = mention.type === 'url' ? mention.url : mention.path;
+  try {
+    if (mention.type === 'path') return await attachPath(mention, attaching);
+    const text = await attaching.readPage(mention.url);
+    return attachment('url', name, text);
+  } catch (error) {
+    attaching.signal.throwIfAborted();
+    if (!(error instanceof ToolFailure)) throw error;
+    return mention.type === 'url' || mention.isCertain
+      ? attachment('none', name, error.message)
+      : null;
+  }
+}
+
+async function attachPath(
+  { path, lines }: Extract<Mention, { type: 'path' }>,
+  attaching: Attaching,
+): Promise<Attachment> {
+  const place = await attaching.readable.resolve(path, 'read');
+  if (await isFolder(place)) {
+    return attachment('folder', place.name, await describeFolder(place, attaching));
+  }
+  const maxChars = FINDING_LIMITS.maxAttachedChars;
+  const wanted = lines && { offset: lines.from, limit: lines.to - lines.from + 1 };
+  const { text } = await readLines(place, { ...wanted, maxChars }, attaching);
+  return attachment('file', place.name, text);
+}
+
+async function isFolder(place: Place): Promise<boolean> {
+  try {
+    return (await lstat(place.path)).isDirectory();
+  } catch (error) {
+    throw toFileFailure(error, place.name);
+  }
+}
+
+/** The tree of the folder, as the layout of the workspace shows it, and the beginnings of its first small files. */
+async function describeFolder(place: Place, attaching: Attaching): Promise<string> {
+  const { nameable, readable, signal } = attaching;
+  const nameOf = (name: string) => posix.join(place.name, name);
+  const isIn = (workspace: typeof readable) => (name: string) =>
+    workspace.mayName(posix.join(place.path, name));
+  const files = await filterInTurns(
+    await listFiles({ folder: place.path, signal }),
+    isIn(nameable),
+  );
+  if (files.length === 0) return '(no files, or all of them are hidden or ignored)';
+  const tree = await compute('formatLayout', files.join('\0'), signal);
+  const near = files.filter((name) => !name.includes('/') && isIn(readable)(name)).sort();
+  const heads = await Promise.all(
+    near.slice(0, FINDING_LIMITS.maxFolderFiles).map((name) => headOf(nameOf(name), attaching)),
+  );
+  return [tree, ...heads.flat()].join('\n\n');
+}
+
+/** Empty for a file that cannot be shown, such as an image. */
+async function headOf(name: string, attaching: Attaching): Promise<string[]> {
+  try {
+    const place = await attaching.readable.resolve(name, 'read');
+    const maxChars = FINDING_LIMITS.maxFolderFileChars;
+    const { text } = await readLines(place, { maxChars }, attaching);
+    return [`${nameInLine(name)}:\n${text}`];
+  } catch (error) {
+    attaching.signal.throwIfAborted();
+    if (error instanceof ToolFailure) return [];
+    throw error;
+  }
+}
+
+function attachment(type: Attachment['type'], name: string, text: string): Attachment {
+  const { maxAttachedChars } = FINDING_LIMITS;
+  const short =
+    type === 'none' ? shorten(text, maxAttachedChars) : cutLines(text, maxAttachedChars);
+  return { type, name, text: short };
+}
+
+/** Leaves out what does not fit beside the attachments before it, and says so. */
+function fitted(attachments: readonly Attachment[]): Attachment[] {
+  let left: number = FINDING_LIMITS.maxAllAttachedChars;
+  return attachments.map(({ type, name, text }) => {
+    if (text.length > left) return { type: 'none', name, text: tooMuch(text.length) };
+    left -= text.length;
+    return { type, name, text };
+  });
+}
+
+function tooMuch(chars: number): string {
+  return `It is left out, because the message names too much: it has ${chars} characters. Read it with a tool.`;
+}

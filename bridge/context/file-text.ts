@@ -1,0 +1,50 @@
+/** Reads files of the workspace for the prompt, as read_file shows them. */
+import { FINDING_LIMITS } from '../../shared/limits.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import { compute } from '../compute/compute.ts';
+import type { ShownLines } from '../compute/file-window.ts';
+import { ToolFailure } from '../failure.ts';
+import { readPart } from '../workspace/files.ts';
+import type { Place, Workspace } from '../workspace/workspace.ts';
+
+/** What may be told of the workspace, by the policy of this moment. */
+export interface Reading {
+  /** The workspace without the paths that may not be named without a question. */
+  readonly nameable: Workspace;
+  /** The workspace without the paths that the model could not read without a question. */
+  readonly readable: Workspace;
+  readonly signal: AbortSignal;
+}
+
+export interface Window {
+  readonly offset?: number;
+  readonly limit?: number;
+  /** UTF-16 units of the text, with the notes on what is left out. */
+  readonly maxChars: number;
+}
+
+/** Lines with their numbers. Throws a {@link ToolFailure} for a file that cannot be shown. */
+export async function readLines(
+  place: Place,
+  { offset, limit, maxChars }: Window,
+  { signal }: Pick<Reading, 'signal'>,
+): Promise<ShownLines> {
+  const name = nameInLine(place.name);
+  const bytes = await readSmall(place);
+  const room = Math.max(0, maxChars - NOTES_CHARS);
+  return await compute('showFile', { name, bytes, offset, limit, maxChars: room }, signal);
+}
+
+/** The whole file. Throws a {@link ToolFailure} for one of more than FINDING_LIMITS.maxFileBytes. */
+export async function readSmall(place: Place): Promise<Uint8Array> {
+  const { maxFileBytes } = FINDING_LIMITS;
+  const bytes = await readPart(place, { offset: 0, length: maxFileBytes + 1 });
+  if (bytes.length <= maxFileBytes) return bytes;
+  throw new ToolFailure(
+    'FILE_TOO_LARGE',
+    `${nameInLine(place.name)} has more than ${maxFileBytes} bytes: read a part of it with read_file, or search it with grep.`,
+  );
+}
+
+/** More than the notes behind the lines take. */
+const NOTES_CHARS = 160;

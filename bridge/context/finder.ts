@@ -1,0 +1,98 @@
+/** Finds what a look tells for one message: what it mentions, what the person looks at, and what others changed. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Findings, MessageLook } from '../../shared/findings.ts';
+import { CONTEXT_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
+import type { MachineContext } from '../../shared/tunnel.ts';
+import type { ReadLedger } from '../tools/ledger.ts';
+import type { Visit } from '../web/page.ts';
+import type { Workspace } from '../workspace/workspace.ts';
+import { attach } from './attachments.ts';
+import { EditHistory } from './edit-history.ts';
+import type { Looker, Tellable } from './looker.ts';
+import { readShown, shownBy } from './shown-files.ts';
+
+export interface Finding {
+  readonly workspace: Workspace;
+  readonly ledger: ReadLedger;
+  readonly looker: Looker;
+  /** The policy of this moment. */
+  readonly readTellable: () => Promise<Tellable & Pick<Visit, 'mayFetch'>>;
+  /** The text of a web page. Throws a ToolFailure. */
+  readonly readPage: (url: string, visit: Visit) => Promise<string>;
+}
+
+/** The answer to a look; `findings` only where a message was given, and the disk answered in time. */
+export interface Sight {
+  readonly context: MachineContext;
+  readonly findings?: Findings;
+}
+
+/** Finds for any number of messages at once. */
+export class Finder {
+  readonly #finding: Finding;
+  readonly #history: EditHistory;
+  readonly #signal: AbortSignal;
+
+  constructor(finding: Finding, signal: AbortSignal) {
+    this.#finding = finding;
+    this.#history = new EditHistory(finding.ledger);
+    this.#signal = signal;
+  }
+
+  /** Rejects only when the bridge ends. */
+  async look(message: MessageLook | undefined): Promise<Sight> {
+    const context = this.#finding.looker.look();
+    if (!message) return { context: await context };
+    const findings = await this.#findInTime(message, context);
+    return { context: await context, ...(findings && { findings }) };
+  }
+
+  async #findInTime(
+    message: MessageLook,
+    context: Promise<MachineContext>,
+  ): Promise<Findings | undefined> {
+    const time = new AbortController();
+    const signal = AbortSignal.any([this.#signal, time.signal]);
+    const up = sleep(CONTEXT_LIMITS.maxFindMs, undefined, { signal: time.signal });
+    try {
+      const found = this.#find(message, context, signal);
+      return await Promise.race([found, up.then(undefined, () => undefined)]);
+    } catch {
+      this.#signal.throwIfAborted();
+      return undefined; // The disk failed. The tools will say why when they are used.
+    } finally {
+      time.abort();
+    }
+  }
+
+  async #find(
+    { conversationId, mentions, shown }: MessageLook,
+    context: Promise<MachineContext>,
+    signal: AbortSignal,
+  ): Promise<Findings> {
+    const { workspace, readPage, readTellable } = this.#finding;
+    const { mayName, mayRead, mayFetch } = await readTellable();
+    const nameable = workspace.showing(mayName);
+    const readable = workspace.showing((name) => mayName(name) && mayRead(name));
+    const reading = { nameable, readable, signal };
+    const [attachments, changed, { editor, gitStatus }] = await Promise.all([
+      attach(mentions, { ...reading, readPage: (url) => readPage(url, { mayFetch, signal }) }),
+      this.#history.changedSince(conversationId, reading),
+      context,
+    ]);
+    const [openFiles, touched] = await Promise.all([
+      readShown(shown ?? shownBy(editor), reading),
+      this.#history.touchedSince(conversationId, gitStatus, reading),
+    ]);
+    return {
+      attachments,
+      openFiles: openFiles.filter(({ path }) => isTellable(path)),
+      changed: changed.filter(({ path }) => isTellable(path)),
+      touched: touched.filter(isTellable),
+    };
+  }
+}
+
+function isTellable(name: string): boolean {
+  return name.length <= REQUEST_LIMITS.maxPathChars;
+}

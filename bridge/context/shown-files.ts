@@ -1,0 +1,67 @@
+/** Reads the files that the person looks at, in the editor of the request or of this machine. */
+import type { Findings, MessageLook } from '../../shared/findings.ts';
+import { FINDING_LIMITS } from '../../shared/limits.ts';
+import type { EditorContext } from '../../shared/tunnel.ts';
+import { ToolFailure } from '../failure.ts';
+import type { Place } from '../workspace/workspace.ts';
+import { type Reading, readLines } from './file-text.ts';
+
+type Shown = NonNullable<MessageLook['shown']>[number];
+type OpenFile = Findings['openFiles'][number];
+
+/** The editor's files, the one with the focus first. */
+export function shownBy(editor: EditorContext | undefined): Shown[] {
+  const files = [...(editor?.openFiles ?? [])];
+  files.sort((a, b) => Number(b.isActive ?? false) - Number(a.isActive ?? false));
+  return files.map(({ path, cursor }) => ({ path, ...(cursor && { line: cursor.line }) }));
+}
+
+/**
+ * The first file gets the most room. Files that are not there, not text, or not to be read without a question are left
+ * out: their names are told elsewhere.
+ */
+export async function readShown(files: readonly Shown[], reading: Reading): Promise<OpenFile[]> {
+  const { maxShownFiles, maxFileChars, maxRecentChars } = FINDING_LIMITS;
+  const read = await Promise.all(
+    files
+      .slice(0, maxShownFiles)
+      .map((file, index) => readOne(file, index === 0 ? maxFileChars : maxRecentChars, reading)),
+  );
+  const found = read.filter((file) => file !== null);
+  return [...new Map(found.map((file) => [file.path, file])).values()];
+}
+
+async function readOne(
+  { path, line }: Shown,
+  maxChars: number,
+  reading: Reading,
+): Promise<OpenFile | null> {
+  try {
+    const place = await reading.readable.resolve(path, 'read');
+    return { path: place.name, text: await textAround(place, line, maxChars, reading) };
+  } catch (error) {
+    reading.signal.throwIfAborted();
+    if (error instanceof ToolFailure) return null;
+    throw error;
+  }
+}
+
+/**
+ * The file from its start; from a line before the cursor where the start does not reach it. That line moves in steps, so
+ * that the text stays the same while the cursor moves a little.
+ */
+async function textAround(
+  place: Place,
+  line: number | undefined,
+  maxChars: number,
+  reading: Reading,
+): Promise<string> {
+  const { text, range } = await readLines(place, { maxChars }, reading);
+  const isReached = line === undefined || line <= range.endLine || line > range.totalLines;
+  if (isReached) return text;
+  const offset = Math.floor((line - 1) / CURSOR_STEP) * CURSOR_STEP + 1;
+  return (await readLines(place, { offset, maxChars }, reading)).text;
+}
+
+/** Lines. */
+const CURSOR_STEP = 100;

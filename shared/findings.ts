@@ -1,0 +1,58 @@
+/** What a look at the workspace finds for one message, beside what it finds for all of them. */
+import * as z from 'zod';
+import { ConversationId } from './ids.ts';
+import { FINDING_LIMITS, MENTION_LIMITS, REQUEST_LIMITS } from './limits.ts';
+import { Mention } from './mentions.ts';
+
+const Path = z.string().max(REQUEST_LIMITS.maxPathChars);
+
+/** What the edge asks about the message that a run answers. */
+export const MessageLook = z.object({
+  conversationId: ConversationId,
+  mentions: z.array(Mention).max(MENTION_LIMITS.maxMentions),
+  /**
+   * The files that the request's editor shows and whose content the request does not have, the one with the cursor
+   * first. Absent where the request tells of no editor: the editor on the machine counts then.
+   */
+  shown: z
+    .array(z.object({ path: Path, line: z.int().positive().optional() }))
+    .max(FINDING_LIMITS.maxShownFiles)
+    .optional(),
+});
+export type MessageLook = z.infer<typeof MessageLook>;
+
+/** What a mention leads to. `none`: nothing is attached, and `text` is one sentence that says why. */
+export const Attachment = z.object({
+  type: z.enum(['file', 'folder', 'url', 'none']),
+  /** The path relative to the workspace, or the address; of `none`, as the message has it. */
+  name: z.string().max(MENTION_LIMITS.maxUrlChars),
+  text: z.string().max(FINDING_LIMITS.maxAttachedChars),
+});
+export type Attachment = z.infer<typeof Attachment>;
+
+const NamedText = z.object({ path: Path, text: z.string().max(FINDING_LIMITS.maxFileChars) });
+
+/** All of it is untrusted text: the prompt escapes it and labels it as data. */
+export const Findings = z.object({
+  /** In the order of the message. */
+  attachments: z.array(Attachment).max(MENTION_LIMITS.maxMentions),
+  /** The content of files that the person looks at, the active one first. */
+  openFiles: z.array(NamedText).max(FINDING_LIMITS.maxShownFiles),
+  /** Files that are no longer as the conversation saw them, each with the difference. */
+  changed: z.array(NamedText).max(FINDING_LIMITS.maxChangedFiles),
+  /** Other files that changed since the conversation last worked here. */
+  touched: z.array(Path).max(FINDING_LIMITS.maxTouchedFiles),
+});
+export type Findings = z.infer<typeof Findings>;
+
+/** Stands for findings that did not come: the words of the message look as if something were attached. */
+export function missedFindings({ mentions }: MessageLook): Findings | undefined {
+  const attachments = mentions.flatMap((mention): Attachment[] => {
+    if (mention.type === 'url') return [{ type: 'none', name: mention.url, text: MISSED }];
+    return mention.isCertain ? [{ type: 'none', name: mention.path, text: MISSED }] : [];
+  });
+  if (attachments.length === 0) return undefined;
+  return { attachments, openFiles: [], changed: [], touched: [] };
+}
+
+const MISSED = 'It could not be attached in time, or for its size. Read it with a tool.';

@@ -1,0 +1,41 @@
+/** What a look at the workspace is asked about the message of a run. */
+import type { MessageLook } from '../../../shared/findings.ts';
+import { FINDING_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { findMentions, type Mention } from '../../../shared/mentions.ts';
+import { type RequestContext, textOf } from '../../../shared/requests.ts';
+import type { RunRequest } from '../store/rows.ts';
+
+/** The mentions of the message that the run answers. */
+export function mentionsOf({ messages, guest }: RunRequest): Mention[] {
+  return guest ? [] : findMentions(textOf(messages.at(-1)?.content ?? ''));
+}
+
+/** Undefined for a run that asks no model. */
+export function messageLookOf(
+  conversationId: string,
+  request: RunRequest,
+): MessageLook | undefined {
+  if (request.guest) return undefined;
+  const shown = request.context && shownIn(request.context);
+  return { conversationId, mentions: mentionsOf(request), ...(shown && { shown }) };
+}
+
+/** Undefined where the request tells of no editor. A path in another folder than the bridge's leads nowhere there. */
+function shownIn({ cursor, openFiles, recentFiles, workspacePath }: RequestContext) {
+  if (!cursor && !openFiles && !recentFiles) return undefined;
+  const told = new Set<string>();
+  const named = [...(cursor ? [cursor.path] : [])];
+  for (const file of openFiles ?? []) {
+    if (typeof file !== 'string' && file.content !== undefined) told.add(file.path);
+    else named.push(typeof file === 'string' ? file : file.path);
+  }
+  named.push(...(recentFiles ?? []));
+  return [...new Set(named)]
+    .filter((path) => !told.has(path))
+    .map((path) => ({
+      path: /^([\\/]|[A-Za-z]:)/.test(path) ? path : [workspacePath ?? '.', path].join('/'),
+      ...(path === cursor?.path && { line: cursor.line }),
+    }))
+    .filter(({ path }) => path.length <= REQUEST_LIMITS.maxPathChars)
+    .slice(0, FINDING_LIMITS.maxShownFiles);
+}
