@@ -117,6 +117,8 @@ export const RUN_LIMITS = {
   bridgeGraceMs: 30 * SECOND,
   /** The wait before calls go again to a tunnel object that was reset during them. */
   dispatchRetryMs: SECOND,
+  /** Edited files of a debug run that are searched for instrumentation: each is a call at the bridge. */
+  maxCheckedFiles: 50,
   /** How long a person has to answer an approval. */
   approvalMs: 24 * 60 * MINUTE,
   /** How long the Worker waits for the bridge to refuse an answer: a bridge refuses at once. */

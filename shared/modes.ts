@@ -29,3 +29,6 @@ export function modeAllows(mode: Mode, effect: Effect): boolean {
 export function isReadOnly(mode: Mode): boolean {
   return !modeAllows(mode, 'write');
 }
+
+/** In debug mode the model puts it on every line of instrumentation. The run searches for it before it ends. */
+export const DEBUG_MARK = 'DRAWBRIDGE-DEBUG';

@@ -19,6 +19,7 @@ import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { TAPE_LIMITS } from '../tape/limits.ts';
 import { type EndStatus, startEvent } from '../tape/run-events.ts';
 import { overBudget, tellNearBudget, withBudgetEnd } from './budget.ts';
+import { afterCheck, searchesAtEnd } from './debug-check.ts';
 import type { Ending } from './ending.ts';
 import {
   CANCELLED,
@@ -29,9 +30,10 @@ import {
   RECOVERY_EXHAUSTED,
   TURN_LIMIT,
 } from './failures.ts';
-import { EMPTY_TURN, type GuestRequest, guestTurn } from './guest-turn.ts';
+
 import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import { inWantedMode } from './own-mode.ts';
+import { EMPTY_TURN, type GuestRequest, guestCall, type OwnCall, turnOf } from './own-turn.ts';
 import type { RunDeps } from './run-deps.ts';
 
 /**
@@ -245,6 +247,7 @@ export class Runner {
     const { log, arm, now } = this.#deps;
     if (this.#orphaned) return this.#takeOver(run);
     if (run.request.guest) return this.#takeGuestCall(run, run.request.guest);
+    if (this.#endChecked(run)) return;
     this.#listTodos(run);
     if (log.turns.length >= RUN_LIMITS.maxTurns) return this.#ending.fail(TURN_LIMIT);
     const over = overBudget(run, this.#deps);
@@ -282,15 +285,36 @@ export class Runner {
 
   /** A guest's run has one turn, with the guest's call; it ends with the call's result. */
   #takeGuestCall(run: Run, guest: GuestRequest): void {
+    if (this.#deps.log.turns.length > 0) return this.#ending.end(run, 'completed');
+    for (const call of this.#takeOwnTurn(run, [guestCall(guest)])) {
+      this.#calls.begin(call, run, false);
+    }
+    this.advance();
+  }
+
+  /** Stores and shows a turn that asks no model. */
+  #takeOwnTurn(run: Run, own: readonly OwnCall[], more: Partial<NewTurn> = {}): readonly Call[] {
     const { log, recorder, now } = this.#deps;
-    if (log.turns.length > 0) return this.#ending.end(run, 'completed');
-    const { events, calls } = guestTurn(run, guest, recorder.nextSequence);
+    const { events, calls } = turnOf(own, run, recorder.nextSequence);
     recorder.stream(events);
     const lastSequence = recorder.nextSequence - 1;
-    log.addTurn(run, { ...EMPTY_TURN, calls, lastSequence, atMs: now() });
+    this.#dispatched.clear(); // Removes the calls of the turn before.
+    log.addTurn(run, { ...EMPTY_TURN, ...more, calls, lastSequence, atMs: now() });
     recorder.commit();
-    for (const call of calls) this.#calls.begin(call, run, false);
-    this.advance();
+    return calls;
+  }
+
+  /** Ends a debug run whose files were searched, or lets the model go on. True when the run has ended. */
+  #endChecked(run: Run): boolean {
+    const { log, recorder } = this.#deps;
+    const after = afterCheck(this.#deps);
+    if (after?.type !== 'end') {
+      if (after?.note) log.addNote(run, after.note);
+      return false;
+    }
+    const last = after.report ? errorDocument(recorder.nextSequence, after.report) : [];
+    this.#ending.end(run, 'completed', last);
+    return true;
   }
 
   /** A run that executes a plan begins its answer with the plan's todos as the list, once. */
@@ -340,10 +364,12 @@ export class Runner {
     const model = modelOf(run, recorder);
     const turn = { ...said, model, estimate, calls: logged, atMs: now() };
     const isOver = !failure && logged.length === 0 && !log.hasWaitingSteer;
-    if (isOver) return this.#ending.end(run, 'completed', [], turn);
+    const searches = isOver ? searchesAtEnd(run, this.#deps) : [];
+    if (isOver && searches.length === 0) return this.#ending.end(run, 'completed', [], turn);
     if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);
     if (failure) return this.#ending.fail(failure);
     recorder.commit();
+    if (isOver) return void this.#takeOwnTurn(run, searches, { isCheck: true });
     const repeated = repeatedCalls(log.turns, toolbox);
     for (const call of logged) this.#calls.begin(call, run, repeated.has(call.callId));
   }

@@ -189,6 +189,8 @@ export interface Turn {
   /** The sequence of its last document. Later documents of a crashed instance belong to no turn and are taken back. */
   readonly lastSequence: number;
   readonly atMs: number;
+  /** Set for a turn of Drawbridge itself, which searches at the end of a debug run. The model is not told of it. */
+  readonly isCheck?: true | undefined;
   /** The end of its run, where the run ended with this turn: one row then stores both. */
   readonly end?: RunEnd | undefined;
   /** Set when the row cannot be read and another turn stands for it. */

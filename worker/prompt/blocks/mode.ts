@@ -1,5 +1,5 @@
 /** What the model does in each mode. */
-import { isReadOnly, type Mode } from '../../../shared/modes.ts';
+import { DEBUG_MARK, isReadOnly, type Mode } from '../../../shared/modes.ts';
 import type { BlockText } from './block.ts';
 import { CODE_CHANGES } from './code-changes.ts';
 
@@ -20,9 +20,9 @@ todos with what each depends on. The plan names real files and symbols that you 
   debug: `Debug mode: find the cause before you mend anything.
 1. Reproduce the fault, or say why you cannot.
 2. Name the likely causes, most likely first, and for each what would prove it or rule it out.
-3. Test them one by one with evidence: instrumentation, a small experiment, a failing test. Put DRAWBRIDGE-DEBUG into a
+3. Test them one by one with evidence: instrumentation, a small experiment, a failing test. Put ${DEBUG_MARK} into a
    comment on every line of instrumentation that you add.
 4. Mend only the cause that is proven, and show by the same steps that the fault is gone.
-5. Before you end, search the workspace for DRAWBRIDGE-DEBUG and remove every line that has it, also where you found no
+5. Before you end, search the workspace for ${DEBUG_MARK} and remove every line that has it, also where you found no
    cause.`,
 };

@@ -182,9 +182,10 @@ function toUpstream(message: ChatMessage, text: string, withImages: boolean): Up
 
 /** `results` has exactly one text for each call. */
 export function messagesOfTurn(
-  { text, calls, reasoning, reasoningDetails }: Turn,
+  { text, calls, reasoning, reasoningDetails, isCheck }: Turn,
   results: readonly string[],
 ): UpstreamMessage[] {
+  if (isCheck) return [];
   const said = { role: 'assistant', content: text, ...(reasoning && { reasoning }) } as const;
   if (calls.length === 0) return text === '' ? [] : [said];
   return [

@@ -1,0 +1,91 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { ScriptedReply, ScriptedRequest } from '../far-ends/reply-script.ts';
+import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import { startHouse } from './house.ts';
+
+const MARKED = 'print(1)  # DRAWBRIDGE-DEBUG\n';
+
+const READ = { calls: [{ name: 'read_file', arguments: { target_file: 'a.py' } }] };
+const MARK = edit('print(0)\n', MARKED);
+const UNMARK = edit(MARKED, 'print(1)\n');
+
+describe('a debug run', () => {
+  it('searches what it has edited, and tells the model once to remove what is left', async () => {
+    const { requests, response, file } = await debug([
+      READ,
+      MARK,
+      { text: 'Found it.' },
+      UNMARK,
+      { text: 'Removed.' },
+    ]);
+    expect(response.status).toBe('completed');
+    expect(response.documents.map(({ type }) => type)).toEqual([
+      ...['tool_call', 'file_edit', 'text', 'tool_call', 'file_edit', 'text', 'tool_call'],
+    ]);
+    const told = requests[3]?.messages.slice(-2);
+    expect(told).toEqual([
+      { role: 'assistant', content: 'Found it.' },
+      {
+        role: 'user',
+        content: expect.stringMatching(/DRAWBRIDGE-DEBUG still stands in .*: a\.py\./),
+      },
+    ]);
+    expect(requests).toHaveLength(5);
+    expect(response.metadata).toMatchObject({ turnCount: 5, toolCallCount: 3 });
+    expect(file()).toBe('print(1)\n');
+  });
+
+  it('ends with a note for the person where the model leaves instrumentation', async () => {
+    const { requests, response, file } = await debug([
+      READ,
+      MARK,
+      { text: 'Found it.' },
+      { text: 'I am done.' },
+    ]);
+    expect(response.status).toBe('completed');
+    expect(response.documents.at(-1)).toMatchObject({
+      type: 'error',
+      content: 'Instrumentation is left in a.py: remove the lines with DRAWBRIDGE-DEBUG.',
+      metadata: { errorCode: 'DEBUG_MARKS_LEFT' },
+    });
+    expect(requests).toHaveLength(4);
+    expect(file()).toBe(MARKED);
+  });
+
+  it('that left nothing, or edited nothing, asks the model no more', async () => {
+    const { requests, response } = await debug([
+      READ,
+      edit('print(0)\n', 'print(2)\n'),
+      { text: 'So.' },
+    ]);
+    expect(response.documents.at(-1)).toMatchObject({ type: 'tool_call' });
+    expect(requests).toHaveLength(3);
+    const quiet = await debug([READ, { text: 'Nothing to do.' }]);
+    expect(quiet.response.documents.at(-1)).toMatchObject({ type: 'text' });
+  });
+});
+
+it('searches nothing in another mode', async () => {
+  const { response } = await debug([READ, MARK, { text: 'So.' }], 'agent');
+  expect(response.documents.at(-1)).toMatchObject({ type: 'text', content: 'So.' });
+});
+
+function edit(before: string, after: string): ScriptedReply {
+  const args = { path: 'a.py', old_string: before, new_string: after };
+  return { calls: [{ name: 'str_replace', arguments: args }] };
+}
+
+async function debug(replies: readonly ScriptedReply[], mode = 'debug') {
+  const script = (_: ScriptedRequest, turn: number) => replies[turn] ?? { text: 'Too much.' };
+  let turn = 0;
+  const model = await startScriptedModel((request) => script(request, turn++));
+  onTestFinished(() => model.close());
+  const prepare = (workspace: string) => writeFileSync(join(workspace, 'a.py'), 'print(0)\n');
+  await using house = await startHouse({ modelUrl: model.baseUrl, prepare });
+  const messages = [{ role: 'user' as const, content: 'find it' }];
+  const response = await house.client.chat({ messages, mode });
+  const text = readFileSync(join(house.workspace, 'a.py'), 'utf8');
+  return { requests: model.requests, response, file: () => text };
+}

@@ -1,0 +1,71 @@
+import { abortAllDurableObjects } from 'cloudflare:test';
+import { afterEach, expect, it, vi } from 'vitest';
+import { ask, call } from '../api.ts';
+import { SseReader } from '../follow/sse-reader.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { askStreamed, readResponse } from './conversing.ts';
+import { holdModel } from './held-model.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const WRITE = { name: 'write', arguments: { path: 'a.py', contents: 'x  # DRAWBRIDGE-DEBUG' } };
+
+it('goes on over a crash in the search, and after it, and tells the model once', async () => {
+  const { model, bridge, search, responseId } = await startSearching();
+  await abortAllDurableObjects();
+  await readResponse(responseId);
+  const again = await connectBridge({ bridgeId: bridge.bridgeId });
+  again.succeed(search.callId, '1:x  # DRAWBRIDGE-DEBUG');
+  await model.next();
+  await abortAllDurableObjects();
+  await readResponse(responseId);
+  const next = await model.next();
+  const { request } = next;
+  const notes = request.messages.filter(({ content }) => String(content).includes('still stands'));
+  expect(notes).toHaveLength(1);
+  expect(request.messages.at(-1)).toEqual(notes[0]);
+  next.answer({ text: 'Removed.' });
+  const last = await connectBridge({ bridgeId: bridge.bridgeId });
+  last.succeed((await last.nextCall()).callId, '(No matches.)');
+  await new SseReader(await call(`chat/completions/${responseId}/events`)).toEnd();
+  expect(await readResponse(responseId)).toMatchObject({ status: 'completed' });
+});
+
+it('takes a message that steers during the search', async () => {
+  const { model, bridge, search, reader, conversationId } = await startSearching();
+  const steered = await ask('One more thing.', { conversationId, delivery: 'steer', stream: true });
+  bridge.succeed(search.callId, '(No matches.)');
+  const next = await model.next();
+  expect(String(next.request.messages.at(-1)?.content)).toContain('One more thing.');
+  next.answer({ text: 'Done.' });
+  bridge.succeed((await bridge.nextCall()).callId, '(No matches.)');
+  await new SseReader(steered).toEnd();
+  expect((await reader.toEnd()).at(-1)?.event).toMatchObject({ status: 'completed' });
+  expect(model.count).toBe(3);
+});
+
+it('takes a file that is gone for a clean one', async () => {
+  const { model, bridge, search, reader } = await startSearching();
+  bridge.finish(search.callId, {
+    status: 'error',
+    code: 'FILE_NOT_FOUND',
+    data: 'DRAWBRIDGE-DEBUG',
+  });
+  expect((await reader.toEnd()).at(-1)?.event).toMatchObject({ status: 'completed' });
+  expect(model.count).toBe(2);
+});
+
+async function startSearching() {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const asked = await askStreamed({ bridgeId: bridge.bridgeId, mode: 'debug' });
+  (await model.next()).answer({ calls: [WRITE] });
+  bridge.succeed((await bridge.nextCall()).callId, 'written');
+  (await model.next()).answer({ text: 'Found it.' });
+  const search = await bridge.nextCall();
+  expect(search).toMatchObject({
+    ...{ tool: 'grep', mode: 'debug' },
+    arguments: { pattern: 'DRAWBRIDGE-DEBUG', path: 'a.py' },
+  });
+  return { ...asked, model, bridge, search };
+}

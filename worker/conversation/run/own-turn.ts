@@ -1,0 +1,51 @@
+/** Turns that ask no model: Drawbridge itself, or a guest at the bridge, begins their calls. */
+import type { TapeEvent } from '../../../shared/events.ts';
+import { newCallId } from '../../../shared/ids.ts';
+import { guestEdit } from '../../../shared/tools/guest-edit.ts';
+import { ReplyDocuments } from '../../reply/documents.ts';
+import { toCallId } from '../../upstream/calls.ts';
+import { logCalls } from '../calls/calls.ts';
+import { toolboxOf } from '../store/offered-tools.ts';
+import type { Call, NewTurn, Run, RunRequest } from '../store/rows.ts';
+
+export type GuestRequest = NonNullable<RunRequest['guest']>;
+
+/** A turn without words. */
+export const EMPTY_TURN = { text: '', reasoning: null, usage: null } satisfies Partial<NewTurn>;
+
+/** A call that no model has made. */
+export interface OwnCall {
+  readonly callId: string;
+  readonly name: string;
+  readonly args: Readonly<Record<string, unknown>>;
+}
+
+/** The call of a guest: another agent program at the bridge, which wants to change a file. */
+export function guestCall({ callId, path }: GuestRequest): OwnCall {
+  return { callId, name: guestEdit.name, args: { proposal: callId, path } };
+}
+
+/** The events of the turn's documents, and the calls as the log stores them. */
+export function turnOf(
+  own: readonly OwnCall[],
+  run: Run,
+  nextSequence: number,
+): { events: TapeEvent[]; calls: Call[] } {
+  const toolbox = toolboxOf(run);
+  const callIds = own.map(({ callId }) => callId);
+  const options = { nextSequence, withReasoning: false, toolbox };
+  const documents = new ReplyDocuments({
+    ...options,
+    newCallId: () => callIds.shift() ?? newCallId(crypto.randomUUID()),
+  });
+  const parts = own.map(({ name, args }, index) => {
+    return { type: 'call', call: index, name, arguments: JSON.stringify(args) } as const;
+  });
+  const shown = documents.push(parts);
+  const calls = own.map(({ callId, name, args }) => {
+    const rawArguments = JSON.stringify(args);
+    return { id: toCallId(callId), name, rawArguments, arguments: { ...args }, mayExecute: true };
+  });
+  const ended = documents.end({ calls });
+  return { events: [...shown, ...ended.events], calls: logCalls(ended.calls, new Set(), toolbox) };
+}
