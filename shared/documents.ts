@@ -183,6 +183,8 @@ export const Usage = z.object({
   completionTokens: z.int().nonnegative(),
   totalTokens: z.int().nonnegative(),
   cachedPromptTokens: z.int().nonnegative().optional(),
+  /** Tokens of the prompt that the server wrote to its cache, for later prompts. */
+  cacheWriteTokens: z.int().nonnegative().optional(),
   reasoningTokens: z.int().nonnegative().optional(),
   /** Computed with the prices of the models that answered. Present only if the price of every counted turn is known. */
   cost: Cost.optional(),

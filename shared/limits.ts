@@ -144,6 +144,8 @@ export const MODEL_LIMITS = {
   maxNameChars: 200,
   /** Fallback models, asked one after the other. Each may use all its attempts. */
   maxFallbacks: 8,
+  /** Anthropic takes no smaller budget of thoughts. */
+  minThinkingTokens: 1_024,
   /** Decimals of a cost: a token of the cheapest models costs some 1e-8. */
   costDecimals: 10,
 } as const;

@@ -11,6 +11,10 @@ import { MODEL_LIMITS } from './limits.ts';
 export const ModelRole = z.enum(['chat', 'fast', 'apply', 'summary', 'embed']);
 export type ModelRole = z.infer<typeof ModelRole>;
 
+/** The API of the model's server: Chat Completions, Anthropic's Messages or OpenAI's Responses. */
+export const ModelDialect = z.enum(['chat', 'anthropic', 'responses']);
+export type ModelDialect = z.infer<typeof ModelDialect>;
+
 const Price = z.number().nonnegative();
 
 /** Prices per million tokens. */
@@ -18,18 +22,22 @@ export const ModelPrices = z.strictObject({
   input: Price,
   /** The price of cached input. Without it, cached input costs `input`. */
   cachedInput: Price.optional(),
+  /** The price of input that the server writes to its cache. Without it, such input costs `input`. */
+  cacheWrite: Price.optional(),
   output: Price,
   currency: Currency,
 });
 export type ModelPrices = z.infer<typeof ModelPrices>;
 
-/** How a server differs from OpenAI's. */
+const THINKING = `must be "adaptive" or a number of tokens from ${MODEL_LIMITS.minThinkingTokens}`;
+
+/** How a server differs from others of its dialect. Without a dialect in its comment, a switch is for `chat`. */
 export const ModelSwitches = z.strictObject({
   /** Whether to send `stream_options`, which asks for the usage. Some servers report no usage without it. */
   streamOptions: z.boolean().default(true),
   /** The field for `maxOutputTokens`. OpenAI's reasoning models take only `max_completion_tokens`. */
   maxTokensField: z.enum(['max_tokens', 'max_completion_tokens']).default('max_tokens'),
-  /** The value of `parallel_tool_calls`. Without it the field is not sent: several servers refuse it. */
+  /** All dialects. Whether an answer may have several calls. Without it nothing is sent: several servers refuse it. */
   parallelToolCalls: z.boolean().optional(),
   /** Whether a `<think>` at the start of an answer encloses reasoning. */
   thinkTags: z.boolean().default(true),
@@ -39,6 +47,16 @@ export const ModelSwitches = z.strictObject({
    * field, so the default is `none`.
    */
   reasoningField: z.enum(['none', 'reasoning_content', 'reasoning']).default('none'),
+  /** Whether to mark what the server should cache (`cache_control`), as OpenRouter wants it for Claude and Gemini. */
+  cacheControl: z.boolean().default(false),
+  /** All dialects. How much the model thinks. Each model takes only some of these. */
+  effort: z.enum(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max']).optional(),
+  /** Only `anthropic`. The model thinks: as much as it wants, or (models before Claude 4.6) up to so many tokens. */
+  thinking: z
+    .union([z.literal('adaptive'), z.int().min(MODEL_LIMITS.minThinkingTokens, THINKING)], THINKING)
+    .optional(),
+  /** Only `anthropic` and `responses`. Whether the model gets back what it thought before its calls. */
+  returnReasoning: z.boolean().default(true),
 });
 export type ModelSwitches = z.infer<typeof ModelSwitches>;
 
@@ -50,9 +68,16 @@ const Tokens = z.int().positive();
 export const ModelEntry = z.strictObject({
   /** The name that requests give. */
   id: ModelName,
-  /** The URL of the server, without `/chat/completions`. Default: OPENAI_BASE_URL, or else OpenAI. */
+  dialect: ModelDialect.default('chat'),
+  /**
+   * The URL of the server, without the path of the dialect: `/chat/completions`, `/messages` or `/responses`. Default:
+   * Anthropic for `anthropic`; OPENAI_BASE_URL, or else OpenAI, for the others.
+   */
   baseUrl: z.url({ protocol: /^https?$/, error: 'must be an http(s) URL' }).optional(),
-  /** The secret binding with the server's key. Default: OPENAI_API_KEY, but never for an entry's own `baseUrl`. */
+  /**
+   * The secret binding with the server's key. Default: OPENAI_API_KEY, but never for an entry's own `baseUrl` or for
+   * `anthropic`.
+   */
   keyName: z
     .string()
     .regex(/^[A-Z][A-Z0-9_]*$/, 'must be the name of a secret binding such as GROQ_API_KEY')
@@ -63,7 +88,7 @@ export const ModelEntry = z.strictObject({
   roles: z.array(ModelRole).min(1).default(['chat']),
   /** Tokens of prompt and answer together. */
   contextWindow: Tokens.optional(),
-  /** The longest answer to ask for. Without it, the server decides. */
+  /** The longest answer to ask for, thoughts included. Without it, the server decides; `anthropic` has a default. */
   maxOutputTokens: Tokens.optional(),
   prices: PricesSetting.optional(),
   takesImages: z.boolean().default(true),
@@ -73,14 +98,16 @@ export const ModelEntry = z.strictObject({
 });
 export type ModelEntry = z.infer<typeof ModelEntry>;
 
-/** Ids are unique. Every fallback is another entry that chats, named once. */
+/** Ids are unique. Every fallback is another entry that chats, named once. Switches fit their entry. */
 export const ModelTable = z
   .array(ModelEntry)
   .min(1)
   .max(MODEL_LIMITS.maxModels)
   .superRefine((models, context) => {
     const chatting = new Set(models.filter(chats).map(({ id }) => id));
-    for (const [index, { id, fallbacks }] of models.entries()) {
+    for (const [index, { id, fallbacks, ...entry }] of models.entries()) {
+      const misfit = misfitOf(entry);
+      if (misfit) context.addIssue({ code: 'custom', ...misfit, path: [index, ...misfit.path] });
       if (models.findIndex((other) => other.id === id) < index) {
         const path = [index, 'id'];
         context.addIssue({ code: 'custom', path, message: `there are two models ${id}` });
@@ -95,6 +122,24 @@ export const ModelTable = z
     }
   });
 export type ModelTable = z.infer<typeof ModelTable>;
+
+/** The first setting of an entry that contradicts another one. */
+function misfitOf({
+  dialect,
+  baseUrl,
+  keyName,
+  maxOutputTokens,
+  switches: { thinking },
+}: Omit<ModelEntry, 'id' | 'fallbacks'>): { path: string[]; message: string } | null {
+  if (dialect === 'anthropic' && baseUrl === undefined && keyName === undefined) {
+    return { path: ['keyName'], message: 'must name the secret with the key, ANTHROPIC_API_KEY' };
+  }
+  if (thinking === undefined) return null;
+  const path = ['switches', 'thinking'];
+  if (dialect !== 'anthropic') return { path, message: 'needs the dialect anthropic' };
+  const isTooLong = thinking !== 'adaptive' && thinking >= (maxOutputTokens ?? Infinity);
+  return isTooLong ? { path, message: 'must be less than maxOutputTokens' } : null;
+}
 
 /** Whether the model answers messages. */
 export function chats({ roles }: Pick<ModelEntry, 'roles'>): boolean {

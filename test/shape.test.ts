@@ -246,7 +246,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'worker/load.ts', 'worker/upstream/demo', 'worker/upstream/dialects'],
     ...['openai', 'zod'],
   ],
-  'worker/upstream/dialects': ['shared', 'worker/upstream', 'worker/upstream/dialects/chat'],
+  'worker/upstream/dialects': [
+    ...['shared', 'worker/upstream', 'worker/upstream/dialects/chat'],
+    ...['worker/upstream/dialects/anthropic', 'worker/upstream/dialects/responses'],
+  ],
+  'worker/upstream/dialects/anthropic': [
+    ...['shared', 'worker/upstream', 'worker/upstream/dialects', 'openai'],
+  ],
+  'worker/upstream/dialects/responses': ['shared', 'worker/upstream', 'worker/upstream/dialects'],
   'worker/upstream/dialects/chat': ['shared', 'worker/upstream', 'worker/upstream/dialects'],
   'worker/upstream/demo': ['shared', 'worker/upstream', 'openai', 'zod'],
   'worker/reply': ['shared', 'worker/upstream'],

@@ -118,6 +118,7 @@ export class Titles {
         { role: 'user', content: buildTitleQuery(beginningOf(message), beginningOf(answer)) },
       ],
       tools: [],
+      isOnce: true,
       sampling: { maxTokens: TITLE_LIMITS.maxTokens },
     };
   }

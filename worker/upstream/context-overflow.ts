@@ -23,6 +23,7 @@ const PHRASES: readonly RegExp[] = [
   /exceeds the available context size/i, // llama.cpp
   /maximum prompt length is/i, // xAI
   /(?:prompt|input) is too long/i, // Anthropic, Bedrock
+  /exceed context limit/i, // Anthropic, with the longest answer added
   /input token count(?: \S+)? exceeds/i, // Gemini
   /greater than the context length/i, // LM Studio
   /exceeds the maximum allowed input length/i, // GLM

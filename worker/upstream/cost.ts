@@ -4,13 +4,15 @@ import type { Usage } from '../../shared/documents.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import type { ModelPrices } from '../../shared/models.ts';
 
-/** Cached input is part of the prompt. Tokens beyond prompt and completion are reasoning (xAI), and cost as output. */
+/** Input that was read from a cache, and input that was written to one, are parts of the prompt. Tokens beyond prompt and completion are reasoning (xAI), and cost as output. */
 export function costOf(usage: Usage, prices: ModelPrices): Cost {
   const { promptTokens, completionTokens, totalTokens } = usage;
   const cached = Math.min(usage.cachedPromptTokens ?? 0, promptTokens);
+  const written = Math.min(usage.cacheWriteTokens ?? 0, promptTokens - cached);
   const output = Math.max(completionTokens, totalTokens - promptTokens);
   const amount =
-    (promptTokens - cached) * prices.input +
+    (promptTokens - cached - written) * prices.input +
+    written * (prices.cacheWrite ?? prices.input) +
     cached * (prices.cachedInput ?? prices.input) +
     output * prices.output;
   return { amount: rounded(amount / TOKENS_PER_PRICE), currency: prices.currency };

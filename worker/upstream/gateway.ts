@@ -4,8 +4,7 @@ import type { ModelSwitches } from '../../shared/models.ts';
 import { Body, ConnectionError } from './body.ts';
 import { costOf } from './cost.ts';
 import { demoReply } from './demo/wire.ts';
-import type { Dialect } from './dialects/dialect.ts';
-import { CHAT } from './dialects/dialects.ts';
+import { DIALECTS } from './dialects/dialects.ts';
 import type { UpstreamError } from './errors.ts';
 import { type Fallback, fallbackFor } from './fallback.ts';
 import { Gathering } from './gathering.ts';
@@ -69,12 +68,11 @@ async function attempt(
   onParts: (parts: readonly ReplyPart[]) => void,
   guard: StallGuard,
 ): Promise<Judged> {
-  const thinkTags = target.kind === 'demo' || target.switches.thinkTags;
-  const options = { thinkTags, reader: CHAT.newReader('') };
+  const options = readerOptionsFor(target);
   const response = await send(target, request, guard.signal);
   const judged = await readResponse(response, options, onParts, guard);
   if (target.kind === 'demo' || hasBegun(judged.reply)) return judged;
-  const switches = switchesWantedBy(judged.reply.error, target.switches);
+  const switches = switchesWantedBy(judged.reply.error, target);
   if (!switches) return judged;
   return await attempt({ ...target, switches }, request, onParts, guard);
 }
@@ -87,15 +85,31 @@ function hasBegun({ text, reasoning, calls }: UpstreamReply): boolean {
 /** The switches that the error asks for, or null. Terminates: each switch changes at most once. */
 function switchesWantedBy(
   error: UpstreamError | null,
-  switches: ModelSwitches,
+  { dialect, switches }: ServerTarget,
 ): ModelSwitches | null {
   if (error?.status !== 400 && error?.status !== 422) return null;
-  const { streamOptions, reasoningField } = switches;
+  const { streamOptions, reasoningField, returnReasoning } = switches;
+  if (dialect !== 'chat') {
+    const refusesThoughts = REFUSED_THOUGHTS.test(error.message);
+    return returnReasoning && refusesThoughts ? { ...switches, returnReasoning: false } : null;
+  }
   if (reasoningField === 'none' && /reasoning_content/.test(error.message)) {
     return { ...switches, reasoningField: 'reasoning_content' };
   }
   const refusesOptions = /stream_options|extra inputs are not permitted/i.test(error.message);
   return streamOptions && refusesOptions ? { ...switches, streamOptions: false } : null;
+}
+
+/** Thoughts that were made with another key or changed on the way, and models that encrypt none. */
+const REFUSED_THOUGHTS = /signature.*thinking|encrypted[ _]content/i;
+
+function readerOptionsFor(target: ModelTarget): ReaderOptions {
+  if (target.kind === 'demo') return {};
+  const { dialect, upstreamId, switches } = target;
+  return {
+    reader: DIALECTS[dialect].newReader(upstreamId),
+    thinkTags: dialect === 'chat' && switches.thinkTags,
+  };
 }
 
 async function send(
@@ -109,24 +123,23 @@ async function send(
       tools: request.tools.map((tool) => ('function' in tool ? tool.function.name : '')),
     });
   }
-  const body = stringifyBody(CHAT.format(request, target));
-  return await post(target, CHAT, body, signal);
+  return await post(request, target, signal);
 }
 
 async function post(
-  { baseUrl, apiKey }: ServerTarget,
-  { path, headers }: Dialect,
-  body: string,
+  request: UpstreamRequest,
+  target: ServerTarget,
   signal: AbortSignal,
 ): Promise<Response> {
-  const sent = fetch(`${baseUrl}${path}`, {
+  const { path, headers, format } = DIALECTS[target.dialect];
+  const sent = fetch(`${target.baseUrl}${path}`, {
     method: 'POST',
     headers: {
       'content-type': 'application/json',
       accept: 'text/event-stream',
-      ...headers(apiKey),
+      ...headers(target.apiKey),
     },
-    body,
+    body: stringifyBody(format(request, target)),
     // A redirect could lead the key and the conversation to any host.
     redirect: 'manual',
     signal,

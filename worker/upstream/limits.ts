@@ -33,6 +33,10 @@ export const UPSTREAM_LIMITS = {
   maxEventChars: 8 * MIB,
   /** UTF-16 units of a body that is not a stream: an error, or a whole completion. */
   maxBodyChars: 4 * MIB,
+  /** The longest answer that Anthropic is asked for by default, in tokens: every model since Claude 3.5 allows it. */
+  answerTokens: 8_192,
+  /** The same where the model thinks as much as it wants, which counts too: all such models allow twice as much. */
+  adaptiveTokens: 32_000,
   /** UTF-16 units of an upstream's error message that are passed on. */
   maxErrorChars: 500,
   /** Levels of an error's JSON that are searched for its message: the deepest seen is three. */

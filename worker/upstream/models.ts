@@ -3,6 +3,7 @@ import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ModelInfo, ModelList } from '../../shared/listings.ts';
 import {
   chats,
+  type ModelDialect,
   type ModelEntry,
   type ModelPrices,
   type ModelRole,
@@ -25,6 +26,7 @@ export interface DemoTarget {
 
 export interface ServerTarget {
   readonly kind: 'server';
+  readonly dialect: ModelDialect;
   /** Without a slash at its end. */
   readonly baseUrl: string;
   readonly apiKey: string | null;
@@ -50,6 +52,7 @@ const DEMO: DemoTarget = {
 };
 
 const OPENAI_BASE_URL = 'https://api.openai.com/v1';
+const ANTHROPIC_BASE_URL = 'https://api.anthropic.com/v1';
 
 /** The settings of the models. The table names its keys, which are further bindings. */
 export interface ModelEnv {
@@ -159,10 +162,12 @@ function defaultModel(env: ModelEnv, table: ModelTable | null): string | undefin
 }
 
 function targetOf(entry: ModelEntry, env: ModelEnv): ServerTarget {
-  const { id, takesImages, contextWindow, maxOutputTokens, prices, switches } = entry;
-  const baseUrl = entry.baseUrl ?? (env.OPENAI_BASE_URL || OPENAI_BASE_URL);
+  const { id, dialect, takesImages, contextWindow, maxOutputTokens, prices, switches } = entry;
+  const ownUrl = dialect === 'anthropic' ? ANTHROPIC_BASE_URL : env.OPENAI_BASE_URL;
+  const baseUrl = entry.baseUrl ?? (ownUrl || OPENAI_BASE_URL);
   return {
     kind: 'server',
+    dialect,
     baseUrl: withoutSlash(baseUrl),
     apiKey: keyOf(entry, env),
     upstreamId: entry.upstreamId ?? id,
@@ -175,9 +180,10 @@ function targetOf(entry: ModelEntry, env: ModelEnv): ServerTarget {
   };
 }
 
-/** An entry with its own `baseUrl` never gets OPENAI_API_KEY, which is meant for another server. */
-function keyOf({ id, baseUrl, keyName }: ModelEntry, env: ModelEnv): string | null {
-  if (keyName === undefined) return (baseUrl === undefined && env.OPENAI_API_KEY) || null;
+/** An entry with its own `baseUrl`, or for Anthropic, never gets OPENAI_API_KEY, which is meant for another server. */
+function keyOf({ id, dialect, baseUrl, keyName }: ModelEntry, env: ModelEnv): string | null {
+  const isOpenAi = dialect !== 'anthropic' && baseUrl === undefined;
+  if (keyName === undefined) return (isOpenAi && env.OPENAI_API_KEY) || null;
   const key: unknown = Reflect.get(env, keyName);
   if (typeof key === 'string' && key !== '') return key;
   throw new DrawbridgeError(
@@ -190,6 +196,7 @@ function passThrough(model: string, baseUrl: string, env: ModelEnv): ServerTarge
   const textOnly = (env.TEXT_ONLY_MODELS ?? '').split(',').map((name) => name.trim());
   return {
     kind: 'server',
+    dialect: 'chat',
     baseUrl: withoutSlash(baseUrl),
     apiKey: env.OPENAI_API_KEY || null,
     upstreamId: model,

@@ -38,6 +38,7 @@ const FILTERED: ReadonlySet<string> = new Set([
   'content_filter',
   'sensitive', // Z.ai
   'safety', // Gemini
+  'refusal', // Anthropic
   'prohibited_content',
 ]);
 

@@ -21,6 +21,8 @@ export interface UpstreamRequest {
   readonly model: string;
   readonly messages: readonly UpstreamMessage[];
   readonly tools: readonly ChatCompletionTool[];
+  /** Set where no later request begins with the same messages: caching them would only cost. */
+  readonly isOnce?: true;
   /** The client's settings. */
   readonly sampling?: Sampling | undefined;
 }

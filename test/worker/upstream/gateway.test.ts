@@ -1,4 +1,4 @@
-import { afterEach, expect, it, vi } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { askModel } from '../../../worker/upstream/gateway.ts';
 import type { ReplyPart } from '../../../worker/upstream/reader.ts';
 import { targetOf } from './target.ts';
@@ -48,8 +48,69 @@ it('throws what its signal says, also where no answer has come yet', async () =>
   await expect(answer).rejects.toBe(reason);
 });
 
+describe('each dialect', () => {
+  it.each([
+    ['chat', 'chat/completions', { authorization: 'Bearer sk-test' }],
+    ['responses', 'responses', { authorization: 'Bearer sk-test' }],
+    ['anthropic', 'messages', { 'x-api-key': 'sk-test', 'anthropic-version': '2023-06-01' }],
+  ] as const)('%s has its path and its headers', async (dialect, path, headers) => {
+    const sent = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => new Response(''));
+    await askModel(targetOf({ dialect }), REQUEST, () => {}, new AbortController().signal);
+    expect(sent.mock.calls[0]?.[0]).toBe(`http://model.test/v1/${path}`);
+    const common = { 'content-type': 'application/json', accept: 'text/event-stream' };
+    expect(sent.mock.calls[0]?.[1]?.headers).toEqual({ ...common, ...headers });
+  });
+
+  it.each([
+    ['anthropic', 'messages.1.content.0: Invalid `signature` in `thinking` block'],
+    ['responses', 'The encrypted content gAAA could not be verified.'],
+    ['responses', 'Encrypted content is not supported with this model.'],
+  ] as const)('%s asks without thoughts where they are refused: %s', async (dialect, message) => {
+    const bodies: string[] = [];
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+      bodies.push(String(init?.body));
+      return Response.json({ error: { message } }, { status: 400 });
+    });
+    const details = [{ dialect, model: 'big', place: 0, item: { type: 'mine' } }];
+    const calls = [
+      { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } },
+    ];
+    const said = { role: 'assistant' as const, reasoning_details: details, tool_calls: calls };
+    const request = { ...REQUEST, messages: [said] };
+    const { signal } = new AbortController();
+    const answer = await askModel(targetOf({ dialect }), request, () => {}, signal);
+    expect(answer.reply).toMatchObject({ outcome: 'error', error: { status: 400 } });
+    expect(bodies.map((body) => body.includes('"mine"'))).toEqual([true, false]);
+  });
+
+  it.each([
+    ['anthropic', 'authentication_error', 'invalid x-api-key'],
+    ['responses', 'invalid_request_error', 'Incorrect API key provided: sk-test'],
+  ] as const)('%s tells of a refused key without the key', async (dialect, type, message) => {
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
+      Response.json({ type: 'error', error: { type, message } }, { status: 401 }),
+    );
+    const { signal } = new AbortController();
+    const { reply, retry } = await askModel(targetOf({ dialect }), REQUEST, () => {}, signal);
+    expect(reply.error?.message).toContain('refuses access with the configured key (HTTP 401)');
+    expect(retry).toBeNull();
+  });
+
+  it('anthropic: an overload in the middle is worth another attempt, elsewhere at once', async () => {
+    const error = { type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } };
+    const { answer } = ask([`event: error\ndata: ${JSON.stringify(error)}\n\n`], undefined, {
+      dialect: 'anthropic',
+    });
+    expect(await answer).toMatchObject({ retry: { afterMs: null }, fallback: 'at_once' });
+  });
+});
+
 /** A request whose attempts get these bodies, each a stream. */
-function ask(bodies: readonly string[], onParts?: () => never) {
+function ask(
+  bodies: readonly string[],
+  onParts?: () => never,
+  changes: Parameters<typeof targetOf>[0] = {},
+) {
   const shown: ReplyPart[] = [];
   const left = [...bodies];
   vi.spyOn(globalThis, 'fetch').mockImplementation(
@@ -57,6 +118,11 @@ function ask(bodies: readonly string[], onParts?: () => never) {
       new Response(left.shift() ?? '', { headers: { 'content-type': 'text/event-stream' } }),
   );
   const show = (parts: readonly ReplyPart[]) => void shown.push(...parts);
-  const answer = askModel(targetOf(), REQUEST, onParts ?? show, new AbortController().signal);
+  const answer = askModel(
+    targetOf(changes),
+    REQUEST,
+    onParts ?? show,
+    new AbortController().signal,
+  );
   return { answer, shown };
 }

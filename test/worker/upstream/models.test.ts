@@ -38,6 +38,7 @@ describe('a model of the table', () => {
   it('goes to its server, by its name there, with its key and its switches', () => {
     expect(resolveTarget('fast', envOf())).toEqual({
       kind: 'server',
+      dialect: 'chat',
       baseUrl: 'https://fast.test/v1',
       apiKey: 'k',
       upstreamId: 'vendor/fast-8b',
@@ -51,6 +52,8 @@ describe('a model of the table', () => {
         parallelToolCalls: false,
         thinkTags: true,
         reasoningField: 'none',
+        cacheControl: false,
+        returnReasoning: true,
       },
       secrets: ['sk-openai', 'k'],
     });
@@ -63,6 +66,21 @@ describe('a model of the table', () => {
     ['own', { OPENAI_BASE_URL: 'http://gate.test/v1' }, 'http://own.test/v1', null],
   ])('%s with %o has its server, and no key of another one', (model, more, baseUrl, apiKey) => {
     expect(resolveTarget(model, envOf(more))).toMatchObject({ baseUrl, apiKey });
+  });
+
+  it.each([
+    [{}, 'https://api.anthropic.com/v1'],
+    [{ baseUrl: 'http://claude.test/v1/' }, 'http://claude.test/v1'],
+  ])('of Anthropic (%o) has its own server and never the key of OpenAI', (own, baseUrl) => {
+    const table = [{ id: 'claude', dialect: 'anthropic', keyName: 'FAST_KEY', ...own }];
+    const env = envOf({ OPENAI_BASE_URL: 'http://gate.test/v1' }, table);
+    expect(resolveTarget('claude', env)).toMatchObject({
+      dialect: 'anthropic',
+      baseUrl,
+      apiKey: 'k',
+    });
+    const keyless = [{ id: 'claude', dialect: 'anthropic', baseUrl: 'http://claude.test/v1' }];
+    expect(resolveTarget('claude', envOf({}, keyless))).toMatchObject({ apiKey: null });
   });
 
   it('without the secret that it names is not configured, and the others are', () => {
@@ -163,6 +181,25 @@ describe('a bad table is not configured, and says where', () => {
     [[{ id: 'a', keyName: 'AUTH_SECRET' }], 'MODELS[0].keyName: AUTH_SECRET is no key'],
     [[{ id: 'a', prices: { input: -1, output: 1 } }], 'MODELS[0].prices.input: '],
     [[{ id: 'a', switches: { maxTokensField: 'max' } }], 'MODELS[0].switches.maxTokensField: '],
+    [[{ id: 'a', dialect: 'claude' }], 'MODELS[0].dialect: '],
+    [[{ id: 'a', dialect: 'anthropic' }], 'MODELS[0].keyName: must name the secret'],
+    [
+      [{ id: 'a', switches: { thinking: 'adaptive' } }],
+      'MODELS[0].switches.thinking: needs the dialect anthropic',
+    ],
+    [
+      [{ id: 'a', switches: { thinking: 100 } }],
+      'MODELS[0].switches.thinking: must be "adaptive" or a number of tokens from 1024',
+    ],
+    [
+      [
+        {
+          ...{ id: 'a', dialect: 'anthropic', keyName: 'K', maxOutputTokens: 2_000 },
+          switches: { thinking: 2_000 },
+        },
+      ],
+      'MODELS[0].switches.thinking: must be less than maxOutputTokens',
+    ],
     [[{ id: 'a' }, { id: 'a' }], 'MODELS[1].id: there are two models a'],
     [[{ id: 'a', fallbacks: ['a'] }], 'MODELS[0].fallbacks[0]: must be another chat model'],
     [[{ id: 'a', fallbacks: ['b'] }], 'MODELS[0].fallbacks[0]: must be another chat model'],

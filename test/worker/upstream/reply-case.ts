@@ -1,5 +1,6 @@
 /** A table of replies: what a server sends, and what is to be made of it, whatever way it is cut. */
 import { expect } from 'vitest';
+import type { AnswerReader } from '../../../worker/upstream/dialects/dialect.ts';
 import {
   type ReplyPart,
   ReplyReader,
@@ -21,17 +22,25 @@ const PLAIN: UpstreamReply = {
 };
 
 /** Checks the reply at every split of the body; the parts, put together, have to be the reply. */
-export function expectReply(body: string, expected: Partial<UpstreamReply>): void {
+export function expectReply(
+  body: string,
+  expected: Partial<UpstreamReply>,
+  newReader?: () => AnswerReader,
+): void {
   for (const pieces of splitsOf(new TextEncoder().encode(body))) {
-    const { parts, reply } = read(pieces);
+    const { parts, reply } = read(pieces, newReader?.());
     expect(reply).toEqual({ ...PLAIN, ...expected });
     expectSame(parts, reply);
   }
 }
 
-function read(pieces: readonly Uint8Array[]): { parts: ReplyPart[]; reply: UpstreamReply } {
+function read(
+  pieces: readonly Uint8Array[],
+  dialect: AnswerReader | undefined,
+): { parts: ReplyPart[]; reply: UpstreamReply } {
   let made = 0;
-  const reader = new ReplyReader({ newId: () => `generated${++made}` });
+  const newId = () => `generated${++made}`;
+  const reader = new ReplyReader({ newId, ...(dialect && { reader: dialect, thinkTags: false }) });
   const parts = pieces.flatMap((bytes) => reader.push(bytes));
   const end = reader.end();
   return { parts: [...parts, ...end.parts], reply: end.reply };

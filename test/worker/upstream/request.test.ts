@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ModelSwitches } from '../../../shared/models.ts';
-import { CHAT } from '../../../worker/upstream/dialects/dialects.ts';
+import { DIALECTS } from '../../../worker/upstream/dialects/dialects.ts';
 import { type Answer, askModel } from '../../../worker/upstream/gateway.ts';
 import {
   stringifyBody,
@@ -27,7 +27,7 @@ type Field = ModelSwitches['reasoningField'];
 
 function messagesFor(reasoningField: Field): unknown {
   const switches = ModelSwitches.parse({ reasoningField });
-  return JSON.parse(stringifyBody(CHAT.format(REQUEST, targetOf({ switches })))).messages;
+  return JSON.parse(stringifyBody(DIALECTS.chat.format(REQUEST, targetOf({ switches })))).messages;
 }
 
 describe('what the model thought', () => {
@@ -50,6 +50,45 @@ describe('what the model thought', () => {
   );
 });
 
+describe('what a gateway should cache', () => {
+  const MARK = { cache_control: { type: 'ephemeral' } };
+  const SYSTEM: UpstreamMessage = { role: 'system', content: 'You help.' };
+  const bodyFor = (messages: readonly UpstreamMessage[], more: Partial<UpstreamRequest> = {}) => {
+    const switches = ModelSwitches.parse({ cacheControl: true });
+    const target = targetOf({ switches });
+    return JSON.parse(
+      JSON.stringify(DIALECTS.chat.format({ ...REQUEST, messages, ...more }, target)),
+    );
+  };
+
+  it('is marked: the system prompt, the newest message and the newest result', () => {
+    expect(bodyFor([SYSTEM, USER, SAID, USER, CALLING, RESULT]).messages).toEqual([
+      { role: 'system', content: [{ type: 'text', text: 'You help.', ...MARK }] },
+      USER,
+      SAID,
+      { role: 'user', content: [{ type: 'text', text: 'go', ...MARK }] },
+      CALLING,
+      { ...RESULT, ...MARK },
+    ]);
+  });
+
+  it('is not marked where no request follows', () => {
+    expect(bodyFor([SYSTEM, USER], { isOnce: true }).messages).toEqual([SYSTEM, USER]);
+  });
+});
+
+it('does not get what a model of another dialect thought', () => {
+  const own = { type: 'reasoning.text', text: 'Hm.' };
+  const foreign = { dialect: 'anthropic', model: 'big', place: 0, item: { type: 'thinking' } };
+  const messages = [
+    { ...CALLING, reasoning_details: [foreign, own] },
+    { ...CALLING, reasoning_details: [foreign] },
+  ];
+  const body = DIALECTS.chat.format({ ...REQUEST, messages }, targetOf());
+  expect(body).toMatchObject({ messages: [{ ...CALLING, reasoning_details: [own] }, CALLING] });
+  expect(JSON.stringify(body)).not.toContain('thinking');
+});
+
 it.each([
   ['half an emoji', 'a\ud83d', 'a\ufffd'],
   ['the other half', '\ude00b', '\ufffdb'],
@@ -58,7 +97,7 @@ it.each([
 ])('is well-formed, whatever is in it: %s', (_, content, sent) => {
   const calls = [{ ...CALL, function: { name: 'f', arguments: content } }];
   const said = { role: 'assistant' as const, content, tool_calls: calls };
-  const body = CHAT.format({ ...REQUEST, messages: [said] }, targetOf({}));
+  const body = DIALECTS.chat.format({ ...REQUEST, messages: [said] }, targetOf({}));
   const { messages } = JSON.parse(stringifyBody(body));
   expect(messages).toEqual([
     {

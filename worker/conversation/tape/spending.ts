@@ -36,13 +36,16 @@ export function sumUsage(usages: readonly (Usage | null)[]): Usage | null {
       completionTokens: sum.completionTokens + usage.completionTokens,
       totalTokens: sum.totalTokens + usage.totalTokens,
       ...addOptional('cachedPromptTokens', sum, usage),
+      ...addOptional('cacheWriteTokens', sum, usage),
       ...addOptional('reasoningTokens', sum, usage),
       ...(cost && { cost }),
     };
   }, null);
 }
 
-function addOptional(name: 'cachedPromptTokens' | 'reasoningTokens', a: Usage, b: Usage) {
+type OptionalCount = 'cachedPromptTokens' | 'cacheWriteTokens' | 'reasoningTokens';
+
+function addOptional(name: OptionalCount, a: Usage, b: Usage) {
   return a[name] === undefined && b[name] === undefined
     ? {}
     : { [name]: (a[name] ?? 0) + (b[name] ?? 0) };

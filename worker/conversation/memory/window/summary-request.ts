@@ -40,6 +40,7 @@ export function summaryRequest(
       { role: 'user', content: buildSummaryQuery(earlier, record) },
     ],
     tools: [],
+    isOnce: true,
   };
 }
 

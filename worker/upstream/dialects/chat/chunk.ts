@@ -90,8 +90,10 @@ function readUsage(usage: unknown): Usage | null {
   const prompt = countIn(usage, 'prompt_tokens');
   const completion = countIn(usage, 'completion_tokens');
   if (prompt === undefined && completion === undefined) return null;
+  const details = objectIn(usage, 'prompt_tokens_details');
+  const written = countIn(details, 'cache_write_tokens');
   const cached =
-    countIn(objectIn(usage, 'prompt_tokens_details'), 'cached_tokens') ??
+    countIn(details, 'cached_tokens') ??
     countIn(usage, 'prompt_cache_hit_tokens') ??
     countIn(usage, 'cached_tokens');
   const reasoning =
@@ -102,6 +104,7 @@ function readUsage(usage: unknown): Usage | null {
     completionTokens: completion ?? 0,
     totalTokens: countIn(usage, 'total_tokens') ?? (prompt ?? 0) + (completion ?? 0),
     ...(cached !== undefined && { cachedPromptTokens: cached }),
+    ...(written !== undefined && { cacheWriteTokens: written }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
   };
 }

@@ -1,33 +1,67 @@
 /** Writes requests of Chat Completions. */
 import type { ServerTarget } from '../../models.ts';
 import { maxTokensOf, type UpstreamMessage, type UpstreamRequest } from '../../request.ts';
+import { type AssistantMessage, isThought } from '../thoughts.ts';
 
 /** The request's body. */
 export function formatChat(request: UpstreamRequest, target: ServerTarget): object {
-  const { messages, tools, sampling = {} } = request;
-  const { streamOptions, maxTokensField, parallelToolCalls, reasoningField } = target.switches;
+  const { tools, sampling = {}, isOnce } = request;
+  const { streamOptions, maxTokensField, parallelToolCalls, effort } = target.switches;
   const { temperature, user } = sampling;
   const withTools = tools.length > 0;
+  const messages = request.messages.map((message) =>
+    message.role === 'assistant' ? formatAnswer(message, target) : message,
+  );
   return {
     model: target.upstreamId,
-    messages: messages.map((message) => formatMessage(message, reasoningField)),
+    messages: target.switches.cacheControl && !isOnce ? marked(messages) : messages,
     ...(withTools && { tools, tool_choice: 'auto' }),
     ...(withTools && parallelToolCalls !== undefined && { parallel_tool_calls: parallelToolCalls }),
     temperature,
     user,
+    reasoning_effort: effort,
     [maxTokensField]: maxTokensOf(request, target),
     stream: true,
     ...(streamOptions && { stream_options: { include_usage: true } }),
   };
 }
 
-/** A server that wants reasoning wants the field in each assistant's message, empty if another model wrote it. */
-function formatMessage(
-  message: UpstreamMessage,
-  field: ServerTarget['switches']['reasoningField'],
-): object {
-  if (message.role !== 'assistant') return message;
-  if (field === 'none' && message.reasoning === undefined) return message;
-  const { reasoning = '', ...said } = message;
-  return field === 'none' ? said : { ...said, [field]: reasoning };
+/**
+ * Leaves out what a model of another dialect thought. A server that wants reasoning wants the field in each assistant's
+ * message, empty if another model wrote it.
+ */
+function formatAnswer(message: AssistantMessage, target: ServerTarget): AssistantMessage {
+  const { reasoningField: field } = target.switches;
+  const { reasoning = '', reasoning_details: details, ...said } = message;
+  const own = details?.filter((detail) => !isThought(detail)) ?? [];
+  return {
+    ...said,
+    ...(own.length > 0 && { reasoning_details: own }),
+    ...(field !== 'none' && { [field]: reasoning }),
+  };
+}
+
+/**
+ * Marks where to cache: behind the system prompt, behind the user's newest message, and behind the newest result. A
+ * result is marked as a whole, because not every gateway takes parts there.
+ */
+function marked(messages: readonly UpstreamMessage[]): object[] {
+  const newest = messages.findLastIndex(({ role }) => role === 'user');
+  return messages.map((message, index) => {
+    if (message.role === 'system' || index === newest) return withMarkedText(message);
+    const isLast = index === messages.length - 1;
+    return isLast && message.role === 'tool' ? { ...message, cache_control: MARK } : message;
+  });
+}
+
+const MARK = { type: 'ephemeral' };
+
+function withMarkedText(message: UpstreamMessage): object {
+  const { content } = message;
+  const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : (content ?? []);
+  const last = parts.findLastIndex(({ type }) => type === 'text');
+  return {
+    ...message,
+    content: parts.map((part, index) => (index === last ? { ...part, cache_control: MARK } : part)),
+  };
 }

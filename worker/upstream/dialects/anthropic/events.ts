@@ -1,0 +1,161 @@
+/** Reads answers of Anthropic's Messages API, event by event (docs.claude.com, "Streaming messages"). */
+import type { Usage } from '../../../../shared/documents.ts';
+import { errorFromText, errorInChunk } from '../../errors.ts';
+import { UPSTREAM_LIMITS } from '../../limits.ts';
+import { countIn, isObject, type JsonObject, listIn, objectIn, textIn } from '../../loose-json.ts';
+import { type AnswerReader, type Chunk, NOTHING } from '../dialect.ts';
+import { Places, type Thought } from '../thoughts.ts';
+
+/** Holds the thinking blocks that are not complete yet: only a whole block has a signature. */
+export class AnthropicReader implements AnswerReader {
+  readonly #model: string;
+  readonly #places = new Places();
+  /** By the index of the block. */
+  readonly #thoughts = new Map<number, Thought>();
+  /** The indexes of the blocks that are calls. Tools of the server have blocks and deltas of the same form. */
+  readonly #calls = new Set<number>();
+  /** UTF-16 units of signatures, which are kept but never shown. */
+  #signatureChars = 0;
+  /** Later counts replace earlier ones field by field. */
+  #usage: JsonObject = {};
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  read(event: JsonObject): Chunk {
+    const index = countIn(event, 'index') ?? 0;
+    switch (event['type']) {
+      case 'message_start':
+        return this.#count(objectIn(objectIn(event, 'message'), 'usage'));
+      case 'content_block_start':
+        return this.#start(index, objectIn(event, 'content_block'));
+      case 'content_block_delta':
+        return this.#add(index, objectIn(event, 'delta'));
+      case 'content_block_stop':
+        return this.#stop(index);
+      case 'message_delta': {
+        const finishReason = textIn(objectIn(event, 'delta'), 'stop_reason');
+        return { ...this.#count(objectIn(event, 'usage')), finishReason };
+      }
+      case 'message_stop':
+        return { ...NOTHING, isLast: true };
+      case 'error':
+        return { ...NOTHING, error: errorInChunk(event) ?? errorFromText('') };
+      default:
+        return NOTHING; // A ping, or an event of a later version.
+    }
+  }
+
+  readWhole(body: JsonObject): readonly Chunk[] | null {
+    if (body['type'] !== 'message') return null;
+    const blocks = listIn(body, 'content').filter(isObject);
+    const finishReason = textIn(body, 'stop_reason');
+    return [
+      ...blocks.flatMap((block, index) => [this.#start(index, block), this.#stop(index)]),
+      { ...this.#count(objectIn(body, 'usage')), finishReason },
+    ];
+  }
+
+  #start(index: number, block: JsonObject): Chunk {
+    switch (block['type']) {
+      case 'text':
+        return this.#say(textIn(block, 'text'));
+      case 'thinking':
+      case 'redacted_thinking': {
+        const place = this.#places.here;
+        const thought = { dialect: 'anthropic', model: this.#model, place, item: block } as const;
+        this.#thoughts.set(index, thought);
+        return { ...NOTHING, reasoning: textIn(block, 'thinking') };
+      }
+      case 'tool_use':
+        return this.#call(index, block);
+      default:
+        return NOTHING; // A tool of the server.
+    }
+  }
+
+  #say(text: string): Chunk {
+    if (text.trim() !== '') this.#places.text();
+    return { ...NOTHING, text };
+  }
+
+  /** The input comes in deltas, or whole from servers that do not stream it. */
+  #call(index: number, block: JsonObject): Chunk {
+    this.#places.call();
+    this.#calls.add(index);
+    const input = objectIn(block, 'input');
+    const id = textIn(block, 'id') || undefined;
+    const name = textIn(block, 'name') || undefined;
+    const isWhole = Object.keys(input).length > 0;
+    return { ...NOTHING, calls: [{ index, id, name, ...(isWhole && { arguments: input }) }] };
+  }
+
+  #add(index: number, delta: JsonObject): Chunk {
+    switch (delta['type']) {
+      case 'text_delta':
+        return this.#say(textIn(delta, 'text'));
+      case 'thinking_delta': {
+        const reasoning = textIn(delta, 'thinking');
+        this.#extend(index, 'thinking', reasoning);
+        return { ...NOTHING, reasoning };
+      }
+      case 'signature_delta':
+        return this.#sign(index, textIn(delta, 'signature'));
+      case 'input_json_delta':
+        if (!this.#calls.has(index)) return NOTHING;
+        return { ...NOTHING, calls: [{ index, arguments: textIn(delta, 'partial_json') }] };
+      default:
+        return NOTHING;
+    }
+  }
+
+  #sign(index: number, signature: string): Chunk {
+    this.#signatureChars += signature.length;
+    if (this.#signatureChars > UPSTREAM_LIMITS.maxAnswerChars) {
+      this.#thoughts.clear();
+      return { ...NOTHING, error: errorFromText('The signatures of the answer are too long.') };
+    }
+    this.#extend(index, 'signature', signature);
+    return NOTHING;
+  }
+
+  #extend(index: number, field: 'thinking' | 'signature', piece: string): void {
+    const thought = this.#thoughts.get(index);
+    if (!thought) return;
+    const { item } = thought;
+    const extended = { ...item, [field]: textIn(item, field) + piece };
+    this.#thoughts.set(index, { ...thought, item: extended });
+  }
+
+  #stop(index: number): Chunk {
+    const thought = this.#thoughts.get(index);
+    this.#thoughts.delete(index);
+    return thought ? { ...NOTHING, reasoningDetails: [thought] } : NOTHING;
+  }
+
+  #count(usage: JsonObject): Chunk {
+    const counted = Object.entries(usage).filter(([, count]) => count !== null);
+    this.#usage = { ...this.#usage, ...Object.fromEntries(counted) };
+    return { ...NOTHING, usage: usageOf(this.#usage) };
+  }
+}
+
+/** `input_tokens` leaves out what was read from the cache or written to it. */
+function usageOf(usage: JsonObject): Usage | null {
+  const input = countIn(usage, 'input_tokens');
+  const output = countIn(usage, 'output_tokens');
+  if (input === undefined && output === undefined) return null;
+  const read = countIn(usage, 'cache_read_input_tokens');
+  const written = countIn(usage, 'cache_creation_input_tokens');
+  const reasoning = countIn(objectIn(usage, 'output_tokens_details'), 'thinking_tokens');
+  const promptTokens = (input ?? 0) + (read ?? 0) + (written ?? 0);
+  return {
+    promptTokens,
+    completionTokens: output ?? 0,
+    totalTokens: promptTokens + (output ?? 0),
+    ...(read !== undefined && { cachedPromptTokens: read }),
+    ...(written !== undefined && { cacheWriteTokens: written }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  };
+}

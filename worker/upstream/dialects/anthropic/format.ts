@@ -1,0 +1,165 @@
+/** Writes requests of Anthropic's Messages API. */
+import type { ChatCompletionContentPart } from 'openai/resources/chat/completions';
+import { UPSTREAM_LIMITS } from '../../limits.ts';
+import { type JsonObject, parseObject } from '../../loose-json.ts';
+import type { ServerTarget } from '../../models.ts';
+import { maxTokensOf, type UpstreamMessage, type UpstreamRequest } from '../../request.ts';
+import { withThoughts } from '../thoughts.ts';
+
+/**
+ * The request's body. Where later requests begin like this one, it marks up to four places to cache: the tools, the
+ * system prompt, and the ends of this request and of the one before.
+ */
+export function formatAnthropic(request: UpstreamRequest, target: ServerTarget): object {
+  const { messages, sampling = {} } = request;
+  const turns = turnsOf(messages, target);
+  const system = messages.flatMap((message) =>
+    message.role === 'system' ? textBlocks(message.content) : [],
+  );
+  const tools = request.tools.flatMap((tool) => ('function' in tool ? toTool(tool.function) : []));
+  if (!request.isOnce) {
+    for (const list of [tools, system, ...newestOf(turns)]) markEnd(list);
+  }
+  const maxTokens = maxTokensOf(request, target) ?? defaultMaxTokens(target);
+  const thinking = thinkingOf(turns, maxTokens, target);
+  const { parallelToolCalls, effort } = target.switches;
+  const disable = parallelToolCalls === false && { disable_parallel_tool_use: true };
+  return {
+    model: target.upstreamId,
+    max_tokens: maxTokens,
+    ...(system.length > 0 && { system }),
+    ...(tools.length > 0 && { tools, tool_choice: { type: 'auto', ...disable } }),
+    messages: turns,
+    ...(thinking ? { thinking } : { temperature: sampling.temperature }),
+    ...(effort && { output_config: { effort } }),
+    ...(sampling.user !== undefined && { metadata: { user_id: sampling.user } }),
+    stream: true,
+  };
+}
+
+type Block = Record<string, unknown>;
+
+interface Turn {
+  readonly role: 'user' | 'assistant';
+  readonly content: Block[];
+}
+
+/** Turns alternate, and the user begins. The results of an answer's calls stand together in the turn behind it. */
+function turnsOf(messages: readonly UpstreamMessage[], target: ServerTarget): Turn[] {
+  const turns: Turn[] = [];
+  for (const message of messages) {
+    const content = blocksOf(message, target);
+    const role = message.role === 'assistant' ? 'assistant' : 'user';
+    if (content.length === 0) continue;
+    if (turns.length === 0 && role === 'assistant')
+      turns.push({ role: 'user', content: textBlocks(BEGINNING) });
+    const last = turns.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else turns.push({ role, content });
+  }
+  return turns;
+}
+
+/** Stands before an answer with which a client's history begins. */
+const BEGINNING = '(no message)';
+
+function blocksOf(message: UpstreamMessage, target: ServerTarget): Block[] {
+  switch (message.role) {
+    case 'user':
+      return textBlocks(message.content);
+    case 'tool':
+      return [
+        {
+          type: 'tool_result',
+          tool_use_id: toId(message.tool_call_id),
+          content: textBlocks(message.content),
+        },
+      ];
+    case 'assistant': {
+      const calls = (message.tool_calls ?? []).flatMap((call) =>
+        'function' in call ? [[toToolUse(call)]] : [],
+      );
+      const parts = [textBlocks(message.content), ...calls];
+      return withThoughts(message, target, parts).map((block) => ({ ...block }));
+    }
+    default:
+      return []; // The system prompt has its own field.
+  }
+}
+
+/** The API refuses blank texts. */
+function textBlocks(content: UpstreamMessage['content']): Block[] {
+  if (typeof content === 'string')
+    return content.trim() === '' ? [] : [{ type: 'text', text: content }];
+  return (content ?? []).flatMap((part) => {
+    if (part.type === 'text') return textBlocks(part.text);
+    return part.type === 'image_url' ? [toImage(part)] : [];
+  });
+}
+
+function toImage({
+  image_url: { url },
+}: Extract<ChatCompletionContentPart, { type: 'image_url' }>) {
+  const [, mediaType, data] = /^data:([^;,]+);base64,(.*)$/s.exec(url) ?? [];
+  const source =
+    data === undefined ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data };
+  return { type: 'image', source };
+}
+
+function toToolUse(call: {
+  readonly id: string;
+  readonly function: { readonly name: string; readonly arguments: string };
+}): Block {
+  const { name, arguments: raw } = call.function;
+  // The input must be an object. A call whose arguments were none keeps them as text, so that the model sees them.
+  const input: JsonObject = parseObject(raw) ?? { arguments: raw };
+  return { type: 'tool_use', id: toId(call.id), name, input };
+}
+
+/** Ids of other APIs may hold characters that this one refuses. */
+function toId(id: string): string {
+  return id.replace(/[^\w-]/g, (char) => `_${char.charCodeAt(0).toString(16)}`);
+}
+
+function toTool(definition: {
+  readonly name: string;
+  readonly description?: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+}): Block[] {
+  const { name, description, parameters = { type: 'object' } } = definition;
+  return [{ name, description, input_schema: parameters }];
+}
+
+/** The contents of the two newest turns of the user: the ends of this request and of the one before. */
+function newestOf(turns: readonly Turn[]): Block[][] {
+  const users = turns.filter(({ role }) => role === 'user');
+  return users.slice(-2).map(({ content }) => content);
+}
+
+function markEnd(blocks: Block[]): void {
+  const last = blocks.at(-1);
+  if (last) blocks[blocks.length - 1] = { ...last, cache_control: { type: 'ephemeral' } };
+}
+
+/** The API demands a limit. */
+function defaultMaxTokens({ switches: { thinking } }: ServerTarget): number {
+  const { answerTokens, adaptiveTokens } = UPSTREAM_LIMITS;
+  return thinking === 'adaptive' ? adaptiveTokens : answerTokens + (thinking ?? 0);
+}
+
+/**
+ * Undefined where the model must not think: a budget needs a larger limit of the answer, and an answer with calls that
+ * began without thoughts (another model's, for example) cannot be continued with a budget.
+ */
+function thinkingOf(
+  turns: readonly Turn[],
+  maxTokens: number,
+  { switches: { thinking } }: ServerTarget,
+): object | undefined {
+  if (thinking === undefined) return undefined;
+  if (thinking === 'adaptive') return { type: 'adaptive', display: 'summarized' };
+  const last = turns.findLast(({ role }) => role === 'assistant')?.content ?? [];
+  const calls = last.some(({ type }) => type === 'tool_use');
+  const isFit = !calls || /thinking$/.test(String(last[0]?.['type']));
+  return isFit && thinking < maxTokens ? { type: 'enabled', budget_tokens: thinking } : undefined;
+}

@@ -1,0 +1,143 @@
+/** Reads answers of OpenAI's Responses API, event by event (the types of the `openai` package describe them). */
+import type { Usage } from '../../../../shared/documents.ts';
+import { errorFromText, errorInChunk } from '../../errors.ts';
+import { countIn, isObject, type JsonObject, listIn, objectIn, textIn } from '../../loose-json.ts';
+import { type AnswerReader, type Chunk, NOTHING } from '../dialect.ts';
+import { Places, type Thought } from '../thoughts.ts';
+
+/** Items are told apart by their index in the output: some gateways change their ids on the way. */
+export class ResponsesReader implements AnswerReader {
+  readonly #model: string;
+  readonly #places = new Places();
+  /** The indexes of the items of which pieces came. The whole item at its end then adds nothing. */
+  readonly #begun = new Set<number>();
+  /** The indexes of the calls. */
+  readonly #calls = new Set<number>();
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  read(event: JsonObject): Chunk {
+    const index = countIn(event, 'output_index') ?? 0;
+    const delta = textIn(event, 'delta');
+    switch (event['type']) {
+      case 'response.output_item.added':
+        return this.#add(index, objectIn(event, 'item'));
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        return this.#say(index, delta);
+      case 'response.function_call_arguments.delta':
+        this.#begun.add(index);
+        return { ...NOTHING, calls: [{ index, arguments: delta }] };
+      case 'response.reasoning_summary_part.added':
+        return this.#think(index, (countIn(event, 'summary_index') ?? 0) > 0 ? '\n\n' : '');
+      case 'response.reasoning_summary_text.delta':
+      case 'response.reasoning_text.delta':
+        return this.#think(index, delta);
+      case 'response.output_item.done':
+        return this.#end(index, objectIn(event, 'item'));
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+        return { ...endOf(objectIn(event, 'response')), isLast: true };
+      case 'error':
+        return { ...NOTHING, error: errorInChunk(event) ?? errorFromText('') };
+      default:
+        return NOTHING; // Progress, the ends of parts, or an event of a later version.
+    }
+  }
+
+  readWhole(body: JsonObject): readonly Chunk[] | null {
+    if (body['object'] !== 'response') return null;
+    const items = listIn(body, 'output').filter(isObject);
+    return [...items.map((item, index) => this.#end(index, item)), endOf(body)];
+  }
+
+  #add(index: number, item: JsonObject): Chunk {
+    return item['type'] === 'function_call' ? this.#call(index, item) : NOTHING;
+  }
+
+  #call(index: number, item: JsonObject): Chunk {
+    if (this.#calls.has(index)) return NOTHING;
+    this.#calls.add(index);
+    this.#places.call();
+    const id = textIn(item, 'call_id') || undefined;
+    return { ...NOTHING, calls: [{ index, id, name: textIn(item, 'name') || undefined }] };
+  }
+
+  #say(index: number, text: string): Chunk {
+    this.#begun.add(index);
+    if (text.trim() !== '') this.#places.text();
+    return { ...NOTHING, text };
+  }
+
+  #think(index: number, reasoning: string): Chunk {
+    if (reasoning !== '') this.#begun.add(index);
+    return { ...NOTHING, reasoning };
+  }
+
+  /** A whole item. Adds what did not come in pieces. */
+  #end(index: number, item: JsonObject): Chunk {
+    const isNew = !this.#begun.has(index);
+    switch (item['type']) {
+      case 'message':
+        return isNew ? this.#say(index, partsOf(item, 'content').join('')) : NOTHING;
+      case 'function_call': {
+        const { calls } = this.#call(index, item);
+        const whole = { index, arguments: textIn(item, 'arguments') };
+        return { ...NOTHING, calls: [...calls, ...(isNew ? [whole] : [])] };
+      }
+      case 'reasoning': {
+        const place = this.#places.here;
+        const thought: Thought = { dialect: 'responses', model: this.#model, place, item };
+        const words = [...partsOf(item, 'summary'), ...partsOf(item, 'content')];
+        return {
+          ...NOTHING,
+          reasoning: isNew ? words.join('\n\n') : '',
+          reasoningDetails: [thought],
+        };
+      }
+      default:
+        return NOTHING; // A tool of the server.
+    }
+  }
+}
+
+/** The texts of an item's parts. */
+function partsOf(item: JsonObject, field: 'content' | 'summary'): string[] {
+  return listIn(item, field)
+    .filter(isObject)
+    .map((part) => textIn(part, 'text') || textIn(part, 'refusal'));
+}
+
+/** How a response ended. */
+function endOf(response: JsonObject): Chunk {
+  const status = textIn(response, 'status');
+  const why = textIn(objectIn(response, 'incomplete_details'), 'reason');
+  const error = errorInChunk({ error: response['error'] });
+  return {
+    ...NOTHING,
+    finishReason: why || (status === 'incomplete' ? 'max_output_tokens' : status),
+    usage: usageOf(response['usage']),
+    error: error ?? (status === 'failed' ? errorFromText('') : null),
+  };
+}
+
+function usageOf(usage: unknown): Usage | null {
+  if (!isObject(usage)) return null;
+  const promptTokens = countIn(usage, 'input_tokens') ?? 0;
+  const completionTokens = countIn(usage, 'output_tokens') ?? 0;
+  const input = objectIn(usage, 'input_tokens_details');
+  const cached = countIn(input, 'cached_tokens');
+  const written = countIn(input, 'cache_write_tokens');
+  const reasoning = countIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens');
+  return {
+    promptTokens,
+    completionTokens,
+    totalTokens: countIn(usage, 'total_tokens') ?? promptTokens + completionTokens,
+    ...(cached !== undefined && { cachedPromptTokens: cached }),
+    ...(written !== undefined && { cacheWriteTokens: written }),
+    ...(reasoning !== undefined && { reasoningTokens: reasoning }),
+  };
+}

@@ -1,0 +1,70 @@
+/** Writes requests of OpenAI's Responses API. Nothing is stored there: each request tells everything. */
+import type { ServerTarget } from '../../models.ts';
+import { maxTokensOf, type UpstreamMessage, type UpstreamRequest } from '../../request.ts';
+import { withThoughts } from '../thoughts.ts';
+
+/** The request's body. */
+export function formatResponses(request: UpstreamRequest, target: ServerTarget): object {
+  const { messages, sampling = {} } = request;
+  const { parallelToolCalls, effort, returnReasoning } = target.switches;
+  const tools = request.tools.flatMap((tool) => ('function' in tool ? [tool.function] : []));
+  const system = messages.filter(({ role }) => role === 'system');
+  return {
+    model: target.upstreamId,
+    ...(system.length > 0 && { instructions: system.map(({ content }) => content).join('\n\n') }),
+    input: messages.flatMap((message) => itemsOf(message, target)),
+    ...(tools.length > 0 && {
+      // Strict would demand every argument that a tool leaves to the model.
+      tools: tools.map(({ name, description, parameters }) => ({
+        ...{ type: 'function', name, description, parameters, strict: false },
+      })),
+      tool_choice: 'auto',
+      parallel_tool_calls: parallelToolCalls,
+    }),
+    temperature: sampling.temperature,
+    user: sampling.user,
+    max_output_tokens: maxTokensOf(request, target),
+    ...(effort && { reasoning: { effort, summary: 'auto' } }),
+    store: false,
+    ...(returnReasoning && { include: ['reasoning.encrypted_content'] }),
+    stream: true,
+  };
+}
+
+function itemsOf(message: UpstreamMessage, target: ServerTarget): object[] {
+  switch (message.role) {
+    case 'user':
+      return [{ role: 'user', content: contentOf(message.content) }];
+    case 'tool': {
+      const { tool_call_id: callId, content } = message;
+      return [{ type: 'function_call_output', call_id: callId, output: contentOf(content) }];
+    }
+    case 'assistant': {
+      const { content, tool_calls: calls = [] } = message;
+      const said = content ? [{ role: 'assistant', content }] : [];
+      const called = calls.flatMap((call) => ('function' in call ? [[toItem(call)]] : []));
+      return withThoughts(message, target, [said, ...called]);
+    }
+    default:
+      return []; // The system prompt has its own field.
+  }
+}
+
+/** A text as it is, or parts with images. */
+function contentOf(content: UpstreamMessage['content']): string | object[] {
+  if (typeof content === 'string') return content;
+  return (content ?? []).flatMap((part): object[] => {
+    if (part.type === 'text') return [{ type: 'input_text', text: part.text }];
+    if (part.type !== 'image_url') return [];
+    const { url, detail = 'auto' } = part.image_url;
+    return [{ type: 'input_image', image_url: url, detail }];
+  });
+}
+
+function toItem(call: {
+  readonly id: string;
+  readonly function: { readonly name: string; readonly arguments: string };
+}): object {
+  const { name, arguments: args } = call.function;
+  return { type: 'function_call', call_id: call.id, name, arguments: args };
+}
