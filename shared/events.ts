@@ -18,6 +18,7 @@ import {
 import { CallId, ConversationId, DocumentId, ResponseId } from './ids.ts';
 import { Mode } from './modes.ts';
 import { PlanState } from './plans.ts';
+import { SubagentAsk, SubagentState } from './subagents.ts';
 
 const Message = z.object({ type: z.literal('message'), message: UserMessage });
 
@@ -158,6 +159,27 @@ const ClarificationRequest = z.object({
   questions: z.array(Question),
 });
 
+/** The state of the subagent that the document's call started. */
+const SubagentUpdate = z.object({
+  type: z.literal('subagent_update'),
+  documentId: DocumentId,
+  subagent: SubagentState,
+});
+
+/** The document's subagent, or one below it, waits for a person. */
+const SubagentAsked = z.object({
+  type: z.literal('subagent_ask'),
+  documentId: DocumentId,
+  ask: SubagentAsk,
+});
+
+/** A question of an `subagent_ask` waits no more. `key` is that of askKeyOf (shared/fold.ts). The document's end ends all. */
+const SubagentAnswered = z.object({
+  type: z.literal('subagent_answered'),
+  documentId: DocumentId,
+  key: z.string(),
+});
+
 /** A person changed the plan: the document's new title, overview, text and todos. It may be in an ended response. */
 const PlanUpdate = z.object({
   type: z.literal('plan_update'),
@@ -204,6 +226,9 @@ export const TapeEvent = z.discriminatedUnion('type', [
   ApprovalRequest,
   ApprovalResolved,
   ClarificationRequest,
+  SubagentUpdate,
+  SubagentAsked,
+  SubagentAnswered,
   PlanUpdate,
   ConversationUpdate,
   Done,

@@ -1,6 +1,7 @@
 /** Builds documents from events: the one place that defines what a response looks like after a list of events. */
 import type { ChatResponse, ConversationView, Document, ResponseStatus } from './documents.ts';
 import type { StreamEvent, TapeEvent } from './events.ts';
+import type { SubagentAsk } from './subagents.ts';
 
 type ResponseStart = Extract<TapeEvent, { type: 'response_start' }>;
 
@@ -255,10 +256,23 @@ function foldDocument(document: Document, event: DocumentEvent): void {
       metadata['questions'] = event.questions;
       metadata['awaiting'] = true;
       return;
+    case 'subagent_update':
+      metadata['subagent'] = event.subagent;
+      return;
+    case 'subagent_ask':
+      metadata['asks'] = [...asksOf(metadata), event.ask];
+      return;
+    case 'subagent_answered': {
+      const open = asksOf(metadata).filter((ask) => askKeyOf(ask) !== event.key);
+      if (open.length > 0) metadata['asks'] = open;
+      else delete metadata['asks'];
+      return;
+    }
     case 'attention':
       return; // The document's end came first and has put it into the metadata.
     case 'document_end':
       delete metadata['awaiting'];
+      delete metadata['asks'];
       if (event.finalContent !== undefined) document.content = event.finalContent;
       Object.assign(metadata, event.metadata);
       return;
@@ -274,7 +288,21 @@ function statusAtWork(response: ChatResponse): ResponseStatus {
 
 /** Whether the document has a question that no person has answered. */
 export function isWaiting({ metadata }: Document): boolean {
-  return metadata['approval'] !== undefined || isUnanswered(metadata);
+  return (
+    metadata['approval'] !== undefined || metadata['asks'] !== undefined || isUnanswered(metadata)
+  );
+}
+
+/** The open questions of the document's subagent and those below it, as the edge wrote them. */
+export function asksOf(metadata: Document['metadata']): readonly SubagentAsk[] {
+  const asks = metadata['asks'];
+  return Array.isArray(asks) ? asks : [];
+}
+
+/** Names one question among all: asked anew, it is another one. */
+export function askKeyOf(ask: SubagentAsk): string {
+  const which = ask.kind === 'approval' ? `${ask.callId} ${ask.nonce}` : ask.documentId;
+  return `${ask.conversationId} ${which}`;
 }
 
 /** Whether a `clarification` waits for its answer. */

@@ -470,6 +470,16 @@ export const EDGE_TOOL_LIMITS = {
   maxWholePlanChars: 250_000,
 } as const;
 
+/** What a model says to a subagent. */
+export const SUBAGENT_LIMITS = {
+  /** UTF-16 units of the name of a task, which people read in one line. */
+  maxDescriptionChars: 200,
+  /** UTF-16 units of a task: a long document. It is the subagent's first message. */
+  maxPromptChars: 100_000,
+  /** UTF-16 units of a type's or a model's name. */
+  maxNameChars: 200,
+} as const;
+
 /** Commands on the developer's machine. */
 export const COMMAND_LIMITS = {
   /** UTF-16 units of a command line. */

@@ -19,6 +19,7 @@ export const BLOCK_NAMES = [
   'task_management',
   'asking',
   'mode',
+  'subagent',
   'mcp_instructions',
   'user_rules',
 ] as const;

@@ -279,6 +279,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
     'worker/conversation/calls/edge-tools',
   ],
+  'worker/conversation/subagents': [
+    ...['shared', ...EDGE, 'worker/storage', 'worker/upstream', 'zod'],
+    ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/calls'],
+    'worker/conversation/reading',
+  ],
   'worker/conversation/deadlines.ts': ['worker/storage'],
   'worker/conversation/run': [
     ...['shared', 'worker/ports.ts', 'worker/storage'],
@@ -295,8 +300,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', ...EDGE, 'worker/storage', 'worker/prompt', 'worker/upstream', 'cloudflare:'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
     ...['worker/conversation/calls', 'worker/conversation/deadlines.ts', 'worker/conversation/run'],
-    ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/agents'],
-    'worker/deliveries',
+    ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/conversation/subagents'],
+    ...['worker/agents', 'worker/deliveries'],
   ],
   'worker/conversation/object.ts': [
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'worker/conversation'],

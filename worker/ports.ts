@@ -26,9 +26,10 @@ import type {
   Delivery,
   MessageContent,
 } from '../shared/requests.ts';
+import type { SubagentAsk, SubagentState } from '../shared/subagents.ts';
 import type { ApprovalAnswer, GuestCall, ToolCall, ToolResult } from '../shared/tunnel.ts';
 import type { UsageEntry, UsageList } from '../shared/usage.ts';
-import type { Machine, RunRequest } from './conversation/store/rows.ts';
+import type { Machine, Parent, RunRequest } from './conversation/store/rows.ts';
 import type { Outcome } from './outcome.ts';
 
 /** The calling account and its conversation. The Worker sets both after it has checked the token. */
@@ -76,8 +77,11 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
   /** Renames or archives it. A patch without effect writes no event; the account is still updated. */
   update(caller: Caller, patch: ConversationPatch): Promise<Outcome<ConversationInfo>>;
 
-  /** Ends the run at work and deletes everything. After it has returned, nothing more is sent to the account. */
-  delete(caller: Caller): Promise<Outcome<void>>;
+  /**
+   * Ends the run at work and deletes everything, with the conversations of its subagents. After it has returned, nothing
+   * more is sent to the account. With `parent` deletes only a subagent's conversation of that parent.
+   */
+  delete(caller: Caller, parent?: string): Promise<Outcome<void>>;
 
   /** Makes this object a copy of `source`, unless it is a conversation already; see `forkConversation`. */
   fork(caller: Caller, source: ForkSource): Promise<Outcome<void>>;
@@ -96,6 +100,15 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
 
   /** Changes the conversation's plan. Fails with NOT_FOUND, SUPERSEDED and PLAN_CHANGED. */
   changePlan(caller: Caller, documentId: string, edit: PlanEdit): Promise<Outcome<Plan>>;
+
+  /**
+   * From a subagent: its state, at the call that started it. Its end is stored when this returns. The same report again
+   * changes nothing. `over`: nobody waits for it any more. `gone`: the conversation does not exist any more.
+   */
+  taskReport(callId: string, report: TaskReport): 'wanted' | 'over' | 'gone';
+
+  /** Asks a subagent that was silent for long to report. Fails with NOT_FOUND where no subagent works. */
+  remindTask(caller: Caller): Promise<Outcome<void>>;
 
   /** From the tunnel: the result of a call. The first result counts. It is stored when this returns. */
   settle(callId: string, result: ToolResult): void;
@@ -139,7 +152,20 @@ export interface Submission extends Posted {
     readonly agent?: AgentWishes | undefined;
     /** Whether the title was given and stays: no model makes another one. */
     readonly isTitled?: boolean;
+    /** Set for a subagent's conversation. */
+    readonly parent?: Parent | undefined;
   } | null;
+}
+
+/** What a subagent tells of itself. */
+export interface TaskReport {
+  /** Grows with each event in its conversation, so that a report that comes late is known as such. */
+  readonly position: number;
+  readonly state: SubagentState;
+  /** All questions that wait for a person, in it and in the subagents below it. */
+  readonly asks: readonly SubagentAsk[];
+  /** Set once its run has ended. `rows` are those that its response has written. */
+  readonly end?: { readonly result: ToolResult; readonly rows: number };
 }
 
 /** What a client wants of a new agent, besides its first message. */

@@ -52,6 +52,11 @@ export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | u
       const asked = { ...metadata, questions: event.questions };
       return { ...shown, asks: event.documentId, metadata: asked };
     }
+    case 'subagent_update':
+      return { ...shown, metadata: { ...metadata, subagent: event.subagent } };
+    case 'subagent_ask':
+    case 'subagent_answered':
+      return shown;
     case 'attention':
       return { ...shown, attended: true };
     case 'document_end': {

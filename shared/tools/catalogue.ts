@@ -14,6 +14,7 @@ import { renameFile } from './rename-file.ts';
 import { runTerminalCmd } from './run-terminal-cmd.ts';
 import { strReplace } from './str-replace.ts';
 import { switchMode } from './switch-mode.ts';
+import { task } from './task.ts';
 import { todoWrite } from './todo-write.ts';
 import { write } from './write.ts';
 
@@ -34,6 +35,7 @@ export const TOOLS: readonly ToolDefinition[] = [
   createPlan,
   askQuestion,
   switchMode,
+  task,
 ];
 
 /** The built-in tools of one executor, in the order of {@link TOOLS}. */
@@ -75,7 +77,6 @@ const UNAVAILABLE: ReadonlySet<string> = new Set([
   'EditNotebook',
   'read_lints',
   'ReadLints',
-  'Task',
 ]);
 
 export function isUnavailable(name: string): boolean {

@@ -104,7 +104,7 @@ function problemOf(
     return isUnavailable(name) ? null : `There is no tool named ${shown}`;
   }
   if (seen.has(tool.name)) return `${tool.name} is named twice`;
-  if (requireApproval && tool.executor === 'edge') {
+  if (requireApproval && tool.executor !== 'bridge') {
     return `${tool.name} does not run on the machine and needs no approval: leave requireApproval out`;
   }
   return allowedPaths && !takesPath(tool) ? takesNoPath(tool.name) : null;

@@ -12,6 +12,11 @@ import type { ConversationRow } from './store/rows.ts';
 import type { ConversationStore, Description } from './store/statements.ts';
 import type { UsageReport } from './usage-report.ts';
 
+/** Whether the account lists the conversation. */
+export function isListed({ ephemeral, parent }: Pick<ConversationRow, 'ephemeral' | 'parent'>) {
+  return !ephemeral && parent === undefined;
+}
+
 /** Owns the conversation's row, and sends the account its updates in order. */
 export class Listing {
   readonly #store: ConversationStore;
@@ -78,7 +83,7 @@ export class Listing {
 
   /** Lists a conversation that was just stored. Never rejects: if this fails, the end of the first answer lists it. */
   async begin(): Promise<void> {
-    if (this.#row.ephemeral) return;
+    if (!isListed(this.#row)) return;
     const listed = this.#listed(Date.parse(this.#row.created));
     const begun = this.#telling.then(() =>
       reach(async () => await accountOf(this.#env, this.#row.owner).begin(listed)),
@@ -105,7 +110,7 @@ export class Listing {
    */
   answered(text: string, atMs: number): void {
     this.#usage.ended();
-    if (this.#row.ephemeral) return void this.reportUsage();
+    if (!isListed(this.#row)) return void this.reportUsage();
     this.#untold = newest(`${this.#untold}${text}\n`);
     this.#telling = this.#telling.then(() => this.#tell(atMs));
   }

@@ -30,6 +30,7 @@ import type {
   ForkSource,
   PageStart,
   Submission,
+  TaskReport,
 } from '../ports.ts';
 import { hasSchema } from '../storage/migrations.ts';
 import { RowMeter } from '../storage/row-meter.ts';
@@ -81,6 +82,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       if (!this.#parts && hasSchema(this.ctx.storage.sql)) await this.#sweep();
       const parts = this.#parts?.row.owner === caller.account ? this.#parts : null;
       if (!parts && (this.#parts || !submission.create)) throw notFound('conversation');
+      if (parts && !submission.create) refuseSubagent(parts);
       if (parts && !submission.create) requireOwnBridge(parts, submission.bridgeId);
       const hands = parts?.hands ?? this.#handsOf(caller, submission.create?.bridgeId ?? null);
       const held = (digest: string) => parts?.log.heldOffers(digest);
@@ -172,6 +174,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     return toOutcome(async () => {
       const { row, listing, recorder, reader } = this.#partsFor(caller);
       if (row.ephemeral) throw notFound('conversation');
+      refuseSubagent({ row });
       if (listing.change(patch)) {
         const { title, archived } = listing.row;
         recorder.record([{ type: 'conversation_update', title, archived }]);
@@ -180,8 +183,18 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     });
   }
 
-  delete(caller: Caller): Promise<Outcome<void>> {
-    return toOutcome(() => this.#erase(this.#partsFor(caller)));
+  delete(caller: Caller, parent?: string): Promise<Outcome<void>> {
+    return toOutcome(async () => {
+      const parts = this.#partsFor(caller);
+      const isOther = parent !== undefined && parts.row.parent?.conversationId !== parent;
+      if (isOther) throw notFound('conversation');
+      if (parts.children.hasAny) {
+        // First, so that no more subagents start. This conversation goes last: a second attempt finds what is left.
+        for (const run of [...parts.log.open]) parts.runner.cancel(run);
+        await parts.children.deleteAll();
+      }
+      if (this.#parts) await this.#erase(this.#parts);
+    });
   }
 
   fork(caller: Caller, source: ForkSource): Promise<Outcome<void>> {
@@ -235,12 +248,30 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     this.#parts?.calls.output(callId, delta);
   }
 
+  taskReport(callId: string, report: TaskReport): 'wanted' | 'over' | 'gone' {
+    if (!this.#parts) return 'gone';
+    const isWanted = this.#parts.children.take(callId, report);
+    this.#parts.parentLink?.tell(); // Questions of subagents go up to the root.
+    return isWanted ? 'wanted' : 'over';
+  }
+
+  remindTask(caller: Caller): Promise<Outcome<void>> {
+    return toOutcome(() => {
+      const { parentLink, runner } = this.#partsFor(caller);
+      if (!parentLink) throw notFound('conversation');
+      parentLink.remind();
+      runner.advance();
+    });
+  }
+
   approvalRequested(callId: string, asked: ApprovalAsked): void {
     this.#parts?.approvals.requested(callId, asked);
+    this.#parts?.parentLink?.tell();
   }
 
   approvalResolved(callId: string, resolution: ApprovalResolution): void {
     this.#parts?.approvals.resolved(callId, resolution);
+    this.#parts?.parentLink?.tell();
     this.#parts?.runner.advance(); // The call has less time from now on: the alarm moves closer.
   }
 
@@ -303,7 +334,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   #create({ account, conversationId }: Caller, { create }: Submission): Parts {
     if (!create) throw notFound('conversation'); // The conversation was deleted while its bridge was asked.
-    const { bridgeId, title, ephemeral, agent, isTitled } = create;
+    const { bridgeId, title, ephemeral, agent, isTitled, parent } = create;
     const row: ConversationRow = {
       id: conversationId,
       owner: account,
@@ -313,7 +344,8 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       archived: false,
       ephemeral,
       ...(agent && { agent: newAgentRow(agent) }),
-      titleAttempts: ephemeral || isTitled ? null : 0,
+      titleAttempts: ephemeral || isTitled || parent ? null : 0,
+      ...(parent && { parent }),
     };
     this.#store.create(row);
     const parts = this.#assemble(row, false);
@@ -372,12 +404,22 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       onExpiry: async () => {
         if (this.#parts) await this.#erase(this.#parts);
       },
+      onOver: (isGone) => this.#over(isGone),
     });
+  }
+
+  /** Ends a subagent whose result nobody waits for. */
+  #over(isGone: boolean): void {
+    if (!this.#parts) return;
+    const { log, runner } = this.#parts;
+    if (isGone) this.ctx.waitUntil(this.#erase(this.#parts));
+    else for (const run of [...log.open]) runner.cancel(run);
   }
 
   #ended(ordinal: number): void {
     if (!this.#parts) return;
-    const { row, log, listing, recorder, deadlines, titles } = this.#parts;
+    const { row, log, listing, recorder, deadlines, titles, parentLink } = this.#parts;
+    parentLink?.tell();
     if (row.ephemeral) void deadlines.arm();
     const asked = log.find(ordinal)?.request.messages.at(-1);
     const isFolded = recorder.response?.id === responseIdOf(row.id, ordinal);
@@ -401,6 +443,15 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 /** The same answer for an id that does not exist and for one that belongs to another account. */
 function notFound(what: 'conversation' | 'response' | 'agent'): DrawbridgeError {
   return new DrawbridgeError('NOT_FOUND', `There is no such ${what}`);
+}
+
+/** A subagent answers the agent that started it, and nobody else. */
+function refuseSubagent({ row: { parent } }: Pick<Parts, 'row'>): void {
+  if (!parent) return;
+  throw new DrawbridgeError(
+    'INVALID_REQUEST',
+    `conversationId: a subagent works in this conversation, which belongs to ${parent.conversationId}: write there, or fork this one`,
+  );
 }
 
 /** A message may name the conversation's bridge, and cannot move the conversation to another one. */

@@ -9,7 +9,7 @@ import { CallDesk } from './calls/call-desk.ts';
 import { TunnelHands } from './calls/hands.ts';
 import { Plans } from './calls/plans.ts';
 import { Deadlines } from './deadlines.ts';
-import { Listing } from './listing.ts';
+import { isListed, Listing } from './listing.ts';
 import { Memory } from './memory/prepare-turn.ts';
 import { TapeReader } from './reading/reader.ts';
 import { Ending, RunRows } from './run/ending.ts';
@@ -19,6 +19,8 @@ import { type RunDeadline, Runner } from './run/runner.ts';
 import type { ConversationRow } from './store/rows.ts';
 import { RunLog } from './store/run-log.ts';
 import type { ConversationStore } from './store/statements.ts';
+import { Children } from './subagents/children.ts';
+import { ParentLink } from './subagents/parent.ts';
 import type { Followers } from './tape/followers.ts';
 import { Recorder } from './tape/recorder.ts';
 import { Tape } from './tape/tape.ts';
@@ -27,10 +29,12 @@ import { UsageReport } from './usage-report.ts';
 
 export interface Parts {
   /** The fields that never change; the listing owns the others. */
-  readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral'>;
+  readonly row: Pick<ConversationRow, 'id' | 'owner' | 'bridge' | 'ephemeral' | 'parent'>;
   readonly listing: Listing;
   readonly titles: Titles;
-  readonly deadlines: Deadlines<RunDeadline | 'expiry' | 'agent' | 'title' | 'usage'>;
+  readonly deadlines: Deadlines<
+    RunDeadline | 'subagents' | 'parent' | 'expiry' | 'agent' | 'title' | 'usage'
+  >;
   /** Null for a conversation that is no agent. */
   readonly agent: Agent | null;
   readonly log: RunLog;
@@ -43,12 +47,17 @@ export interface Parts {
   readonly plans: Plans;
   readonly hands: TunnelHands;
   readonly memory: Memory;
+  readonly children: Children;
+  /** Null for a conversation that no subagent works in. */
+  readonly parentLink: ParentLink | null;
 }
 
 /** What the object gives its parts. */
 export interface Ground extends Pick<RunDeps, 'onEnd'> {
   /** Called when an ephemeral conversation has expired. */
   readonly onExpiry: () => Promise<void>;
+  /** Called when nobody waits for a subagent's conversation any more; `isGone` if its parent was deleted. */
+  readonly onOver: (isGone: boolean) => void;
   readonly env: Env;
   readonly storage: DurableObjectStorage;
   readonly store: ConversationStore;
@@ -61,7 +70,7 @@ export interface Ground extends Pick<RunDeps, 'onEnd'> {
 export function assembleParts(
   row: ConversationRow,
   isStored: boolean,
-  { env, storage, store, followers, meter, onEnd, onExpiry }: Ground,
+  { env, storage, store, followers, meter, onEnd, onExpiry, onOver }: Ground,
 ): Parts {
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
   const log = new RunLog(store.runs, isStored);
@@ -85,13 +94,16 @@ export function assembleParts(
     now: () => Date.now(),
     newUuid: () => crypto.randomUUID(),
     onEnd,
+    onStep: () => parentLink?.tell(),
+    advanceSubagents: () => children.advance(),
+    recallSubagents: (left) => children.recall(left),
     advance: () => runner.advance(),
   };
   const calls = new CallDesk(deps);
   const runner = new Runner(
     deps,
     calls,
-    new Ending(deps, new RunRows(meter, isStored ? log.storedRows : null, !row.ephemeral)),
+    new Ending(deps, new RunRows(meter, isStored ? log.storedRows : null, isListed(row))),
   );
   const inbox = new Inbox(deps, calls, runner);
   const usage = new UsageReport({ row, env, log, runs: store.runs }, isStored);
@@ -101,16 +113,25 @@ export function assembleParts(
     ...{ listing, runs: store.runs, reader, recorder, settings: env },
     arm: () => deadlines.arm(),
   });
+  const family = { env, log, runs: store.runs, recorder, now: deps.now, arm: deps.arm };
+  const children = new Children({ ...family, row, calls, meter });
+  const { parent } = row;
+  const parentLink =
+    parent && new ParentLink({ ...family, parent, listing, reader, head: deps.head, onOver });
   const advance = () => runner.advance();
   const deadlines: Parts['deadlines'] = new Deadlines(storage, meter, isStored, {
     derive: (nowMs) => {
-      const ofRun = [
+      const subagentsMs = children.dueMs();
+      const parentMs = parentLink?.dueMs() ?? null;
+      const known = [
         ...runner.deadlines(nowMs),
         ...titles.deadlines(nowMs),
         ...(agent?.deadlines() ?? []),
+        ...(subagentsMs === null ? [] : [{ name: 'subagents' as const, atMs: subagentsMs }]),
+        ...(parentMs === null ? [] : [{ name: 'parent' as const, atMs: parentMs }]),
       ];
-      const due = [...ofRun, ...usage.deadlines(nowMs)];
-      if (!row.ephemeral || ofRun.length > 0) return due;
+      const due = [...known, ...usage.deadlines(nowMs)];
+      if (!row.ephemeral || known.length > 0) return due;
       const expiryMs = reader.answeredMs() + CONVERSATION_LIMITS.ephemeralMs;
       return [...due, { name: 'expiry', atMs: expiryMs }];
     },
@@ -123,6 +144,8 @@ export function assembleParts(
       budget: () => runner.endOverBudget(),
       questions: advance,
       usage: () => listing.reportUsage(),
+      subagents: () => children.advance(),
+      parent: () => parentLink?.tell(),
       expiry: onExpiry,
       agent: () => agent?.wake(),
     },
@@ -142,5 +165,6 @@ export function assembleParts(
   const approvals = new Approvals(log, recorder, hands, bridgeId);
   const plans = new Plans({ conversationId, log, runs: store.runs, tape, recorder });
   const desks = { runner, inbox, calls, approvals, plans, hands, memory };
-  return { row, listing, titles, deadlines, agent, log, recorder, reader, ...desks };
+  const kin = { children, parentLink: parentLink ?? null };
+  return { row, listing, titles, deadlines, agent, log, recorder, reader, ...desks, ...kin };
 }

@@ -6,6 +6,7 @@ import { citingCode, communication } from './blocks/communication.ts';
 import { surroundings, workspaceRules } from './blocks/messages.ts';
 import { mode } from './blocks/mode.ts';
 import { role, trust } from './blocks/role.ts';
+import { subagent } from './blocks/subagent.ts';
 import { asking, taskManagement } from './blocks/tasks.ts';
 import { mcpInstructions, userRules } from './blocks/told.ts';
 import { contextStrategy, parallelCalls, toolCalling } from './blocks/tool-calling.ts';
@@ -25,6 +26,7 @@ const BLOCKS: Readonly<Record<BlockName, BlockText>> = {
   task_management: taskManagement,
   asking,
   mode,
+  subagent,
   mcp_instructions: mcpInstructions,
   user_rules: userRules,
 };

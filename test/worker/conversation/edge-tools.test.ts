@@ -187,6 +187,7 @@ describe('plan mode', () => {
       'create_plan',
       'ask_question',
       'switch_mode',
+      'task',
     ]);
     expect(String(requests[0]?.messages.at(-1)?.content)).toContain('<system_reminder>');
   });

@@ -179,6 +179,7 @@ it('a conversation of the version before has a title, and can be changed and ans
       'agent_status',
       'agent_told',
       'title_attempts',
+      'parent',
     ]) {
       sql.exec(`alter table conversation drop column ${column}`);
     }

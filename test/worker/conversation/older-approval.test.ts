@@ -89,7 +89,7 @@ it.each([
         sql.exec('update tape set body = ? where position = ?', older, row.position);
       }
       sql.exec('drop table offers');
-      for (const column of ['agent_status', 'agent_told', 'title_attempts']) {
+      for (const column of ['agent_status', 'agent_told', 'title_attempts', 'parent']) {
         sql.exec(`alter table conversation drop column ${column}`);
       }
       sql.exec('update schema_version set version = ?', WITH_NONCES - 1);

@@ -39,17 +39,17 @@ export class CallDesk {
   }
 
   /**
-   * Settles a refused call, or a call that the edge answers itself, at once; other calls wait. A call that `isRepeated`
-   * is refused where no person is asked about it.
+   * Settles a refused call, or a call that the edge answers itself, at once; calls for the bridge and for subagents wait.
+   * A call that `isRepeated` is refused where no person is asked about it.
    */
   begin(call: Call, run: Run, isRepeated: boolean): void {
     const { log, recorder, memory, now, isHeadless } = this.#deps;
     const { toolbox } = log;
-    const isForEdge = toolbox.executorOf(call.name) === 'edge';
-    const isUnasked = isRepeated && (isHeadless || isForEdge);
+    const executor = toolbox.executorOf(call.name);
+    const isUnasked = isRepeated && (isHeadless || executor !== 'bridge');
     const refused = admitCall(call, run) ?? (isUnasked ? REPEATED : null);
     if (refused) return this.settle(call.callId, refused);
-    if (!isForEdge) return;
+    if (executor !== 'edge') return;
     const modes = { present: nameOfMode(modeOf(run)), all: namesOfModes(run.machine) };
     const here = { todos: memory.todos, modes };
     const outcome = runEdgeTool(toolbox.nameOf(call.name), call.arguments, here);

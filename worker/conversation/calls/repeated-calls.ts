@@ -20,7 +20,8 @@ export function repeatedCalls(
     if (!tool || !call.arguments) continue;
     const key = keyOf(tool.name, call.arguments);
     const count = (counts.get(key) ?? 0) + 1;
-    if (tool.effect !== 'read') counts.clear();
+    // A subagent may have changed something, too.
+    if (tool.effect !== 'read' || tool.executor === 'agent') counts.clear();
     counts.set(key, count);
     if (count >= RUN_LIMITS.repeatedCalls) repeated.add(call.callId);
   }

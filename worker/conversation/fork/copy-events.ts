@@ -59,6 +59,10 @@ function copyEvent(event: TapeEvent | Lost, copy: Copy): TapeEvent | null {
       const responseId = copyId(event.responseId, copy);
       return responseId === null ? null : { ...event, responseId };
     }
+    case 'subagent_update': {
+      const { conversationId: _, ...subagent } = event.subagent;
+      return { ...event, subagent };
+    }
     case 'conversation_update':
       return { ...event, title: copy.title, archived: false };
     default:

@@ -31,7 +31,7 @@ export function frameOf(
   { upstreamId }: Listener,
   changes: readonly PromptChange[],
 ): Frame {
-  const { model, mode, context, messages } = run.request;
+  const { model, mode, context, messages, subagent } = run.request;
   const names = upstreamId === undefined ? [model] : [model, upstreamId];
   const family = familyOf(names);
   const tools = offeredTools(run);
@@ -45,7 +45,7 @@ export function frameOf(
   const instructions = instructionsFor(run, described);
   return {
     system: buildSystemPrompt(
-      { model, mode, tools: described, rules, instructions },
+      { model, mode, tools: described, rules, instructions, subagent },
       [...(family?.changes ?? []), ...changes],
       names,
     ),

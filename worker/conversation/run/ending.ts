@@ -22,7 +22,8 @@ export class Ending {
 
   /** Ends a run that is at work or waits. `turn` is the run's last turn, where it is not stored yet. */
   end(run: Run, status: EndStatus, last: readonly TapeEvent[] = [], turn?: NewTurn): void {
-    const { log, recorder, conversationId, head, now, onEnd, advance } = this.#deps;
+    const { log, recorder, conversationId, head, now, onEnd, advance, recallSubagents } =
+      this.#deps;
     const startedMs = run.started === null ? now() : Date.parse(recorder.response?.created ?? '');
     const responseId = responseIdOf(conversationId, run.ordinal);
     const durationMs = Math.max(0, now() - startedMs);
@@ -35,8 +36,10 @@ export class Ending {
     const budget = budgetState(run, spending, durationMs);
     const work = { ...spending, durationMs, rows, unavailableTools, budget };
     recorder.record([...last, doneEvent(responseId, status, work)]);
+    const left = run.started === null ? [] : log.pending.map(({ call }) => call);
     if (turn) log.addTurn(run, { ...turn, end: { status, last: head() } });
     else log.end(run, { status, last: head() });
+    recallSubagents(left);
     onEnd(run.ordinal);
     advance();
   }

@@ -1,6 +1,7 @@
 /** The dependencies of the parts of a run. */
 import type { ModelEnv } from '../../upstream/models.ts';
 import type { CallDeps } from '../calls/call-desk.ts';
+import type { Call } from '../store/rows.ts';
 
 export interface RunDeps extends CallDeps {
   readonly conversationId: string;
@@ -13,4 +14,10 @@ export interface RunDeps extends CallDeps {
   readonly newUuid: () => string;
   /** Called in the step that ends a run, when its end is stored. Must not throw. */
   readonly onEnd: (ordinal: number) => void;
+  /** Called after each step of the run, when its outcome is stored. Must not throw. */
+  readonly onStep: () => void;
+  /** Starts and ends subagents, as far as it is time for that. Returns at once. */
+  readonly advanceSubagents: () => void;
+  /** Ends the subagents among these calls, for whose results the run waits no more. */
+  readonly recallSubagents: (calls: readonly Call[]) => void;
 }

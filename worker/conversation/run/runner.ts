@@ -14,7 +14,7 @@ import type { Deadline } from '../deadlines.ts';
 import { modelOf, type PreparedTurn } from '../memory/prepare-turn.ts';
 import { toolboxOf } from '../store/offered-tools.ts';
 import type { Call, Machine, NewTurn, Run } from '../store/rows.ts';
-import type { PendingCall, Phase } from '../store/run-log.ts';
+import type { PendingCall, Phase, RunLog } from '../store/run-log.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { TAPE_LIMITS } from '../tape/limits.ts';
 import { type EndStatus, startEvent } from '../tape/run-events.ts';
@@ -100,11 +100,13 @@ export class Runner {
           ? [{ name: 'attempt', atMs: phase.run.notBefore }]
           : [{ name: 'watchdog', atMs: nowMs }];
       case 'awaiting_tools': {
-        const { run, turn } = phase;
+        const { run, turn, pending } = phase;
+        const isTimed = timed(pending, log).length > 0;
         const calls = { name: 'calls' as const, atMs: log.deadlineOf(run, turn) };
         const atMs = this.#calls.unansweredAt(run, turn);
         const questions = atMs === null ? [] : [{ name: 'questions' as const, atMs }];
-        return [...(this.#undelivered.length > 0 ? [bridge] : []), calls, ...questions];
+        const bridges = this.#undelivered.length > 0 ? [bridge] : [];
+        return [...bridges, ...(isTimed ? [calls] : []), ...questions];
       }
       default:
         return phase satisfies never;
@@ -165,6 +167,7 @@ export class Runner {
       this.#again = false;
       try {
         await this.#step(this.#deps.log.phase);
+        this.#deps.onStep();
       } catch (error) {
         console.error('run failed', error);
         this.#ending.failOn(error);
@@ -390,12 +393,12 @@ export class Runner {
     turn,
     pending,
   }: Extract<Phase, { type: 'awaiting_tools' }>): Promise<void> {
-    const { hands, log, arm, now } = this.#deps;
+    const { hands, log, arm, now, advanceSubagents } = this.#deps;
     const unansweredAt = this.#calls.unansweredAt(run, turn);
     if (unansweredAt !== null && now() >= unansweredAt) return this.#endQuestions(run, pending);
-    if (now() >= log.deadlineOf(run, turn)) {
-      return this.#calls.giveUp(pending.map(({ call }) => call));
-    }
+    const late = now() >= log.deadlineOf(run, turn) ? timed(pending, log) : [];
+    if (late.length > 0) return this.#calls.giveUp(late.map(({ call }) => call));
+    advanceSubagents();
     await arm();
     // Read after the await: calls that were cancelled or settled meanwhile must not be handed over.
     const fresh = this.#undelivered;
@@ -443,6 +446,11 @@ export class Runner {
     this.#bridgeAtMs = this.#deps.now() + RUN_LIMITS.dispatchRetryMs;
     return this.#deps.arm();
   }
+}
+
+/** The calls that have a time limit. Subagents have limits of their own, and are asked for their state. */
+function timed(pending: readonly PendingCall[], { toolbox }: RunLog): PendingCall[] {
+  return pending.filter(({ call }) => toolbox.executorOf(call.name) !== 'agent');
 }
 
 /** Whether the run waits for its next attempt. A wait above maxRetryAfterMs means that the clock was set back. */

@@ -4,6 +4,7 @@ import { isOfferName } from '../../../shared/offer.ts';
 import { askQuestion } from '../../../shared/tools/ask-question.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
+import { task } from '../../../shared/tools/task.ts';
 import { FOR_GUESTS, type Tool, type Toolbox, toolboxWith } from '../../../shared/tools/toolbox.ts';
 import { isOfMode, modeOf } from './modes.ts';
 import type { Machine, Run, RunMode } from './rows.ts';
@@ -28,14 +29,21 @@ export function offeredTools(run: Pick<Run, 'machine' | 'request' | 'switched'>)
 
 /** Whether the edge or the machine can carry out calls of the tool. */
 export function isReachable({ name, executor, origin }: Tool, machine: Machine | null): boolean {
+  if (executor === 'agent') return machine !== null; // Without a machine a subagent has nothing to look at.
   return executor === 'edge' || origin !== undefined || (machine?.tools.includes(name) ?? false);
 }
 
-type Asked = Pick<Run['request'], 'tools' | 'unasking'>;
+type Asked = Pick<Run['request'], 'tools' | 'unasking' | 'subagent'>;
 
 /** Whether the request lets the run use this tool, whether or not it is reachable. */
-export function isWanted({ tools, unasking }: Asked, { name }: Pick<Tool, 'name'>): boolean {
+export function isWanted(
+  { tools, unasking, subagent }: Asked,
+  { name }: Pick<Tool, 'name'>,
+): boolean {
   if (unasking && ASKING.has(name)) return false;
+  if (subagent?.mayStart === 0 && name === task.name) return false;
+  // Its mode is bound to that of the agent that started it.
+  if (subagent && name === switchMode.name) return false;
   return !tools || tools[name] !== undefined;
 }
 
@@ -70,6 +78,7 @@ function whyUnavailable(
   }
   if (tool.executor === 'edge') return null;
   if (!machine) return NO_BRIDGE;
+  if (tool.executor === 'agent') return null;
   if (!isReachable(tool, machine)) {
     return {
       code: 'NOT_ON_BRIDGE',

@@ -33,6 +33,16 @@ export interface ConversationRow {
   readonly titleAttempts: number | null;
   /** Set for an agent: a conversation that works in the background (worker/agents/). */
   readonly agent?: AgentRow | undefined;
+  /**
+   * The call that asked for it, where a subagent works in it: the account does not list the conversation, it takes no
+   * messages of people, and it is deleted with its parent.
+   */
+  readonly parent?: Parent | undefined;
+}
+
+export interface Parent {
+  readonly conversationId: string;
+  readonly callId: string;
 }
 
 /** The stored part of an agent. */
@@ -105,9 +115,21 @@ export interface RunRequest extends RunMode {
   readonly plan?: PlanState | undefined;
   /** Whether its calls work in the conversation's own worktree at the bridge (shared/tools/worktree.ts). */
   readonly worktree?: true | undefined;
+  /** Set for the run of a subagent. */
+  readonly subagent?: SubagentRole | undefined;
   /** Identifies the request, so that it is not carried out twice. */
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   readonly createdMs: number;
+}
+
+export interface SubagentRole {
+  readonly type: string;
+  /** 1 for a subagent of a conversation that is none itself. */
+  readonly depth: number;
+  /** How many subagents its run may start, with those below them. */
+  readonly mayStart: number;
+  /** The workspace's file that defines the type, as the parent's run began. Absent for a built-in type. */
+  readonly definition?: { readonly path: string; readonly text: string } | undefined;
 }
 
 /** The bridge as it was when the run started. A run without a bridge has null instead. */

@@ -60,4 +60,6 @@ export const MIGRATIONS = [
      number integer primary key, state text not null, attempts integer not null, next_ms integer not null,
      body text not null, answer text
    );`,
+  // The call that a subagent's conversation answers, as JSON.
+  'alter table conversation add column parent text;',
 ] as const;

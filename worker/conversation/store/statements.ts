@@ -3,10 +3,10 @@ import { AgentStatus } from '../../../shared/agents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { migrate, openStored } from '../../storage/migrations.ts';
 import { RowMeter, type Sql } from '../../storage/row-meter.ts';
-import type { AgentRow, ConversationRow, TapeRow } from './rows.ts';
+import type { AgentRow, ConversationRow, Parent, TapeRow } from './rows.ts';
 import { RunStore } from './run-statements.ts';
 import { MIGRATIONS } from './schema.ts';
-import { AGENT_SETTINGS, readEvents, readStored } from './stored.ts';
+import { AGENT_SETTINGS, PARENT, readEvents, readStored } from './stored.ts';
 import { titleOf } from './title.ts';
 
 /** The fields of a conversation that can change. */
@@ -30,7 +30,7 @@ export class ConversationStore {
     if (!openStored(this.#uncounted, MIGRATIONS)) return null;
     const [row] = this.#sql
       .exec<StoredConversation>(
-        `select id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent_told, agent
+        `select id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent_told, agent, parent
          from conversation`,
       )
       .toArray();
@@ -42,7 +42,9 @@ export class ConversationStore {
     const status = readStatus(row.agent_status);
     const settings = readStored(row.agent, AGENT_SETTINGS) ?? {};
     const agent = status ? { settings, status, told: readStatus(row.agent_told) } : undefined;
-    return { id, owner, bridge, created, title, ...flags, titleAttempts, agent };
+    const parent =
+      row.parent === null ? undefined : (readStored(row.parent, PARENT) ?? LOST_PARENT);
+    return { id, owner, bridge, created, title, ...flags, titleAttempts, agent, parent };
   }
 
   /** Creates the tables. A copy needs them before its conversation row, which is written last. */
@@ -54,8 +56,8 @@ export class ConversationStore {
     this.prepare();
     this.#sql.exec(
       `insert into conversation
-         (id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+         (id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent, parent)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
       row.id,
       row.owner,
       row.bridge,
@@ -66,6 +68,7 @@ export class ConversationStore {
       row.titleAttempts,
       row.agent?.status ?? null,
       row.agent ? JSON.stringify(row.agent.settings) : null,
+      row.parent ? JSON.stringify(row.parent) : null,
     );
   }
 
@@ -150,6 +153,9 @@ export class ConversationStore {
   }
 }
 
+/** Stands for a damaged `parent`: no conversation has these ids, so nobody waits for the subagent. */
+const LOST_PARENT: Parent = { conversationId: '', callId: '' };
+
 /** Stands for a damaged `created`. */
 const UNKNOWN_TIME = new Date(0).toISOString();
 
@@ -166,6 +172,7 @@ interface StoredConversation extends Record<string, SqlStorageValue> {
   agent_status: string | null;
   agent_told: string | null;
   agent: string | null;
+  parent: string | null;
 }
 
 /** Null where the conversation is no agent, and for a status of a later version. */

@@ -15,6 +15,7 @@ import type {
   AgentSettings,
   Lost,
   Machine,
+  Parent,
   RunEnd,
   RunRequest,
   Steer,
@@ -101,6 +102,10 @@ const Place = z.object({
 
 const RUN_MODE = z.object({ mode: Mode, own: ModeDefinition.optional() });
 
+export const PARENT: Shape<Parent> = {
+  schema: z.object({ conversationId: z.string(), callId: z.string() }),
+};
+
 export const REQUEST: Shape<RunRequest> = {
   schema: RUN_MODE.extend({
     model: z.string(),
@@ -127,6 +132,14 @@ export const REQUEST: Shape<RunRequest> = {
       .optional(),
     budget: RunBudget.optional(),
     plan: PlanState.optional(),
+    subagent: z
+      .object({
+        type: z.string(),
+        depth: z.int(),
+        mayStart: z.int(),
+        definition: z.object({ path: z.string(), text: z.string() }).optional(),
+      })
+      .optional(),
     idempotency: Idempotency,
     createdMs: z.number().max(MAX_DATE_MS),
   }),

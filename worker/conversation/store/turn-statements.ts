@@ -57,6 +57,16 @@ export class TurnStore {
     return row ? parseTurn(row) : null;
   }
 
+  /** The ids of all calls of the tools that `isNamed` accepts, in order. Reads every turn. */
+  callsNamed(isNamed: (name: string) => boolean): string[] {
+    const rows = this.#sql.exec<{ name: string; callId: string }>(
+      `select call.value ->> '$.name' as name, call.value ->> '$.callId' as callId
+       from turns, json_each(case when json_valid(body) then body else '{}' end, '$.calls') as call
+       order by number`,
+    );
+    return rows.toArray().flatMap(({ name, callId }) => (isNamed(name) ? [callId] : []));
+  }
+
   insertResult(turn: number, call: number, result: ToolResult): void {
     this.#sql.exec(
       'insert into results (turn, call, body) values (?, ?, ?)',

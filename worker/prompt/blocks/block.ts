@@ -11,6 +11,13 @@ export interface PromptFacts {
   readonly tools: readonly Pick<ToolFacts, 'name' | 'executor'>[];
   /** What servers of the bridge's machine say of the tools that they offer, in their own words. */
   readonly instructions?: readonly { readonly server: string; readonly text: string }[];
+  /** Set for a subagent. `definition` is the workspace's file that defines its type; absent for a built-in type. */
+  readonly subagent?:
+    | {
+        readonly type: string;
+        readonly definition?: { readonly path: string; readonly text: string } | undefined;
+      }
+    | undefined;
   /** The user's own rules, in the order given. */
   readonly rules: readonly string[];
 }

@@ -209,7 +209,7 @@ it('takes over what a version stored that did not note where turns begin', async
       sql.exec('alter table runs drop column first_turn');
       sql.exec('drop table windows');
       sql.exec('drop table offers');
-      for (const column of ['agent_status', 'agent_told', 'title_attempts']) {
+      for (const column of ['agent_status', 'agent_told', 'title_attempts', 'parent']) {
         sql.exec(`alter table conversation drop column ${column}`);
       }
       sql.exec('update schema_version set version = 3');

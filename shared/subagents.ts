@@ -1,0 +1,39 @@
+/** Subagents as the conversation shows them that started them: what each does, and what it asks a person. */
+import * as z from 'zod';
+import { Question, ResponseStatus } from './documents.ts';
+import { ConversationId, DocumentId, ResponseId } from './ids.ts';
+import { OpenApproval } from './listings.ts';
+
+/** `metadata.subagent` of the `tool_call` that started a subagent. */
+export const SubagentState = z.object({
+  /** The subagent's own conversation: it can be read and followed. Absent in a fork, which has only the result. */
+  conversationId: ConversationId.optional(),
+  type: z.string(),
+  model: z.string(),
+  status: ResponseStatus,
+  turnCount: z.int().nonnegative(),
+  toolCallCount: z.int().nonnegative(),
+  /** The tools of its newest turn, as text for people. Absent before the first call. */
+  activity: z.string().optional(),
+});
+export type SubagentState = z.infer<typeof SubagentState>;
+
+/**
+ * A question of a subagent, at any depth, that waits for a person. The answer goes to `conversationId`, as if the person
+ * had read it there.
+ */
+export const SubagentAsk = z.discriminatedUnion('kind', [
+  OpenApproval.extend({ kind: z.literal('approval') }),
+  z.object({
+    kind: z.literal('clarification'),
+    conversationId: ConversationId,
+    title: z.string(),
+    responseId: ResponseId,
+    documentId: DocumentId,
+    questions: z.array(Question),
+  }),
+]);
+export type SubagentAsk = z.infer<typeof SubagentAsk>;
+
+/** `metadata.asks` of the `tool_call`: absent while no question is open. */
+export const SubagentAsks = z.array(SubagentAsk);

@@ -1,0 +1,142 @@
+/** A subagent's tie to the conversation that started it: tells it how things stand, until the end was heard. */
+import { askKeyOf } from '../../../shared/fold.ts';
+import type { Env } from '../../env.ts';
+import { conversationOf } from '../../objects.ts';
+import type { TaskReport } from '../../ports.ts';
+import type { TapeReader } from '../reading/reader.ts';
+import type { ConversationRow, Parent, Run } from '../store/rows.ts';
+import type { RunLog } from '../store/run-log.ts';
+import type { RunStore } from '../store/run-statements.ts';
+import type { Recorder } from '../tape/recorder.ts';
+import { TASK_LIMITS } from './limits.ts';
+import { asksIn, endOf, type Reported, stateOf } from './report.ts';
+
+export interface ParentLinkDeps {
+  readonly env: Env;
+  readonly parent: Parent;
+  /** The conversation's row, which a rename replaces. */
+  readonly listing: { readonly row: Pick<ConversationRow, 'id' | 'title'> };
+  readonly log: RunLog;
+  readonly runs: RunStore;
+  readonly recorder: Recorder;
+  readonly reader: TapeReader;
+  readonly head: () => number;
+  readonly now: () => number;
+  /** Sets the alarm for {@link ParentLink.dueMs}. */
+  readonly arm: () => Promise<void>;
+  /** Called when nobody waits for the subagent any more; `isGone` if its parent was deleted. Must not throw. */
+  readonly onOver: (isGone: boolean) => void;
+}
+
+/**
+ * Tells the whole state each time, so a report that is lost or told twice does no harm. No row says what the parent has
+ * heard: a new instance takes it that an end and an open question were not heard, and that everything else was.
+ */
+export class ParentLink {
+  readonly #deps: ParentLinkDeps;
+  #told: Told = { news: NOTHING, atMs: 0 };
+  /** When the alarm tells again what was not heard. */
+  #againMs = 0;
+  #isTelling = false;
+
+  constructor(deps: ParentLinkDeps) {
+    this.#deps = deps;
+  }
+
+  /** When {@link tell} is due again; null while the parent knows all that matters. */
+  dueMs(): number | null {
+    return this.#news() === this.#told.news ? null : this.#againMs;
+  }
+
+  /**
+   * Tells what is new: a question or an end at once, mere progress now and then. Sets the alarm in its caller's
+   * synchronous step, so that what the step stores is told even if this instance dies now. Returns at once.
+   */
+  tell(): void {
+    if (this.#isTelling) return; // It looks again when it has told.
+    const { now, arm } = this.#deps;
+    const isNews = this.#news() !== this.#told.news;
+    if (!isNews && now() < this.#told.atMs + TASK_LIMITS.progressMs) return;
+    if (isNews) {
+      this.#againMs = now() + TASK_LIMITS.retryMs;
+      void arm();
+    }
+    void this.#tell();
+  }
+
+  /** Tells everything anew, because the parent asks. */
+  remind(): void {
+    this.#told = UNHEARD;
+    this.tell();
+  }
+
+  #report(): TaskReport {
+    const { head } = this.#deps;
+    const reported = this.#reported();
+    const { response } = reported;
+    const base = { position: head(), state: stateOf(reported) };
+    return this.#run.last === null
+      ? { ...base, asks: asksIn(reported) }
+      : {
+          ...base,
+          state: { ...base.state, status: response.status },
+          asks: [],
+          end: endOf(reported),
+        };
+  }
+
+  async #tell(): Promise<void> {
+    const { env, parent, now, onOver } = this.#deps;
+    this.#isTelling = true;
+    const news = this.#news();
+    try {
+      const answer = await conversationOf(env, parent).taskReport(parent.callId, this.#report());
+      this.#told = { news, atMs: now() };
+      this.#isTelling = false;
+      if (answer === 'gone' || (answer === 'over' && this.#run.last === null)) {
+        onOver(answer === 'gone');
+      } else if (this.#news() !== news) this.tell();
+    } catch {
+      this.#isTelling = false; // The parent's object was reset: the alarm tells it again.
+    }
+  }
+
+  /** What the parent must hear of, as text to compare. */
+  #news(): string {
+    const { recorder, listing } = this.#deps;
+    if (this.#run.last !== null) return 'ended';
+    const { response } = recorder;
+    const asks = response ? asksIn({ row: listing.row, response }) : [];
+    return asks.map(askKeyOf).join('\n');
+  }
+
+  #reported(): Reported {
+    const { listing, reader, recorder, log, runs } = this.#deps;
+    const run = this.#run;
+    const isAtWork = run.last === null && recorder.response !== null;
+    const turns = isAtWork ? log.turns : runs.turns.readTurns(run.firstTurn ?? 1, run.ordinal);
+    const response = isAtWork ? recorder.response : reader.response(run);
+    return { row: listing.row, role: run.request.subagent ?? UNKNOWN_ROLE, response, turns };
+  }
+
+  /** A subagent's conversation has one message. */
+  get #run(): Run {
+    const run = this.#deps.log.find(1);
+    if (!run) throw new Error('a subagent has no run');
+    return run;
+  }
+}
+
+/** What the parent has heard. */
+interface Told {
+  readonly news: string;
+  readonly atMs: number;
+}
+
+const UNHEARD: Told = { news: 'nothing was heard', atMs: 0 };
+
+/** The news of a subagent that works and asks nothing. */
+const NOTHING = '';
+
+/** For a run whose row is damaged. */
+const UNKNOWN_ROLE = { type: 'unknown', depth: 1, mayStart: 0 };

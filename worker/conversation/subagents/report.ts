@@ -1,0 +1,96 @@
+/** What a subagent reports to the conversation that started it: its state, its open questions, and its end. Pure. */
+import type { ChatResponse, Document } from '../../../shared/documents.ts';
+import { asksOf, isUnanswered } from '../../../shared/fold.ts';
+import { OpenApproval } from '../../../shared/listings.ts';
+import { SubagentAsk, type SubagentState } from '../../../shared/subagents.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { TaskReport } from '../../ports.ts';
+import type { ConversationRow, SubagentRole, Turn } from '../store/rows.ts';
+import { TASK_LIMITS } from './limits.ts';
+
+/** A subagent's response with what the response itself does not say. */
+export interface Reported {
+  readonly row: Pick<ConversationRow, 'id' | 'title'>;
+  readonly role: SubagentRole;
+  readonly response: ChatResponse;
+  /** The turns of its run so far. */
+  readonly turns: readonly Pick<Turn, 'calls' | 'text'>[];
+}
+
+export function stateOf({ row, role, response, turns }: Reported): SubagentState {
+  const activity = activityOf(turns);
+  return {
+    conversationId: row.id,
+    type: role.type,
+    model: response.model,
+    status: response.status,
+    turnCount: turns.length,
+    toolCallCount: turns.reduce((count, { calls }) => count + calls.length, 0),
+    ...(activity !== undefined && { activity }),
+  };
+}
+
+/** `grep, read_file and 3 more`: the tools of the newest turn that called some. */
+function activityOf(turns: Reported['turns']): string | undefined {
+  const calls = turns.findLast((turn) => turn.calls.length > 0)?.calls;
+  if (!calls) return undefined;
+  const names = [...new Set(calls.map(({ name }) => name))];
+  const named = names.slice(0, TASK_LIMITS.maxNamedTools).join(', ');
+  const more = names.length - TASK_LIMITS.maxNamedTools;
+  return more > 0 ? `${named} and ${more} more` : named;
+}
+
+/** Everything in this conversation that waits for a person, with what waits in the subagents below it. */
+export function asksIn({ row, response }: Pick<Reported, 'row' | 'response'>): SubagentAsk[] {
+  return response.documents.flatMap((document) => {
+    const named = { conversationId: row.id, title: row.title, responseId: response.id };
+    return [...asksOf(document.metadata), ...ownAsks(document, named)];
+  });
+}
+
+function ownAsks(
+  { id: documentId, metadata }: Document,
+  named: Pick<SubagentAsk, 'conversationId' | 'title' | 'responseId'>,
+): SubagentAsk[] {
+  const where = { ...named, documentId };
+  const asked = OpenApproval.safeParse({ ...Object(metadata['approval']), ...where });
+  if (asked.success) return [{ kind: 'approval', ...asked.data }];
+  if (!isUnanswered(metadata)) return [];
+  const questions = { kind: 'clarification', questions: metadata['questions'], ...where };
+  const parsed = SubagentAsk.safeParse(questions).data;
+  return parsed ? [parsed] : [];
+}
+
+/** The one message of a subagent that has ended: the result of the call that started it. */
+export function endOf({ response, turns, role }: Reported): NonNullable<TaskReport['end']> {
+  const { usage, metadata } = response;
+  const { duration_ms, turnCount, toolCallCount, rows = 0 } = metadata;
+  const spent = { duration_ms, turnCount, toolCallCount, usage };
+  const said = cut(turns.findLast(({ text }) => text !== '')?.text ?? '');
+  return { result: { ...resultOf(response, said, role), metadata: spent }, rows };
+}
+
+function resultOf(
+  { status, documents }: ChatResponse,
+  said: string,
+  role: SubagentRole,
+): ToolResult {
+  if (status === 'completed') return { status: 'success', data: said };
+  const code = status === 'cancelled' ? 'CANCELLED' : 'SUBAGENT_FAILED';
+  const error = documents.findLast(({ type }) => type === 'error');
+  const reason = error?.content ?? 'It was stopped before its end.';
+  const rest = said === '' ? 'It had said nothing yet.' : `Until then it had said:\n${said}`;
+  return {
+    status: 'error',
+    code,
+    data: `The subagent (${role.type}) did not finish. ${reason}\n${rest}`,
+  };
+}
+
+/** Keeps the beginning and, of a long text, says how much is missing. */
+function cut(text: string): string {
+  const { maxResultChars } = TASK_LIMITS;
+  if (text.length <= maxResultChars) return text;
+  const kept = text.slice(0, maxResultChars).toWellFormed();
+  return `${kept}\n[cut: ${text.length - maxResultChars} more characters]`;
+}
