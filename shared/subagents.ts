@@ -11,6 +11,7 @@ export const SubagentState = z.object({
   type: z.string(),
   model: z.string(),
   status: ResponseStatus,
+  /** Answers of models, and calls of tools, so far: its own and those of the subagents below it. */
   turnCount: z.int().nonnegative(),
   toolCallCount: z.int().nonnegative(),
   /** The tools of its newest turn, as text for people. Absent before the first call. */

@@ -282,7 +282,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/conversation/subagents': [
     ...['shared', ...EDGE, 'worker/storage', 'worker/upstream', 'zod'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/calls'],
-    'worker/conversation/reading',
+    ...['worker/conversation/reading', 'worker/conversation/run'],
   ],
   'worker/conversation/deadlines.ts': ['worker/storage'],
   'worker/conversation/run': [

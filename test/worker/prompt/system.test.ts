@@ -37,7 +37,12 @@ describe('the whole system prompt', () => {
   });
 
   it('has each block once, in the order of the names', () => {
-    const facts = { ...factsOf('agent'), instructions: INSTRUCTIONS, rules: ['Use tabs.'] };
+    const more = {
+      instructions: INSTRUCTIONS,
+      rules: ['Use tabs.'],
+      subagent: { type: 'explore' },
+    };
+    const facts = { ...factsOf('agent'), ...more };
     const tags = buildSystemPrompt(facts).matchAll(/^<(\w+)>$/gm);
     expect([...tags].map(([, name]) => name)).toEqual(BLOCK_NAMES);
   });

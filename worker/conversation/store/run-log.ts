@@ -120,8 +120,17 @@ export class RunLog {
 
   /** What those subagents of the run at work have spent whose calls have a result. */
   get tasks(): TaskSpent[] {
+    return this.#tasksOf(this.#turns);
+  }
+
+  /** As {@link tasks}, without those of the newest turn. */
+  get earlierTasks(): TaskSpent[] {
+    return this.#tasksOf(this.#turns.slice(0, -1));
+  }
+
+  #tasksOf(turns: readonly Turn[]): TaskSpent[] {
     const { toolbox } = this;
-    return this.#turns.flatMap(({ number, calls }) =>
+    return turns.flatMap(({ number, calls }) =>
       calls.flatMap(({ name }, index) => {
         if (toolbox.executorOf(name) !== 'agent') return [];
         return this.#store.turns.readTaskSpent(number, index) ?? [];

@@ -17,7 +17,8 @@ import type { RunLog } from '../store/run-log.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { Recorder } from '../tape/recorder.ts';
 import { TASK_LIMITS } from './limits.ts';
-import { isTask, planTask } from './plan-task.ts';
+import { planTask } from './plan-task.ts';
+import { isTask } from './shares.ts';
 
 export interface ChildrenDeps {
   readonly env: Env;
@@ -160,7 +161,10 @@ export class Children {
 
   async #start(run: Run, call: Call): Promise<void> {
     const { env, row, log, recorder, calls, now } = this.#deps;
-    const planned = planTask(call, { run, turns: log.turns, settings: env, nowMs: now() });
+    const planned = planTask(call, {
+      ...{ run, log, settings: env, nowMs: now() },
+      startedMs: Date.parse(recorder.response?.created ?? ''),
+    });
     if (planned.type === 'refused') return calls.settle(call.callId, planned.result);
     const { request, title } = planned;
     const { id: conversationId, bridge: bridgeId, ephemeral } = row;

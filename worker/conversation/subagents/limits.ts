@@ -12,7 +12,9 @@ export const TASK_LIMITS = {
   maxInTree: 40,
   /** A subagent may start one in so many of the subagents that its parent has left, so the first cannot take all. */
   shareOfLeft: 8,
-  /** Requests to the model in one subagent's run: half of what an answer to a person may take. */
+  /** The part of the time left in its parent's budget that a subagent may take: the rest is for the answer. */
+  shareOfTime: 0.8,
+  /** Requests to the model in the run of a subagent and of those below it: half of what an answer may take. */
   maxTurns: 50,
   /** UTF-16 units of a subagent's last message that the model gets: some ten pages. */
   maxResultChars: 30_000,

@@ -2,7 +2,7 @@
 import type { ChatResponse, Document } from '../../../shared/documents.ts';
 import { asksOf, isUnanswered } from '../../../shared/fold.ts';
 import { OpenApproval } from '../../../shared/listings.ts';
-import { SubagentAsk, type SubagentState } from '../../../shared/subagents.ts';
+import { SubagentAsk, SubagentState } from '../../../shared/subagents.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { TaskReport } from '../../ports.ts';
 import type { ConversationRow, SubagentRole, Turn } from '../store/rows.ts';
@@ -19,15 +19,22 @@ export interface Reported {
 
 export function stateOf({ row, role, response, turns }: Reported): SubagentState {
   const activity = activityOf(turns);
+  const below = response.documents.flatMap(({ metadata }) => stateIn(metadata) ?? []);
+  const calls = turns.reduce((count, turn) => count + turn.calls.length, 0);
   return {
     conversationId: row.id,
     type: role.type,
     model: response.model,
     status: response.status,
-    turnCount: turns.length,
-    toolCallCount: turns.reduce((count, { calls }) => count + calls.length, 0),
+    turnCount: below.reduce((count, { turnCount }) => count + turnCount, turns.length),
+    toolCallCount: below.reduce((count, { toolCallCount }) => count + toolCallCount, calls),
     ...(activity !== undefined && { activity }),
   };
+}
+
+/** The state of the subagent that a document's call started. */
+function stateIn(metadata: Document['metadata']): SubagentState | undefined {
+  return SubagentState.safeParse(metadata['subagent']).data;
 }
 
 /** `grep, read_file and 3 more`: the tools of the newest turn that called some. */
@@ -62,10 +69,11 @@ function ownAsks(
 }
 
 /** The one message of a subagent that has ended: the result of the call that started it. */
-export function endOf({ response, turns, role }: Reported): NonNullable<TaskReport['end']> {
+export function endOf(reported: Reported): NonNullable<TaskReport['end']> {
+  const { response, turns, role } = reported;
   const { usage, metadata } = response;
-  const { duration_ms, turnCount, toolCallCount, rows = 0 } = metadata;
-  const spent = { duration_ms, turnCount, toolCallCount, usage };
+  const { duration_ms, rows = 0 } = metadata;
+  const spent = { usage, turns: stateOf(reported).turnCount, duration_ms };
   const said = cut(turns.findLast(({ text }) => text !== '')?.text ?? '');
   return { result: { ...resultOf(response, said, role), metadata: spent }, rows };
 }

@@ -32,11 +32,16 @@ export function scriptTree(script: Readonly<Record<string, Turns>>): ScriptedReq
   });
 }
 
-/** What the last message of the user says, without what surrounds it. */
+/** What the last message of the user says, without what surrounds it and without notes of Drawbridge. */
 export function taskOf({ messages }: ScriptedRequest): string {
-  const asked = JSON.stringify(messages.findLast(({ role }) => role === 'user')?.content);
-  return /<user_query>\\n(.*?)\\n<\/user_query>/.exec(asked)?.[1] ?? asked;
+  const said = messages.map(({ role, content }) =>
+    role === 'user' ? JSON.stringify(content) : '',
+  );
+  const queries = said.flatMap((text) => QUERY.exec(text)?.[1] ?? []);
+  return queries.at(-1) ?? said.join('');
 }
+
+const QUERY = /<user_query>\\n(.*?)\\n<\/user_query>/;
 
 /** The results of a request's newest calls, as the model reads them. */
 export function resultsIn({ messages }: ScriptedRequest): unknown[] {

@@ -1,0 +1,102 @@
+/** The types of subagents: which tools, mode and model each has. None has more than the run that starts it. Pure. */
+import { type AgentDefinition, isBuiltIn } from '../../../shared/definitions.ts';
+import type { Mode } from '../../../shared/modes.ts';
+import { grep } from '../../../shared/tools/grep.ts';
+import { listDir } from '../../../shared/tools/list-dir.ts';
+import { readFile } from '../../../shared/tools/read-file.ts';
+import type { ToolSelection } from '../../../shared/tools/selection.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import { offeredTools, toolboxOf } from '../store/offered-tools.ts';
+import type { Run } from '../store/rows.ts';
+
+/** A type of subagent, as this run can start it. */
+export interface Kind {
+  readonly type: string;
+  readonly mode: Mode;
+  /** Never more than the run's own tools. Undefined for all that the mode allows. */
+  readonly tools: ToolSelection | undefined;
+  /** The model of the type, if it has one of its own. */
+  readonly model?: string | undefined;
+  readonly isFast?: boolean;
+  /** Whether it starts no subagents. */
+  readonly isLeaf: boolean;
+  readonly definition?: { readonly path: string; readonly text: string };
+}
+
+/** The type by the name that the model gives; a refusal for one that this run cannot start. */
+export function kindOf(asked: string, run: Run): Kind | ToolResult {
+  const { mode, tools } = run.request;
+  const own = run.machine?.context.definitions?.agents ?? [];
+  switch (asked.toLowerCase().replace(/[-_\s]/g, '')) {
+    case 'explore':
+      return { type: 'explore', mode: 'ask', tools, isFast: true, isLeaf: true };
+    case 'generalpurpose':
+      return { type: 'generalPurpose', mode: workMode(mode), tools, isLeaf: false };
+    case 'browseruse':
+      return browserKind(run);
+    default: {
+      const definition = own.find(({ name }) => name === asked && !isBuiltIn('agent', name));
+      if (definition) return ownKind(definition, run);
+      const names = [...BUILT_IN, ...own.map(({ name }) => name)];
+      return problem('INVALID_ARGUMENTS', `There is no such type: use ${names.join(', ')}.`);
+    }
+  }
+}
+
+const BUILT_IN = ['generalPurpose', 'explore', 'browser-use'];
+
+/** Plans are laid before the person by the conversation itself. */
+function workMode(mode: Mode): Mode {
+  return mode === 'plan' ? 'ask' : mode;
+}
+
+/** A definition narrows what the run has, and gives nothing. */
+function ownKind(definition: AgentDefinition, run: Run): Kind {
+  const { name: type, tools, readOnly, model, path, text } = definition;
+  const mode = readOnly ? 'ask' : workMode(run.request.mode);
+  const wanted = tools && narrowed(run, tools);
+  const told = { path, text };
+  return { type, mode, model, tools: wanted ?? run.request.tools, isLeaf: false, definition: told };
+}
+
+/** A browser is a server of the bridge that offers Playwright's tools, whatever its name. */
+function browserKind(run: Run): Kind | ToolResult {
+  const offered = offeredTools(run);
+  const servers = new Set(
+    offered
+      .filter(({ origin }) => origin?.tool === BROWSER_TOOL)
+      .map(({ origin }) => origin?.server),
+  );
+  if (servers.size === 0) return problem('NOT_CONFIGURED', noBrowser(run));
+  const browsing = offered.filter(({ origin }) => origin && servers.has(origin.server));
+  const names = [...browsing.map(({ name }) => name), readFile.name, listDir.name, grep.name];
+  const mode = workMode(run.request.mode);
+  return { type: 'browser-use', mode, tools: narrowed(run, names), isLeaf: true };
+}
+
+/** The tool that every Playwright MCP server has. */
+const BROWSER_TOOL = 'browser_navigate';
+
+function noBrowser(run: Run): string {
+  const isThere = run.machine?.offers?.offers.some(({ origin }) => origin.tool === BROWSER_TOOL);
+  return isThere ? NOT_ALLOWED : NO_BROWSER;
+}
+
+const NOT_ALLOWED =
+  'This request, or its mode, does not allow the tools of the browser. Say so if the task needs it.';
+const NO_BROWSER =
+  'No browser is configured. The owner of the machine can add the Playwright MCP server, for example with ' +
+  '`drawbridge mcp add playwright -- npx @playwright/mcp@latest`. Tell them so if the task needs it.';
+
+/** The run's own selection, cut down to these tools. */
+function narrowed(run: Run, names: readonly string[]): ToolSelection {
+  const { tools } = run.request;
+  const toolbox = toolboxOf(run);
+  const wanted = [...new Set(names.map((name) => toolbox.nameOf(name)))];
+  const given = wanted.filter((name) => !tools || tools[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, tools?.[name] ?? {}]));
+}
+
+function problem(code: string, data: string): ToolResult {
+  return { status: 'error', code, data };
+}

@@ -1,0 +1,60 @@
+/** What a subagent may use of its parent's bounds: a share that its call fixes, so that nothing counts in common. Pure. */
+import { metLimit, type RunBudget, remaining } from '../../../shared/budget.ts';
+import { task } from '../../../shared/tools/task.ts';
+import { spendingOf } from '../run/budget.ts';
+import type { Call, Run } from '../store/rows.ts';
+import type { RunLog } from '../store/run-log.ts';
+import { spentOf } from '../tape/spending.ts';
+import { TASK_LIMITS } from './limits.ts';
+
+/** Whether a call by this name starts a subagent. */
+export function isTask(name: string): boolean {
+  return name === task.name || task.aliases.includes(name);
+}
+
+/**
+ * How many subagents the call's own may start; null where the call itself would be one too many. Every call that comes
+ * before it counts, with all that its subagent may start.
+ */
+export function mayStart({ callId }: Call, { request }: Run, { turns }: RunLog): number | null {
+  let left = request.subagent?.mayStart ?? TASK_LIMITS.maxInTree;
+  for (const { callId: earlier } of turns.flatMap(({ calls }) => calls.filter(startsOne))) {
+    if (left < 1) return null;
+    const share = Math.floor((left - 1) / TASK_LIMITS.shareOfLeft);
+    if (earlier === callId) return share;
+    left -= 1 + share;
+  }
+  return null;
+}
+
+/**
+ * The budget of each subagent of the newest turn: an equal share of what was left when the turn was complete, with one
+ * share for the run itself. Time passes for all at once and is not divided. Null where a share would be nothing.
+ */
+export function budgetShare(run: Run, log: RunLog, seconds: number): RunBudget | null {
+  const own = { maxTurns: TASK_LIMITS.maxTurns };
+  const { budget } = run.request;
+  if (!budget) return own;
+  const calls = log.turns.at(-1)?.calls.filter(startsOne).length ?? 0;
+  const spending = { ...spendingOf(run, log), tasks: log.earlierTasks };
+  const left = remaining(budget, spentOf(spending, seconds, budget.maxCost?.currency));
+  const share = divided(left, calls + 1);
+  const given = { ...share, maxTurns: Math.min(share.maxTurns ?? own.maxTurns, own.maxTurns) };
+  return metLimit(given, NOTHING) === null ? given : null;
+}
+
+const NOTHING = { tokens: 0, cost: null, seconds: 0, turns: 0 };
+
+function divided({ maxTokens, maxCost, maxSeconds, maxTurns }: RunBudget, by: number): RunBudget {
+  const part = (amount: number) => Math.floor(amount / by);
+  return {
+    ...(maxTokens !== undefined && { maxTokens: part(maxTokens) }),
+    ...(maxCost && { maxCost: { ...maxCost, amount: maxCost.amount / by } }),
+    ...(maxSeconds !== undefined && { maxSeconds: maxSeconds * TASK_LIMITS.shareOfTime }),
+    ...(maxTurns !== undefined && { maxTurns: part(maxTurns) }),
+  };
+}
+
+function startsOne({ name }: Call): boolean {
+  return isTask(name);
+}
