@@ -88,8 +88,8 @@ it.each([
         const older = JSON.stringify(events);
         sql.exec('update tape set body = ? where position = ?', older, row.position);
       }
-      sql.exec('drop table offers');
-      for (const column of ['agent_status', 'agent_told', 'title_attempts', 'parent']) {
+      for (const table of ['offers', 'deliveries']) sql.exec(`drop table ${table}`);
+      for (const column of ['agent_status', 'agent_told', 'title_attempts', 'agent', 'parent']) {
         sql.exec(`alter table conversation drop column ${column}`);
       }
       sql.exec('update schema_version set version = ?', WITH_NONCES - 1);

@@ -6,6 +6,7 @@ import { listDir } from '../../../shared/tools/list-dir.ts';
 import { readFile } from '../../../shared/tools/read-file.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
+import { isOfMode, modeOf } from '../store/modes.ts';
 import { offeredTools, toolboxOf } from '../store/offered-tools.ts';
 import type { Run } from '../store/rows.ts';
 
@@ -25,13 +26,14 @@ export interface Kind {
 
 /** The type by the name that the model gives; a refusal for one that this run cannot start. */
 export function kindOf(asked: string, run: Run): Kind | ToolResult {
-  const { mode, tools } = run.request;
+  const mode = modeFor(run);
+  const tools = toolsOf(run);
   const own = run.machine?.context.definitions?.agents ?? [];
   switch (asked.toLowerCase().replace(/[-_\s]/g, '')) {
     case 'explore':
       return { type: 'explore', mode: 'ask', tools, isFast: true, isLeaf: true };
     case 'generalpurpose':
-      return { type: 'generalPurpose', mode: workMode(mode), tools, isLeaf: false };
+      return { type: 'generalPurpose', mode, tools, isLeaf: false };
     case 'browseruse':
       return browserKind(run);
     default: {
@@ -45,18 +47,24 @@ export function kindOf(asked: string, run: Run): Kind | ToolResult {
 
 const BUILT_IN = ['generalPurpose', 'explore', 'browser-use'];
 
-/** Plans are laid before the person by the conversation itself. */
-function workMode(mode: Mode): Mode {
+/** The run's mode now. Plans are laid before the person by the conversation itself. */
+function modeFor(run: Run): Mode {
+  const { mode } = modeOf(run);
   return mode === 'plan' ? 'ask' : mode;
+}
+
+/** The tools of the request that the run's mode leaves; undefined for all that its base mode allows. */
+function toolsOf(run: Run): ToolSelection | undefined {
+  const { own } = modeOf(run);
+  return own?.tools ? narrowed(run, own.tools) : run.request.tools;
 }
 
 /** A definition narrows what the run has, and gives nothing. */
 function ownKind(definition: AgentDefinition, run: Run): Kind {
   const { name: type, tools, readOnly, model, path, text } = definition;
-  const mode = readOnly ? 'ask' : workMode(run.request.mode);
-  const wanted = tools && narrowed(run, tools);
-  const told = { path, text };
-  return { type, mode, model, tools: wanted ?? run.request.tools, isLeaf: false, definition: told };
+  const mode = readOnly ? 'ask' : modeFor(run);
+  const left = tools ? narrowed(run, tools) : toolsOf(run);
+  return { type, mode, model, tools: left, isLeaf: false, definition: { path, text } };
 }
 
 /** A browser is a server of the bridge that offers Playwright's tools, whatever its name. */
@@ -70,7 +78,7 @@ function browserKind(run: Run): Kind | ToolResult {
   if (servers.size === 0) return problem('NOT_CONFIGURED', noBrowser(run));
   const browsing = offered.filter(({ origin }) => origin && servers.has(origin.server));
   const names = [...browsing.map(({ name }) => name), readFile.name, listDir.name, grep.name];
-  const mode = workMode(run.request.mode);
+  const mode = modeFor(run);
   return { type: 'browser-use', mode, tools: narrowed(run, names), isLeaf: true };
 }
 
@@ -92,8 +100,9 @@ const NO_BROWSER =
 function narrowed(run: Run, names: readonly string[]): ToolSelection {
   const { tools } = run.request;
   const toolbox = toolboxOf(run);
+  const mode = modeOf(run);
   const wanted = [...new Set(names.map((name) => toolbox.nameOf(name)))];
-  const given = wanted.filter((name) => !tools || tools[name] !== undefined);
+  const given = wanted.filter((name) => isOfMode(mode, { name }) && (!tools || tools[name]));
   return Object.fromEntries(given.map((name) => [name, tools?.[name] ?? {}]));
 }
 

@@ -42,7 +42,7 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
   if (typeof model !== 'string') return refuse(model.code, model.message);
   const budget = budgetShare(run, log, Math.max(0, nowMs - startedMs) / MS_PER_SECOND);
   if (!budget) return refuse('BUDGET_EXCEEDED', NO_BUDGET);
-  const { sampling, unasking, withReasoning, context } = run.request;
+  const { sampling, unasking, questions, withReasoning, worktree, context } = run.request;
   const { type, mode, tools, definition } = kind;
   const depth = (run.request.subagent?.depth ?? 0) + 1;
   const isLeaf = depth >= TASK_LIMITS.maxDepth || kind.isLeaf;
@@ -50,7 +50,7 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
     type: 'start',
     title: args.description,
     request: {
-      ...{ model, mode, tools, sampling, unasking, withReasoning, budget },
+      ...{ model, mode, tools, sampling, unasking, questions, withReasoning, worktree, budget },
       messages: [...demandsOf(run), { role: 'user', content: args.prompt }],
       context: context?.rules && { rules: context.rules },
       subagent: { type, depth, mayStart: isLeaf ? 0 : below, definition },
