@@ -12,20 +12,26 @@ export type Change =
   | { readonly state: 'whole' };
 
 /**
- * Both texts have the same order of lines. A hidden line must not look removed: the change is `whole` where lines were
- * folded away, or only one of the texts was cut off; where both were, it ends with the mark of the cut. It is `whole`,
- * too, if the new text is shorter than the changed lines.
+ * A hidden line must not look removed: the change is `whole` where lines were folded away, or a text was cut off. Where
+ * both were cut and `isSorted` says that all lines stand in one order, it has what is sure, and ends with the note of the
+ * cut. It is `whole`, too, if the new text is shorter than the changed lines.
  */
-export function changeOf(before: readonly string[], now: readonly string[]): Change {
+export function changeOf(
+  before: readonly string[],
+  now: readonly string[],
+  { isSorted }: { readonly isSorted: boolean },
+): Change {
   // The note of a cut has a number, which changes with what is hidden.
   const shown = (lines: readonly string[]) => new Set(lines.filter((line) => !isCutNote(line)));
   const [known, present] = [shown(before), shown(now)];
   const fresh = [...present].filter((line) => !known.has(line));
   const missing = [...known].filter((line) => !present.has(line));
   const mark = now.find(isCutNote);
-  const isOneCut = before.some(isCutNote) !== (mark !== undefined);
+  const wasCut = before.some(isCutNote);
+  const isOneCut = wasCut !== (mark !== undefined);
   if (!isOneCut && missing.length + fresh.length === 0) return { state: 'none' };
-  if (isOneCut || isFolded(missing, fresh) || isFolded(fresh, missing)) return { state: 'whole' };
+  const isUnsure = isOneCut || (wasCut && !isSorted);
+  if (isUnsure || isFolded(missing, fresh) || isFolded(fresh, missing)) return { state: 'whole' };
   const gone = mark === undefined ? missing : notBehindTheCut(missing, before, present);
   if (gone.length + fresh.length === 0) return { state: 'none' };
   const lines = [...gone.map((line) => `- ${line}`), ...fresh.map((line) => `+ ${line}`)];
@@ -40,7 +46,7 @@ function notBehindTheCut(
   present: ReadonlySet<string>,
 ): string[] {
   const last = before.findLastIndex((line) => present.has(line));
-  const sure = new Set(before.slice(0, last));
+  const sure = new Set(before.slice(0, Math.max(0, last)));
   return missing.filter((line) => sure.has(line));
 }
 

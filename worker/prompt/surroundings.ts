@@ -123,7 +123,8 @@ function tellSection(tag: string, text: string, known = ''): string[] {
   if (text === '') return [tagged(tag, '(none any more)')];
   if (known === '' || tag === 'selected_text') return [tagged(tag, text)];
   const read = tag === 'project_layout' ? pathsIn : linesIn;
-  const change = changeOf(read(known), read(text));
+  // Git sorts its lines. A client decides on the order of the others.
+  const change = changeOf(read(known), read(text), { isSorted: tag === 'git_status' });
   switch (change.state) {
     case 'none':
       return [];

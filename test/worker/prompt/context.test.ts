@@ -266,6 +266,16 @@ describe('a later message', () => {
     expect(tellSurroundings(nowOf({}, cut(...status.slice(0, -1))), first)).toEqual([]);
   });
 
+  it('tells a text whole that is cut and has another order of lines each time', () => {
+    const errors = (...paths: string[]) => {
+      const linterErrors = paths.map((path) => ({ path, message: 'x'.repeat(40) }));
+      return nowOf({ linterErrors }, MACHINE, 2_000);
+    };
+    const first = errors('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h');
+    const moved = errors('d', 'h', 'b', 'c', 'e', 'f', 'g', 'a');
+    expect(tellSurroundings(moved, first)[0]).toMatch(/^<linter_errors>\nd: error: x+\nh: error/);
+  });
+
   it('says what there is no more of, and of open files only what is new', () => {
     const [a, b] = [
       { path: 'a', content: 'one' },
