@@ -2,7 +2,8 @@ import { abortAllDurableObjects } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { UPSTREAM_LIMITS } from '../../../worker/upstream/limits.ts';
-import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
+import { type AnthropicBlock, anthropicFrames } from '../../far-ends/native-events.ts';
+import { type ScriptedRequest, streamOf } from '../../far-ends/reply-script.ts';
 import { ask, chat, errorOf, type ModelAnswer, scriptModel } from '../api.ts';
 import { askStreamed, readResponse } from './conversing.ts';
 import { callFrame, endFrames, holdModel, textFrame } from './held-model.ts';
@@ -36,6 +37,37 @@ function refusal(status: number, error: object): Response {
 function serverWithout(failing: Record<string, () => Response>): ScriptedRequest[] {
   return scriptModel(({ model }): ModelAnswer => failing[model]?.() ?? { text: `I am ${model}.` });
 }
+
+it('of another dialect goes on with a tool loop, without what the first model thought', async () => {
+  const urls = { claude: 'http://claude.test/v1/messages', gpt: 'http://gpt.test/v1/responses' };
+  settings.MODELS = JSON.stringify([
+    {
+      ...{ id: 'claude', dialect: 'anthropic', baseUrl: 'http://claude.test/v1' },
+      fallbacks: ['gpt', 'main'],
+    },
+    { id: 'gpt', dialect: 'responses', baseUrl: 'http://gpt.test/v1' },
+    { id: 'main' },
+  ]);
+  const thinking: AnthropicBlock = { type: 'thinking', thinking: 'Hm.', signature: 'sig' };
+  const call = { type: 'tool_use', id: 'toolu.1', name: 'no_such_tool', input: {} } as const;
+  const answers = [
+    () => streamOf(anthropicFrames([thinking, call], 'tool_use')),
+    () => Response.json({ error: { type: 'overloaded_error', message: 'full' } }, { status: 529 }),
+    () => refusal(404, { message: 'gone' }),
+    () => streamOf([textFrame('Done.'), ...endFrames('stop')]),
+  ];
+  const requests: [string, string][] = [];
+  vi.spyOn(globalThis, 'fetch').mockImplementation(async (url, init) => {
+    requests.push([String(url), String(init?.body)]);
+    return answers[requests.length - 1]?.() ?? new Response(null, { status: 500 });
+  });
+  const response = await chat('hello', { model: 'claude' });
+  expect(response).toMatchObject({ status: 'completed', model: 'main' });
+  const asked = [urls.claude, urls.claude, urls.gpt, 'http://model.test/v1/chat/completions'];
+  expect(requests.map(([url]) => url)).toEqual(asked);
+  expect(requests.map(([, body]) => body.includes('"sig"'))).toEqual([false, true, false, false]);
+  expect(requests.map(([, body]) => body.includes('toolu'))).toEqual([false, true, true, true]);
+});
 
 describe('a model that cannot answer', () => {
   it('is replaced at once by its fallback, and the response says by whom', async () => {

@@ -120,8 +120,8 @@ export class Memory {
   }
 
   /**
-   * Asks the model for summaries, else the run's own, and stores the window. Readers see the summary's start and outcome; the window is stored in the
-   * same step as the outcome.
+   * Asks the model for summaries, else the run's own, and stores the window. Readers see the summary's start and
+   * outcome; the window is stored in the same step as the outcome.
    */
   async #summarise({ run, history, plan }: Summarising, signal: AbortSignal) {
     const { log, recorder, conversationId, settings } = this.#deps;

@@ -105,6 +105,13 @@ it('keeps what it said before, but for the marks, byte for byte', () => {
   expect(plain(second).startsWith(plain(first).slice(0, -1))).toBe(true);
 });
 
+it('names the tools of old calls where none is on offer any more', () => {
+  const body = bodyOf({ messages: [USER, CALLING, ...RESULTS, USER] });
+  expect(body.tools).toEqual([{ name: 'read', input_schema: { type: 'object' }, ...MARK }]);
+  expect(body['tool_choice']).toEqual({ type: 'none' });
+  expect(bodyOf({})).not.toHaveProperty('tools');
+});
+
 describe('turns', () => {
   const rolesOf = (messages: UpstreamMessage[]) =>
     bodyOf({ messages }).messages.map(({ role, content }) => [role, ...content.map(typeOf)]);

@@ -16,19 +16,23 @@ export function formatAnthropic(request: UpstreamRequest, target: ServerTarget):
   const system = messages.flatMap((message) =>
     message.role === 'system' ? textBlocks(message.content) : [],
   );
-  const tools = request.tools.flatMap((tool) => ('function' in tool ? toTool(tool.function) : []));
+  const offered = request.tools.flatMap((tool) =>
+    'function' in tool ? toTool(tool.function) : [],
+  );
+  const tools = offered.length > 0 ? offered : calledTools(turns);
   if (!request.isOnce) {
     for (const list of [tools, system, ...newestOf(turns)]) markEnd(list);
   }
   const maxTokens = maxTokensOf(request, target) ?? defaultMaxTokens(target);
   const thinking = thinkingOf(turns, maxTokens, target);
   const { parallelToolCalls, effort } = target.switches;
-  const disable = parallelToolCalls === false && { disable_parallel_tool_use: true };
+  const single = parallelToolCalls === false && { disable_parallel_tool_use: true };
+  const choice = offered.length > 0 ? { type: 'auto', ...single } : { type: 'none' };
   return {
     model: target.upstreamId,
     max_tokens: maxTokens,
     ...(system.length > 0 && { system }),
-    ...(tools.length > 0 && { tools, tool_choice: { type: 'auto', ...disable } }),
+    ...(tools.length > 0 && { tools, tool_choice: choice }),
     messages: turns,
     ...(thinking ? { thinking } : { temperature: sampling.temperature }),
     ...(effort && { output_config: { effort } }),
@@ -128,6 +132,13 @@ function toTool(definition: {
 }): Block[] {
   const { name, description, parameters = { type: 'object' } } = definition;
   return [{ name, description, input_schema: parameters }];
+}
+
+/** A history with calls must have tools, also where none may be called any more: their names. */
+function calledTools(turns: readonly Turn[]): Block[] {
+  const calls = turns.flatMap(({ content }) => content.filter(({ type }) => type === 'tool_use'));
+  const names = new Set(calls.map(({ name }) => name));
+  return Array.from(names, (name) => ({ name, input_schema: { type: 'object' } }));
 }
 
 /** The contents of the two newest turns of the user: the ends of this request and of the one before. */
