@@ -6,7 +6,7 @@ import { CONVERSATION_LIMITS, REQUEST_LIMITS } from './limits.ts';
 
 export const ConversationInfo = z.object({
   id: ConversationId,
-  /** Made from the first message, until a person renames the conversation. */
+  /** The first message's first line, then a model's title where one makes titles, until a person renames it. */
   title: z.string(),
   archived: z.boolean(),
   created: z.iso.datetime(),

@@ -112,6 +112,27 @@ it('names the tools of old calls where none is on offer any more', () => {
   expect(bodyOf({})).not.toHaveProperty('tools');
 });
 
+it('moves a choice at the root of a schema into its properties', () => {
+  const text = { type: 'string' };
+  const parameters = {
+    ...{ type: 'object', properties: { id: text }, required: ['id'], $defs: {} },
+    anyOf: [
+      { properties: { url: text }, required: ['url'] },
+      { properties: { id: {}, file: text } },
+    ],
+  };
+  const tool = { type: 'function' as const, function: { name: 'attach', parameters } };
+  expect(bodyOf({ tools: [tool], isOnce: true }).tools).toMatchObject([
+    {
+      input_schema: {
+        ...{ type: 'object', required: ['id'], $defs: {} },
+        properties: { id: text, url: text, file: text },
+      },
+    },
+  ]);
+  expect(JSON.stringify(bodyOf({ tools: [tool] }).tools)).not.toContain('anyOf');
+});
+
 describe('turns', () => {
   const rolesOf = (messages: UpstreamMessage[]) =>
     bodyOf({ messages }).messages.map(({ role, content }) => [role, ...content.map(typeOf)]);

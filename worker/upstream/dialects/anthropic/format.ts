@@ -1,7 +1,7 @@
 /** Writes requests of Anthropic's Messages API. */
 import type { ChatCompletionContentPart } from 'openai/resources/chat/completions';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
-import { type JsonObject, parseObject } from '../../loose-json.ts';
+import { isObject, type JsonObject, objectIn, parseObject } from '../../loose-json.ts';
 import type { ServerTarget } from '../../models.ts';
 import { maxTokensOf, type UpstreamMessage, type UpstreamRequest } from '../../request.ts';
 import { withThoughts } from '../thoughts.ts';
@@ -130,8 +130,20 @@ function toTool(definition: {
   readonly description?: string;
   readonly parameters?: Readonly<Record<string, unknown>>;
 }): Block[] {
-  const { name, description, parameters = { type: 'object' } } = definition;
-  return [{ name, description, input_schema: parameters }];
+  const { name, description, parameters = {} } = definition;
+  return [{ name, description, input_schema: toInputSchema(parameters) }];
+}
+
+/**
+ * The API refuses a whole request for one schema with a choice at its root, which tools of MCP servers have. The
+ * properties of all choices move to the root. The arguments are still checked by the tool's own schema.
+ */
+function toInputSchema(schema: JsonObject): JsonObject {
+  const { anyOf, oneOf, allOf, ...root } = schema;
+  const branches = [anyOf, oneOf, allOf].flat().filter(isObject);
+  if (branches.length === 0) return { type: 'object', ...root };
+  const choices = [...branches, root].map((branch) => objectIn(branch, 'properties'));
+  return { ...root, type: 'object', properties: Object.assign({}, ...choices) };
 }
 
 /** A history with calls must have tools, also where none may be called any more: their names. */
