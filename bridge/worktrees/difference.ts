@@ -34,9 +34,12 @@ export async function tellDifference(
   const raw = await git.run(with_('-z', '--raw', base, now));
   const counts = await git.run(with_('-z', '--numstat', base, now));
   const files = withLines(parseRaw(raw), counts);
-  const hidden = files.flatMap(({ path, from }) =>
-    [path, ...(from === undefined ? [] : [from])].some((name) => !mayTell(name)) ? [path] : [],
-  );
+  // A rename is hidden under both names: the patch would show one as added and the other as deleted.
+  const namesOf = ({ path, from }: ChangedFile) => (from === undefined ? [path] : [path, from]);
+  const hidden = files
+    .map(namesOf)
+    .filter((names) => !names.every(mayTell))
+    .flat();
   const listed = fitting(files);
   const told = { files: listed, omitted: files.length - listed.length };
   if (hidden.length > WORKTREE_LIMITS.maxHiddenFiles) return { ...told, diff: TOO_MANY_HIDDEN };

@@ -52,8 +52,9 @@ export async function makeWorktree(
 ): Promise<{ readonly facts: WorktreeFacts; readonly output: string }> {
   const { store } = workshop;
   const { conversationId } = wanted;
-  await makeRoom(store);
   const settings = await readSettings(workshop.stateDir);
+  await store.remove(conversationId); // What a killed bridge has left unfinished.
+  await makeRoom(store);
   const paths = store.begin(conversationId);
   try {
     const facts = await fill(workshop, { wanted, settings, paths }, making.signal);
@@ -103,7 +104,6 @@ async function fill(
   const there = await workIn(paths, repository.prefix);
   const isLinking = confinement.kind !== 'none';
   const links = isLinking ? await prepareLinks(settings.link, root, there) : [];
-  for (const name of links) await give(join(there, name));
   const large = await largeFilesIn(git, paths, signal);
   return {
     ...{ conversationId, branch, base, prefix: repository.prefix, objects: repository.objects },

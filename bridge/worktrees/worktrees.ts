@@ -9,6 +9,8 @@ import {
 } from '../../shared/tools/worktree.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import type { Judge } from '../admission/judge.ts';
+import { ToolFailure } from '../failure.ts';
+import { logTrouble } from '../log.ts';
 import { findGit } from '../quarantine/git-config.ts';
 import { chooseAccount } from '../sandbox/account.ts';
 import {
@@ -19,7 +21,7 @@ import {
   type ToolContext,
 } from '../tools/executor.ts';
 import { closeWorktree } from './closing.ts';
-import { Git } from './git.ts';
+import { Git, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 import { makeWorktree, type Workshop } from './making.ts';
 import { type House, Rooms } from './rooms.ts';
@@ -38,8 +40,9 @@ export class Worktrees {
   readonly tools: readonly BridgeTool[];
   readonly #workshop: Workshop;
   readonly #readTellable: WorktreesConfig['readTellable'];
+  readonly #cleared: Promise<void>;
 
-  /** Undefined on a machine without git. Removes what a killed bridge of the same state left unfinished. */
+  /** Undefined on a machine without git. Begins to remove what a killed bridge of the same state left unfinished. */
   static async open(config: WorktreesConfig): Promise<Worktrees | undefined> {
     const { root, stateDir, confinement, isForeign } = config;
     const file = await findGit(root);
@@ -47,7 +50,6 @@ export class Worktrees {
     const chosen = await chooseAccount(root);
     const account = chosen.ok ? chosen.account : undefined;
     const store = new WorktreeStore(stateDir);
-    await store.removeLeftovers();
     const git = new Git({ file, prefix: account?.prefix ?? [] });
     const workshop = { root, stateDir, store, git, account, confinement, isForeign };
     return new Worktrees(config, workshop);
@@ -56,6 +58,9 @@ export class Worktrees {
   private constructor({ judgeIn, findOffer, readTellable }: WorktreesConfig, workshop: Workshop) {
     this.#workshop = workshop;
     this.#readTellable = readTellable;
+    this.#cleared = workshop.store
+      .removeLeftovers()
+      .catch((error) => logTrouble('What is left of a worktree cannot be removed', error));
     this.rooms = new Rooms({ workshop, judgeIn, findOffer });
     this.tools = [
       bindTool(
@@ -74,14 +79,28 @@ export class Worktrees {
   }
 
   async end(): Promise<void> {
-    await this.rooms.end();
+    await Promise.all([this.#cleared, this.rooms.end()]);
+  }
+
+  /** Opens, closes or removes, one at a time for each conversation. Every expected failure has a code of worktrees. */
+  async #work(
+    { conversationId, signal }: ToolContext,
+    work: () => Promise<ToolResult>,
+  ): Promise<ToolResult> {
+    try {
+      await this.#cleared;
+      return await this.rooms.inTurn(conversationId, signal, work);
+    } catch (error) {
+      throw toWorktreeFailure(error);
+    }
   }
 
   async #open(
     { branch, base }: ArgumentsOf<typeof openTool>,
-    { conversationId, signal, onOutput }: ToolContext,
+    context: ToolContext,
   ): Promise<ToolResult> {
-    return await this.rooms.inTurn(conversationId, signal, async () => {
+    const { conversationId, signal, onOutput } = context;
+    return await this.#work(context, async () => {
       const known = this.#workshop.store.read(conversationId);
       const wanted = { conversationId, branch, base };
       const { facts, output } = known
@@ -94,9 +113,10 @@ export class Worktrees {
 
   async #close(
     { commit, message }: ArgumentsOf<typeof closeTool>,
-    { conversationId, signal }: ToolContext,
+    context: ToolContext,
   ): Promise<ToolResult> {
-    return await this.rooms.inTurn(conversationId, signal, async () => {
+    const { conversationId, signal } = context;
+    return await this.#work(context, async () => {
       const facts = await this.rooms.find(conversationId);
       const { confinement } = await this.rooms.enter(facts);
       const { mayRead } = await this.#readTellable();
@@ -108,13 +128,23 @@ export class Worktrees {
     });
   }
 
-  async #remove({ conversationId, signal }: ToolContext): Promise<ToolResult> {
-    return await this.rooms.inTurn(conversationId, signal, async () => {
+  async #remove(context: ToolContext): Promise<ToolResult> {
+    const { conversationId } = context;
+    return await this.#work(context, async () => {
       await this.rooms.leave(conversationId);
       await this.#workshop.store.remove(conversationId);
       return { status: 'success', data: 'The worktree is removed.' };
     });
   }
+}
+
+/** Any other error than the sandbox's and the disk's is returned unchanged. */
+function toWorktreeFailure(error: unknown): unknown {
+  if (error instanceof ToolFailure && error.code === 'SANDBOX_FAILED') {
+    return worktreeFailed(error.message);
+  }
+  const isOfDisk = error instanceof Error && 'syscall' in error && 'code' in error;
+  return isOfDisk ? worktreeFailed(`The disk does not take the worktree: ${error.message}`) : error;
 }
 
 function toOpened(facts: WorktreeFacts, path: string, output: string): ToolResult {

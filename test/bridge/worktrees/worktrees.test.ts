@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WORKTREE_LIMITS } from '../../../bridge/worktrees/limits.ts';
+import { type WorktreeFacts, WorktreeStore } from '../../../bridge/worktrees/store.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import {
   callOf,
@@ -10,6 +12,58 @@ import {
   repositoryWith,
   startBridge,
 } from './worktree-bridge.ts';
+
+it('works without a sandbox, where each command needs a yes', async () => {
+  const place = await repositoryWith({ '.gitignore': 'node_modules\n', 'a.txt': 'one\n' });
+  await place.put('node_modules/x.js', 'x\n');
+  const programs = join(place.folder, 'programs');
+  await mkdir(programs);
+  for (const name of ['git', 'setpriv', 'getent']) {
+    if (existsSync(`/usr/bin/${name}`)) await symlink(`/usr/bin/${name}`, join(programs, name));
+  }
+  vi.stubEnv('PATH', programs);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await putState(place, 'policy.json', {
+    rules: [{ tool: 'command', pattern: 'echo *', decision: 'allow' }],
+  });
+  const { bridge } = await startBridge(place);
+  const id = newConversation();
+  const opened = await bridge.call(callOf(id, 'open_worktree'));
+  expect(opened.data).not.toContain('node_modules');
+  expect(await bridge.run(id, 'echo in the worktree')).toContain('Sandbox: none');
+  await bridge.call(callOf(id, 'write', { path: 'b.txt', contents: 'b\n' }));
+  const closed = await bridge.close(id, { commit: true });
+  expect(closed).toMatchObject({ committed: true, files: [{ path: 'b.txt', status: 'added' }] });
+  expect(await place.git('show', `${closed.branch}:b.txt`)).toBe('b\n');
+  vi.unstubAllEnvs();
+  expect(await place.git('status', '--porcelain')).toBe('');
+});
+
+it('are a bounded number, of which an idle one makes room once all of it is committed', async () => {
+  const place = await repositoryWith({ 'a.txt': 'one\n' });
+  const store = new WorktreeStore(place.stateDir);
+  const facts: Omit<WorktreeFacts, 'conversationId'> = {
+    ...{ branch: 'b', base: 'a'.repeat(40), prefix: '', objects: '/objects', uncommitted: false },
+    ...{ links: [], notes: [], createdMs: 0, head: null },
+  };
+  const ids = Array.from({ length: WORKTREE_LIMITS.maxWorktrees }, newConversation);
+  for (const conversationId of ids) {
+    store.begin(conversationId);
+    store.save({ ...facts, conversationId });
+  }
+  const { bridge } = await startBridge(place);
+  const id = newConversation();
+  const open = () => bridge.call(callOf(id, 'open_worktree'));
+  expect(await open()).toMatchObject({ status: 'error', code: 'WORKTREE_FAILED' });
+  const [idle = ''] = ids;
+  const longAgo = new Date(Date.now() - 2 * WORKTREE_LIMITS.idleMs);
+  await utimes(store.pathsOf(idle).facts, longAgo, longAgo);
+  expect(await open()).toMatchObject({ code: 'WORKTREE_FAILED' });
+  store.saveCommitted({ ...facts, conversationId: idle });
+  await utimes(store.pathsOf(idle).facts, longAgo, longAgo);
+  expect(await open()).toMatchObject({ status: 'success' });
+  expect(store.read(idle)).toBeUndefined();
+});
 
 describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
   it('takes edits and commands, leaves the person’s files alone, and ends with a commit', async () => {

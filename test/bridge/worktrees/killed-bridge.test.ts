@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
+import type { ToolCall } from '../../../shared/tunnel.ts';
+import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
+import { ScriptedTunnel } from '../tunnel/scripted-tunnel.ts';
+import {
+  callOf,
+  newConversation,
+  type Place,
+  putState,
+  repositoryWith,
+  startBridge,
+  WorktreeBridge,
+} from './worktree-bridge.ts';
+
+/** A bridge in a process of its own. */
+async function spawnBridge({ root, stateDir }: Place) {
+  const tunnel = await ScriptedTunnel.open();
+  const bridgeId = 'bridge_00000000-0000-4000-8000-000000000001';
+  const config = { url: tunnel.url, token: 'secret', bridgeId, workspaceDir: root, stateDir };
+  const script = join(import.meta.dirname, '../running-bridge.ts');
+  const child = spawn(process.execPath, [script, JSON.stringify(config)], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const kill = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  onTestFinished(async () => {
+    await kill();
+    await tunnel[Symbol.asyncDispose]();
+  });
+  return { bridge: new WorktreeBridge(await tunnel.welcomed()), kill };
+}
+
+describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`, () => {
+  it('in the middle of a setup makes the worktree from the start', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    await putState(place, 'worktrees.json', { setup: 'touch begun; sleep 60' });
+    const first = await spawnBridge(place);
+    const id = newConversation();
+    const open = callOf(id, 'open_worktree');
+    void first.bridge.call(open);
+    const store = new WorktreeStore(place.stateDir);
+    const { folder, tree } = store.pathsOf(id);
+    await vi.waitUntil(() => existsSync(join(tree, 'begun')), { timeout: 20_000, interval: 20 });
+    await first.kill();
+    await putState(place, 'worktrees.json', {});
+    const { bridge } = await startBridge(place);
+    expect(readdirSync(dirname(folder))).toEqual([]);
+    expect(await bridge.call(open)).toMatchObject({ status: 'success' });
+    expect(await bridge.run(id, 'ls begun')).toContain('No such file');
+  });
+
+  it('in the middle of work goes on where it was, and runs no command twice', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const first = await spawnBridge(place);
+    const id = newConversation();
+    const { path, branch } = await first.bridge.open(id);
+    const edit = callOf(id, 'write', { path: 'b.txt', contents: 'b\n' });
+    expect(await first.bridge.call(edit)).toMatchObject({ status: 'success' });
+    const slow: ToolCall = callOf(id, 'run_terminal_cmd', { command: 'echo x >> c.txt; sleep 60' });
+    void first.bridge.call(slow);
+    await vi.waitUntil(() => existsSync(join(path, 'c.txt')), { timeout: 20_000, interval: 20 });
+    await first.kill();
+    const { bridge } = await startBridge(place);
+    expect(await bridge.call(edit)).toMatchObject({ status: 'success' });
+    expect(await bridge.call(slow)).toMatchObject({ code: 'UNKNOWN_OUTCOME' });
+    expect(await bridge.run(id, 'cat c.txt')).toContain('Output:\nx\n');
+    const closed = await bridge.close(id, { commit: true });
+    expect(closed).toMatchObject({ branch, committed: true });
+    expect(await place.git('status', '--porcelain')).toBe('');
+  });
+
+  it.each(['before', 'after'])('just %s its commit has landed lands it once', async (moment) => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge, end } = await startBridge(place);
+    const id = newConversation();
+    const { branch } = await bridge.open(id);
+    await bridge.run(id, 'echo 2 >> a.txt');
+    const { head } = await bridge.close(id, { commit: true });
+    await end();
+    const store = new WorktreeStore(place.stateDir);
+    const facts = store.read(id);
+    if (!facts) throw new Error('no facts');
+    // What the disk has when the bridge is killed at that moment.
+    store.save({ ...facts, head: null, landing: head });
+    if (moment === 'before') await place.git('update-ref', '-d', `refs/heads/${branch}`);
+    const next = await startBridge(place);
+    await next.bridge.run(id, 'echo 3 >> a.txt');
+    expect(await next.bridge.close(id, { commit: true })).toMatchObject({ committed: true });
+    expect(await place.git('rev-parse', `${branch}~1`)).toBe(`${head}\n`);
+  });
+});
