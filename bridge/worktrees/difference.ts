@@ -20,19 +20,11 @@ export async function tellDifference(
   signal: AbortSignal,
 ): Promise<Pick<ClosedWorktree, 'files' | 'omitted' | 'diff'>> {
   const timeoutMs = WORKTREE_LIMITS.gitWorkMs;
-  const compare = [
-    'diff-tree',
-    '-r',
-    '--find-renames',
-    '--no-ext-diff',
-    '--no-textconv',
-    '--no-color',
-  ];
-  const with_ = (...args: readonly string[]): GitCall => ({
-    ...{ ...call, args: [...compare, ...args], timeoutMs, signal },
+  const comparing = (...args: readonly string[]): GitCall => ({
+    ...{ ...call, args: [...COMPARE, ...args], timeoutMs, signal },
   });
-  const raw = await git.run(with_('-z', '--raw', base, now));
-  const counts = await git.run(with_('-z', '--numstat', base, now));
+  const raw = await git.run(comparing('-z', '--raw', base, now));
+  const counts = await git.run(comparing('-z', '--numstat', base, now));
   const files = withLines(parseRaw(raw), counts);
   // A rename is hidden under both names: the patch would show one as added and the other as deleted.
   const namesOf = ({ path, from }: ChangedFile) => (from === undefined ? [path] : [path, from]);
@@ -44,11 +36,15 @@ export async function tellDifference(
   const told = { files: listed, omitted: files.length - listed.length };
   if (hidden.length > WORKTREE_LIMITS.maxHiddenFiles) return { ...told, diff: TOO_MANY_HIDDEN };
   const without = hidden.map((path) => `:(exclude,top,literal)${path}`);
-  const patch = with_('--patch', base, now, '--', ':(top)', ...without);
+  const patch = comparing('--patch', base, now, '--', ':(top)', ...without);
   const maxBytes = WORKTREE_LIMITS.maxDiffChars * MAX_UTF8;
-  const { output } = await git.ask({ ...patch, maxBytes });
-  return { ...told, diff: cutDiff(output, hidden) };
+  return { ...told, diff: cutDiff(await git.run({ ...patch, maxBytes }), hidden) };
 }
+
+const COMPARE = [
+  ...['diff-tree', '-r', '--find-renames'],
+  ...['--no-ext-diff', '--no-textconv', '--no-color'],
+];
 
 const MAX_UTF8 = 4;
 const TOO_MANY_HIDDEN = '[left out: too many of the files may not be read by tools]\n';

@@ -15,7 +15,7 @@ export interface GitCall {
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
   readonly timeoutMs?: number;
-  /** Bytes of output that are kept. Git is ended at the limit, and the answer says `isCut`. */
+  /** Bytes of output that the caller can use. Git is ended at the limit, and the answer says `isCut`. */
   readonly maxBytes?: number;
   /** Confines git. Without it, git runs as the owner of the workspace. */
   readonly confine?: ((launch: Launch) => Promise<Launch>) | undefined;
@@ -64,8 +64,9 @@ export class Git {
   /** What git printed. Throws a ToolFailure (`WORKTREE_FAILED`) for anything but success. */
   async run(call: GitCall): Promise<string> {
     const { code, output, complaint, isCut } = await this.ask(call);
-    if (code === 0 && !isCut) return output;
-    throw failed(call, isCut ? 'it printed too much' : complaint);
+    const isTooMuch = isCut && call.maxBytes === undefined;
+    if (isCut ? !isTooMuch : code === 0) return output;
+    throw failed(call, isTooMuch ? 'it printed too much' : complaint);
   }
 
   /** Sends the first one's output to the second one's input. Throws as {@link run} does. */

@@ -4,12 +4,10 @@ import { join } from 'node:path';
 import type { FolderLink } from '../sandbox/confinement.ts';
 import { anchorFolder } from '../workspace/anchor.ts';
 
-/** The real place of a folder of the workspace, if it is there and no link leads to it. */
-async function folderAt(root: string, name: string): Promise<string | undefined> {
-  const path = join(root, name);
+/** Whether a folder is there, and no link leads to it. */
+export async function isRealFolder(path: string): Promise<boolean> {
   const real = await realpath(path).catch(() => undefined);
-  const stats = real === path ? await stat(path) : undefined;
-  return stats?.isDirectory() ? path : undefined;
+  return real === path && (await stat(path)).isDirectory();
 }
 
 /** Those of these folders that are there, and that the worktree has no files of its own for. Makes their places. */
@@ -21,7 +19,7 @@ export async function prepareLinks(
   const linked: string[] = [];
   for (const name of names) {
     const isTaken = (await lstat(join(there, name)).catch(() => undefined)) !== undefined;
-    if (isTaken || (await folderAt(root, name)) === undefined) continue;
+    if (isTaken || !(await isRealFolder(join(root, name)))) continue;
     await using _ = await anchorFolder(join(there, name), { create: true });
     linked.push(name);
   }
@@ -36,8 +34,8 @@ export async function linksOf(
 ): Promise<FolderLink[]> {
   const links: FolderLink[] = [];
   for (const name of names) {
-    const [from, to] = [await folderAt(root, name), await folderAt(there, name)];
-    if (from !== undefined && to !== undefined) links.push({ from, to });
+    const link = { from: join(root, name), to: join(there, name) };
+    if ((await isRealFolder(link.from)) && (await isRealFolder(link.to))) links.push(link);
   }
   return links;
 }

@@ -11,7 +11,7 @@ import type { Confinement, OtherFolder } from '../sandbox/confinement.ts';
 import { runCommand } from '../terminal/run-command.ts';
 import { type Git, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
-import { linksOf, prepareLinks } from './links.ts';
+import { isRealFolder, linksOf, prepareLinks } from './links.ts';
 import { checkOut } from './record.ts';
 import { chooseBranch, findBase, findRepository, type Repository } from './repository.ts';
 import { readSettings, type WorktreeSettings } from './settings.ts';
@@ -131,9 +131,17 @@ export async function folderOf(
   paths: WorktreePaths,
 ): Promise<OtherFolder> {
   const workspace = await workIn(paths, facts.prefix);
+  if (!(await isRealFolder(facts.objects))) throw worktreeFailed(MOVED);
   const objects = { from: facts.objects, to: facts.objects };
-  return { workspace, links: [objects, ...(await linksOf(facts.links, root, workspace))] };
+  const { tree } = paths;
+  const dotGit = facts.prefix === '' ? [] : await linksOf(['.git'], tree, tree);
+  const links = [objects, ...dotGit, ...(await linksOf(facts.links, root, workspace))];
+  return { workspace, links };
 }
+
+const MOVED =
+  'The repository that the worktree was made from is not in its place any more: the person can move it back, or remove ' +
+  'the worktree (`drawbridge worktrees`).';
 
 /** Throws a ToolFailure for a commit that is too large. */
 async function measure(
