@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Mode } from '../../../shared/modes.ts';
 import { BLOCK_NAMES, type PromptChange } from '../../../shared/prompt-blocks.ts';
@@ -27,6 +29,11 @@ describe('the whole system prompt', () => {
   it('without a bridge', async () => {
     const facts = { ...factsOf('agent'), tools: [] };
     await expect(buildSystemPrompt(facts)).toMatchFileSnapshot('prompts/no-bridge.txt');
+  });
+
+  it('for a subagent that explores', async () => {
+    const facts = { ...factsOf('ask'), subagent: { type: 'explore' } };
+    await expect(buildSystemPrompt(facts)).toMatchFileSnapshot('prompts/subagent-explore.txt');
   });
 
   it.each(FAMILIES)('for the family $name', async ({ name, changes }) => {
@@ -155,6 +162,13 @@ describe('a change', () => {
     ]);
     expect(prompt).toContain('<one>\n1\n</one>\n\n<two>\n2\n</two>\n\n<mode>');
   });
+});
+
+it('has a description of each block and each family, in their order', () => {
+  const text = readFileSync(join(import.meta.dirname, '../../../docs/prompt.md'), 'utf8');
+  const named = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name);
+  expect(named(/^\| `(\w+)` /gm)).toEqual(BLOCK_NAMES);
+  expect(named(/^- `([\w.-]+)` \(/gm)).toEqual(FAMILIES.map(({ name }) => name));
 });
 
 function factsOf(mode: Mode): PromptFacts {
