@@ -6,7 +6,7 @@ import type { MessageLook } from '../shared/findings.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { type Asker, Asking } from './admission/asking.ts';
 import { readDevices } from './admission/devices.ts';
-import { createJudge, readTellable, readTrust } from './admission/judge.ts';
+import { createJudge, readFindable, readTellable, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Finder } from './context/finder.ts';
 import { type Looked, Looker, type Tellable } from './context/looker.ts';
@@ -90,11 +90,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   };
   const looker = new Looker(looked, signal);
   const ledger = new ReadLedger();
-  const tellable = async () => {
-    const told = await readTellable(surroundings);
-    return isDistrusted() ? { ...told, ...NOTHING_UNASKED } : told;
-  };
-  const finding = { workspace, ledger, looker, readPage, readTellable: tellable };
+  const findable = () => readFindable(surroundings, isDistrusted);
+  const finding = { workspace, ledger, looker, readPage, readTellable: findable };
   const finder = new Finder(finding, signal);
   const teller = new OfferTeller(async () =>
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
@@ -146,9 +143,6 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     await guard.close();
   }
 }
-
-/** Where every call asks, nothing is read for a message either. */
-const NOTHING_UNASKED = { mayRead: () => false, mayFetch: () => false };
 
 function editorReader(link: EditorLink, workspace: Workspace): NonNullable<Looked['readEditor']> {
   return async (tellable) =>

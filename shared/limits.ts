@@ -288,8 +288,6 @@ export const CONTEXT_LIMITS = {
   waitMs: 300,
   /** The time for listing the files, and for asking git: both happen between the handshake and the hello. */
   lookTimeoutMs: 5 * SECOND,
-  /** The time for what a message mentions: a page may take 6 s. After it the look is answered without. */
-  maxFindMs: 7 * SECOND,
   /** Bytes of an answer of git; a longer status is not shown. */
   maxGitBytes: 16 * MIB,
   /** The time for git's status, and for quick answers (settings, a status without new files). Both fit into a look. */
@@ -309,27 +307,16 @@ export const MENTION_LIMITS = {
 export const FINDING_LIMITS = {
   /** One attached file, folder or page: some 600 lines. */
   maxAttachedChars: 24 * KIB,
-  /** All attachments of a message: 16,000 tokens. */
-  maxAllAttachedChars: 64 * KIB,
-  /** The active file of an editor, and the start of each other file that it shows. */
+  /** A file that the person looks at, and the difference of one that others changed. */
   maxFileChars: 16 * KIB,
-  maxRecentChars: 4 * KIB,
   /** Files that an editor shows whose content is told: the active one, and some that the person was at before. */
   maxShownFiles: 4,
-  /** The difference of one changed file, of all of them, and their number: a person changes few between messages. */
-  maxDiffChars: 4 * KIB,
-  maxAllDiffChars: 16 * KIB,
+  /** Changed files that are told with the difference, and others that are named. */
   maxChangedFiles: 20,
-  /** Other changed files that are named. */
   maxTouchedFiles: 50,
-  /** Bytes of a file that is read for a message. A larger one is read in parts, by the tools. */
-  maxFileBytes: 512 * KIB,
-  /** Files of an attached folder whose start is shown, and the length of each start. */
-  maxFolderFiles: 8,
-  maxFolderFileChars: 1_500,
   /**
    * How long a run waits for a look that has mentions: a person asked for them by name, and a file takes some
-   * milliseconds. An address takes as long as its server.
+   * milliseconds. A page takes as long as its server.
    */
   waitMs: 2 * SECOND,
   waitForPageMs: 8 * SECOND,

@@ -62,15 +62,18 @@ export function createJudge(
   };
 }
 
+/** Names and addresses that the prompt may tell of without a question. */
+export interface Tellable {
+  readonly mayName: (name: string) => boolean;
+  readonly mayRead: (name: string) => boolean;
+  readonly mayFetch: (url: string) => boolean;
+}
+
 /**
  * What the prompt may tell of a path, relative to the workspace: its name where `list_dir` would show it, its content
  * where `read_file` would; and which web pages may be read for it. Nothing when the rules cannot be read.
  */
-export async function readTellable(surroundings: Surroundings): Promise<{
-  readonly mayName: (name: string) => boolean;
-  readonly mayRead: (name: string) => boolean;
-  readonly mayFetch: (url: string) => boolean;
-}> {
+export async function readTellable(surroundings: Surroundings): Promise<Tellable> {
   const rules = await readAllRules(surroundings);
   const shownBy = (tool: ToolFacts) =>
     rules === undefined ? () => false : visibilityInAll(tool, rules).mayShow;
@@ -79,6 +82,18 @@ export async function readTellable(surroundings: Surroundings): Promise<{
     mayRead: shownBy(readFile),
     mayFetch: (url) => rules !== undefined && mayFetch(url, rules),
   };
+}
+
+/**
+ * The same for what one message names. Where an editor says that its user does not trust the workspace, no content is
+ * told, because every call asks then.
+ */
+export async function readFindable(
+  surroundings: Surroundings,
+  isDistrusted: () => boolean,
+): Promise<Tellable> {
+  const told = await readTellable(surroundings);
+  return isDistrusted() ? { ...told, mayRead: () => false, mayFetch: () => false } : told;
 }
 
 /** The offered tools that the owner's rules believe; none when the rules cannot be read. */

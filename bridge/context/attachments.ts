@@ -12,6 +12,7 @@ import { ToolFailure, toFileFailure } from '../failure.ts';
 import { listFiles } from '../search/file-list.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';
+import { FIND_LIMITS } from './limits.ts';
 
 export interface Attaching extends Reading {
   /** The text of a web page. Throws a {@link ToolFailure} where the policy does not let it be read, or it fails. */
@@ -19,7 +20,7 @@ export interface Attaching extends Reading {
 }
 
 /**
- * What the mentions lead to, in their order, within FINDING_LIMITS.maxAllAttachedChars. Words that name nothing are left
+ * What the mentions lead to, in their order, within FIND_LIMITS.maxAllAttachedChars. Words that name nothing are left
  * out, unless they can only mean a file.
  */
 export async function attach(
@@ -81,7 +82,7 @@ async function describeFolder(place: Place, attaching: Attaching): Promise<strin
   const tree = await compute('formatLayout', files.join('\0'), signal);
   const near = files.filter((name) => !name.includes('/') && isIn(readable)(name)).sort();
   const heads = await Promise.all(
-    near.slice(0, FINDING_LIMITS.maxFolderFiles).map((name) => headOf(nameOf(name), attaching)),
+    near.slice(0, FIND_LIMITS.maxFolderFiles).map((name) => headOf(nameOf(name), attaching)),
   );
   return [tree, ...heads.flat()].join('\n\n');
 }
@@ -90,7 +91,7 @@ async function describeFolder(place: Place, attaching: Attaching): Promise<strin
 async function headOf(name: string, attaching: Attaching): Promise<string[]> {
   try {
     const place = await attaching.readable.resolve(name, 'read');
-    const maxChars = FINDING_LIMITS.maxFolderFileChars;
+    const maxChars = FIND_LIMITS.maxFolderFileChars;
     const { text } = await readLines(place, { maxChars }, attaching);
     return [`${nameInLine(name)}:\n${text}`];
   } catch (error) {
@@ -109,7 +110,7 @@ function attachment(type: Attachment['type'], name: string, text: string): Attac
 
 /** Leaves out what does not fit beside the attachments before it, and says so. */
 function fitted(attachments: readonly Attachment[]): Attachment[] {
-  let left: number = FINDING_LIMITS.maxAllAttachedChars;
+  let left: number = FIND_LIMITS.maxAllAttachedChars;
   return attachments.map(({ type, name, text }) => {
     if (text.length > left) return { type: 'none', name, text: tooMuch(text.length) };
     left -= text.length;

@@ -8,20 +8,21 @@ import { ToolFailure } from '../failure.ts';
 import type { ReadLedger, SeenFile } from '../tools/ledger.ts';
 import { hashOf } from '../workspace/files.ts';
 import { type Reading, readSmall } from './file-text.ts';
+import { FIND_LIMITS } from './limits.ts';
 
 type Changed = Findings['changed'][number];
 
-/** The content that a file had at a state of its entry on the disk. */
-interface Checked {
+/** What a file at a state of its entry on the disk differs by from a content; null where it does not. */
+interface Compared {
   readonly stamp: string;
-  readonly hash: string | null;
+  readonly text: string | null;
 }
 
 /** Lives as long as the bridge process, as the ledger does. */
 export class EditHistory {
   readonly #ledger: ReadLedger;
-  /** By path. A file whose entry has not changed is not read again. */
-  #checked = new Map<string, Checked>();
+  /** By path and the hash of the content that was seen. A file whose entry has not changed is not read again. */
+  readonly #compared = new Map<string, Compared>();
 
   constructor(ledger: ReadLedger) {
     this.#ledger = ledger;
@@ -32,15 +33,14 @@ export class EditHistory {
    * same again at each look, until the conversation reads the file.
    */
   async changedSince(conversationId: string, reading: Reading): Promise<Changed[]> {
-    const seen = this.#ledger.filesOf(conversationId).slice(0, MAX_COMPARED);
+    const seen = this.#ledger.filesOf(conversationId).slice(0, FIND_LIMITS.maxCompared);
     const all = await Promise.all(
       seen.map(([path, file]) => this.#compare(path, file, reading).catch(nothingForFailure)),
     );
-    const { maxChangedFiles, maxAllDiffChars } = FINDING_LIMITS;
-    let left: number = maxAllDiffChars;
+    let left: number = FIND_LIMITS.maxAllDiffChars;
     return all
       .filter((file) => file !== null)
-      .slice(0, maxChangedFiles)
+      .slice(0, FINDING_LIMITS.maxChangedFiles)
       .map(({ path, text }) => {
         const isFitting = text.length <= left;
         left -= isFitting ? text.length : 0;
@@ -75,31 +75,34 @@ export class EditHistory {
     if (name.startsWith('../')) return null; // In a worktree of the conversation.
     const stamp = await stampOf(path);
     if (stamp === null) return { path: name, text: '(deleted)' };
-    const known = this.#checked.get(path);
-    if (known?.stamp === stamp && known.hash === seen.hash) return null;
-    const place = await reading.readable.resolve(name, 'read');
-    const bytes = await readSmall(place);
-    const hash = hashOf(bytes);
-    this.#remember(path, { stamp, hash });
-    if (hash === seen.hash) return null;
-    const maxChars = FINDING_LIMITS.maxDiffChars;
-    const change = { before: seen.bytes, after: bytes, maxChars };
-    return { path: name, text: await compute('describeChange', change, reading.signal) };
+    const key = `${path}\0${seen.hash}`;
+    const known = this.#compared.get(key);
+    const isKnown = known?.stamp === stamp;
+    const text = isKnown ? known.text : await describe(name, seen, reading);
+    if (!isKnown) this.#remember(key, { stamp, text });
+    return text === null || !isReadable(path, reading) ? null : { path: name, text };
   }
 
-  #remember(path: string, checked: Checked): void {
-    this.#checked.delete(path);
-    this.#checked.set(path, checked);
-    const [oldest] = this.#checked.keys();
-    if (oldest && this.#checked.size > MAX_CHECKED) this.#checked.delete(oldest);
+  #remember(key: string, compared: Compared): void {
+    this.#compared.delete(key);
+    this.#compared.set(key, compared);
+    const [oldest] = this.#compared.keys();
+    if (oldest && this.#compared.size > FIND_LIMITS.maxComparisons) this.#compared.delete(oldest);
   }
 }
 
-/** Files that one look compares, the latest first: each takes some 20 µs while it stays the same. */
-const MAX_COMPARED = 300;
+function isReadable(path: string, { readable }: Reading): boolean {
+  return readable.mayName(path) && readable.mayShow(path);
+}
 
-/** Paths whose state is remembered: about as many as the ledger has files. */
-const MAX_CHECKED = 2_000;
+/** Null for a file that is as it was seen. */
+async function describe(name: string, seen: SeenFile, reading: Reading): Promise<string | null> {
+  const place = await reading.readable.resolve(name, 'read');
+  const after = await readSmall(place);
+  if (hashOf(after) === seen.hash) return null;
+  const change = { before: seen.bytes, after, maxChars: FIND_LIMITS.maxDiffChars };
+  return await compute('describeChange', change, reading.signal);
+}
 
 async function stampOf(path: string): Promise<string | null> {
   const stats = await lstat(path, { bigint: true }).catch(() => null);

@@ -1,11 +1,11 @@
 /** Reads files of the workspace for the prompt, as read_file shows them. */
-import { FINDING_LIMITS } from '../../shared/limits.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { compute } from '../compute/compute.ts';
 import type { ShownLines } from '../compute/file-window.ts';
 import { ToolFailure } from '../failure.ts';
 import { readPart } from '../workspace/files.ts';
 import type { Place, Workspace } from '../workspace/workspace.ts';
+import { FIND_LIMITS } from './limits.ts';
 
 /** What may be told of the workspace, by the policy of this moment. */
 export interface Reading {
@@ -31,13 +31,13 @@ export async function readLines(
 ): Promise<ShownLines> {
   const name = nameInLine(place.name);
   const bytes = await readSmall(place);
-  const room = Math.max(0, maxChars - NOTES_CHARS);
+  const room = Math.max(0, maxChars - FIND_LIMITS.noteChars);
   return await compute('showFile', { name, bytes, offset, limit, maxChars: room }, signal);
 }
 
-/** The whole file. Throws a {@link ToolFailure} for one of more than FINDING_LIMITS.maxFileBytes. */
+/** The whole file. Throws a {@link ToolFailure} for one of more than FIND_LIMITS.maxFileBytes. */
 export async function readSmall(place: Place): Promise<Uint8Array> {
-  const { maxFileBytes } = FINDING_LIMITS;
+  const { maxFileBytes } = FIND_LIMITS;
   const bytes = await readPart(place, { offset: 0, length: maxFileBytes + 1 });
   if (bytes.length <= maxFileBytes) return bytes;
   throw new ToolFailure(
@@ -45,6 +45,3 @@ export async function readSmall(place: Place): Promise<Uint8Array> {
     `${nameInLine(place.name)} has more than ${maxFileBytes} bytes: read a part of it with read_file, or search it with grep.`,
   );
 }
-
-/** More than the notes behind the lines take. */
-const NOTES_CHARS = 160;

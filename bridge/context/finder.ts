@@ -1,13 +1,14 @@
 /** Finds what a look tells for one message: what it mentions, what the person looks at, and what others changed. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Findings, MessageLook } from '../../shared/findings.ts';
-import { CONTEXT_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { MachineContext } from '../../shared/tunnel.ts';
 import type { ReadLedger } from '../tools/ledger.ts';
 import type { Visit } from '../web/page.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { attach } from './attachments.ts';
 import { EditHistory } from './edit-history.ts';
+import { FIND_LIMITS } from './limits.ts';
 import type { Looker, Tellable } from './looker.ts';
 import { readShown, shownBy } from './shown-files.ts';
 
@@ -53,7 +54,7 @@ export class Finder {
   ): Promise<Findings | undefined> {
     const time = new AbortController();
     const signal = AbortSignal.any([this.#signal, time.signal]);
-    const up = sleep(CONTEXT_LIMITS.maxFindMs, undefined, { signal: time.signal });
+    const up = sleep(FIND_LIMITS.maxMs, undefined, { signal: time.signal });
     try {
       const found = this.#find(message, context, signal);
       return await Promise.race([found, up.then(undefined, () => undefined)]);

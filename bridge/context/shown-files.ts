@@ -5,6 +5,7 @@ import type { EditorContext } from '../../shared/tunnel.ts';
 import { ToolFailure } from '../failure.ts';
 import type { Place } from '../workspace/workspace.ts';
 import { type Reading, readLines } from './file-text.ts';
+import { FIND_LIMITS } from './limits.ts';
 
 type Shown = NonNullable<MessageLook['shown']>[number];
 type OpenFile = Findings['openFiles'][number];
@@ -21,11 +22,13 @@ export function shownBy(editor: EditorContext | undefined): Shown[] {
  * out: their names are told elsewhere.
  */
 export async function readShown(files: readonly Shown[], reading: Reading): Promise<OpenFile[]> {
-  const { maxShownFiles, maxFileChars, maxRecentChars } = FINDING_LIMITS;
+  const { maxShownFiles, maxFileChars } = FINDING_LIMITS;
   const read = await Promise.all(
     files
       .slice(0, maxShownFiles)
-      .map((file, index) => readOne(file, index === 0 ? maxFileChars : maxRecentChars, reading)),
+      .map((file, index) =>
+        readOne(file, index === 0 ? maxFileChars : FIND_LIMITS.maxRecentChars, reading),
+      ),
   );
   const found = read.filter((file) => file !== null);
   return [...new Map(found.map((file) => [file.path, file])).values()];
@@ -47,8 +50,7 @@ async function readOne(
 }
 
 /**
- * The file from its start; from a line before the cursor where the start does not reach it. That line moves in steps, so
- * that the text stays the same while the cursor moves a little.
+ * The file from its start; from a line before the cursor where the start does not reach it.
  */
 async function textAround(
   place: Place,
@@ -59,9 +61,7 @@ async function textAround(
   const { text, range } = await readLines(place, { maxChars }, reading);
   const isReached = line === undefined || line <= range.endLine || line > range.totalLines;
   if (isReached) return text;
-  const offset = Math.floor((line - 1) / CURSOR_STEP) * CURSOR_STEP + 1;
+  const { cursorStep } = FIND_LIMITS;
+  const offset = Math.floor((line - 1) / cursorStep) * cursorStep + 1;
   return (await readLines(place, { offset, maxChars }, reading)).text;
 }
-
-/** Lines. */
-const CURSOR_STEP = 100;

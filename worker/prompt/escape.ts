@@ -5,7 +5,11 @@ export function tagged(tag: string, text: string): string {
   return `<${tag}>\n${escapeText(text)}\n</${tag.split(' ')[0]}>`;
 }
 
-/** Text that can stand between tags. */
+/** Text that can stand between tags. Halves of surrogate pairs are replaced: servers refuse requests that have any. */
 export function escapeText(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return text
+    .toWellFormed()
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;');
 }

@@ -54,6 +54,21 @@ describe('the context of a machine', () => {
     expect(await readMachineContext(root, live)).toMatchObject({ shell: stdout.trim() });
   });
 
+  test('tells how far the branch is ahead of the one that it follows, and behind', async () => {
+    const place = await repository();
+    await git(place, 'branch', 'base');
+    for (const name of ['b.txt', 'c.txt']) {
+      await place.put(name, name);
+      await git(place, 'add', '.');
+      await git(place, 'commit', `--message=${name}`);
+    }
+    await git(place, 'checkout', '-b', 'topic', '--track', 'base');
+    await git(place, 'commit', '--allow-empty', '--message=topic');
+    await git(place, 'branch', '--force', 'base', 'main');
+    const { gitStatus } = await readMachineContext(place.root, live);
+    expect(gitStatus).toBe('## topic...base [ahead 1, behind 2]\n');
+  });
+
   test('has no git status without a repository', async () => {
     const place = await temporaryWorkspace({ 'a.txt': 'a' });
     expect(await readMachineContext(place.root, live)).not.toHaveProperty('gitStatus');

@@ -4,10 +4,10 @@ import { unlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { Finder, type Finding } from '../../../bridge/context/finder.ts';
+import { FIND_LIMITS } from '../../../bridge/context/limits.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
 import { Findings, type MessageLook } from '../../../shared/findings.ts';
-import { FINDING_LIMITS } from '../../../shared/limits.ts';
 import { findMentions } from '../../../shared/mentions.ts';
 import type { MachineContext } from '../../../shared/tunnel.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
@@ -52,7 +52,7 @@ describe('what a message names', () => {
         '.env': 'KEY=1',
         'closed/a.ts': 'closed',
         'image.ts': 'a\0b',
-        'large.ts': 'x'.repeat(FINDING_LIMITS.maxFileBytes + 1),
+        'large.ts': 'x'.repeat(FIND_LIMITS.maxFileBytes + 1),
       },
       { mayRead: (path) => !path.startsWith('closed/') },
     );

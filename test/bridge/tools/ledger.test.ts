@@ -32,4 +32,24 @@ describe('ReadLedger', () => {
     expect(ledger.hashOf('c', '/same')).toBe(null);
     expect(ledger.hashOf('c', '/second')).toBe(half.hash);
   });
+
+  it('lists the files of one conversation, the latest first, without those of another', () => {
+    const ledger = new ReadLedger();
+    ledger.remember('c', '/a', seen('a'));
+    ledger.remember('conv', '/x', seen('x'));
+    ledger.remember('c', '/b', seen('b'));
+    ledger.remember('c', '/a', seen('A'));
+    expect(ledger.filesOf('c')).toEqual([
+      ['/a', seen('A')],
+      ['/b', seen('b')],
+    ]);
+  });
+
+  it('knows when a conversation worked before, for a bounded number of them', () => {
+    const ledger = new ReadLedger();
+    expect(ledger.worked('c', 1)).toBeUndefined();
+    expect(ledger.worked('c', 2)).toBe(1);
+    for (let i = 0; i < TOOL_LIMITS.maxLedgerFiles; i++) ledger.worked(`other-${i}`, i);
+    expect(ledger.worked('c', 3)).toBeUndefined();
+  });
 });

@@ -276,6 +276,18 @@ describe('a later message', () => {
     expect(tellSurroundings(moved, first)[0]).toMatch(/^<linter_errors>\nd: error: x+\nh: error/);
   });
 
+  it('tells no difference where only more is cut off, and the number of it beside another', () => {
+    const cut = (lines: string, count: number) =>
+      `${lines}\n... (cut: ${count} more lines, run git status)`;
+    const known = nowOf({}, { ...MACHINE, gitStatus: cut('## main\n M a\n M b\n M c', 7) });
+    const more = nowOf({}, { ...MACHINE, gitStatus: cut('## main\n M a\n M b\n M c', 8) });
+    expect(tellSurroundings(more, known)).toEqual([]);
+    const other = nowOf({}, { ...MACHINE, gitStatus: cut('## main\n M b\n M c', 8) });
+    expect(tellSurroundings(other, known)).toEqual([
+      '<git_status_changes>\n-  M a\n... (cut: 8 more lines, run git status)\n</git_status_changes>',
+    ]);
+  });
+
   it('says what there is no more of, and of open files only what is new', () => {
     const [a, b] = [
       { path: 'a', content: 'one' },

@@ -1,0 +1,29 @@
+/** Limits of what a look finds for one message. Lengths are in UTF-16 units. */
+
+const KIB = 1024;
+const SECOND = 1000;
+
+export const FIND_LIMITS = {
+  /** Milliseconds for everything: a page may take 6 s. After it the look is answered without. */
+  maxMs: 7 * SECOND,
+  /** Bytes of a file that is read. A larger one is read in parts, by the tools. */
+  maxFileBytes: 512 * KIB,
+  /** All attachments of a message: 16,000 tokens. */
+  maxAllAttachedChars: 64 * KIB,
+  /** Files of an attached folder whose start is shown, and the length of each start. */
+  maxFolderFiles: 8,
+  maxFolderFileChars: 1_500,
+  /** The start of each file that an editor shows besides the active one. */
+  maxRecentChars: 4 * KIB,
+  /** Lines. The shown part of a long file moves in such steps, so that it stays the same while the cursor moves a little. */
+  cursorStep: 100,
+  /** More than the notes behind the lines of a file take. */
+  noteChars: 160,
+  /** The difference of one changed file, and of all: a person changes little between two messages. */
+  maxDiffChars: 4 * KIB,
+  maxAllDiffChars: 16 * KIB,
+  /** Seen files that one look compares, the latest first: each takes some 20 µs while it stays the same. */
+  maxCompared: 300,
+  /** Comparisons that are remembered, each with a difference. */
+  maxComparisons: 1_000,
+} as const;
