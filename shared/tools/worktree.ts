@@ -98,6 +98,7 @@ export const ClosedWorktree = z.object({
   /** The changed files; no more than a bound, see `omitted`. */
   files: z.array(
     z.object({
+      /** In the repository, whose folder may be above the workspace's. */
       path: z.string(),
       status: z.enum(['added', 'modified', 'deleted', 'renamed']),
       /** Lines; null for a file that is not text. */

@@ -26,7 +26,7 @@ async function elsewhere(isHeld: boolean) {
     const request = { command, cwd: workspace, permissions };
     return (await confinement.start(request, ({ launch }) => run(launch))).output;
   };
-  return { place, attempt };
+  return { place, attempt, confinement, workspace };
 }
 
 describe.skipIf(NO_BUBBLEWRAP).each([
@@ -55,6 +55,28 @@ describe.skipIf(NO_BUBBLEWRAP).each([
     );
     expect(output).not.toMatch(/of another|secret|hello/);
     expect(output).toMatch(/\none\n$/);
+  });
+
+  test('is looked at by programs of ours that see no more, and write only where they must', async () => {
+    const { place, confinement, workspace } = await elsewhere(isHeld);
+    const [readable, writable] = [
+      place.path('outside/objects'),
+      place.path('instances/state/trees/two'),
+    ];
+    const reach = { readable: [readable], writable: [writable] };
+    const script =
+      'cat "$1/blob"; echo more >> "$2/file"; cat "$2/file" "$3/readme"; touch "$1/new" made';
+    const look = await confinement.confineLook(
+      {
+        file: '/bin/sh',
+        args: ['-c', `exec 2>&1; ${script}`, 'sh', readable, writable, place.path('workspace')],
+        ...{ cwd: workspace, env: { PATH: '/usr/bin:/bin' }, inputs: [], hasPidNamespace: false },
+      },
+      reach,
+    );
+    const { output } = await run(look);
+    expect(output).toMatch(/^an object\nof another\nmore\ncat: .*No such file/);
+    expect(output.match(/Read-only file system/g)).toHaveLength(2);
   });
 
   test('is where a command for all works, which sees nothing else of the state', async () => {

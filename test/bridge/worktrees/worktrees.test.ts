@@ -191,6 +191,20 @@ describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
     });
   });
 
+  it('needs a mode and rules that let the agent edit', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const open = callOf(newConversation(), 'open_worktree');
+    expect(await bridge.call({ ...open, mode: 'ask' })).toMatchObject({ code: 'DENIED' });
+    await putState(place, 'policy.json', { preset: 'read-only' });
+    const again = callOf(newConversation(), 'open_worktree');
+    expect(await bridge.call(again)).toMatchObject({ code: 'DENIED' });
+    const rules = [{ tool: 'open_worktree', decision: 'deny' }];
+    await putState(place, 'policy.json', { rules });
+    const third = callOf(newConversation(), 'open_worktree');
+    expect(await bridge.call(third)).toMatchObject({ code: 'DENIED' });
+  });
+
   it('is found again by the next bridge', async () => {
     const place = await repositoryWith({ 'a.txt': 'one\n' });
     const first = await startBridge(place);
