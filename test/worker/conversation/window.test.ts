@@ -72,6 +72,25 @@ describe('a conversation that outgrows its model', () => {
     expect(last?.cost?.amount).toBeCloseTo((first?.cost?.amount ?? 0) + 0.5, 6);
   });
 
+  it('is summarised by its own model where the one for summaries fails', async () => {
+    settings.MODELS = JSON.stringify([...TABLE, { id: 'digester', roles: ['summary'] }]);
+    const answer = answering({ summary: FACT, usage: 500 });
+    const requests = scriptModel((request) =>
+      request.model === 'digester' ? answering({ summary: null })(request) : answer(request),
+    );
+    const { events, conversationId, count } = await converseUntilSummary();
+    expect(summaryEvents(events)).toEqual(['running', 'completed']);
+    const asked = requests.filter(asksForSummary).map(({ model }) => model);
+    expect(asked).toEqual(['digester', 'small']);
+    const { responses }: ConversationView = await (
+      await call(`conversations/${conversationId}`)
+    ).json();
+    expect(responses[count - 1]?.usage).toMatchObject({
+      totalTokens: (responses[0]?.usage?.totalTokens ?? 0) + 500,
+      unreportedRequests: 1,
+    });
+  });
+
   it('says that nobody counted what it took', async () => {
     scriptModel(answering({ summary: 'All of it.', usage: null }));
     const { conversationId, count } = await converseUntilSummary();

@@ -120,24 +120,25 @@ export class Memory {
   }
 
   /**
-   * Asks the model for summaries, else the run's own, and stores the window. Readers see the summary's start and
-   * outcome; the window is stored in the same step as the outcome.
+   * Asks the model for summaries, and where it fails the run's own: without a summary, the details are lost. Stores the
+   * window. Readers see the summary's start and outcome; the window is stored in the same step as the outcome.
    */
   async #summarise({ run, history, plan }: Summarising, signal: AbortSignal) {
     const { log, recorder, conversationId, settings } = this.#deps;
-    const model = modelForRole('summary', run.request.model, settings);
-    const target = resolveTarget(model, settings);
-    const isOwn = model === run.request.model;
-    const room = isOwn ? plan.room : roomOf({ ...target, model }, plan.window.scale);
+    const own = run.request.model;
+    const askOf = (model: string) => {
+      const target = resolveTarget(model, settings);
+      const room = model === own ? plan.room : roomOf({ ...target, model }, plan.window.scale);
+      return { model, target, request: summaryRequest(history, plan, { model, room }) };
+    };
+    const models = new Set([modelForRole('summary', own, settings), own]);
+    const asks = Array.from(models, (model) => () => askOf(model));
     const responseId = responseIdOf(conversationId, run.ordinal);
     recorder.record([{ type: 'context_summary', responseId, status: 'running' }]);
-    const request = summaryRequest(history, plan, { model, room });
-    const { text, ...spent } = await askForSummary(target, request, signal);
+    const { text, ...spent } = await askForSummary(asks, signal);
     const status = text === null ? 'failed' : 'completed';
     recorder.record([{ type: 'context_summary', responseId, status }]);
-    const by = target.kind === 'demo' ? undefined : model;
-    const digest = digestOf(history, plan, text);
-    log.addWindow(run, { ...plan.window, digest, model: by, ...spent });
+    log.addWindow(run, { ...plan.window, digest: digestOf(history, plan, text), ...spent });
   }
 }
 

@@ -6,13 +6,24 @@ import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { UpstreamRequest } from '../../upstream/request.ts';
 import { retryDelayMs } from '../../upstream/retry.ts';
+import { sumUsage } from '../tape/spending.ts';
 import { estimateUsage } from './estimate.ts';
 import { WINDOW_LIMITS } from './window/limits.ts';
 
-/** A model's answer to a request for a summary. */
+/** A request for a summary. */
+export interface SummaryAsk {
+  readonly model: string;
+  readonly target: ModelTarget;
+  readonly request: UpstreamRequest;
+}
+
+/** What came of the requests for a summary. */
 export interface Summary {
   /** The summary, which may be cut off; null without one. */
   readonly text: string | null;
+  /** The last model that was asked; absent for the demo model. */
+  readonly model?: string;
+  /** The sum of all requests. */
   readonly usage: Usage | null;
   /** Set when the model server reported no tokens for it. */
   readonly isUnreported?: true;
@@ -21,12 +32,35 @@ export interface Summary {
 }
 
 /**
- * The text is null when the summary took too long or failed, and for the demo model, which cannot write one.
+ * Asks one after the other until a summary comes. The text is null when all took too long or failed, and for the demo
+ * model, which cannot write one.
  * @throws the signal's reason once it has aborted.
  */
 export async function askForSummary(
-  target: ModelTarget,
-  request: UpstreamRequest,
+  asks: readonly (() => SummaryAsk)[],
+  signal: AbortSignal,
+): Promise<Summary> {
+  let all: Summary = { text: null, usage: null };
+  for (const ask of asks) {
+    all = added(all, await askOne(ask(), signal));
+    if (all.text !== null) break;
+  }
+  return all;
+}
+
+function added(before: Summary, next: Summary): Summary {
+  const isUnreported = before.isUnreported ?? next.isUnreported;
+  const estimate = sumUsage([before.estimate ?? null, next.estimate ?? null]);
+  return {
+    ...next,
+    usage: sumUsage([before.usage, next.usage]),
+    ...(isUnreported && { isUnreported }),
+    ...(estimate && { estimate }),
+  };
+}
+
+async function askOne(
+  { model, target, request }: SummaryAsk,
   signal: AbortSignal,
 ): Promise<Summary> {
   const reply = target.kind === 'demo' ? null : await askInTime(target, request, signal);
@@ -37,7 +71,8 @@ export async function askForSummary(
     isUnreported,
     estimate: estimateUsage(request, reply, target),
   };
-  return { text: summaryIn(reply), usage, ...estimated };
+  const by = target.kind !== 'demo' && { model };
+  return { text: summaryIn(reply), usage, ...by, ...estimated };
 }
 
 /** The reply; null after WINDOW_LIMITS.maxSummaryMs. */
