@@ -230,7 +230,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/reach.ts': ['shared'],
   'worker/app.ts': [
     ...['shared', 'hono', 'worker/reach.ts', 'worker/people', 'worker/endpoint.ts'],
-    ...['worker/api', 'worker/api/openapi', 'worker/openai'],
+    ...['worker/api', 'worker/api/openapi', 'worker/connect', 'worker/openai'],
   ],
   'worker/index.ts': [
     ...['worker/app.ts', 'worker/env.ts'],
@@ -332,6 +332,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['hono', 'openai', 'zod'],
     ...['worker/conversation/tape', 'worker/people', 'worker/follow', 'worker/desk'],
     'worker/endpoint.ts',
+  ],
+  'worker/connect': [
+    ...['shared', 'worker/people', 'worker/upstream', 'worker/follow', 'worker/desk'],
+    ...['worker/openai', '@bufbuild/protobuf', 'hono', 'zod'],
   ],
   'worker/api': [
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],

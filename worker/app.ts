@@ -6,6 +6,7 @@ import { DrawbridgeError, toWireError } from '../shared/errors.ts';
 import { frontPage } from './api/front-page.ts';
 import { ENDPOINTS } from './api/openapi/endpoints.ts';
 import { allowOrigins } from './api/origins.ts';
+import { CALLS, failedCall, serveCall } from './connect/service.ts';
 import type { Access, Endpoint } from './endpoint.ts';
 
 import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
@@ -30,6 +31,7 @@ for (const endpoint of endpointsFor('open')) serve(endpoint);
 app.use('*', authenticate('user'));
 app.use('*', limitRate);
 for (const endpoint of endpointsFor('user', 'stream')) serve(endpoint);
+for (const path of CALLS.keys()) app.post(path, serveCall);
 
 function endpointsFor(...accesses: readonly Access[]): readonly Endpoint[] {
   return ENDPOINTS.filter(({ access }) => accesses.includes(access));
@@ -51,7 +53,7 @@ function patternOf({ path, params = {} }: Endpoint): string {
 
 app.notFound((c) => {
   const error = new DrawbridgeError('NOT_FOUND', 'There is nothing at this address');
-  return toResponse(c.req.path, error, c.res.headers);
+  return failedCall(c.req.raw, error) ?? toResponse(c.req.path, error, c.res.headers);
 });
 
 app.onError((thrown, c) => {
@@ -60,7 +62,8 @@ app.onError((thrown, c) => {
   const { status, body } = toWireError(error);
   const isGone = c.req.raw.signal.aborted; // The client has left: errors of the aborted request are not faults.
   if (body.error.code === 'INTERNAL' && !isGone) console.error('request failed', error);
-  return toResponse(c.req.path, error, headersOf(error, status));
+  const headers = headersOf(error, status);
+  return failedCall(c.req.raw, error, headers) ?? toResponse(c.req.path, error, headers);
 });
 
 function toResponse(path: string, error: Error, headers: HeadersInit): Response {

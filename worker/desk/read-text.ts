@@ -16,11 +16,38 @@ export async function readText(
   { body }: Pick<Request, 'body'>,
   limits: BodyLimits = REQUEST_LIMITS,
 ): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = '';
+  await readPieces(body, limits, (piece) => {
+    text += decoder.decode(piece, { stream: true });
+  });
+  return text + decoder.decode();
+}
+
+/** The same for a body of bytes. */
+export async function readBytes(
+  { body }: Pick<Request, 'body'>,
+  limits: BodyLimits = REQUEST_LIMITS,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const buffer = new ArrayBuffer(0, { maxByteLength: limits.maxBodyBytes });
+  await readPieces(body, limits, (piece) => {
+    const at = buffer.byteLength;
+    buffer.resize(at + piece.byteLength);
+    new Uint8Array(buffer, at).set(piece);
+  });
+  return new Uint8Array(buffer.slice(0));
+}
+
+async function readPieces(
+  body: Request['body'],
+  limits: BodyLimits,
+  take: (piece: Uint8Array) => void,
+): Promise<void> {
   const reader = body?.getReader();
-  if (!reader) return '';
+  if (!reader) return;
   const deadline = new BodyDeadline(limits);
   try {
-    return await readAll(reader, deadline, limits.maxBodyBytes);
+    await readAll(reader, deadline, limits.maxBodyBytes, take);
   } finally {
     deadline.end();
     // Drops the rest of a refused body. Fails harmlessly for a body that was read to its end.
@@ -32,13 +59,12 @@ async function readAll(
   reader: ReadableStreamDefaultReader<Uint8Array>,
   deadline: BodyDeadline,
   maxBodyBytes: number,
-): Promise<string> {
-  const decoder = new TextDecoder();
-  let text = '';
+  take: (piece: Uint8Array) => void,
+): Promise<void> {
   let bytes = 0;
   for (;;) {
     const { done, value } = await Promise.race([reader.read(), deadline.passed]);
-    if (done) return text + decoder.decode();
+    if (done) return;
     bytes += value.byteLength;
     if (bytes > maxBodyBytes) {
       throw new DrawbridgeError(
@@ -47,7 +73,7 @@ async function readAll(
       );
     }
     deadline.extend(bytes);
-    text += decoder.decode(value, { stream: true });
+    take(value);
   }
 }
 

@@ -10,16 +10,20 @@ export const SSE_HEADERS = {
   'x-accel-buffering': 'no',
 } as const;
 
+const ENCODER = new TextEncoder();
+
 export class SseWriter implements Outlet {
   readonly readable: ReadableStream<Uint8Array>;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
-  readonly #encoder = new TextEncoder();
+  readonly #encode: (text: string) => Uint8Array;
   #waiting = '';
   #busySinceMs: number | null = null;
   #isGone = false;
   #drained: Promise<void> = Promise.resolve();
 
-  constructor() {
+  /** `encode` gets the text of several writes together. By default it encodes UTF-8. */
+  constructor(encode = (text: string): Uint8Array => ENCODER.encode(text)) {
+    this.#encode = encode;
     const { readable, writable } = new IdentityTransformStream();
     this.readable = readable;
     this.#writer = writable.getWriter();
@@ -78,7 +82,7 @@ export class SseWriter implements Outlet {
       while (this.#waiting !== '') {
         const text = this.#waiting;
         this.#waiting = '';
-        for (const piece of piecesOf(this.#encoder.encode(text))) {
+        for (const piece of piecesOf(this.#encode(text))) {
           this.#busySinceMs = Date.now();
           await this.#writer.write(piece);
         }

@@ -1,13 +1,10 @@
 /** Turns a request in OpenAI's shape into a run, and the run into a completion. */
 import type { Context } from 'hono';
 import type { ChatResponse } from '../../shared/documents.ts';
-import { parseResponseId } from '../../shared/ids.ts';
 import { type Submitted, submitMessage } from '../desk/submit.ts';
-import type { Env } from '../env.ts';
+import { cancelRun } from '../follow/cancel-run.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
-import { FOLLOW_LIMITS } from '../follow/limits.ts';
 import { SSE_HEADERS } from '../follow/sse-writer.ts';
-import { conversationOf } from '../objects.ts';
 import type { AppContext } from '../people/caller.ts';
 import { resolveModel } from '../upstream/models.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
@@ -128,18 +125,4 @@ function headersOf(
     'Drawbridge-Response-Id': responseId,
     ...(ignored.length > 0 && { 'Drawbridge-Ignored-Fields': ignored.join(', ') }),
   };
-}
-
-/** Never throws: asks an object that restarts again, and leaves a run that cannot be reached to end by itself. */
-async function cancelRun(env: Env, { caller, responseId }: Submitted): Promise<void> {
-  const { ordinal } = parseResponseId(responseId);
-  for (let tries = 0; tries < FOLLOW_LIMITS.maxReattaches; tries++) {
-    try {
-      await conversationOf(env, caller).cancel(caller, ordinal);
-      return;
-    } catch {
-      // The object is moving or restarting. Try again.
-      await new Promise((resolve) => setTimeout(resolve, FOLLOW_LIMITS.reattachMs));
-    }
-  }
 }

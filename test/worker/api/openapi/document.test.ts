@@ -4,6 +4,7 @@ import { type Description, operationsOf } from '../../../../bench/fuzz/descripti
 import { describeApi } from '../../../../worker/api/openapi/document.ts';
 import { ENDPOINTS } from '../../../../worker/api/openapi/endpoints.ts';
 import { app } from '../../../../worker/app.ts';
+import { CALLS } from '../../../../worker/connect/service.ts';
 
 it('is served to anybody, may be kept for a while, and is read by pages of configured origins', async () => {
   const response = await SELF.fetch('https://drawbridge.test/openapi.json', {
@@ -19,8 +20,11 @@ it('is served to anybody, may be kept for a while, and is read by pages of confi
   expect(await response.json()).toEqual(JSON.parse(JSON.stringify(describeApi(ENDPOINTS))));
 });
 
-it('describes exactly the routes that there are', () => {
-  const routes = app.routes.filter(({ method }) => method !== 'ALL');
+/** The front page is for browsers, and calls of Connect are described by a .proto file. */
+it('describes exactly the routes of the API', () => {
+  const routes = app.routes.filter(
+    ({ method, path }) => method !== 'ALL' && path !== '/' && !CALLS.has(path),
+  );
   const served = routes.map(
     ({ method, path }) => `${method} ${path.replace(/:(\w+)(\{[^}]+\})?/g, '{$1}')}`,
   );

@@ -1,0 +1,338 @@
+import { env } from 'cloudflare:workers';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { chat, scriptModel } from '../api.ts';
+import { readResponse } from '../conversation/conversing.ts';
+import { holdModel, textFrame } from '../conversation/held-model.ts';
+import {
+  callMethod,
+  enveloped,
+  envelopesOf,
+  gzipped,
+  saying,
+  splitEnvelopes,
+  streamError,
+} from './calling.ts';
+
+/** The settings of the Worker under test, which it reads at each request. */
+const settings = env as { MODELS?: string };
+
+afterEach(() => {
+  delete settings.MODELS;
+  vi.restoreAllMocks();
+});
+
+describe('StreamChat', () => {
+  it('streams the text of the answer, and ends with an empty trailer', async () => {
+    const requests = scriptModel(() => ({ text: 'Hello there.' }));
+    const response = await callMethod('StreamChat', enveloped(saying('hello')));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('application/connect+json');
+    const envelopes = await envelopesOf(response);
+    expect(envelopes.at(-1)).toEqual({ flags: 2, text: '{}' });
+    const pieces = envelopes.slice(0, -1).map(({ text }) => JSON.parse(text).text);
+    expect(pieces.join('')).toBe('Hello there.');
+    expect(JSON.stringify(requests[0]?.messages)).toContain('hello');
+  });
+
+  it.each([
+    ['names of JSON and of the .proto file', { modelDetails: { modelName: 'm' } }],
+    ['names of the .proto file', { model_details: { model_name: 'm' } }],
+    ['fields that it does not know', { modelDetails: { modelName: 'm', key: 1 }, planId: [1] }],
+    [
+      'null for a field that is not set',
+      { modelDetails: { modelName: 'm' }, conversationId: null },
+    ],
+  ])('takes %s', async (_, more) => {
+    const requests = scriptModel(() => ({ text: 'Hi.' }));
+    await envelopesOf(await callMethod('StreamChat', enveloped(saying('hello', more))));
+    expect(requests[0]?.model).toBe('m');
+  });
+
+  it('tells the model the whole conversation', async () => {
+    const requests = scriptModel(() => ({ text: 'Hi.' }));
+    const conversation = [
+      { text: 'one', type: 1 },
+      { text: 'two', type: 'MESSAGE_TYPE_AI' },
+      { text: '', type: 'MESSAGE_TYPE_AI' },
+      { text: 'three', type: 1 },
+    ];
+    await envelopesOf(await callMethod('StreamChat', enveloped({ conversation })));
+    const [, ...told] = requests[0]?.messages ?? [];
+    expect(told.map(({ role }) => role)).toEqual(['user', 'assistant', 'user']);
+  });
+
+  it('goes on with a conversation of ours, and sends it only the last message', async () => {
+    const requests = scriptModel(() => ({ text: 'Hi.' }));
+    const { conversationId } = await chat('first');
+    const conversation = [
+      { text: 'not told', type: 1 },
+      { text: 'second', type: 1 },
+    ];
+    const body = enveloped({ conversation, conversationId });
+    const response = await callMethod('StreamChat', body);
+    expect(response.headers.get('drawbridge-conversation-id')).toBe(conversationId);
+    await envelopesOf(response);
+    expect(JSON.stringify(requests[1]?.messages)).toMatch(/first.*second/);
+    expect(JSON.stringify(requests[1]?.messages)).not.toContain('not told');
+  });
+
+  it('does not go on with a conversation of somebody else', async () => {
+    scriptModel(() => ({ text: 'Hi.' }));
+    const { conversationId } = await chat('mine');
+    const body = enveloped(saying('yours?', { conversationId }));
+    const response = await callMethod('StreamChat', body, { account: 'eve' });
+    expect(await streamError(response)).toMatchObject({ code: 'not_found' });
+  });
+
+  it('ignores an id of a conversation that another program made', async () => {
+    scriptModel(() => ({ text: 'Hi.' }));
+    const body = enveloped(saying('hello', { conversationId: crypto.randomUUID() }));
+    expect(await streamError(await callMethod('StreamChat', body))).toBeUndefined();
+  });
+
+  it('tells how a run failed in the trailer, after what was said', async () => {
+    scriptModel(() => Response.json({ error: { message: 'no such key' } }, { status: 401 }));
+    const response = await callMethod('StreamChat', enveloped(saying('hello')));
+    expect(response.status).toBe(200);
+    expect(await streamError(response)).toMatchObject({ code: 'unavailable' });
+  });
+
+  it('cancels the run of a client that leaves', async () => {
+    const model = holdModel();
+    const leaving = new AbortController();
+    const { signal } = leaving;
+    const response = await callMethod('StreamChat', enveloped(saying('hello')), { signal });
+    const reply = await model.next();
+    reply.send(textFrame('half'));
+    const reader = response.body?.getReader();
+    const first: Uint8Array = (await reader?.read())?.value ?? new Uint8Array();
+    expect(splitEnvelopes(first)[0]?.text).toBe('{"text":"half"}');
+    leaving.abort();
+    await reader?.cancel().catch(() => undefined);
+    await reply.untilAborted();
+    const responseId = response.headers.get('drawbridge-response-id') ?? '';
+    await vi.waitFor(async () =>
+      expect(await readResponse(responseId)).toMatchObject({ status: 'cancelled' }),
+    );
+  });
+
+  it('ends at the time that the client gives, and cancels the run', async () => {
+    const model = holdModel();
+    const headers = { 'connect-timeout-ms': '30' };
+    const response = await callMethod('StreamChat', enveloped(saying('hello')), { headers });
+    const reply = await model.next();
+    expect(await streamError(response)).toMatchObject({ code: 'deadline_exceeded' });
+    await reply.untilAborted();
+  });
+});
+
+describe('AvailableModels', () => {
+  const models = async (body: BodyInit, headers = {}) =>
+    await (await callMethod('AvailableModels', body, { headers })).json();
+
+  it('lists the models that chat', async () => {
+    settings.MODELS = JSON.stringify([
+      { id: 'large' },
+      { id: 'vendor/small' },
+      { id: 'embedder', roles: ['embed'] },
+    ]);
+    expect(await models('{}')).toMatchObject({
+      modelNames: expect.arrayContaining(['large', 'vendor/small']),
+      models: expect.arrayContaining([{ name: 'large' }, { name: 'vendor/small' }]),
+    });
+    expect(JSON.stringify(await models('{}'))).not.toContain('embedder');
+  });
+
+  it('takes a compressed request', async () => {
+    const body = await gzipped(Uint8Array.from('{"includeAll":true}', byteOf));
+    expect(await models(body, { 'content-encoding': 'gzip' })).toHaveProperty('modelNames');
+  });
+
+  it.each<[string, BodyInit, Record<string, string>, number, string]>([
+    ['JSON that is none', '{', {}, 400, 'invalid_argument'],
+    ['a list', '[]', {}, 400, 'invalid_argument'],
+    ['broken gzip', 'no gzip', { 'content-encoding': 'gzip' }, 400, 'invalid_argument'],
+    ['another compression', '{}', { 'content-encoding': 'br' }, 501, 'unimplemented'],
+    ['another version', '{}', { 'connect-protocol-version': '2' }, 400, 'invalid_argument'],
+    ['a wrong token', '{}', { authorization: 'Bearer nonsense' }, 401, 'unauthenticated'],
+    ['a huge body', 'x'.repeat(REQUEST_LIMITS.maxBodyBytes + 1), {}, 429, 'resource_exhausted'],
+  ])('refuses %s with the status of its code', async (_, body, headers, status, code) => {
+    const response = await callMethod('AvailableModels', body, { headers });
+    expect(response.status).toBe(status);
+    expect(await response.json()).toMatchObject({ code, message: expect.any(String) });
+  });
+});
+
+const PROTO = { 'content-type': 'application/connect+proto' };
+
+describe('a hostile call', () => {
+  it.each<[string, Uint8Array<ArrayBuffer>, Record<string, string>, string]>([
+    ['without a message', new Uint8Array(), {}, 'unimplemented'],
+    ['with half an envelope', new Uint8Array([0, 0, 0]), {}, 'invalid_argument'],
+    ['whose length is beyond its body', lying(saying('hello'), 1), {}, 'invalid_argument'],
+    ['whose length is the largest', lying(saying('hello'), 2 ** 32 - 100), {}, 'invalid_argument'],
+    ['with bytes behind its message', lying(saying('hello'), -1), {}, 'unimplemented'],
+    ['with the flag of an end', enveloped(saying('hello'), 2), {}, 'invalid_argument'],
+    ['with flags that nobody knows', enveloped(saying('hello'), 0x80), {}, 'invalid_argument'],
+    ['compressed without saying how', enveloped(saying('hello'), 1), {}, 'internal'],
+    [
+      'compressed, which is not true',
+      enveloped(saying('hello'), 1),
+      { 'connect-content-encoding': 'gzip' },
+      'invalid_argument',
+    ],
+    [
+      'compressed in another way',
+      enveloped(saying('hello')),
+      { 'connect-content-encoding': 'zstd' },
+      'unimplemented',
+    ],
+    [
+      'with a time that is none',
+      enveloped(saying('hi')),
+      { 'connect-timeout-ms': '-1' },
+      'invalid_argument',
+    ],
+    ['with JSON that is none', enveloped(new Uint8Array([0x7b])), {}, 'invalid_argument'],
+    [
+      'with JSON in broken UTF-8',
+      enveloped(new Uint8Array([0x22, 0xff, 0x22])),
+      {},
+      'invalid_argument',
+    ],
+    [
+      'with a string that ends too late',
+      enveloped(new Uint8Array([18, 5, 1])),
+      PROTO,
+      'invalid_argument',
+    ],
+    [
+      'with a length of 4 GB',
+      enveloped(new Uint8Array([18, 255, 255, 255, 255, 15])),
+      PROTO,
+      'invalid_argument',
+    ],
+    ['with an endless varint', enveloped(new Uint8Array(40).fill(255)), PROTO, 'invalid_argument'],
+    ['with a field 0', enveloped(new Uint8Array([2, 0])), PROTO, 'invalid_argument'],
+    [
+      'with a group that never ends',
+      enveloped(new Uint8Array(500).fill(0x0b)),
+      PROTO,
+      'invalid_argument',
+    ],
+    [
+      'with text in broken UTF-8',
+      enveloped(new Uint8Array([18, 3, 10, 1, 255])),
+      PROTO,
+      'invalid_argument',
+    ],
+    ['with a million empty messages', enveloped(emptyMessages(500_000)), PROTO, 'invalid_argument'],
+    ['without a conversation', enveloped({}), {}, 'invalid_argument'],
+    ['with an empty message', enveloped(saying('  ')), {}, 'invalid_argument'],
+    [
+      'that ends with the model',
+      enveloped({ conversation: [{ text: 'a', type: 2 }] }),
+      {},
+      'invalid_argument',
+    ],
+    [
+      'of a type that nobody knows',
+      enveloped({ conversation: [{ text: 'a', type: 7 }] }),
+      {},
+      'invalid_argument',
+    ],
+    ['of no type', enveloped({ conversation: [{ text: 'a' }] }), {}, 'invalid_argument'],
+    ['with a wrong token', enveloped(saying('hello')), { authorization: 'x' }, 'unauthenticated'],
+  ])('%s gets the code in its trailer, and starts nothing', async (_, body, headers, code) => {
+    const requests = scriptModel(() => ({ text: 'Hi.' }));
+    const response = await callMethod('StreamChat', body, { headers });
+    expect(response.status).toBe(200);
+    expect(await streamError(response)).toMatchObject({ code, message: expect.any(String) });
+    expect(requests).toEqual([]);
+  });
+
+  it('that unpacks to more than a body may have is refused', async () => {
+    const packed = await gzipped(new Uint8Array(REQUEST_LIMITS.maxBodyBytes * 4));
+    const headers = { 'connect-content-encoding': 'gzip' };
+    const response = await callMethod('StreamChat', enveloped(packed, 1), { headers });
+    expect(await streamError(response)).toMatchObject({ code: 'resource_exhausted' });
+  });
+
+  it('names the field that is wrong as the caller knows it', async () => {
+    const body = enveloped({
+      conversation: [
+        { text: 'a', type: 7 },
+        { text: 'b', type: 1 },
+      ],
+    });
+    expect(await streamError(await callMethod('StreamChat', body))).toEqual({
+      code: 'invalid_argument',
+      message: 'conversation[0].type: must be MESSAGE_TYPE_HUMAN or MESSAGE_TYPE_AI',
+    });
+  });
+
+  it.each(['text/plain', 'application/json', 'application/grpc+proto'])(
+    'with the content type %s is told which ones there are',
+    async (type) => {
+      const response = await callMethod('StreamChat', '{}', { headers: { 'content-type': type } });
+      expect(response.status).toBe(415);
+      expect(response.headers.get('accept-post')).toContain('application/connect+proto');
+    },
+  );
+
+  it('of a method that there is not is unimplemented', async () => {
+    const response = await callMethod('StreamUnifiedChat', '{}');
+    expect(response.status).toBe(501);
+    expect(await response.json()).toMatchObject({ code: 'unimplemented' });
+  });
+});
+
+it('skips fields of binary messages that it does not know, of every wire type', async () => {
+  const requests = scriptModel(() => ({ text: 'Hi.' }));
+  const unknown = [
+    0xa0,
+    6,
+    1,
+    0xa1,
+    6,
+    ...new Array(8).fill(0),
+    0xa2,
+    6,
+    1,
+    0,
+    0xa5,
+    6,
+    0,
+    0,
+    0,
+    0,
+  ];
+  const group = [0xa3, 6, 0x08, 1, 0xa4, 6];
+  const message = [18, 6, 10, 2, 0x68, 0x69, 16, 1];
+  const body = enveloped(new Uint8Array([...unknown, ...group, ...message]));
+  const response = await callMethod('StreamChat', body, { headers: PROTO });
+  expect(response.headers.get('content-type')).toBe('application/connect+proto');
+  const envelopes = await envelopesOf(response);
+  expect(envelopes.at(-1)).toEqual({ flags: 2, text: '{}' });
+  expect(envelopes[0]?.text).toMatch(/^\n.Hi\.$/s);
+  expect(JSON.stringify(requests[0]?.messages)).toContain('hi');
+});
+
+function byteOf(character: string): number {
+  return character.charCodeAt(0);
+}
+
+/** An envelope whose length is wrong by so much. */
+function lying(message: object, by: number): Uint8Array<ArrayBuffer> {
+  const bytes = enveloped(message);
+  const view = new DataView(bytes.buffer);
+  view.setUint32(1, view.getUint32(1) + by);
+  return bytes;
+}
+
+function emptyMessages(count: number): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(count * 2);
+  for (let at = 0; at < bytes.length; at += 2) bytes[at] = 18;
+  return bytes;
+}

@@ -1,0 +1,26 @@
+/** Ends the run of a client that has left and cannot come back to its answer. */
+import { parseResponseId } from '../../shared/ids.ts';
+import type { Env } from '../env.ts';
+import { conversationOf } from '../objects.ts';
+import type { Caller } from '../ports.ts';
+import { FOLLOW_LIMITS } from './limits.ts';
+
+/** A response of this caller. */
+export interface Begun {
+  readonly caller: Caller;
+  readonly responseId: string;
+}
+
+/** Never throws: asks an object that restarts again, and leaves a run that cannot be reached to end by itself. */
+export async function cancelRun(env: Env, { caller, responseId }: Begun): Promise<void> {
+  const { ordinal } = parseResponseId(responseId);
+  for (let tries = 0; tries < FOLLOW_LIMITS.maxReattaches; tries++) {
+    try {
+      await conversationOf(env, caller).cancel(caller, ordinal);
+      return;
+    } catch {
+      // The object is moving or restarting. Try again.
+      await new Promise((resolve) => setTimeout(resolve, FOLLOW_LIMITS.reattachMs));
+    }
+  }
+}
