@@ -1,20 +1,19 @@
 /** Makes a conversation's worktree: a checkout of a commit, linked folders, and the owner's setup. */
 import { execFile } from 'node:child_process';
-import { realpath, statfs } from 'node:fs/promises';
-import { join } from 'node:path';
+import { statfs } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { readGitStatus } from '../context/git-status.ts';
 import { ToolFailure } from '../failure.ts';
 import { type Account, otherRights } from '../sandbox/account.ts';
-import type { Confinement, OtherFolder } from '../sandbox/confinement.ts';
-import { runCommand } from '../terminal/run-command.ts';
+import type { Confinement } from '../sandbox/confinement.ts';
+import { folderOf, prepareLinks, workFolder } from './folder.ts';
 import { type Git, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
-import { isRealFolder, linksOf, prepareLinks } from './links.ts';
 import { checkOut } from './record.ts';
 import { chooseBranch, findBase, findRepository, type Repository } from './repository.ts';
 import { readSettings, type WorktreeSettings } from './settings.ts';
+import { type Making, setUp } from './setup.ts';
 import type { WorktreeFacts, WorktreePaths, WorktreeStore } from './store.ts';
 
 /** The parts of the bridge that worktrees are made with. */
@@ -38,12 +37,6 @@ export interface Wanted {
   readonly base: string | undefined;
 }
 
-interface Making {
-  readonly signal: AbortSignal;
-  /** Takes what the setup prints. */
-  readonly onOutput: (text: string) => void;
-}
-
 /** The facts of the finished worktree. After a failure nothing of it is left. `output` is that of the setup. */
 export async function makeWorktree(
   workshop: Workshop,
@@ -58,7 +51,8 @@ export async function makeWorktree(
   const paths = store.begin(conversationId);
   try {
     const facts = await fill(workshop, { wanted, settings, paths }, making.signal);
-    const output = await setUp(workshop, { facts, settings, paths }, making);
+    const { root, confinement } = workshop;
+    const output = await setUp(settings, confinement, await folderOf(root, facts, paths), making);
     store.save(facts);
     return { facts, output };
   } catch (error) {
@@ -101,7 +95,8 @@ async function fill(
   const status = await readGitStatus(root, signal, { confine: confinement.confineLook });
   const give = giverTo(account);
   await checkOut(git, paths, { repository, branch, base, give }, signal);
-  const there = await workIn(paths, repository.prefix);
+  const there = await workFolder(paths, repository.prefix);
+  if (there === undefined) throw withoutFolder(repository.prefix);
   const isLinking = confinement.kind !== 'none';
   const links = isLinking ? await prepareLinks(settings.link, root, there) : [];
   const large = await largeFilesIn(git, paths, signal);
@@ -114,34 +109,12 @@ async function fill(
   };
 }
 
-/** The folder of the calls. */
-export async function workIn({ tree }: WorktreePaths, prefix: string): Promise<string> {
-  const path = prefix === '' ? tree : join(tree, prefix.slice(0, -1));
-  if ((await realpath(path).catch(() => undefined)) === path) return path;
-  throw new ToolFailure(
+function withoutFolder(prefix: string): ToolFailure {
+  return new ToolFailure(
     'BASE_NOT_FOUND',
     `That commit has no folder ${nameInLine(prefix)}, which the workspace is: name a newer one.`,
   );
 }
-
-/** What a worktree's commands see outside of it. Throws a ToolFailure where its folder has gone. */
-export async function folderOf(
-  root: string,
-  facts: WorktreeFacts,
-  paths: WorktreePaths,
-): Promise<OtherFolder> {
-  const workspace = await workIn(paths, facts.prefix);
-  if (!(await isRealFolder(facts.objects))) throw worktreeFailed(MOVED);
-  const objects = { from: facts.objects, to: facts.objects };
-  const { tree } = paths;
-  const dotGit = facts.prefix === '' ? [] : await linksOf(['.git'], tree, tree);
-  const links = [objects, ...dotGit, ...(await linksOf(facts.links, root, workspace))];
-  return { workspace, links };
-}
-
-const MOVED =
-  'The repository that the worktree was made from is not in its place any more: the person can move it back, or remove ' +
-  'the worktree (`drawbridge worktrees`).';
 
 /** Throws a ToolFailure for a commit that is too large. */
 async function measure(
@@ -199,38 +172,4 @@ function giverTo(account: Account | undefined): (path: string) => Promise<void> 
     const options = { env: { PATH: '/usr/bin:/bin' } };
     await promisify(execFile)('chown', ['-R', '-h', owner, '--', path], options);
   };
-}
-
-/** What the owner's setup printed; empty without one. Throws a ToolFailure (`SETUP_FAILED`) for any end but success. */
-async function setUp(
-  { root, confinement }: Workshop,
-  {
-    facts,
-    settings,
-    paths,
-  }: { facts: WorktreeFacts; settings: WorktreeSettings; paths: WorktreePaths },
-  { signal, onOutput }: Making,
-): Promise<string> {
-  const { setup: command, network } = settings;
-  if (command === undefined) return '';
-  if (confinement.kind === 'none')
-    throw setupFailed('It only runs in a sandbox, and there is none.');
-  const folder = await folderOf(root, facts, paths);
-  using there = await confinement.elsewhere(folder);
-  const permissions = network ? (['network'] as const) : [];
-  const request = { command, cwd: folder.workspace, permissions };
-  const { end, output } = await there.start(request, ({ launch }) =>
-    runCommand(launch, { timeoutMs: WORKTREE_LIMITS.setupMs, onOutput, signal }),
-  );
-  signal.throwIfAborted();
-  if (end.state === 'exited' && end.exitCode === 0) return output;
-  const how = end.state === 'exited' ? `exit code ${end.exitCode}` : end.state;
-  throw setupFailed(`${how}\n${output}`);
-}
-
-function setupFailed(how: string): ToolFailure {
-  return new ToolFailure(
-    'SETUP_FAILED',
-    `The setup of the worktree failed, so there is none. The person can correct it (worktrees.json). ${how}`,
-  );
 }

@@ -4,7 +4,6 @@ import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { ToolCall } from '../../shared/tunnel.ts';
 import type { Gate } from '../admission/admit.ts';
 import type { Judge } from '../admission/judge.ts';
-import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { logTrouble } from '../log.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
@@ -12,7 +11,8 @@ import { BackgroundProcesses } from '../terminal/background.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
 import { createRunTerminalCmd } from '../tools/run-terminal-cmd.ts';
 import { Workspace } from '../workspace/workspace.ts';
-import { folderOf, type Workshop } from './making.ts';
+import { folderOf, worktreeGone } from './folder.ts';
+import type { Workshop } from './making.ts';
 import type { WorktreeFacts } from './store.ts';
 
 /** What a room takes from its bridge. */
@@ -57,10 +57,7 @@ export class Rooms {
     const facts = this.#house.workshop.store.read(conversationId);
     if (facts) return facts;
     await this.leave(conversationId); // The owner has removed it.
-    throw new ToolFailure(
-      'WORKTREE_GONE',
-      'This conversation has no worktree, or it was removed: the work cannot go on here. Begin another one.',
-    );
+    throw worktreeGone();
   }
 
   async enter(facts: WorktreeFacts): Promise<Room> {

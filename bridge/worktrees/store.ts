@@ -53,14 +53,15 @@ export interface WorktreePaths {
 }
 
 export class WorktreeStore {
-  readonly #folder: string;
+  /** Holds all of them. It need not exist. */
+  readonly folder: string;
 
   constructor(stateDir: string) {
-    this.#folder = worktreesFolder(stateDir);
+    this.folder = worktreesFolder(stateDir);
   }
 
   pathsOf(conversationId: string): WorktreePaths {
-    const folder = join(this.#folder, conversationId);
+    const folder = join(this.folder, conversationId);
     const inside = (name: string) => join(folder, name);
     return {
       folder,
@@ -95,7 +96,7 @@ export class WorktreeStore {
 
   /** Makes the folder of a worktree that is not finished. */
   begin(conversationId: string): WorktreePaths {
-    mkdirSync(this.#folder, { recursive: true, mode: ENTERED });
+    mkdirSync(this.folder, { recursive: true, mode: ENTERED });
     const paths = this.pathsOf(conversationId);
     mkdirSync(paths.folder, { mode: ENTERED });
     return paths;
@@ -121,7 +122,7 @@ export class WorktreeStore {
   /** It does not exist any more from the moment of the call; its files go after that. */
   async remove(conversationId: string): Promise<void> {
     const { folder } = this.pathsOf(conversationId);
-    const gone = join(this.#folder, `${REMOVED}${randomUUID()}`);
+    const gone = join(this.folder, `${REMOVED}${randomUUID()}`);
     try {
       renameSync(folder, gone);
     } catch (error) {
@@ -134,7 +135,7 @@ export class WorktreeStore {
   /** Removes what a killed bridge left unfinished. No other process of the same state may be making a worktree. */
   async removeLeftovers(): Promise<void> {
     const leftovers = this.#names().filter((name) => this.#isLeftover(name));
-    for (const name of leftovers) await removeFiles(join(this.#folder, name));
+    for (const name of leftovers) await removeFiles(join(this.folder, name));
   }
 
   #isLeftover(name: string): boolean {
@@ -146,7 +147,7 @@ export class WorktreeStore {
 
   #names(): string[] {
     try {
-      return readdirSync(this.#folder);
+      return readdirSync(this.folder);
     } catch (error) {
       if (isSystemError(error, 'ENOENT')) return [];
       throw error;

@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
+import { WorktreeStore } from '../../bridge/worktrees/store.ts';
 import { type Client, createClient } from '../../client/client.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -100,6 +101,7 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
     [Symbol.asyncDispose]: async () => {
       await endProcess(up);
       process.off('exit', endWithUs);
+      rmSync(new WorktreeStore(state).folder, { recursive: true, force: true });
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
 import type { ToolCall } from '../../../shared/tunnel.ts';
@@ -48,12 +48,12 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
     const open = callOf(id, 'open_worktree');
     void first.bridge.call(open);
     const store = new WorktreeStore(place.stateDir);
-    const { folder, tree } = store.pathsOf(id);
+    const { tree } = store.pathsOf(id);
     await vi.waitUntil(() => existsSync(join(tree, 'begun')), { timeout: 20_000, interval: 20 });
     await first.kill();
     await putState(place, 'worktrees.json', {});
     const { bridge } = await startBridge(place);
-    expect(readdirSync(dirname(folder))).toEqual([]);
+    expect(readdirSync(store.folder)).toEqual([]);
     expect(await bridge.call(open)).toMatchObject({ status: 'success' });
     expect(await bridge.run(id, 'ls begun')).toContain('No such file');
   });

@@ -56,7 +56,7 @@ export async function repositoryWith(files: Readonly<Record<string, string>>): P
     const store = new WorktreeStore(stateDir);
     for (const { conversationId } of store.list()) await store.remove(conversationId);
     await rm(folder, { recursive: true, force: true });
-    await rm(dirname(store.pathsOf('x').folder), { recursive: true, force: true });
+    await rm(store.folder, { recursive: true, force: true });
   });
   const git = (...args: readonly string[]) => personsGit(root, ...args);
   await git('init', '--quiet', '--initial-branch=main');

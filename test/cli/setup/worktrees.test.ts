@@ -1,5 +1,5 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { type WorktreeFacts, WorktreeStore } from '../../../bridge/worktrees/store.ts';
 import { newPlace, runDrawbridge } from '../drawbridge.ts';
@@ -15,8 +15,8 @@ test('worktrees are listed and removed', async () => {
   const { workspaceDir, stateDir } = newPlace();
   await mkdir(stateDir);
   const store = new WorktreeStore(stateDir);
-  const { folder, tree } = store.begin(ID);
-  onTestFinished(() => rm(dirname(folder), { recursive: true, force: true }));
+  const { tree } = store.begin(ID);
+  onTestFinished(() => rm(store.folder, { recursive: true, force: true }));
   await mkdir(tree);
   await writeFile(join(tree, 'a.txt'), 'work\n');
   store.save(FACTS);

@@ -1,0 +1,79 @@
+/** The folder of a worktree's calls, and the person's folders that its commands see there. */
+import { lstat, realpath, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ToolFailure } from '../failure.ts';
+import type { FolderLink, OtherFolder } from '../sandbox/confinement.ts';
+import { anchorFolder } from '../workspace/anchor.ts';
+import { worktreeFailed } from './git.ts';
+import type { WorktreeFacts, WorktreePaths } from './store.ts';
+
+/** The place of the workspace in a checkout; undefined where it has none. */
+export async function workFolder(
+  { tree }: WorktreePaths,
+  prefix: string,
+): Promise<string | undefined> {
+  const path = prefix === '' ? tree : join(tree, prefix.slice(0, -1));
+  return (await isRealFolder(path)) ? path : undefined;
+}
+
+/** What commands see in a worktree and outside of it. Throws a ToolFailure where it, or its repository, has gone. */
+export async function folderOf(
+  root: string,
+  { prefix, objects, links }: WorktreeFacts,
+  paths: WorktreePaths,
+): Promise<OtherFolder> {
+  const { tree } = paths;
+  const workspace = await workFolder(paths, prefix);
+  if (workspace === undefined) throw worktreeGone();
+  if (!(await isRealFolder(objects))) throw worktreeFailed(MOVED);
+  const dotGit = prefix === '' ? [] : await linksOf(['.git'], tree, tree);
+  const linked = await linksOf(links, root, workspace);
+  return { workspace, links: [{ from: objects, to: objects }, ...dotGit, ...linked] };
+}
+
+export function worktreeGone(): ToolFailure {
+  return new ToolFailure(
+    'WORKTREE_GONE',
+    'This conversation has no worktree, or it was removed: the work cannot go on here. Begin another one.',
+  );
+}
+
+const MOVED =
+  'The repository that the worktree was made from is not in its place any more: the person can move it back, or remove ' +
+  'the worktree (`drawbridge worktrees`).';
+
+/** Those of these folders that are there, and that the worktree has no files of its own for. Makes their places. */
+export async function prepareLinks(
+  names: readonly string[],
+  root: string,
+  there: string,
+): Promise<string[]> {
+  const linked: string[] = [];
+  for (const name of names) {
+    const isTaken = (await lstat(join(there, name)).catch(() => undefined)) !== undefined;
+    if (isTaken || !(await isRealFolder(join(root, name)))) continue;
+    await using _ = await anchorFolder(join(there, name), { create: true });
+    linked.push(name);
+  }
+  return linked;
+}
+
+/** The links of a worktree whose folders are still there, on both sides. */
+async function linksOf(
+  names: readonly string[],
+  root: string,
+  there: string,
+): Promise<FolderLink[]> {
+  const links: FolderLink[] = [];
+  for (const name of names) {
+    const link = { from: join(root, name), to: join(there, name) };
+    if ((await isRealFolder(link.from)) && (await isRealFolder(link.to))) links.push(link);
+  }
+  return links;
+}
+
+/** Whether a folder is there, and no link leads to it. */
+async function isRealFolder(path: string): Promise<boolean> {
+  const real = await realpath(path).catch(() => undefined);
+  return real === path && (await stat(path)).isDirectory();
+}
