@@ -27,6 +27,8 @@ export const UPSTREAM_LIMITS = {
   maxStreamBytes: 128 * MIB,
   /** UTF-16 units of all that is kept of an answer: 128k tokens make less than 1 MiB. */
   maxAnswerChars: 4 * MIB,
+  /** Blocks (Anthropic) or items (OpenAI) of an answer. Long answers have some hundred, and each takes memory. */
+  maxBlocks: 10_000,
   /** UTF-16 units that each piece of a call counts at least: even an empty piece takes memory. */
   minPieceChars: 16,
   /** UTF-16 units of one event of the stream. */

@@ -1,7 +1,7 @@
 /** What distinguishes the APIs of model servers. Everything behind a dialect works with these types only. */
 import type { Usage } from '../../../shared/documents.ts';
 import type { CallDelta } from '../assembly.ts';
-import type { UpstreamError } from '../errors.ts';
+import { errorFromText, type UpstreamError } from '../errors.ts';
 import type { JsonObject } from '../loose-json.ts';
 import type { ServerTarget } from '../models.ts';
 import type { UpstreamRequest } from '../request.ts';
@@ -40,6 +40,11 @@ export interface Chunk {
   readonly error: UpstreamError | null;
   /** Whether the answer ends here. The rest of the stream does not count. */
   readonly isLast?: boolean;
+}
+
+/** Ends an answer that would take too much memory, although it shows little. */
+export function tooLarge(): Chunk {
+  return { ...NOTHING, error: errorFromText('The answer is too large.'), isLast: true };
 }
 
 /** A chunk that adds nothing. */

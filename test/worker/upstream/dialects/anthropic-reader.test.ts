@@ -166,13 +166,34 @@ describe('at every split', () => {
   });
 });
 
+const TOO_LARGE = 'The answer is too large.';
+
+it('bounds the blocks', () => {
+  const begun = { type: 'content_block_start', content_block: READ };
+  const reader = new AnthropicReader('claude');
+  expect(reader.read({ ...begun, index: 10_000 }).error).toBeNull();
+  expect(reader.read({ ...begun, index: 10_001 }).error?.message).toBe(TOO_LARGE);
+});
+
+it('bounds thoughts that never end', () => {
+  const reader = new AnthropicReader('claude');
+  const hidden = { type: 'redacted_thinking', data: 'x'.repeat(1_000_000) };
+  const chunks = Array.from({ length: 5 }, (_, index) =>
+    reader.read({ type: 'content_block_start', index, content_block: hidden }),
+  );
+  expect(chunks.map(({ error }) => error?.message)).toEqual([
+    ...Array(4).fill(undefined),
+    TOO_LARGE,
+  ]);
+});
+
 it('bounds the signatures, which no part shows', () => {
   const reader = new AnthropicReader('claude');
   const delta = { type: 'signature_delta', signature: 'x'.repeat(3_000_000) };
   reader.read({ type: 'content_block_start', index: 0, content_block: THINKING });
   const event = { type: 'content_block_delta', index: 0, delta };
   expect(reader.read(event).error).toBeNull();
-  expect(reader.read(event).error?.message).toContain('too long');
+  expect(reader.read(event)).toMatchObject({ error: { message: TOO_LARGE }, isLast: true });
   expect(reader.read({ type: 'content_block_stop', index: 0 }).reasoningDetails).toEqual([]);
 });
 

@@ -165,6 +165,14 @@ describe('at every split', () => {
   });
 });
 
+it('bounds the items', () => {
+  const reader = new ResponsesReader('gpt');
+  const event = { type: 'response.output_text.delta', delta: 'x' };
+  expect(reader.read({ ...event, output_index: 10_000 }).error).toBeNull();
+  const { error } = reader.read({ ...event, output_index: 10_001 });
+  expect(error?.message).toBe('The answer is too large.');
+});
+
 describe('a body that is no stream', () => {
   const read = (status: number, body: object) =>
     readWholeReply(status, 'application/json', JSON.stringify(body), {

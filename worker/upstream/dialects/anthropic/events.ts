@@ -3,7 +3,7 @@ import type { Usage } from '../../../../shared/documents.ts';
 import { errorFromText, errorInChunk } from '../../errors.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
 import { countIn, isObject, type JsonObject, listIn, objectIn, textIn } from '../../loose-json.ts';
-import { type AnswerReader, type Chunk, NOTHING } from '../dialect.ts';
+import { type AnswerReader, type Chunk, NOTHING, tooLarge } from '../dialect.ts';
 import { Places, type Thought } from '../thoughts.ts';
 
 /** Holds the thinking blocks that are not complete yet: only a whole block has a signature. */
@@ -14,8 +14,8 @@ export class AnthropicReader implements AnswerReader {
   readonly #thoughts = new Map<number, Thought>();
   /** The indexes of the blocks that are calls. Tools of the server have blocks and deltas of the same form. */
   readonly #calls = new Set<number>();
-  /** UTF-16 units of signatures, which are kept but never shown. */
-  #signatureChars = 0;
+  /** UTF-16 units of what is kept and never shown: signatures, and thoughts as they begin. */
+  #hiddenChars = 0;
   /** Later counts replace earlier ones field by field. */
   #usage: JsonObject = {};
 
@@ -25,6 +25,7 @@ export class AnthropicReader implements AnswerReader {
 
   read(event: JsonObject): Chunk {
     const index = countIn(event, 'index') ?? 0;
+    if (index > UPSTREAM_LIMITS.maxBlocks) return tooLarge();
     switch (event['type']) {
       case 'message_start':
         return this.#count(objectIn(objectIn(event, 'message'), 'usage'));
@@ -62,17 +63,19 @@ export class AnthropicReader implements AnswerReader {
       case 'text':
         return this.#say(textIn(block, 'text'));
       case 'thinking':
-      case 'redacted_thinking': {
-        const place = this.#places.here;
-        const thought = { dialect: 'anthropic', model: this.#model, place, item: block } as const;
-        this.#thoughts.set(index, thought);
-        return { ...NOTHING, reasoning: textIn(block, 'thinking') };
-      }
+      case 'redacted_thinking':
+        return this.#think(index, block);
       case 'tool_use':
         return this.#call(index, block);
       default:
         return NOTHING; // A tool of the server.
     }
+  }
+
+  #think(index: number, item: JsonObject): Chunk {
+    const place = this.#places.here;
+    this.#thoughts.set(index, { dialect: 'anthropic', model: this.#model, place, item });
+    return this.#hide(JSON.stringify(item), textIn(item, 'thinking'));
   }
 
   #say(text: string): Chunk {
@@ -111,13 +114,16 @@ export class AnthropicReader implements AnswerReader {
   }
 
   #sign(index: number, signature: string): Chunk {
-    this.#signatureChars += signature.length;
-    if (this.#signatureChars > UPSTREAM_LIMITS.maxAnswerChars) {
-      this.#thoughts.clear();
-      return { ...NOTHING, error: errorFromText('The signatures of the answer are too long.') };
-    }
     this.#extend(index, 'signature', signature);
-    return NOTHING;
+    return this.#hide(signature, '');
+  }
+
+  /** Counts what is kept. `reasoning` is the part of it to show. */
+  #hide(kept: string, reasoning: string): Chunk {
+    this.#hiddenChars += kept.length;
+    if (this.#hiddenChars <= UPSTREAM_LIMITS.maxAnswerChars) return { ...NOTHING, reasoning };
+    this.#thoughts.clear();
+    return tooLarge();
   }
 
   #extend(index: number, field: 'thinking' | 'signature', piece: string): void {

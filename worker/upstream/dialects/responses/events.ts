@@ -1,8 +1,9 @@
 /** Reads answers of OpenAI's Responses API, event by event (the types of the `openai` package describe them). */
 import type { Usage } from '../../../../shared/documents.ts';
 import { errorFromText, errorInChunk } from '../../errors.ts';
+import { UPSTREAM_LIMITS } from '../../limits.ts';
 import { countIn, isObject, type JsonObject, listIn, objectIn, textIn } from '../../loose-json.ts';
-import { type AnswerReader, type Chunk, NOTHING } from '../dialect.ts';
+import { type AnswerReader, type Chunk, NOTHING, tooLarge } from '../dialect.ts';
 import { Places, type Thought } from '../thoughts.ts';
 
 /** Items are told apart by their index in the output: some gateways change their ids on the way. */
@@ -21,6 +22,7 @@ export class ResponsesReader implements AnswerReader {
   read(event: JsonObject): Chunk {
     const index = countIn(event, 'output_index') ?? 0;
     const delta = textIn(event, 'delta');
+    if (index > UPSTREAM_LIMITS.maxBlocks) return tooLarge();
     switch (event['type']) {
       case 'response.output_item.added':
         return this.#add(index, objectIn(event, 'item'));
