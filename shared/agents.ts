@@ -5,6 +5,7 @@ import { ChatResponse } from './documents.ts';
 import { BridgeId } from './ids.ts';
 import { AGENT_LIMITS, REQUEST_LIMITS } from './limits.ts';
 import { ChatFields, MessagePatch } from './requests.ts';
+import { ClosedWorktree, OpenedWorktree, openWorktree } from './tools/worktree.ts';
 
 /** `waiting`: a person must answer. `archived`: put away; `responseId` tells how the work ended. */
 export const AgentStatus = z.enum([
@@ -34,31 +35,55 @@ const WebhookRequest = z.strictObject({
   secret: WebhookSecret.optional(),
 });
 
-/** `POST agents`. */
-export const AgentRequest = ChatFields.pick({
+const AgentFields = ChatFields.pick({
   model: true,
   mode: true,
   bridgeId: true,
   tools: true,
   context: true,
   device: true,
+  budget: true,
+  questions: true,
 }).extend({
   /** The task. */
   prompt: MessagePatch.shape.content,
   /** Absent: the first line of the prompt. */
   title: ConversationInfo.shape.title.trim().min(1).max(REQUEST_LIMITS.maxNameChars).optional(),
+  /**
+   * `worktree`: a git worktree of its own, so that the person's files stay as they are. `in_place`: the person's own
+   * folder. Absent: `worktree` with a bridge.
+   */
+  workspace: z.enum(['worktree', 'in_place']).optional(),
+  /** The branch to make. Absent: the bridge chooses a name. */
+  branch: openWorktree.arguments.shape.branch,
+  /** A commit, branch or tag to begin at. Absent: `HEAD`. */
+  base: openWorktree.arguments.shape.base,
+  /** Whether each response ends with a commit of the work. */
+  commit: z.boolean().optional(),
   webhook: WebhookRequest.optional(),
+});
+
+/** `POST agents`. */
+export const AgentRequest = AgentFields.superRefine((request, context) => {
+  if (request.workspace !== 'in_place') return;
+  for (const field of ['branch', 'base', 'commit'] as const) {
+    if (request[field] === undefined) continue;
+    const message = 'Leave it out: only an agent in a worktree has a branch';
+    context.addIssue({ code: 'custom', path: [field], message });
+  }
 });
 export type AgentRequest = z.infer<typeof AgentRequest>;
 
 /** `POST agents/{id}/followup`. Without a model and a mode, those of the newest message count. */
-export const AgentFollowUp = AgentRequest.omit({
+export const AgentFollowUp = AgentFields.omit({
   bridgeId: true,
   title: true,
+  workspace: true,
+  branch: true,
+  base: true,
+  commit: true,
   webhook: true,
-}).extend({
-  delivery: ChatFields.shape.delivery,
-});
+}).extend({ delivery: ChatFields.shape.delivery });
 export type AgentFollowUp = z.infer<typeof AgentFollowUp>;
 
 /** An agent in the list. Its id is that of its conversation. */
@@ -92,6 +117,10 @@ export const Agent = AgentInfo.extend({
   result: z.string().nullable(),
   /** Why the response failed. */
   error: Failure.optional(),
+  /** The branch of its own, once it is made; from `head` on since the newest response that has ended there. */
+  worktree: OpenedWorktree.pick({ branch: true, base: true, uncommitted: true })
+    .extend(ClosedWorktree.omit({ branch: true }).partial().shape)
+    .optional(),
   webhook: z
     .object({
       url: z.string(),

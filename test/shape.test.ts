@@ -325,6 +325,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/deliveries': ['shared', 'worker/storage'],
   'worker/agents': [
     ...['shared', ...EDGE, 'worker/deliveries', 'worker/conversation/deadlines.ts', 'worker/desk'],
+    'worker/conversation/calls',
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/reading'],
   ],
   'worker/openai': [

@@ -169,7 +169,10 @@ export interface TaskReport {
 }
 
 /** What a client wants of a new agent, besides its first message. */
-export type AgentWishes = Pick<AgentRequest, 'title' | 'webhook'>;
+export type AgentWishes = Pick<
+  AgentRequest,
+  'title' | 'webhook' | 'workspace' | 'branch' | 'base' | 'commit'
+>;
 
 /** A question as the bridge asks it. */
 export type ApprovalAsked = Pick<

@@ -76,6 +76,11 @@ export function hasWorktrees(bridge: { readonly tools: readonly string[] }): boo
   return bridge.tools.includes(openWorktree.name);
 }
 
+/** The message where {@link hasWorktrees} is false. */
+export const WORKTREES_NOT_SUPPORTED =
+  'The bridge cannot make a worktree: it is not there, has no git, or is too old. Update it, or make an agent with ' +
+  '"workspace": "in_place", which works in the folder itself';
+
 /** The metadata of a success of {@link openWorktree}. */
 export const OpenedWorktree = z.object({
   branch: z.string(),

@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -20,7 +21,9 @@ it('an agent works without a client, through a kill of the runtime, and takes a 
     return tools === 1 ? { calls: [writing('b.txt', 'two\n')] } : { text: 'And the other.' };
   });
   await using house = await startHouse({ modelUrl: model.baseUrl });
-  const { id, status } = await house.client.createAgent({ prompt: 'Write a.txt' });
+  const { id, status } = await house.client.createAgent({
+    ...{ prompt: 'Write a.txt', workspace: 'in_place' },
+  });
   expect(status).toBe('running');
   await until(() => model.requests.length === 2);
   isKilled = true;
@@ -41,6 +44,61 @@ it('an agent works without a client, through a kill of the runtime, and takes a 
   await house.client.deleteAgent(id);
   expect((await house.client.listAgents()).items).toEqual([]);
 });
+
+it('an agent in a worktree leaves the folder as it is and ends with a commit, over kills and a follow-up', async () => {
+  let hangs = true;
+  const model = await scripted(({ messages }) => {
+    const name = JSON.stringify(messages).includes('Write b.txt') ? 'b.txt' : 'a.txt';
+    const isFirst = messages.at(-1)?.role !== 'tool';
+    if (isFirst) return { calls: [writing(name, 'new\n')] };
+    if (hangs) return { frames: [], hangs: true };
+    return { text: 'Done.' };
+  });
+  await using house = await startHouse({ modelUrl: model.baseUrl, prepare: makeRepository });
+  const { id } = await house.client.createAgent({ prompt: 'Write a.txt', commit: true });
+  await until(() => model.requests.length === 2);
+  hangs = false;
+  process.kill(workerdOf(house), 'SIGKILL');
+  const done = await ended(house, id);
+  expect(done).toMatchObject({ status: 'completed', result: 'Done.' });
+  const { branch = '', committed, files, diff } = done.worktree ?? {};
+  expect({ committed, files }).toEqual({
+    committed: true,
+    files: [{ path: 'a.txt', status: 'added', added: 1, removed: 0 }],
+  });
+  expect(diff).toContain('+new');
+  expect(git(house, 'status', '--porcelain')).toBe('');
+  expect(existsSync(join(house.workspace, 'a.txt'))).toBe(false);
+  expect(git(house, 'show', `${branch}:a.txt`)).toBe('new\n');
+
+  await house.client.followUpAgent(id, { prompt: 'Write b.txt' });
+  await until(async () => (await ended(house, id)).worktree?.files?.length === 2);
+  expect(git(house, 'show', `${branch}:b.txt`)).toBe('new\n');
+  expect(git(house, 'status', '--porcelain')).toBe('');
+});
+
+it('an agent on a folder that is no repository ends with the reason', async () => {
+  const model = await scripted(() => ({ text: 'Never.' }));
+  await using house = await startHouse({ modelUrl: model.baseUrl });
+  const { id } = await house.client.createAgent({ prompt: 'Go' });
+  expect(await ended(house, id)).toMatchObject({ error: { code: 'NOT_A_REPOSITORY' } });
+  expect(model.requests).toEqual([]);
+});
+
+function makeRepository(workspace: string): void {
+  const run = (...args: string[]) => execFileSync('git', args, { cwd: workspace });
+  run('init', '--quiet', '--initial-branch=main');
+  writeFileSync(join(workspace, 'old.txt'), 'old\n');
+  run('add', '.');
+  const person = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  run(...person, 'commit', '--quiet', '-m', 'first');
+}
+
+/** The repository belongs to another user where root runs the tests. */
+function git({ workspace }: House, ...args: string[]): string {
+  const trusting = ['-c', `safe.directory=${workspace}`, ...args];
+  return execFileSync('git', trusting, { cwd: workspace, encoding: 'utf8' });
+}
 
 it('a receiver on this machine, which the operator has named, gets signed events', async () => {
   const events: string[] = [];

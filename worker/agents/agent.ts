@@ -5,18 +5,32 @@ import {
   type WebhookDelivery,
   WebhookEvent,
 } from '../../shared/agents.ts';
-import type { ChatResponse } from '../../shared/documents.ts';
-import { responseIdOf } from '../../shared/ids.ts';
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { newCallId } from '../../shared/ids.ts';
+import {
+  hasWorktrees,
+  removeWorktree,
+  WORKTREES_NOT_SUPPORTED,
+} from '../../shared/tools/worktree.ts';
+import type { LoggedCall } from '../conversation/calls/calls.ts';
 import type { Deadline } from '../conversation/deadlines.ts';
 import type { TapeReader } from '../conversation/reading/reader.ts';
-import type { AgentRow, AgentWebhook, ConversationRow } from '../conversation/store/rows.ts';
+import type {
+  AgentRow,
+  ConversationRow,
+  Machine,
+  RunRequest,
+  ToldResult,
+} from '../conversation/store/rows.ts';
 import type { RunLog } from '../conversation/store/run-log.ts';
 import type { ConversationStore } from '../conversation/store/statements.ts';
 import type { Recorder } from '../conversation/tape/recorder.ts';
 import { Deliveries, type DeliveriesDeps } from '../deliveries/deliveries.ts';
 import { newWebhookSecret } from '../deliveries/signature.ts';
 import type { AgentWishes } from '../ports.ts';
+import { reach } from '../reach.ts';
 import { STATUS_LIMITS } from './limits.ts';
+import { shownWebhook, viewOf, worktreeOf } from './view.ts';
 
 export interface AgentDeps {
   readonly log: RunLog;
@@ -24,6 +38,9 @@ export interface AgentDeps {
   readonly reader: TapeReader;
   readonly listing: { readonly row: ConversationRow };
   readonly store: Pick<ConversationStore, 'saveAgent'>;
+  /** The results of the calls that open and close the worktree, the newest first. */
+  readonly worktreeResults: () => Iterable<ToldResult>;
+  readonly hands: { dispatch(calls: readonly LoggedCall[]): Promise<void> };
   readonly deliveries: DeliveriesDeps['store'];
   readonly env: DeliveriesDeps['env'];
   /** Sends the account the conversation's entry, with {@link Agent.status}. */
@@ -76,6 +93,7 @@ export class Agent {
       if (status !== this.#row.status) {
         this.#save({ ...this.#row, status });
         this.#deliver(status);
+        if (status === 'archived') void this.removeWorktree();
       }
       void this.#tell();
     });
@@ -98,6 +116,21 @@ export class Agent {
     this.#deliveries?.stop();
   }
 
+  /** The request with the place of its work. */
+  placed(request: RunRequest): RunRequest {
+    return this.#row.settings.worktree ? { ...request, worktree: true } : request;
+  }
+
+  /** Has the bridge remove the worktree. Never rejects: what a bridge has kept, its owner can list and remove. */
+  async removeWorktree(): Promise<void> {
+    if (!this.#row.settings.worktree) return;
+    const { name } = removeWorktree;
+    const ids = { callId: newCallId(crypto.randomUUID()), upstreamId: '', documentId: '' };
+    const call = { ...ids, name, rawArguments: '{}', arguments: {} };
+    const logged = { call, tool: name, mode: 'agent', limits: undefined } as const;
+    await reach(() => this.#deps.hands.dispatch([logged])).catch(() => undefined);
+  }
+
   /** The events for the webhook, the newest first. */
   deliveries(): WebhookDelivery[] {
     return this.#deliveries?.list() ?? [];
@@ -106,18 +139,15 @@ export class Agent {
   /** The agent as a client sees it. Only the client that made it gets the webhook's secret. */
   describe(withSecret = false): AgentView {
     const { log, reader, listing } = this.#deps;
-    const { id, title, created, bridge: bridgeId } = listing.row;
     const run = log.find(log.newest);
     if (!run) throw new Error('an agent begins with a message');
-    const response = reader.response(run);
-    const { model, mode, usage } = response;
-    const { webhook } = this.#row.settings;
-    const updated = new Date(reader.answeredMs()).toISOString();
+    const { webhook, worktree } = this.#row.settings;
     return {
-      ...{ id, title, status: this.status, created, updated, bridgeId },
-      ...{ responseId: responseIdOf(id, run.ordinal), model, mode, usage },
-      ...outcomeOf(response),
-      ...(webhook && { webhook: shown(webhook, withSecret) }),
+      ...viewOf(listing.row, reader.response(run)),
+      status: this.status,
+      updated: new Date(reader.answeredMs()).toISOString(),
+      ...(worktree && worktreeOf(this.#deps.worktreeResults())),
+      ...(webhook && { webhook: shownWebhook(webhook, withSecret) }),
     };
   }
 
@@ -165,28 +195,26 @@ export class Agent {
 }
 
 /** The row of an agent that begins. */
-export function newAgentRow({ webhook }: AgentWishes): AgentRow {
-  const settings = webhook
-    ? { webhook: { url: webhook.url, secret: webhook.secret ?? newWebhookSecret() } }
-    : {};
+export function newAgentRow(wishes: AgentWishes): AgentRow {
+  const { webhook, workspace, branch, base, commit = false } = wishes;
+  const settings = {
+    ...(webhook && {
+      webhook: { url: webhook.url, secret: webhook.secret ?? newWebhookSecret() },
+    }),
+    ...(workspace === 'worktree' && { worktree: { branch, base, commit } }),
+  };
   return { settings, status: 'queued', told: null };
 }
 
-function shown({ url, secret, isGone }: AgentWebhook, withSecret: boolean): AgentView['webhook'] {
-  return { url, state: isGone ? 'gone' : 'active', ...(withSecret && { secret }) };
-}
-
-/** What the model said last, and why it failed. */
-function outcomeOf({ status, documents }: ChatResponse): Pick<AgentView, 'result' | 'error'> {
-  if (status !== 'completed' && status !== 'error' && status !== 'cancelled') {
-    return { result: null };
-  }
-  const said = documents.findLast(
-    ({ type, metadata }) => type === 'text' && metadata['interrupted'] !== true,
-  );
-  const result = said?.content?.slice(0, STATUS_LIMITS.maxResultChars).toWellFormed() ?? null;
-  const failure = status === 'error' ? documents.findLast(({ type }) => type === 'error') : null;
-  if (!failure) return { result };
-  const code = String(failure.metadata['errorCode']);
-  return { result, error: { code, message: failure.content ?? '' } };
+/**
+ * Throws WORKTREES_NOT_SUPPORTED for a new agent whose bridge is known to have no worktrees. `machine` is undefined where
+ * the bridge's object could not be asked.
+ */
+export function requireWorktrees(
+  wishes: AgentWishes | undefined,
+  machine: Machine | null | undefined,
+): void {
+  if (wishes?.workspace !== 'worktree' || machine === undefined) return;
+  if (machine && hasWorktrees(machine)) return;
+  throw new DrawbridgeError('WORKTREES_NOT_SUPPORTED', WORKTREES_NOT_SUPPORTED);
 }

@@ -16,18 +16,18 @@ import { type Outcome, unwrap } from '../outcome.ts';
 import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 
-/** Begins an agent. Throws WEBHOOK_NOT_ALLOWED, and like {@link submitMessage}. */
+/** Begins an agent. Throws WEBHOOK_NOT_ALLOWED, WORKTREES_NOT_SUPPORTED, and like {@link submitMessage}. */
 export async function createAgent(
   env: Env,
   account: string,
-  { prompt, title, webhook, ...settings }: AgentRequest,
+  { prompt, title, webhook, workspace, branch, base, commit, ...settings }: AgentRequest,
   idempotencyKey?: string,
 ): Promise<Agent> {
   if (webhook) reachOf(webhook.url, env);
   const request = { ...saying(prompt), ...settings };
   const { caller } = await submitMessage(env, {
     ...{ account, request, idempotencyKey },
-    agent: { title, webhook },
+    agent: { title, webhook, workspace, branch, base, commit },
   });
   return await readAgent(env, caller, true);
 }

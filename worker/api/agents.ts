@@ -67,7 +67,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     headers: [IDEMPOTENCY_KEY],
     body: { schema: AgentRequest, example: { prompt: 'Mend the failing tests.' } },
     answers: [jsonAnswer(201, 'The agent.', Agent)],
-    errors: [...SUBMIT_ERRORS, 'WEBHOOK_NOT_ALLOWED'],
+    errors: [...SUBMIT_ERRORS, 'WEBHOOK_NOT_ALLOWED', 'WORKTREES_NOT_SUPPORTED'],
     handle: async (c) => {
       const request = await parseBody(c, AgentRequest);
       return c.json(await createAgent(c.env, c.var.caller.sub, request, keyOf(c)), 201);

@@ -17,7 +17,7 @@ import {
 } from '../../shared/requests.ts';
 import type { RuleReports } from '../../shared/rules.ts';
 import type { GuestCall, ToolResult } from '../../shared/tunnel.ts';
-import { newAgentRow } from '../agents/agent.ts';
+import { newAgentRow, requireWorktrees } from '../agents/agent.ts';
 import type { Env } from '../env.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
 import type {
@@ -101,12 +101,12 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       if (submission.create && (this.#parts || this.#copying)) throw keyTaken();
       if (machine !== undefined) inWantedMode(submission.request, machine, this.env);
       const isNew = !this.#parts;
-      const { inbox, listing, plans } = this.#parts ?? this.#create(caller, submission);
-      const { plan, request } = submission;
-      const posted = plan
-        ? { ...submission, request: plans.executionOf(request, plan) }
-        : submission;
-      const responseId = inbox.take(posted, waits ? undefined : machine);
+      if (isNew) requireWorktrees(submission.create?.agent, machine);
+      const { inbox, listing, plans, agent } = this.#parts ?? this.#create(caller, submission);
+      const { plan } = submission;
+      const asked = plan ? plans.executionOf(submission.request, plan) : submission.request;
+      const request = agent?.placed(asked) ?? asked;
+      const responseId = inbox.take({ ...submission, request }, waits ? undefined : machine);
       // Listed only after it is stored, so the account never lists a conversation that does not exist.
       if (isNew) await listing.begin();
       return { responseId };
@@ -384,6 +384,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
         console.error('a run could not be ended', error); // A run that fails to end must not prevent the deletion.
       }
     }
+    await agent?.removeWorktree();
     await this.ctx.storage.deleteAll();
     await listing.settled();
   }

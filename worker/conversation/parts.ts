@@ -93,6 +93,11 @@ export function assembleParts(
     head: () => tape.head,
     now: () => Date.now(),
     newUuid: () => crypto.randomUUID(),
+    worktree: () => ({
+      commit: false,
+      ...row.agent?.settings.worktree,
+      message: listing.row.title,
+    }),
     onEnd,
     onStep: () => parentLink?.tell(),
     advanceSubagents: () => children.advance(),
@@ -155,7 +160,8 @@ export function assembleParts(
   const arm = () => deadlines.arm();
   const agent: Agent | null = row.agent
     ? new Agent(row.agent, {
-        ...{ log, recorder, reader, listing, store, env, publish, arm },
+        ...{ log, recorder, reader, listing, store, env, hands, publish, arm },
+        worktreeResults: () => store.runs.turns.worktreeResultsBack(),
         deliveries: new DeliveryStore(meter.watch(storage.sql)),
       })
     : null;

@@ -110,7 +110,9 @@ async function openConversation(
   if (asked !== undefined) await requireBridge(env, account, asked);
   const latest = async () => await accountOf(env, account).defaultBridge();
   const isTitled = agent?.title !== undefined;
-  return { bridgeId: asked ?? (await reach(latest)), title, ephemeral, agent, isTitled };
+  const bridgeId = asked ?? (await reach(latest));
+  const workspace = agent?.workspace ?? (bridgeId === null ? 'in_place' : 'worktree');
+  return { bridgeId, title, ephemeral, agent: agent && { ...agent, workspace }, isTitled };
 }
 
 async function requireBridge(env: Env, account: string, bridgeId: string): Promise<void> {

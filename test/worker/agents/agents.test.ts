@@ -16,7 +16,9 @@ describe('an agent', () => {
     const account = newAccount();
     const bridge = await connectBridge({ account });
     const model = holdModel();
-    const { id, status, result } = await create(account, { bridgeId: bridge.bridgeId });
+    const { id, status, result } = await create(account, {
+      ...{ bridgeId: bridge.bridgeId, workspace: 'in_place' },
+    });
     expect({ status, result }).toEqual({ status: 'running', result: null });
     (await model.next()).answer({ calls: [runCommand('make')] });
     const { callId } = await bridge.nextCall();

@@ -38,6 +38,11 @@ export function loggedCall(call: Call, run: Run, approvalReason?: string): Logge
   return { ...logged, limits: { ...logged.limits, requireApproval: true }, approvalReason };
 }
 
+/** A call that Drawbridge makes itself: the limits and the mode of the request are for the model's calls. */
+export function ownCall(call: Call): LoggedCall {
+  return { call, tool: call.name, mode: 'agent', limits: undefined };
+}
+
 /**
  * The calls of a complete reply as the log stores them. An upstream id that the request already contains is replaced by
  * one of ours.

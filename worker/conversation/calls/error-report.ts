@@ -46,6 +46,13 @@ const SENTENCES: Readonly<Record<string, string>> = {
   UNKNOWN_MODE: 'There is no such mode.',
   TOOL_NOT_OFFERED: 'The request does not offer this tool.',
   PROPOSAL_TOO_LARGE: 'The call is too large to be shown to a person, so it was not run.',
+  // Worktrees.
+  NOT_A_REPOSITORY: 'The workspace is in no git repository.',
+  BASE_NOT_FOUND: 'The repository has no such commit, branch or tag.',
+  BRANCH_TAKEN: 'The branch exists, or has been changed meanwhile.',
+  SETUP_FAILED: 'The setup of the worktree failed.',
+  WORKTREE_FAILED: 'The worktree could not be made or read.',
+  WORKTREE_GONE: 'The worktree is not there any more.',
   // Calls that could not run or finish.
   TOOL_CHANGED: 'The tool has changed on its server since the run began.',
   UNKNOWN_TOOL: 'There is no such tool.',

@@ -10,12 +10,12 @@ import type { Call, Turn } from '../store/rows.ts';
  * command between that could change the result. Calls that cannot run do not count.
  */
 export function repeatedCalls(
-  turns: readonly Pick<Turn, 'calls' | 'isCheck'>[],
+  turns: readonly Pick<Turn, 'calls' | 'own'>[],
   toolbox: Toolbox,
 ): ReadonlySet<string> {
   const counts = new Map<string, number>();
   const repeated = new Set<string>();
-  for (const call of turns.flatMap(({ calls, isCheck }) => (isCheck ? [] : calls))) {
+  for (const call of turns.flatMap(({ calls, own }) => (own ? [] : calls))) {
     const tool = toolbox.find(call.name);
     if (!tool || !call.arguments) continue;
     const key = keyOf(tool.name, call.arguments);

@@ -22,7 +22,7 @@ type BudgetDeps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'conversationId'>;
 /** What the run at work, or a run that never started, has spent. `last` is its last turn where it is not stored yet. */
 export function spendingOf(run: Run, log: RunLog, last?: NewTurn): Spending {
   if (run.started === null) return { turns: [], windows: [], tasks: [] };
-  const turns = [...log.turns, ...(last ? [last] : [])].filter(({ isCheck }) => !isCheck);
+  const turns = [...log.turns, ...(last ? [last] : [])].filter(({ own }) => !own);
   return { turns, windows: log.windowsOf(run), tasks: log.tasks };
 }
 

@@ -48,7 +48,7 @@ export type AfterCheck =
 /** Null where the last turn has made no search. The model is told once. */
 export function afterCheck({ log, recorder }: Deps): AfterCheck | null {
   const turn = log.turns.at(-1);
-  if (!turn?.isCheck) return null;
+  if (turn?.own !== 'check') return null;
   const files = filesLeft(turn, recorder);
   const place = log.turns.length;
   const isTold = log.steers.some(({ isNote, turns }) => isNote && turns === place);
@@ -56,7 +56,7 @@ export function afterCheck({ log, recorder }: Deps): AfterCheck | null {
   if (files.length === 0) {
     return log.hasWaitingSteer ? { type: 'go_on', note: null } : { type: 'end', report: null };
   }
-  const isFirst = log.turns.filter(({ isCheck }) => isCheck).length === 1;
+  const isFirst = log.turns.filter(({ own }) => own === 'check').length === 1;
   return isFirst
     ? { type: 'go_on', note: noteOn(files) }
     : { type: 'end', report: reportOn(files) };

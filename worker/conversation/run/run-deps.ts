@@ -1,7 +1,12 @@
 /** The dependencies of the parts of a run. */
 import type { ModelEnv } from '../../upstream/models.ts';
 import type { CallDeps } from '../calls/call-desk.ts';
-import type { Call } from '../store/rows.ts';
+import type { Call, WorktreeSettings } from '../store/rows.ts';
+
+/** A worktree's settings, and the message of its commits. */
+export interface WorktreePlan extends WorktreeSettings {
+  readonly message: string;
+}
 
 export interface RunDeps extends CallDeps {
   readonly conversationId: string;
@@ -12,6 +17,8 @@ export interface RunDeps extends CallDeps {
   /** The position after the tape's last event. */
   readonly head: () => number;
   readonly newUuid: () => string;
+  /** How the conversation's worktree begins and ends. Asked only in a run that works in one. */
+  readonly worktree: () => WorktreePlan;
   /** Called in the step that ends a run, when its end is stored. Must not throw. */
   readonly onEnd: (ordinal: number) => void;
   /** Called after each step of the run, when its outcome is stored. Must not throw. */

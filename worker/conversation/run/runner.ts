@@ -6,7 +6,7 @@ import { CONTEXT_LENGTH_EXCEEDED } from '../../upstream/context-overflow.ts';
 import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
-import { logCalls, loggedCall } from '../calls/calls.ts';
+import { logCalls, loggedCall, ownCall } from '../calls/calls.ts';
 import { listEvents, listSequence } from '../calls/plans.ts';
 import { REPEATED_REASON, repeatedCalls } from '../calls/repeated-calls.ts';
 import { takenBack } from '../calls/tool-events.ts';
@@ -35,6 +35,7 @@ import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import { inWantedMode } from './own-mode.ts';
 import { EMPTY_TURN, type GuestRequest, guestCall, type OwnCall, turnOf } from './own-turn.ts';
 import type { RunDeps } from './run-deps.ts';
+import { closeCall, worktreeStep } from './worktree-turns.ts';
 
 /**
  * What a run waits for. `watchdog`: any progress. `attempt`: its next attempt with the model. `bridge`: a bridge that
@@ -252,6 +253,7 @@ export class Runner {
     if (run.request.guest) return this.#takeGuestCall(run, run.request.guest);
     if (this.#endChecked(run)) return;
     this.#listTodos(run);
+    if (run.request.worktree && this.#takeWorktreeStep(run)) return;
     if (log.turns.length >= RUN_LIMITS.maxTurns) return this.#ending.fail(TURN_LIMIT);
     const over = overBudget(run, this.#deps);
     if (over) return this.#ending.fail(over);
@@ -296,13 +298,19 @@ export class Runner {
   }
 
   /** Stores and shows a turn that asks no model. */
-  #takeOwnTurn(run: Run, own: readonly OwnCall[], more: Partial<NewTurn> = {}): readonly Call[] {
+  #takeOwnTurn(run: Run, own: readonly OwnCall[], what?: NewTurn['own']): readonly Call[] {
     const { log, recorder, now } = this.#deps;
     const { events, calls } = turnOf(own, run, recorder.nextSequence);
     recorder.stream(events);
     const lastSequence = recorder.nextSequence - 1;
     this.#dispatched.clear(); // Removes the calls of the turn before.
-    log.addTurn(run, { ...EMPTY_TURN, ...more, calls, lastSequence, atMs: now() });
+    log.addTurn(run, {
+      ...EMPTY_TURN,
+      ...(what && { own: what }),
+      calls,
+      lastSequence,
+      atMs: now(),
+    });
     recorder.commit();
     return calls;
   }
@@ -316,7 +324,22 @@ export class Runner {
       return false;
     }
     const last = after.report ? errorDocument(recorder.nextSequence, after.report) : [];
-    this.#ending.end(run, 'completed', last);
+    if (run.request.worktree) {
+      recorder.record(last);
+      this.#takeOwnTurn(run, [closeCall(this.#deps)], 'worktree');
+      this.advance();
+    } else this.#ending.end(run, 'completed', last);
+    return true;
+  }
+
+  /** Does the next step of a run in a worktree, unless the model is next. */
+  #takeWorktreeStep(run: Run): boolean {
+    const step = worktreeStep(run, this.#deps);
+    if (step.type === 'ask') return false;
+    if (step.type === 'end') this.#ending.end(run, step.status);
+    else if (step.type === 'fail') this.#ending.fail(step.error);
+    else this.#takeOwnTurn(run, [step.call], 'worktree');
+    this.advance();
     return true;
   }
 
@@ -368,11 +391,12 @@ export class Runner {
     const turn = { ...said, model, estimate, calls: logged, atMs: now() };
     const isOver = !failure && logged.length === 0 && !log.hasWaitingSteer;
     const searches = isOver ? searchesAtEnd(run, this.#deps) : [];
-    if (isOver && searches.length === 0) return this.#ending.end(run, 'completed', [], turn);
+    const isLast = isOver && searches.length === 0;
+    if (isLast && !run.request.worktree) return this.#ending.end(run, 'completed', [], turn);
     if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);
     if (failure) return this.#ending.fail(failure);
     recorder.commit();
-    if (isOver) return void this.#takeOwnTurn(run, searches, { isCheck: true });
+    if (searches.length > 0) return void this.#takeOwnTurn(run, searches, 'check');
     const repeated = repeatedCalls(log.turns, toolbox);
     for (const call of logged) this.#calls.begin(call, run, repeated.has(call.callId));
   }
@@ -406,7 +430,9 @@ export class Runner {
     try {
       const repeated = repeatedCalls(log.turns, toolboxOf(run));
       const reasonFor = ({ callId }: Call) => (repeated.has(callId) ? REPEATED_REASON : undefined);
-      await hands.dispatch(fresh.map(({ call }) => loggedCall(call, run, reasonFor(call))));
+      const logged = ({ call }: PendingCall) =>
+        turn.own === 'worktree' ? ownCall(call) : loggedCall(call, run, reasonFor(call));
+      await hands.dispatch(fresh.map(logged));
       for (const { call } of fresh) this.#dispatched.add(call.callId);
       await this.#cancelOvertaken(fresh.map(({ call }) => call.callId));
     } catch {

@@ -57,6 +57,15 @@ export interface AgentRow {
 /** The settings of an agent, which hold for all its runs. */
 export interface AgentSettings {
   readonly webhook?: AgentWebhook | undefined;
+  /** Set for an agent that works in a worktree of its own. */
+  readonly worktree?: WorktreeSettings | undefined;
+}
+
+/** How a worktree begins and ends (shared/tools/worktree.ts). */
+export interface WorktreeSettings {
+  readonly branch?: string | undefined;
+  readonly base?: string | undefined;
+  readonly commit: boolean;
 }
 
 export interface AgentWebhook {
@@ -211,10 +220,13 @@ export interface Turn {
   /** The sequence of its last document. Later documents of a crashed instance belong to no turn and are taken back. */
   readonly lastSequence: number;
   readonly atMs: number;
-  /** Set for a turn of Drawbridge itself, which searches at the end of a debug run. The model is not told of it. */
-  readonly isCheck?: true | undefined;
   /** The end of its run, where the run ended with this turn: one row then stores both. */
   readonly end?: RunEnd | undefined;
+  /**
+   * Set for a turn that asked no model, and that no model is told of as its own. `check`: it searches for what a debug
+   * run left (run/debug-check.ts). `worktree`: it opens or closes the worktree (run/worktree-turns.ts).
+   */
+  readonly own?: 'check' | 'worktree' | undefined;
   /** Set when the row cannot be read and another turn stands for it. */
   readonly isDamaged?: true;
 }

@@ -150,6 +150,9 @@ export const AGENT_SETTINGS: Shape<AgentSettings> = {
     webhook: z
       .object({ url: z.string(), secret: z.string(), isGone: z.boolean().optional() })
       .optional(),
+    worktree: z
+      .object({ branch: z.string().optional(), base: z.string().optional(), commit: z.boolean() })
+      .optional(),
   }),
 };
 

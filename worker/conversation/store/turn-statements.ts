@@ -108,6 +108,17 @@ export class TurnStore {
       .map(parseResult);
   }
 
+  /** The results of the calls that open and close the worktree, with their metadata, the newest first, read on demand. */
+  *worktreeResultsBack(): Generator<ToldResult, undefined> {
+    const rows = this.#sql.exec<ResultRow>(
+      `select turn, call, results.body from results join turns on number = turn
+       where case when json_valid(turns.body) then turns.body ->> '$.own' = 'worktree' end
+       order by turn desc`,
+    );
+    for (const row of rows) yield parseResult(row).result;
+    return undefined;
+  }
+
   /** The results whose metadata has a list of todos, the newest first, read on demand. */
   *listsBack(fromTurn: number): Generator<StoredResult, undefined> {
     const rows = this.#sql.exec<ResultRow>(

@@ -138,7 +138,9 @@ it('what is done to a conversation', async () => {
 it('an agent', async () => {
   scriptModel(() => ({ text: 'Hello.' }));
   const webhook = { url: 'https://hooks.test/' };
-  const { json } = await api.call('createAgent', { body: { prompt: 'go', title: 'A', webhook } });
+  const { json } = await api.call('createAgent', {
+    body: { prompt: 'go', title: 'A', webhook, workspace: 'in_place' },
+  });
   const params = { id: Object(json).id };
   await vi.waitFor(async () => {
     const found = await api.call('getAgent', { params });

@@ -171,11 +171,17 @@ function weighPiece(
     const chars = { saidChars, chars: saidChars, fullChars: saidChars, prunedChars: saidChars };
     return { piece, said, messages: said, turn: null, ...chars };
   }
-  const { number, usage } = answered.turn;
+  const { number, usage, own } = answered.turn;
   const maxChars = Math.floor(room * WINDOW_LIMITS.turnResults);
   const pruned = prunedTexts(answered, toolbox);
   const texts = number <= prunedThrough ? pruned : resultTexts(answered, maxChars);
-  const messages = messagesOfTurn(answered.turn, texts);
+  const messages = messagesOfTurn(answered.turn, own ? resultTexts(answered, maxChars) : texts);
+  if (own) {
+    const chars = saidChars + weigh(messages);
+    const turn = { number, promptTokens: 0 };
+    const whole = { saidChars, chars, fullChars: chars, prunedChars: chars };
+    return { piece, said, messages: [...said, ...messages], turn, ...whole };
+  }
   const besides = saidChars + weigh(messages) - lengthOf(texts);
   return {
     piece,

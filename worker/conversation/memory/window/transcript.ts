@@ -7,8 +7,10 @@ import {
   textOf,
 } from '../../../../shared/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
+import { openWorktree } from '../../../../shared/tools/worktree.ts';
 import { buildUserPrompt, STOPPED_NOTE, tagQuery } from '../../../prompt/context.ts';
 import { buildPlanNote } from '../../../prompt/plan.ts';
+import { buildWorktreeNote } from '../../../prompt/worktree.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type {
   Machine,
@@ -181,11 +183,9 @@ function toUpstream(message: ChatMessage, text: string, withImages: boolean): Up
 }
 
 /** `results` has exactly one text for each call. */
-export function messagesOfTurn(
-  { text, calls, reasoning, reasoningDetails, isCheck }: Turn,
-  results: readonly string[],
-): UpstreamMessage[] {
-  if (isCheck) return [];
+export function messagesOfTurn(turn: Turn, results: readonly string[]): UpstreamMessage[] {
+  const { text, calls, reasoning, reasoningDetails, own } = turn;
+  if (own) return toldOfOwn(calls[0]?.name, results[0] ?? '');
   const said = { role: 'assistant', content: text, ...(reasoning && { reasoning }) } as const;
   if (calls.length === 0) return text === '' ? [] : [said];
   return [
@@ -208,4 +208,10 @@ export function messagesOfTurn(
       content: results[index] ?? '',
     })),
   ];
+}
+
+/** The model is told where it works, and does not see calls that it never made. */
+function toldOfOwn(tool: string | undefined, result: string): UpstreamMessage[] {
+  if (tool !== openWorktree.name) return [];
+  return [{ role: 'user', content: buildWorktreeNote(result) }];
 }

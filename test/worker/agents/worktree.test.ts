@@ -1,0 +1,233 @@
+import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
+import { afterEach, expect, it, vi } from 'vitest';
+import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
+import type { ToolCall } from '../../../shared/tunnel.ts';
+import { call, errorOf } from '../api.ts';
+import { conversationObject } from '../conversation/conversing.ts';
+import { type HeldModel, holdModel, readFile } from '../conversation/held-model.ts';
+import { connectBridge, openBridge, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
+import { create, newAccount, post, untilStatus } from './agents.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+const WORKTREES = ['open_worktree', 'close_worktree', 'remove_worktree'];
+const OPENED = {
+  branch: 'drawbridge/1',
+  base: 'b'.repeat(40),
+  uncommitted: true,
+  path: '/state/w',
+};
+const CLOSED = {
+  ...{ branch: 'drawbridge/1', head: 'c'.repeat(40), committed: true, omitted: 0, diff: '+one\n' },
+  files: [{ path: 'a.ts', status: 'modified', added: 1, removed: 0 }],
+};
+
+it('a run opens a worktree, works there and closes it; the model sees neither call', async () => {
+  const { account, bridge, model } = await begin();
+  const { id } = await create(account, { ...WISHES, bridgeId: bridge.bridgeId });
+  expect(shapeOf(await open(bridge))).toEqual({
+    ...{ tool: 'open_worktree', mode: 'agent' },
+    arguments: { branch: 'fix', base: 'main' },
+  });
+  const first = await model.next();
+  expect(first.request.messages.map(({ role }) => role)).toEqual(['system', 'user', 'user']);
+  const note = String(first.request.messages[2]?.content);
+  expect(note).toContain('git worktree of your own');
+  expect(note).toContain('On drawbridge/1 &lt;b&gt;.');
+  first.answer({ calls: [readFile('a.ts')] });
+  const reading = await bridge.nextCall();
+  expect(shapeOf(reading)).toMatchObject({ tool: 'read_file', mode: 'ask', worktree: true });
+  bridge.succeed(reading.callId, 'one');
+  const second = await model.next();
+  expect(second.request.messages.slice(0, 3)).toEqual(first.request.messages);
+  second.answer({ text: 'Done.' });
+  expect(shapeOf(await close(bridge))).toEqual({
+    ...{ tool: 'close_worktree', mode: 'agent' },
+    arguments: { commit: true, message: 'Mend it' },
+  });
+  const done = await untilStatus(account, id, 'completed');
+  const { path: _, ...opened } = OPENED;
+  expect(done).toMatchObject({ result: 'Done.', worktree: { ...opened, ...CLOSED } });
+  const view = Object(await (await call(`conversations/${id}`, { account })).json());
+  const [{ documents, metadata, usage }] = view.responses;
+  expect(documents.map((one: { type: string }) => one.type)).toEqual([
+    ...['tool_call', 'tool_call', 'text', 'tool_call'],
+  ]);
+  expect(metadata).toMatchObject({ turnCount: 2, toolCallCount: 1 });
+  expect(usage).not.toHaveProperty('unreportedRequests');
+});
+
+it('a follow-up and a plain message work in the same worktree, and close it again', async () => {
+  const { account, bridge, model } = await begin();
+  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  await serve(bridge, model, 'One.');
+  await untilStatus(account, id, 'completed');
+  await post(account, `/${id}/followup`, { prompt: 'More' });
+  await serve(bridge, model, 'Two.');
+  expect(await untilStatus(account, id, 'completed')).toMatchObject({ result: 'Two.' });
+  const body = { messages: [{ role: 'user', content: 'Still more' }], conversationId: id };
+  const asking = call('chat/completions', { account, body });
+  await serve(bridge, model, 'Three.');
+  expect(Object(await (await asking).json()).status).toBe('completed');
+});
+
+it('a message that steers while the worktree closes is answered, and it closes again', async () => {
+  const { account, bridge, model } = await begin();
+  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  await open(bridge);
+  (await model.next()).answer({ text: 'One.' });
+  const closing = await bridge.nextCall();
+  await post(account, `/${id}/followup`, { prompt: 'And this', delivery: 'steer' });
+  bridge.succeed(closing.callId, 'Closed.', CLOSED);
+  (await model.next()).answer({ text: 'Two.' });
+  await close(bridge);
+  expect(await untilStatus(account, id, 'completed')).toMatchObject({ result: 'Two.' });
+});
+
+it.each(['open', 'close'] as const)(
+  'a worktree that fails to %s ends the run with its code',
+  async (when) => {
+    const { account, bridge, model } = await begin();
+    const { id } = await create(account, { bridgeId: bridge.bridgeId });
+    if (when === 'close') {
+      await open(bridge);
+      (await model.next()).answer({ text: 'One.' });
+    }
+    const { callId } = await bridge.nextCall();
+    const data = 'The branch exists. Name another.';
+    bridge.finish(callId, { status: 'error', code: 'BRANCH_TAKEN', data });
+    const agent = await untilStatus(account, id, 'error');
+    expect(agent).toMatchObject({ error: { code: 'BRANCH_TAKEN' } });
+    expect(model.count).toBe(when === 'open' ? 0 : 1);
+  },
+);
+
+it.each(['open', 'work', 'close'] as const)(
+  'a crash while the run waits (%s) neither loses nor repeats a step',
+  async (when) => {
+    const { account, bridge, model } = await begin();
+    const { id } = await create(account, { bridgeId: bridge.bridgeId });
+    const crash = async (step: string) => {
+      if (step !== when) return;
+      await abortAllDurableObjects();
+      await runDurableObjectAlarm(conversationObject(id));
+    };
+    const opening = await bridge.nextCall();
+    await crash('open');
+    const again = await reconnected(account, bridge, when === 'open');
+    again.succeed(opening.callId, 'Open.', OPENED);
+    const held = await model.next();
+    await crash('work');
+    const now = await reconnected(account, again, when === 'work');
+    (when === 'work' ? await model.next() : held).answer({ text: 'Done.' });
+    const closing = await now.nextCall();
+    await crash('close');
+    const last = await reconnected(account, now, when === 'close');
+    last.succeed(closing.callId, 'Closed.', CLOSED);
+    expect(await untilStatus(account, id, 'completed')).toMatchObject({ worktree: CLOSED });
+    const view = Object(await (await call(`conversations/${id}`, { account })).json());
+    const tools = view.responses[0].documents.filter(
+      ({ type }: { type: string }) => type === 'tool_call',
+    );
+    expect(tools).toHaveLength(2);
+  },
+);
+
+it('stopping while the worktree is made withdraws the call', async () => {
+  const { account, bridge, model } = await begin();
+  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  const { callId } = await bridge.nextCall();
+  await post(account, `/${id}/stop`);
+  expect(await bridge.next('cancel')).toMatchObject({ callId });
+  expect(await untilStatus(account, id, 'cancelled')).not.toHaveProperty('worktree');
+  expect(model.count).toBe(0);
+});
+
+it.each(['archive', 'delete'])('%s removes the worktree', async (change) => {
+  const { account, bridge, model } = await begin();
+  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  await serve(bridge, model, 'One.');
+  await untilStatus(account, id, 'completed');
+  if (change === 'archive') await post(account, `/${id}/archive`);
+  else await call(`agents/${id}`, { method: 'DELETE', account });
+  const removal = await bridge.nextCall();
+  expect(removal).toMatchObject({ tool: 'remove_worktree', conversationId: id });
+  bridge.succeed(removal.callId, 'Removed.');
+  expect(await bridge.next('ack')).toBeDefined();
+});
+
+it('the model cannot call the tools of worktrees', async () => {
+  const { account, bridge, model } = await begin();
+  const { id, responseId } = await create(account, { bridgeId: bridge.bridgeId });
+  await open(bridge);
+  const first = await model.next();
+  expect(JSON.stringify(first.request.tools)).not.toContain('worktree');
+  first.answer({ calls: [{ name: 'remove_worktree', arguments: {} }] });
+  (await model.next()).answer({ text: 'Done.' });
+  await close(bridge);
+  await untilStatus(account, id, 'completed');
+  const response = await call(`chat/completions/${responseId}`, { account });
+  expect(JSON.stringify(await response.json())).toContain('UNKNOWN_TOOL');
+});
+
+it('a bridge without worktrees is refused, unless the agent works in place', async () => {
+  const account = newAccount();
+  const { bridgeId } = await connectBridge({ account });
+  const refused = await errorOf(await post(account, '', { prompt: 'x', bridgeId }));
+  expect(refused).toMatchObject({ status: 409, code: 'WORKTREES_NOT_SUPPORTED' });
+  expect(Object(await (await call('conversations', { account })).json()).items).toEqual([]);
+  const body = { prompt: 'x', bridgeId, workspace: 'in_place', commit: true };
+  expect(await errorOf(await post(account, '', body))).toMatchObject({ code: 'INVALID_REQUEST' });
+});
+
+const WISHES = { branch: 'fix', base: 'main', commit: true, mode: 'ask' };
+
+interface Begun {
+  readonly account: string;
+  readonly bridge: ScriptedBridge;
+  readonly model: HeldModel;
+}
+
+async function begin(): Promise<Begun> {
+  const account = newAccount();
+  const bridge = await connectBridge({ account, tools: TOOLS });
+  return { account, bridge, model: holdModel() };
+}
+
+const TOOLS = [...toolsRunBy('bridge').map(({ name }) => name), ...WORKTREES];
+
+/** Serves a whole run, in which the model says one thing. */
+async function serve(bridge: ScriptedBridge, model: HeldModel, text: string): Promise<void> {
+  await open(bridge);
+  (await model.next()).answer({ text });
+  await close(bridge);
+}
+
+async function open(bridge: ScriptedBridge): Promise<ToolCall> {
+  const opening = await bridge.nextCall();
+  bridge.succeed(opening.callId, 'On drawbridge/1 <b>.', OPENED);
+  return opening;
+}
+
+async function close(bridge: ScriptedBridge): Promise<ToolCall> {
+  const closing = await bridge.nextCall();
+  bridge.succeed(closing.callId, 'Closed.', CLOSED);
+  return closing;
+}
+
+/** A crash of all objects cuts the bridge's connection as well. */
+async function reconnected(
+  account: string,
+  bridge: ScriptedBridge,
+  isCut: boolean,
+): Promise<ScriptedBridge> {
+  if (!isCut) return bridge;
+  const again = await openBridge({ account, bridgeId: bridge.bridgeId, tools: TOOLS });
+  again.hello();
+  await again.next('welcome');
+  return again;
+}
+
+function shapeOf({ callId: _, conversationId: __, ...rest }: ToolCall) {
+  return rest;
+}

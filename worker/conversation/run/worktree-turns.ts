@@ -1,0 +1,66 @@
+/**
+ * The turns with which a run in a worktree of its own begins and ends. They ask no model: their calls are Drawbridge's
+ * own, with documents and results like any other, so a crash neither loses nor doubles them.
+ */
+import { newCallId } from '../../../shared/ids.ts';
+import {
+  closeWorktree,
+  hasWorktrees,
+  openWorktree,
+  WORKTREES_NOT_SUPPORTED,
+} from '../../../shared/tools/worktree.ts';
+import type { Run } from '../store/rows.ts';
+import type { ErrorReport } from '../tape/error-document.ts';
+import type { EndStatus } from '../tape/run-events.ts';
+import type { OwnCall } from './own-turn.ts';
+import type { RunDeps } from './run-deps.ts';
+
+/** `ask`: the model is next. `call`: a turn of our own is. */
+export type WorktreeStep =
+  | { readonly type: 'ask' }
+  | { readonly type: 'call'; readonly call: OwnCall }
+  | { readonly type: 'end'; readonly status: EndStatus }
+  | { readonly type: 'fail'; readonly error: ErrorReport };
+
+type StepDeps = Pick<RunDeps, 'log' | 'recorder' | 'worktree' | 'newUuid'>;
+
+/** The next step of a run whose calls so far all have their results. */
+export function worktreeStep({ machine }: Run, deps: StepDeps): WorktreeStep {
+  const { log, recorder } = deps;
+  const last = log.turns.at(-1);
+  if (!last) {
+    if (!machine || !hasWorktrees(machine)) return { type: 'fail', error: UNSUPPORTED };
+    return { type: 'call', call: openCall(deps) };
+  }
+  const [call] = last.calls;
+  if (last.own !== 'worktree' || !call) {
+    const isDone = !call && !log.hasWaitingSteer;
+    return isDone ? { type: 'call', call: closeCall(deps) } : ASK;
+  }
+  const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
+  const { status } = Object(document?.metadata['result']);
+  if (status !== 'success') return { type: 'end', status: 'error' };
+  const isOver = call.name === closeWorktree.name && !log.hasWaitingSteer;
+  return isOver ? { type: 'end', status: 'completed' } : ASK;
+}
+
+const ASK = { type: 'ask' } as const;
+
+const UNSUPPORTED: ErrorReport = {
+  code: 'WORKTREES_NOT_SUPPORTED',
+  source: 'drawbridge',
+  message: WORKTREES_NOT_SUPPORTED,
+};
+
+/** The call that ends a run's work in the worktree. */
+export function closeCall({ worktree, newUuid }: Pick<StepDeps, 'worktree' | 'newUuid'>): OwnCall {
+  const { commit, message } = worktree();
+  const args = message === '' ? { commit } : { commit, message };
+  return { callId: newCallId(newUuid()), name: closeWorktree.name, args };
+}
+
+function openCall({ worktree, newUuid }: StepDeps): OwnCall {
+  const { branch, base } = worktree();
+  const args = { ...(branch !== undefined && { branch }), ...(base !== undefined && { base }) };
+  return { callId: newCallId(newUuid()), name: openWorktree.name, args };
+}
