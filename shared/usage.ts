@@ -17,6 +17,8 @@ export const UsageEntry = z.object({
   /** With the cached tokens. */
   promptTokens: Count,
   cachedPromptTokens: Count,
+  /** Part of the prompt that was written to the server's cache. */
+  cacheWriteTokens: Count,
   completionTokens: Count,
   reasoningTokens: Count,
   totalTokens: Count,
@@ -68,6 +70,7 @@ export function addEntries(a: UsageEntry, b: UsageEntry): UsageEntry {
     responses: a.responses + b.responses,
     promptTokens: a.promptTokens + b.promptTokens,
     cachedPromptTokens: a.cachedPromptTokens + b.cachedPromptTokens,
+    cacheWriteTokens: a.cacheWriteTokens + b.cacheWriteTokens,
     completionTokens: a.completionTokens + b.completionTokens,
     reasoningTokens: a.reasoningTokens + b.reasoningTokens,
     totalTokens: a.totalTokens + b.totalTokens,

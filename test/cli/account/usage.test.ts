@@ -9,6 +9,7 @@ const ENTRY: UsageEntry = {
   responses: 2,
   promptTokens: 1_000,
   cachedPromptTokens: 900,
+  cacheWriteTokens: 0,
   completionTokens: 50,
   reasoningTokens: 7,
   totalTokens: 1_057,

@@ -7,8 +7,10 @@ import { Account } from '../../../worker/people/account.ts';
 import type { Spent } from '../../../worker/ports.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { complete } from '../openai/completing.ts';
+import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject, readResponse } from './conversing.ts';
 import { holdModel, textFrame } from './held-model.ts';
+import { scriptTree, taskCall } from './subagents/tree.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */
 const settings = env as { MODELS?: string };
@@ -45,6 +47,7 @@ function entry(responses: number, requests = responses, model = 'main'): UsageEn
     responses,
     promptTokens: 11 * requests,
     cachedPromptTokens: 0,
+    cacheWriteTokens: 0,
     completionTokens: 7 * requests,
     reasoningTokens: 0,
     totalTokens: 18 * requests,
@@ -90,6 +93,22 @@ describe('the usage of an account', () => {
       expect(await usage()).toMatchObject([
         { responses: 1, totalTokens: 0, unreportedRequests: 1, costs: [] },
       ]),
+    );
+  });
+
+  it('has subagents, each once and with its own model', async () => {
+    scriptTree({
+      go: [
+        { calls: [taskCall('look', { type: 'generalPurpose', model: 'other' })] },
+        { text: 'Done.' },
+      ],
+      look: [{ text: 'Seen.' }],
+    });
+    const { bridgeId } = await connectBridge({ account });
+    const response = await chat('go', { account, bridgeId, model: 'main' });
+    expect(response.usage).toMatchObject({ totalTokens: 3 * 18 });
+    await vi.waitFor(async () =>
+      expect(await usage()).toEqual([entry(1, 2), entry(1, 1, 'other')]),
     );
   });
 

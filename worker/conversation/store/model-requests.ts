@@ -78,6 +78,7 @@ export function entryOf(
     responses,
     promptTokens: usage?.promptTokens ?? 0,
     cachedPromptTokens: usage?.cachedPromptTokens ?? 0,
+    cacheWriteTokens: usage?.cacheWriteTokens ?? 0,
     completionTokens: usage?.completionTokens ?? 0,
     reasoningTokens: usage?.reasoningTokens ?? 0,
     totalTokens: usage?.totalTokens ?? 0,

@@ -20,10 +20,15 @@ export interface Spending {
 export function usageOf({ turns, windows, tasks }: Spending): Usage | null {
   const sum = sumUsage([...turns, ...windows, ...tasks].map(({ usage }) => usage));
   const unreportedRequests =
-    turns.filter(({ usage }) => usage === null).length +
+    turns.filter((turn) => turn.usage === null && isAsked(turn)).length +
     windows.filter(({ isUnreported }) => isUnreported).length +
     tasks.reduce((count, { usage }) => count + (usage?.unreportedRequests ?? 0), 0);
   return sum && unreportedRequests > 0 ? { ...sum, unreportedRequests } : sum;
+}
+
+/** Whether a model was asked. Drawbridge makes some turns itself, such as that of a guest's call. */
+function isAsked({ model }: NewTurn): boolean {
+  return model !== undefined;
 }
 
 /** Null when nothing was reported. The cost is left out where one is unknown or the currencies differ. */
@@ -64,7 +69,7 @@ export function spentOf(spending: Spending, seconds: number, currency: string | 
     tokens: sum?.totalTokens ?? 0,
     cost: cost ?? null,
     seconds,
-    turns: tasks.reduce((count, task) => count + task.turns, turns.length),
+    turns: tasks.reduce((count, task) => count + task.turns, turns.filter(isAsked).length),
     ...(isEstimate && { isEstimate }),
   };
 }

@@ -11,7 +11,8 @@ function tokens(promptTokens: number, amount?: number): Usage {
 }
 
 function turn(usage: Usage | null, estimate?: Usage): NewTurn {
-  return { text: '', reasoning: null, calls: [], usage, estimate, lastSequence: 0, atMs: 0 };
+  const said = { text: '', reasoning: null, calls: [], lastSequence: 0, atMs: 0 };
+  return { ...said, model: 'main', usage, estimate };
 }
 
 function windowWith(usage: Usage | null): NewWindow {
@@ -52,6 +53,12 @@ describe('what counts for a budget', () => {
       seconds: 9,
       turns: 7,
     });
+  });
+
+  it('has no turn that Drawbridge made itself', () => {
+    const { model: _, ...own } = turn(null);
+    expect(spentOf({ ...NOTHING, turns: [own] }, 0, undefined).turns).toBe(0);
+    expect(usageOf({ ...NOTHING, turns: [own, turn(tokens(1))] })).toEqual(tokens(1));
   });
 
   it('is no cost at first, in the currency of the budget', () => {
