@@ -1,4 +1,4 @@
-import { evictDurableObject } from 'cloudflare:test';
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { Findings } from '../../../shared/findings.ts';
 import { FINDING_LIMITS } from '../../../shared/limits.ts';
@@ -98,6 +98,29 @@ describe('what a message mentions', () => {
     expect(String(next.request.messages.at(-1)?.content)).toContain(FILE_TOLD);
     next.answer({ text: 'Done.' });
     await reader.toEnd();
+  });
+
+  it('is looked for again after a crash during the look', async () => {
+    const model = holdModel();
+    const bridge = await looking();
+    bridge.sees = null;
+    const { responseId, conversationId } = await askStreamed({
+      bridgeId: bridge.bridgeId,
+      messages: [{ role: 'user', content: 'see @src/a.ts' }],
+    });
+    await bridge.next('look');
+    await runInDurableObject(conversationObject(conversationId), (_, state) => {
+      state.abort('crash');
+    }).catch(() => undefined);
+    bridge.sees = contextOf('a.ts');
+    bridge.finds = { ...NOTHING, attachments: [FILE] };
+    expect((await readResponse(responseId)).status).toBe('queued');
+    const next = await model.next();
+    expect(String(next.request.messages.at(-1)?.content)).toContain(FILE_TOLD);
+    next.answer({ text: 'Done.' });
+    await vi.waitFor(async () => {
+      expect((await readResponse(responseId)).status).toBe('completed');
+    });
   });
 
   it('holds up no later message where the first is cancelled during the look', async () => {
