@@ -90,9 +90,6 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   };
   const looker = new Looker(looked, signal);
   const ledger = new ReadLedger();
-  const findable = () => readFindable(surroundings, isDistrusted);
-  const finding = { workspace, ledger, looker, readPage, readTellable: findable };
-  const finder = new Finder(finding, signal);
   const teller = new OfferTeller(async () =>
     offers.isEmpty ? null : offers.set(await readTrust(surroundings)),
   );
@@ -110,6 +107,13 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     readTellable: () => readTellable(surroundings),
   });
   for (const tool of worktrees?.tools ?? []) known.set(tool.definition.name, tool);
+  const finding = {
+    ...{ workspace, ledger, looker, readPage },
+    readTellable: () => readFindable(surroundings, isDistrusted),
+    worktreeOf: async (conversationId: string) =>
+      await worktrees?.rooms.workspaceOf(conversationId),
+  };
+  const finder = new Finder(finding, signal);
   const tools = { get: (name: string) => known.get(name) ?? findOffer(name) };
   const mcpServers = new ServerTeller(() => servers.reports);
   const servers = new McpServers({

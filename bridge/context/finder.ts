@@ -14,6 +14,8 @@ import { readShown, shownBy } from './shown-files.ts';
 
 export interface Finding {
   readonly workspace: Workspace;
+  /** The conversation's worktree as a workspace; undefined without one. */
+  readonly worktreeOf: (conversationId: string) => Promise<Workspace | undefined>;
   readonly ledger: ReadLedger;
   readonly looker: Looker;
   /** The policy of this moment. */
@@ -67,23 +69,26 @@ export class Finder {
   }
 
   async #find(
-    { conversationId, mentions, shown }: MessageLook,
+    { conversationId, mentions, shown, worktree }: MessageLook,
     context: Promise<MachineContext>,
     signal: AbortSignal,
   ): Promise<Findings> {
-    const { workspace, readPage, readTellable } = this.#finding;
+    const { workspace, worktreeOf, readPage, readTellable } = this.#finding;
     const { mayName, mayRead, mayFetch } = await readTellable();
-    const nameable = workspace.showing(mayName);
-    const readable = workspace.showing((name) => mayName(name) && mayRead(name));
+    const room = worktree && (await worktreeOf(conversationId));
+    const place = room ?? workspace;
+    const nameable = place.showing(mayName);
+    const readable = place.showing((name) => mayName(name) && mayRead(name));
     const reading = { nameable, readable, signal };
     const [attachments, changed, { editor, gitStatus }] = await Promise.all([
       attach(mentions, { ...reading, readPage: (url) => readPage(url, { mayFetch, signal }) }),
       this.#history.changedSince(conversationId, reading),
       context,
     ]);
+    // The editor of this machine and git's status are about the person's own files.
     const [openFiles, touched] = await Promise.all([
-      readShown(shown ?? shownBy(editor), reading),
-      this.#history.touchedSince(conversationId, gitStatus, reading),
+      readShown(shown ?? shownBy(room ? undefined : editor), reading),
+      this.#history.touchedSince(conversationId, room ? undefined : gitStatus, reading),
     ]);
     return {
       attachments,

@@ -4,6 +4,7 @@ import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { ToolCall } from '../../shared/tunnel.ts';
 import type { Gate } from '../admission/admit.ts';
 import type { Judge } from '../admission/judge.ts';
+import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { logTrouble } from '../log.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
@@ -50,6 +51,16 @@ export class Rooms {
     const facts = await this.find(conversationId);
     await this.#house.workshop.store.use(conversationId);
     return await this.enter(facts);
+  }
+
+  /** The conversation's worktree as a workspace; undefined without one. */
+  async workspaceOf(conversationId: string): Promise<Workspace | undefined> {
+    try {
+      return (await this.enter(await this.find(conversationId))).workspace;
+    } catch (error) {
+      if (error instanceof ToolFailure) return undefined;
+      throw error;
+    }
   }
 
   /** Throws a ToolFailure (`WORKTREE_GONE`). */

@@ -207,6 +207,38 @@ describe('what others changed', () => {
   });
 });
 
+describe('a conversation with a worktree', () => {
+  const apart = { conversationId: 'conv_apart', worktree: true } as const;
+
+  it('gets what a message names from there, and nothing of the person’s editor and status', async () => {
+    const { find, show, place } = await finderOf({ 'a.ts': 'in the workspace', 'b.ts': 'b' });
+    show(['b.ts'], 'b.ts');
+    await find('one', apart);
+    await sleep(20); // The clock of a file system is some milliseconds behind.
+    await place.put('b.ts', 'changed');
+    const { attachments, openFiles, touched } = await find('@a.ts', apart);
+    expect(attachments).toEqual([{ type: 'file', name: 'a.ts', text: '1|in the worktree' }]);
+    expect([openFiles, touched]).toEqual([[], []]);
+    const before = { ...apart, conversationId: 'conv_test' };
+    const [first] = (await find('@a.ts', before)).attachments;
+    expect(first?.text).toBe('1|in the workspace');
+  });
+
+  it('is told what others changed in its worktree, and nothing of one that is gone', async () => {
+    const { find, place, other } = await finderOf({ 'a.ts': 'one' });
+    const { ledger } = place.context;
+    const there = { ...other.context, ledger, conversationId: 'conv_apart' };
+    await other.call('read_file', { target_file: 'a.ts' }, there);
+    await other.put('a.ts', 'changed there');
+    expect((await find('go on', apart)).changed).toEqual([
+      { path: 'a.ts', text: '+1 -1 lines\n@@ line 1 @@\n-in the worktree\n+changed there' },
+    ]);
+    await unlink(other.path('a.ts'));
+    const { changed } = await find('go on', { conversationId: 'conv_apart' });
+    expect(changed).toEqual([]);
+  });
+});
+
 it('answers a look without a message with the context alone', async () => {
   const { finder } = await finderOf({});
   expect(Object.keys(await finder.look(undefined))).toEqual(['context']);
@@ -231,7 +263,11 @@ async function finderOf(
   const confinement = { confineLook: async (launch: unknown) => launch };
   const looked = { root: place.root, confinement, readTellable, readEditor: async () => editor };
   const looker = new Looker(looked as unknown as ConstructorParameters<typeof Looker>[0], live);
-  const finder = new Finder({ workspace, ledger, looker, readTellable, readPage }, live);
+  const other = await temporaryWorkspace({ 'a.ts': 'in the worktree' });
+  const worktreeOf = async (id: string) =>
+    id === 'conv_apart' ? other.context.workspace : undefined;
+  const finding = { workspace, worktreeOf, ledger, looker, readTellable, readPage };
+  const finder = new Finder(finding, live);
   const find = async (said: string, more: Partial<MessageLook> = {}) => {
     const mentions = findMentions(said);
     const { findings } = await finder.look({ conversationId: 'conv_test', mentions, ...more });
@@ -241,7 +277,7 @@ async function finderOf(
     const openFiles = paths.map((path) => ({ path, ...(path === active && { isActive: true }) }));
     editor = { name: 'Zed', openFiles };
   };
-  return { finder, find, show, place };
+  return { finder, find, show, place, other };
 }
 
 async function noPage(): Promise<string> {

@@ -17,7 +17,8 @@ export function messageLookOf(
 ): MessageLook | undefined {
   if (request.guest) return undefined;
   const shown = request.context && shownIn(request.context);
-  return { conversationId, mentions: mentionsOf(request), ...(shown && { shown }) };
+  const place = request.worktree && { worktree: request.worktree };
+  return { conversationId, mentions: mentionsOf(request), ...place, ...(shown && { shown }) };
 }
 
 /** Undefined where the request tells of no editor. A path in another folder than the bridge's leads nowhere there. */
