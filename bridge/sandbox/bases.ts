@@ -3,11 +3,13 @@
 import { type Account, otherRights } from './account.ts';
 import { Base } from './base.ts';
 import { type BytePath, fromText, isBelow, toText } from './byte-path.ts';
+import type { FolderLink } from './confinement.ts';
 import { descendants, type Freeze, freezeDescendants, type Process } from './freeze.ts';
 import { failed, releaseHeld } from './held-command.ts';
 import { KnownEntries } from './known-entries.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { linkedPlaces } from './linked-places.ts';
+import type { Links } from './links.ts';
 import { type ClosedEntries, type ClosedEntry, WorkspaceScan } from './scan.ts';
 import { closeEntries, mountable } from './view.ts';
 
@@ -22,6 +24,7 @@ export interface BasesOptions {
   readonly view: readonly BytePath[];
   /** Added to the view of kind `git`. */
   readonly gitView: readonly BytePath[];
+  readonly links: Links;
 }
 
 /** A base that closes every known entry. */
@@ -65,6 +68,11 @@ export class Bases implements Disposable {
     return { ok: false, reason: found.isCut ? TOO_LARGE : TOO_MANY };
   }
 
+  /** The links that the newest mounts show. */
+  get shownLinks(): readonly FolderLink[] {
+    return this.#options.links.shown;
+  }
+
   /** Throws a ToolFailure when no base can be made. */
   async current(kind: BaseKind): Promise<CurrentBase> {
     const found = await this.#scan.look(SANDBOX_LIMITS.scanMs);
@@ -92,7 +100,10 @@ export class Bases implements Disposable {
       this.#known.remember(found.entries);
       const places = this.#known.places();
       const entries = mountable(entriesOf(kind, places));
-      const mounts = [...this.#viewOf(kind), ...closeEntries(entries)];
+      const view = await this.#viewOf(kind).catch((cause: unknown) => {
+        throw failed(cause);
+      });
+      const mounts = [...view, ...closeEntries(entries)];
       const earlier = new Set(descendants().map(({ pid }) => pid));
       const result = start(mounts, this.#notes(found, places));
       const isOurs = ({ parent, pid }: Process) => parent === process.pid && !earlier.has(pid);
@@ -145,13 +156,14 @@ export class Bases implements Disposable {
   async #make(kind: BaseKind, places: readonly ClosedEntry[]): Promise<Base | undefined> {
     const { account, file } = this.#options;
     const { prefix } = account;
-    const view = this.#viewOf(kind);
+    const view = await this.#viewOf(kind);
     return await Base.make({ prefix, file, view, entries: entriesOf(kind, places) });
   }
 
-  #viewOf(kind: BaseKind): readonly BytePath[] {
-    const { view, gitView } = this.#options;
-    return kind === 'git' ? [...view, ...gitView] : view;
+  /** The caller has stopped all commands. */
+  async #viewOf(kind: BaseKind): Promise<readonly BytePath[]> {
+    const { view, gitView, links } = this.#options;
+    return [...view, ...(kind === 'git' ? gitView : []), ...(await links.mounts())];
   }
 
   #notes({ isCut }: ClosedEntries, places: readonly ClosedEntry[]): string[] {

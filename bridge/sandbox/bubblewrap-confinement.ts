@@ -28,7 +28,7 @@ import type {
 import { fullEnvironment, limitedEnvironment } from './environment.ts';
 import { linkedGitFolders } from './git-folders.ts';
 import { HOLD } from './held-command.ts';
-import { showLinks } from './links.ts';
+import { Links } from './links.ts';
 import type { MemoryGroup } from './memory-group.ts';
 import { hideFolder, SEAL, systemView } from './view.ts';
 
@@ -55,19 +55,29 @@ export async function bubblewrapConfinement(
     closedFolders,
   });
   const linked = await linkedGit(workspace);
-  const shown = await showLinks(links, account);
-  if (!shown.ok) return shown;
+  const shown = new Links(links, account);
+  const problem = await problemOf(shown);
+  if (problem !== undefined) return { ok: false, reason: problem };
   const opened = await Bases.open({
     workspace,
     account,
     file: bubblewrap.file,
-    view: [...view, ...bind('--ro-bind', linked), ...shown.mounts],
+    view: [...view, ...bind('--ro-bind', linked)],
+    links: shown,
     gitView: bind('--bind', linked),
   });
   if (!opened.ok) return opened;
   const { bases } = opened;
   const machine = { bubblewrap, account, surroundings, bases, view, memory };
   return { ok: true, confinement: confinementOf(machine) };
+}
+
+/** Why the links cannot be shown. The look is remembered, so that later ones, for which commands wait, are short. */
+async function problemOf(links: Links): Promise<string | undefined> {
+  return await links.mounts().then(
+    () => undefined,
+    (error: unknown) => `${error instanceof Error ? error.message : error}: do not link it.`,
+  );
 }
 
 interface Machine {
@@ -191,7 +201,7 @@ async function startInBase<Result>(
   const { base, notes } = await bases.current(kindOf(request));
   const args = [
     ...namespaces(request.permissions, bubblewrap),
-    ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings)],
+    ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace, bases.shownLinks)],
     ...commandArguments(request, ''),
   ];
   const nsenter = [bubblewrap.nsenter ?? 'nsenter', ...ENTER, '--', bubblewrap.file];
@@ -208,7 +218,8 @@ async function startHeld<Result>(
 ): Promise<Result> {
   const { bubblewrap, account, surroundings, bases } = machine;
   return await bases.startHeld(kindOf(request), (mounts, notes) => {
-    const own = [...devices(), ...ownFolders(surroundings), ...SEAL].map(fromText);
+    const folders = ownFolders(surroundings.workspace, bases.shownLinks);
+    const own = [...devices(), ...folders, ...SEAL].map(fromText);
     const bytes = [...mounts, ...own].map((arg) => toBytes(`${arg}\0`));
     const args = [
       ...namespaces(request.permissions, bubblewrap),

@@ -3,7 +3,7 @@ import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
 import { SHELL } from '../terminal/launch.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { isBelow } from './byte-path.ts';
-import type { Surroundings } from './confinement.ts';
+import type { FolderLink } from './confinement.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 
 /** The descriptor of a launch's first input. The other inputs and descriptors follow. */
@@ -36,10 +36,7 @@ export function devices(): string[] {
 const KERNEL_SETTINGS = ['/proc/sys', '/proc/sysrq-trigger', '/proc/irq', '/proc/bus'] as const;
 
 /** Gives each command empty folders of its own. The workspace, and what it is linked to, may lie in one of them. */
-export function ownFolders({
-  workspace,
-  links = [],
-}: Pick<Surroundings, 'workspace' | 'links'>): string[] {
+export function ownFolders(workspace: string, links: readonly FolderLink[]): string[] {
   const folders = ['/tmp', '/var/tmp'];
   const isInside = (path: string) => folders.some((folder) => isBelow(folder, path));
   const outside = links.map(({ to }) => to).filter((to) => !isBelow(workspace, to));

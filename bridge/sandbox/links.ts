@@ -1,41 +1,74 @@
-/** The mounts that show folders of the person's to commands in another folder: read-only, and without their secrets. */
-import { type Account, otherRights } from './account.ts';
+/** Shows folders of the person's to commands in another folder: read-only, and without their secrets. */
+import { realpath, stat } from 'node:fs/promises';
+import { type Account, otherRights, type Rights } from './account.ts';
 import { type BytePath, fromText } from './byte-path.ts';
 import type { FolderLink } from './confinement.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 import { type ClosedEntry, WorkspaceScan } from './scan.ts';
 import { closeEntries, mountable } from './view.ts';
 
-/** `reason` is a sentence on why they cannot be shown. Secrets that appear in them later are not closed. */
-export async function showLinks(
-  links: readonly FolderLink[],
-  account: Account,
-): Promise<
-  | { readonly ok: true; readonly mounts: readonly BytePath[] }
-  | { readonly ok: false; readonly reason: string }
-> {
-  const mounts: BytePath[] = [];
-  let count = 0;
-  for (const { from, to } of links) {
+/**
+ * The links of one folder. Commands may write around both ends of a link, so the mounts hold for one moment only, while
+ * every command is stopped.
+ */
+export class Links {
+  readonly #links: readonly FolderLink[];
+  readonly #rights: Rights | undefined;
+  readonly #scans = new Map<string, WorkspaceScan>();
+  #shown: readonly FolderLink[] = [];
+
+  constructor(links: readonly FolderLink[], account: Account) {
+    this.#links = links;
+    this.#rights = otherRights(account);
+  }
+
+  /** Those that the newest mounts show. */
+  get shown(): readonly FolderLink[] {
+    return this.#shown;
+  }
+
+  /**
+   * The mounts as of now. A link of which one end is not a folder any more, or leads elsewhere, has none. Throws an error
+   * where a folder has too much to close.
+   */
+  async mounts(): Promise<BytePath[]> {
+    const mounts: BytePath[] = [];
+    const shown: FolderLink[] = [];
+    let count = 0;
+    for (const link of this.#links) {
+      if (!(await isRealFolder(link.from)) || !(await isRealFolder(link.to))) continue;
+      const secrets = await this.#secretsAt(link);
+      count += secrets.length;
+      if (count > SANDBOX_LIMITS.maxFirstMounts) throw tooMany(link.from);
+      mounts.push('--ro-bind', fromText(link.from), fromText(link.to), ...closeEntries(secrets));
+      shown.push(link);
+    }
+    this.#shown = shown;
+    return mounts;
+  }
+
+  /** The secrets of the folder, in the place where commands see them. */
+  async #secretsAt({ from, to }: FolderLink): Promise<ClosedEntry[]> {
     const [source, target] = [fromText(from), fromText(to)];
-    const scan = new WorkspaceScan(source, otherRights(account));
+    const scan = this.#scans.get(from) ?? new WorkspaceScan(source, this.#rights);
+    this.#scans.set(from, scan);
     const { entries, isCut } = await scan.look(SANDBOX_LIMITS.firstScanMs);
+    if (isCut) throw tooMany(from);
     const isClosed = ({ closure, kind }: ClosedEntry) => closure === 'secret' && kind !== 'link';
-    const secrets = mountable(entries.filter(isClosed));
-    count += secrets.length;
-    if (isCut || count > SANDBOX_LIMITS.maxFirstMounts) return { ok: false, reason: tooMany(from) };
-    const moved = secrets.map((entry) => ({
+    return mountable(entries.filter(isClosed)).map((entry) => ({
       ...entry,
       path: `${target}${entry.path.slice(source.length)}`,
     }));
-    mounts.push('--ro-bind', source, target, ...closeEntries(moved));
   }
-  return { ok: true, mounts };
 }
 
-function tooMany(folder: string): string {
-  return (
-    `${folder} cannot be shown to commands, because it is too large or has more than ` +
-    `${SANDBOX_LIMITS.maxFirstMounts} files with secrets: do not link it.`
+async function isRealFolder(path: string): Promise<boolean> {
+  const real = await realpath(path).catch(() => undefined);
+  return real === path && (await stat(path)).isDirectory();
+}
+
+function tooMany(folder: string): Error {
+  return new Error(
+    `${folder} is too large to be shown to commands, or has more than ${SANDBOX_LIMITS.maxFirstMounts} files with secrets`,
   );
 }

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { rename, symlink } from 'node:fs/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Permission } from '../../../shared/tools/run-terminal-cmd.ts';
 import { run } from '../terminal/plain-launch.ts';
@@ -47,6 +49,24 @@ describe.skipIf(NO_BUBBLEWRAP).each([
     expect(await attempt(secrets)).not.toContain('secret');
     expect(await place.text('workspace/packages/tool.js')).toBe('the tool\n');
   });
+
+  test.each(['from', 'to'])(
+    'shows no link that has become another path, on the side %s',
+    async (side) => {
+      const { place, attempt } = await elsewhere(isHeld);
+      await attempt('true');
+      const link = side === 'from' ? 'workspace/packages' : 'instances/state/trees/one/linked';
+      const target = side === 'from' ? 'home/.ssh' : 'outside';
+      await rename(place.path(link), place.path(`${link}-before`));
+      await symlink(place.path(target), place.path(link));
+      // Makes the mounts anew.
+      await place.put('instances/state/trees/one/.vscode/tasks.json', '{}');
+      expect(await attempt('cat linked/id_ed25519 linked/tool.js linked/file; echo end')).toMatch(
+        /^(?:cat: .*(?:No such file|denied).*\n){3}end\n$/,
+      );
+      expect(existsSync(place.path('outside/tool.js'))).toBe(false);
+    },
+  );
 
   test('does not show what is around it, nor the workspace', async () => {
     const { place, attempt } = await elsewhere(isHeld);
