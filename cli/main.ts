@@ -8,6 +8,7 @@ import { OWN_ROOT } from '../local/own-root.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
 import { registerUsage } from './account/usage.ts';
+import { registerAgents } from './agents/agents.ts';
 import { registerApprovals } from './chat/approvals-command.ts';
 import { registerChat } from './chat/command.ts';
 import { registerPlan } from './chat/plan-command.ts';
@@ -67,6 +68,7 @@ function newProgram(programs: Programs): Command {
   registerChat(program);
   registerPlan(program);
   registerApprovals(program);
+  registerAgents(program);
   registerConversations(program);
   registerExport(program);
   registerUsage(program);

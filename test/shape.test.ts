@@ -168,6 +168,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'client', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
     'cli/limits.ts',
   ],
+  'cli/agents': [...['shared', 'client', 'cli/chat', 'cli/target', 'cli/terminal', 'commander']],
   'cli/setup': [
     ...[
       'shared',
@@ -188,7 +189,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'local/limits.ts',
   ],
   'cli/main.ts': [
-    ...['shared', 'machine', 'cli/account', 'cli/chat', 'cli/conversations', 'cli/setup'],
+    ...['shared', 'machine', 'cli/account', 'cli/agents', 'cli/chat', 'cli/conversations'],
+    'cli/setup',
     'cli/terminal',
     ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:', 'zod'],
   ],

@@ -1,0 +1,149 @@
+/** `drawbridge agents`: starts agents that work in the background, and follows, instructs and stops them. */
+import { type Command, Option } from 'commander';
+import { type AgentInput, type Client, createClient } from '../../client/client.ts';
+import { AgentStatus } from '../../shared/agents.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { openChat } from '../chat/command.ts';
+import { readMessage } from '../chat/message.ts';
+import { EXIT_CODES } from '../chat/run-chat.ts';
+import { joinTurn } from '../chat/turn.ts';
+import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
+import { parseConversationId } from '../target/typed-ids.ts';
+import { CHAT_EXIT_HELP, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { jsonLine, openTerminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { agentLine, agentText } from './shown.ts';
+
+/** The options of every command as commander parses them. */
+interface Options extends TargetOptions {
+  readonly json: boolean;
+}
+
+interface CreateOptions
+  extends Options,
+    Pick<AgentInput, 'title' | 'model' | 'mode' | 'branch' | 'base' | 'commit'> {
+  readonly bridge?: string;
+  readonly inPlace?: boolean;
+  readonly webhook?: string;
+}
+
+export function registerAgents(program: Command): void {
+  const group = program
+    .command('agents')
+    .description('Agents that work in the background, in a branch of their own')
+    .addHelpText('after', EXIT_HELP);
+  registerCreate(group);
+  registerList(group);
+  const show = group.command('show <id>').description('Show an agent, and what it has changed');
+  addOptions(show).action(async (id: string, options: Options) => {
+    const agent = await clientOf(options).then((client) => client.getAgent(idOf(id)));
+    print(options, agent, agentText(agent));
+  });
+  const follow = group
+    .command('follow <id>')
+    .description('Show what an agent does, and answer its questions')
+    .addHelpText('after', CHAT_EXIT_HELP);
+  addOptions(follow).action(async (id: string, options: Options) => {
+    const terminal = openTerminal(process, process.env, { machine: options.json });
+    const opened = { ...options, mode: 'agent', reasoning: false, conversation: idOf(id) };
+    const chat = await openChat(opened, terminal);
+    const { responseId } = await chat.client.getAgent(id);
+    process.exitCode = EXIT_CODES[await joinTurn(chat, responseId)];
+  });
+  const followUp = group
+    .command('followup <id> [prompt...]')
+    .description('Give an agent more to do');
+  addOptions(followUp).action(async (id: string, words: string[], options: Options) => {
+    const prompt = await promptOf(words, options);
+    const client = await clientOf(options);
+    const agent = await client.followUpAgent(idOf(id), { prompt });
+    print(options, agent, agentLine(agent));
+  });
+  for (const change of ['stop', 'archive', 'unarchive'] as const) {
+    const command = group.command(`${change} <id>`).description(CHANGES[change]);
+    addOptions(command).action(async (id: string, options: Options) => {
+      const client = await clientOf(options);
+      const agent = await client.changeAgent(idOf(id), change);
+      print(options, agent, agentLine(agent));
+    });
+  }
+}
+
+const CHANGES = {
+  stop: 'Cancel what an agent is doing',
+  archive: 'Stop an agent, put it away and remove its worktree',
+  unarchive: 'Bring an archived agent back',
+} as const;
+
+function registerCreate(group: Command): void {
+  const create = group
+    .command('create [prompt...]')
+    .description('Start an agent; text from stdin is added below the prompt')
+    .option('--title <title>', 'its name (default: the first line of the prompt)')
+    .option('--model <name>', 'the model that works')
+    .option('--mode <mode>', 'how it works: agent, plan, ask, debug, or a mode of the workspace')
+    .option('--bridge <id>', 'where it works (default: the bridge that connected last)')
+    .addOption(
+      new Option('--in-place', 'work in the folder itself, without a branch').conflicts([
+        ...['branch', 'base', 'commit'],
+      ]),
+    )
+    .option('--branch <name>', 'the branch to make')
+    .option('--base <revision>', 'where the branch begins (default: HEAD)')
+    .option('--commit', 'end with a commit')
+    .option('--webhook <url>', 'tell this URL of each change of its status');
+  addOptions(create).action(async (words: string[], options: CreateOptions) => {
+    const { title, model, mode, branch, base, commit, bridge, inPlace, webhook } = options;
+    const wanted = { title, model, mode, branch, base, commit, bridgeId: bridge };
+    const set = Object.entries(wanted).filter(([, value]) => value !== undefined);
+    const request: AgentInput = {
+      ...(Object.fromEntries(set) as Partial<AgentInput>),
+      prompt: await promptOf(words, options),
+      ...(inPlace && { workspace: 'in_place' }),
+      ...(webhook !== undefined && { webhook: { url: webhook } }),
+    };
+    const agent = await clientOf(options).then((client) => client.createAgent(request));
+    print(options, agent, agentText(agent));
+  });
+}
+
+function registerList(group: Command): void {
+  const list = group
+    .command('list', { isDefault: true })
+    .description('List agents, the one that answered last first')
+    .addOption(new Option('--status <status>', 'only those').choices(AgentStatus.options));
+  addOptions(list).action(async (options: Options & { status?: AgentStatus }) => {
+    const client = await clientOf(options);
+    const { status } = options;
+    const limit = REQUEST_LIMITS.maxPageSize;
+    for (let cursor: string | undefined | null; cursor !== null; ) {
+      const page = await client.listAgents({ limit, status, ...(cursor && { cursor }) });
+      for (const agent of page.items) print(options, agent, agentLine(agent));
+      cursor = page.nextCursor;
+    }
+  });
+}
+
+function addOptions(command: Command): Command {
+  command.option('--json', 'print JSON', false);
+  return addTargetOptions(command);
+}
+
+async function clientOf(options: Options): Promise<Client> {
+  return createClient(await findTarget(options));
+}
+
+function idOf(text: string): string {
+  return parseConversationId(text);
+}
+
+async function promptOf(words: readonly string[], { json }: Options): Promise<string> {
+  const terminal = openTerminal(process, process.env, { machine: json });
+  const prompt = await readMessage(terminal, words);
+  if (prompt.trim() !== '') return prompt;
+  throw new UsageError('The prompt is empty: say what is to be done, or pipe it in.');
+}
+
+function print({ json }: Options, value: object, text: string): void {
+  process.stdout.write(json ? jsonLine(value) : text);
+}

@@ -1,0 +1,28 @@
+/** An agent as text. What models and repositories have written is made harmless first. Pure. */
+import type { Agent, AgentInfo } from '../../shared/agents.ts';
+import { REQUEST_LIMITS } from '../../shared/limits.ts';
+import { printable, printableLine } from '../../shared/plain-sight.ts';
+
+/** One line, with tabs between the fields. */
+export function agentLine({ id, status, updated, title }: AgentInfo): string {
+  return `${[id, status, updated, printableLine(title, REQUEST_LIMITS.maxNameChars)].join('\t')}\n`;
+}
+
+/** The agent with its last words and the difference that it has made. */
+export function agentText(agent: Agent): string {
+  const { result, error, worktree, webhook } = agent;
+  const line = (text: string) => printableLine(text, REQUEST_LIMITS.maxMessageChars);
+  const files = worktree?.files?.map(
+    ({ status, path, added, removed }) =>
+      `  ${status} ${line(path)} +${added ?? '?'} -${removed ?? '?'}`,
+  );
+  const parts = [
+    agentLine(agent).trimEnd(),
+    ...(webhook?.secret ? [`The webhook's secret, shown only now: ${webhook.secret}`] : []),
+    ...(error ? [`${line(error.code)}: ${line(error.message)}`] : []),
+    ...(result === null ? [] : ['', printable(result)]),
+    ...(worktree ? ['', `On the branch ${line(worktree.branch)}:`, ...(files ?? [])] : []),
+    ...(worktree?.diff ? ['', printable(worktree.diff)] : []),
+  ];
+  return `${parts.join('\n')}\n`;
+}
