@@ -37,6 +37,8 @@ import type {
   ClarificationAnswer,
   MessagePatch,
   PlanExecution,
+  PlanFileExecution,
+  PlanSave,
 } from '../shared/requests.ts';
 import { RuleReports } from '../shared/rules.ts';
 import { UsageList, type UsageQuery } from '../shared/usage.ts';
@@ -48,6 +50,18 @@ import { createSend, type Endpoint, type RequestParts, readJson, type Send } fro
 /** A chat request as a caller writes it. The client itself sets the fields of the transport. */
 export type ChatInput = Omit<
   z.input<typeof ChatRequest>,
+  'stream' | 'stream_options' | 'documents'
+>;
+
+/** A request to save a plan, in the same way. */
+export type PlanSaveInput = Omit<
+  z.input<typeof PlanSave>,
+  'stream' | 'stream_options' | 'documents'
+>;
+
+/** A request to execute a plan of a file, in the same way. */
+export type PlanFileInput = Omit<
+  z.input<typeof PlanFileExecution>,
   'stream' | 'stream_options' | 'documents'
 >;
 
@@ -151,6 +165,15 @@ export interface Client {
     request?: PlanInput,
     options?: SendOptions,
   ): EventStream;
+  /** Has the newest plan saved as a file of the workspace. The bridge's owner is asked first. */
+  savePlan(
+    conversationId: string,
+    documentId: string,
+    request?: PlanSaveInput,
+    options?: SendOptions,
+  ): EventStream;
+  /** Has the plan in a file of the workspace executed, in a new conversation or in `conversationId`. */
+  executePlanFile(request: PlanFileInput, options?: SendOptions): EventStream;
   /** Starts an agent: a conversation with the same id that works without any client. Resolves at once. */
   createAgent(request: AgentInput, options?: KeyedOptions): Promise<Agent>;
   /** The agent that answered last comes first. */
@@ -216,6 +239,17 @@ export function createClient(endpoint: Endpoint, clock: Clock = systemClock): Cl
     async *executePlan(conversationId, documentId, request = {}, options = {}) {
       const path = `conversations/${conversationId}/plans/${documentId}/execute`;
       const opened = await send(path, chatParts(request, true, options));
+      const source = responseSource(send, responseIdOf(opened));
+      yield* follow({ ...source, opened }, clock, options);
+    },
+    async *savePlan(conversationId, documentId, request = {}, options = {}) {
+      const path = `conversations/${conversationId}/plans/${documentId}/save`;
+      const opened = await send(path, chatParts(request, true, options));
+      const source = responseSource(send, responseIdOf(opened));
+      yield* follow({ ...source, opened }, clock, options);
+    },
+    async *executePlanFile(request, options = {}) {
+      const opened = await send('chat/plan/execute', chatParts(request, true, options));
       const source = responseSource(send, responseIdOf(opened));
       yield* follow({ ...source, opened }, clock, options);
     },
@@ -344,7 +378,7 @@ function queryOf(wanted: Readonly<Record<string, unknown>>): Record<string, stri
 }
 
 function chatParts(
-  request: ChatInput | PlanInput,
+  request: ChatInput | PlanInput | PlanSaveInput | PlanFileInput,
   stream: boolean,
   options?: SendOptions,
 ): RequestParts {

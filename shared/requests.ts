@@ -5,6 +5,7 @@ import { ModeName } from './definitions.ts';
 import { BridgeId, ConversationId, ResponseId } from './ids.ts';
 import { REQUEST_LIMITS, RUN_LIMITS } from './limits.ts';
 import type { Mode } from './modes.ts';
+import { PlanSlug } from './plan-file.ts';
 import { askQuestion } from './tools/ask-question.ts';
 import { createPlan } from './tools/create-plan.ts';
 import { ToolRegistry, ToolSelection, toolRegistry, toolSelection } from './tools/selection.ts';
@@ -259,11 +260,8 @@ export const MessagePatch = z.strictObject({
 });
 export type MessagePatch = z.infer<typeof MessagePatch>;
 
-/**
- * `POST /api/v1/conversations/{id}/plans/{documentId}/execute`: settings of the run, as in a {@link ChatRequest}. The
- * edge writes the message. The run always has the tool that keeps the list of todos.
- */
-export const PlanExecution = ChatFields.omit({
+/** The settings of a run that executes a plan. */
+const ExecutionFields = ChatFields.omit({
   mode: true,
   messages: true,
   conversationId: true,
@@ -272,18 +270,48 @@ export const PlanExecution = ChatFields.omit({
   availableTools: true,
   editOf: true,
   delivery: true,
-})
+}).extend({
+  /** The version that the person saw. Another present version is refused with PLAN_CHANGED. Absent: any. */
+  version: z.int().positive().optional(),
+  /** The response of the plan: the run then never executes a later plan with the same document id. */
+  responseId: ResponseId.optional(),
+  /** A mode that may change files. */
+  mode: z.enum(['agent', 'debug']).default('agent'),
+  tools: toolSelection(EXECUTING).optional(),
+});
+
+/**
+ * `POST /api/v1/conversations/{id}/plans/{documentId}/execute`: settings of the run, as in a {@link ChatRequest}. The
+ * edge writes the message. The run always has the tool that keeps the list of todos.
+ */
+export const PlanExecution = ExecutionFields.superRefine(refuseTwoForms);
+export type PlanExecution = z.infer<typeof PlanExecution>;
+
+/** `POST /api/v1/chat/plan/execute`: a {@link PlanExecution} of a plan that lies in a file of the workspace. */
+export const PlanFileExecution = ExecutionFields.omit({ version: true, responseId: true })
   .extend({
-    /** The version that the person saw. Another present version is refused with PLAN_CHANGED. Absent: any. */
-    version: z.int().positive().optional(),
-    /** The response of the plan: the run then never executes a later plan with the same document id. */
-    responseId: ResponseId.optional(),
-    /** A mode that may change files. */
-    mode: z.enum(['agent', 'debug']).default('agent'),
-    tools: toolSelection(EXECUTING).optional(),
+    /** Relative to the workspace. */
+    path: z.string().min(1).max(REQUEST_LIMITS.maxPathChars),
+    conversationId: ConversationId.optional(),
+    bridgeId: BridgeId.optional(),
   })
   .superRefine(refuseTwoForms);
-export type PlanExecution = z.infer<typeof PlanExecution>;
+export type PlanFileExecution = z.infer<typeof PlanFileExecution>;
+
+/** `POST /api/v1/conversations/{id}/plans/{documentId}/save`. */
+export const PlanSave = ExecutionFields.pick({
+  version: true,
+  responseId: true,
+  device: true,
+  documents: true,
+  stream: true,
+  stream_options: true,
+})
+  .extend({
+    /** The file is `.cursor/plans/{name}.plan.md`. Absent: made of the title. */
+    name: PlanSlug.optional(),
+  })
+  .superRefine(refuseTwoForms);
 
 /** The header `Idempotency-Key`: visible ASCII, as in the IETF's draft. */
 export const IdempotencyKey = z

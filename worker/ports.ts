@@ -137,12 +137,19 @@ export interface PlanVersion extends PlanName {
   readonly version: number | undefined;
 }
 
+/** How a plan is to be saved. Without a name, the plan's title makes one. */
+export interface SaveAs {
+  readonly name: string | undefined;
+}
+
 /** A message for a conversation that may not exist yet. */
 export interface Submission extends Posted {
   /** The bridge that the message names; a conversation that exists accepts only its own. */
   readonly bridgeId?: string | undefined;
   /** Set for a message that executes a plan: the conversation writes its text and adds the plan. */
   readonly plan?: PlanVersion | undefined;
+  /** Set for a message that saves `plan` instead. */
+  readonly saveAs?: SaveAs | undefined;
   /** The settings of a new conversation; `bridgeId` is null without a bridge. Null if the conversation must exist. */
   readonly create: {
     readonly bridgeId: string | null;

@@ -94,7 +94,8 @@ async function judged(
   const { definition } = tool;
   const { callId, conversationId, mode, limits, approvalReason } = call;
   const { allowedPaths } = limits ?? {};
-  const within = allowedPaths === undefined ? workspace : workspace.limitedTo(allowedPaths);
+  const all = definition.opens && definition.asks ? workspace.opening(definition.opens) : workspace;
+  const within = allowedPaths === undefined ? all : all.limitedTo(allowedPaths);
   const access = definition.effect === 'write' ? 'write' : 'read';
   const resolved = await Promise.all(read.paths.map((path) => resolve(path, access, within)));
   const realNames = resolved.map((place) =>

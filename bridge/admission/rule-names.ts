@@ -3,6 +3,7 @@
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import { toolsRunBy } from '../../shared/tools/catalogue.ts';
 import type { ToolDefinition } from '../../shared/tools/definition.ts';
+import { savePlan } from '../../shared/tools/save-plan.ts';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import { RULE_LIMITS } from './shell/limits.ts';
@@ -104,13 +105,13 @@ const CHANGES = ['str_replace', 'edit_file', 'write'];
 const LISTINGS = ['list_dir', 'glob_file_search'];
 
 const HELD_WITH_NAMES: readonly (readonly [held: string, names: readonly string[]])[] = [
-  ...[...CHANGES, 'delete_file'].map((name) => [name, CHANGES] as const),
+  ...[...CHANGES, 'delete_file', 'save_plan'].map((name) => [name, CHANGES] as const),
   ...LISTINGS.map((name) => [name, LISTINGS] as const),
   ['grep', ['read_file']],
   ['codebase_search', ['read_file']],
 ];
 
-const ON_BRIDGES = [...toolsRunBy('bridge'), ...WORKTREE_TOOLS];
+const ON_BRIDGES = [...toolsRunBy('bridge'), ...WORKTREE_TOOLS, savePlan];
 
 const HELD_WITH: ReadonlyMap<string, readonly ToolDefinition[]> = new Map(
   HELD_WITH_NAMES.map(([held, names]) => [

@@ -19,6 +19,7 @@ import { executeListDir } from './list-dir.ts';
 import { executeReadFile } from './read-file.ts';
 import { executeRenameFile } from './rename-file.ts';
 import { withRuleNotes } from './rule-notes.ts';
+import { savingPlan } from './save-plan.ts';
 
 /**
  * The tools by name: the file tools, and tools that need more than a workspace, such as
@@ -54,4 +55,5 @@ const FILE_TOOLS: readonly BridgeTool[] = [
   ),
   bindTool(deleteFile, deleting),
   bindTool(renameFile, doing(renameFile, executeRenameFile)),
+  savingPlan,
 ];

@@ -106,6 +106,8 @@ export interface ToolFactsHere extends ToolFacts {
   readonly claims?: Pick<ToolFacts, 'effect' | 'idempotent'> & { readonly digest: string };
   /** Why a person is asked about each call, even where the rules allow it. */
   readonly asks?: string;
+  /** Protected paths that the tool may write, because a person sees and allows each change. Only with `asks`. */
+  readonly opens?: RegExp;
 }
 
 /** A tool's schema and work bound together, so that callers do not need their types. */

@@ -51,6 +51,8 @@ export class Workspace {
   /** As {@link isWithin} takes them. */
   readonly #allowedPaths: readonly string[];
   readonly #isShown: (name: string) => boolean;
+  /** Protected paths that may be written all the same. */
+  readonly #opened: RegExp | null;
 
   private constructor(
     root: string,
@@ -58,12 +60,14 @@ export class Workspace {
     closedPaths: readonly string[],
     allowedPaths: readonly string[] = ['.'],
     isShown: (name: string) => boolean = () => true,
+    opened: RegExp | null = null,
   ) {
     this.root = root;
     this.#given = given;
     this.#closedPaths = closedPaths;
     this.#allowedPaths = allowedPaths;
     this.#isShown = isShown;
+    this.#opened = opened;
   }
 
   /**
@@ -96,7 +100,7 @@ export class Workspace {
    * an allowed path that is itself a link allows nothing.
    */
   limitedTo(allowedPaths: readonly string[]): Workspace {
-    return new Workspace(this.root, this.#given, this.#closedPaths, allowedPaths, this.#isShown);
+    return this.#with(allowedPaths, this.#isShown, this.#opened);
   }
 
   /**
@@ -104,7 +108,24 @@ export class Workspace {
    * gets names relative to the folder. It replaces the earlier predicate.
    */
   showing(isShown: (name: string) => boolean): Workspace {
-    return new Workspace(this.root, this.#given, this.#closedPaths, this.#allowedPaths, isShown);
+    return this.#with(this.#allowedPaths, isShown, this.#opened);
+  }
+
+  /**
+   * The same folder, in which protected paths that match as a whole may be written: both as called and where they lead.
+   * Only for a tool whose every change a person allows.
+   */
+  opening(paths: RegExp): Workspace {
+    return this.#with(this.#allowedPaths, this.#isShown, paths);
+  }
+
+  #with(
+    allowedPaths: readonly string[],
+    isShown: (name: string) => boolean,
+    opened: RegExp | null,
+  ): Workspace {
+    const { root } = this;
+    return new Workspace(root, this.#given, this.#closedPaths, allowedPaths, isShown, opened);
   }
 
   /**
@@ -160,7 +181,8 @@ export class Workspace {
     if (this.#closedPaths.some((closed) => isInside(closed, real))) throw closedTo(name, 'secret');
     for (const seen of [name, relative(this.root, real)]) {
       const closure = closureOf(seen);
-      if (closure === 'secret' || (closure === 'protected' && access === 'write')) {
+      const isHeld = closure === 'protected' && access === 'write' && !this.#opened?.test(seen);
+      if (closure === 'secret' || isHeld) {
         throw closedTo(name, closure);
       }
     }

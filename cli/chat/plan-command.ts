@@ -1,4 +1,4 @@
-/** `drawbridge plan execute`: has the agent carry out the newest plan of a conversation. */
+/** `drawbridge plan`: has the agent carry out a plan, of a conversation or of a file, or saves one as a file. */
 import { type Command, Option } from 'commander';
 import type { Client } from '../../client/client.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -7,16 +7,25 @@ import { addTargetOptions, type TargetOptions } from '../target/target.ts';
 import { CHAT_EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
+import type { Chat } from './chat.ts';
 import { openChat } from './command.ts';
 import { EXIT_CODES } from './run-chat.ts';
-import { executePlan, type NewestPlan } from './turn.ts';
+import { executePlan, executePlanFile, type NewestPlan, savePlan } from './turn.ts';
 
-interface ExecuteOptions extends TargetOptions {
+interface PlanOptions extends TargetOptions {
+  readonly conversation?: string;
+  readonly json: boolean;
+}
+
+interface ExecuteOptions extends PlanOptions {
   readonly mode: 'agent' | 'debug';
   readonly model?: string;
-  readonly conversation?: string;
+  readonly file?: string;
   readonly reasoning: boolean;
-  readonly json: boolean;
+}
+
+interface SaveOptions extends PlanOptions {
+  readonly name?: string;
 }
 
 export function registerPlan(program: Command): void {
@@ -31,16 +40,48 @@ export function registerPlan(program: Command): void {
     )
     .option('--model <name>', 'the model that carries it out')
     .option('--conversation <id>', 'the conversation (default: the most recently answered one)')
+    .option('--file <path>', 'the plan in this file of the workspace, in a new conversation')
     .option('--reasoning', "show the model's reasoning, if the model sends it", false)
     .option('--json', 'print each event to stdout as a line of JSON; ask no questions', false)
     .addHelpText('after', CHAT_EXIT_HELP);
   addTargetOptions(execute).action(async (options: ExecuteOptions) => {
-    const terminal = openTerminal(process, process.env, { machine: options.json });
-    const isNamed = options.conversation !== undefined;
-    const chat = await openChat({ ...options, ...(!isNamed && { continue: true }) }, terminal);
-    const plan = await findPlan(chat.client, chat.conversationId ?? '', chat.targetWords);
-    process.exitCode = EXIT_CODES[await executePlan({ ...chat, mode: options.mode }, plan)];
+    const { mode, file } = options;
+    if (file !== undefined) {
+      const terminal = openTerminal(process, process.env, { machine: options.json });
+      const chat = await openChat(options, terminal);
+      process.exitCode = EXIT_CODES[await executePlanFile({ ...chat, mode }, file)];
+      return;
+    }
+    const { chat, plan } = await openPlan(options, mode);
+    process.exitCode = EXIT_CODES[await executePlan({ ...chat, mode }, plan)];
   });
+  registerSave(group);
+}
+
+function registerSave(group: Command): void {
+  const save = group
+    .command('save')
+    .description('Save the plan in .cursor/plans of the workspace')
+    .option('--name <name>', "the file's name, without .plan.md (default: made of the title)")
+    .option('--conversation <id>', 'the conversation (default: the most recently answered one)')
+    .option('--json', 'print each event to stdout as a line of JSON; ask no questions', false)
+    .addHelpText('after', CHAT_EXIT_HELP);
+  addTargetOptions(save).action(async (options: SaveOptions) => {
+    const { chat, plan } = await openPlan(options, 'agent');
+    process.exitCode = EXIT_CODES[await savePlan(chat, plan, options.name)];
+  });
+}
+
+/** The chat with the newest plan of the conversation that the options name. */
+async function openPlan(
+  options: PlanOptions & { readonly reasoning?: boolean },
+  mode: string,
+): Promise<{ readonly chat: Chat; readonly plan: NewestPlan }> {
+  const terminal = openTerminal(process, process.env, { machine: options.json });
+  const isNamed = options.conversation !== undefined;
+  const settings = { reasoning: false, ...options, mode, ...(!isNamed && { continue: true }) };
+  const chat = await openChat(settings, terminal);
+  return { chat, plan: await findPlan(chat.client, chat.conversationId ?? '', chat.targetWords) };
 }
 
 /** Reads the conversation from its end, part by part. @throws {LocalError} if it has no plan. */

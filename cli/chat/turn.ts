@@ -50,6 +50,31 @@ export async function executePlan(
   return end;
 }
 
+/** Has the plan of a file executed, in the conversation that the chat names or in a new one. */
+export async function executePlanFile(
+  chat: Chat & { readonly mode: 'agent' | 'debug' },
+  path: string,
+): Promise<TurnEnd> {
+  const { client, mode, conversationId } = chat;
+  const named = conversationId !== undefined && { conversationId };
+  const request = { ...settingsOf(chat), ...named, mode, path };
+  const end = await showTurn(chat, (signal) => client.executePlanFile(request, { signal }));
+  if (end === 'error') sayHowToExecute(chat);
+  return end;
+}
+
+/** Saves the plan as a file of the workspace. */
+export async function savePlan(
+  chat: Chat,
+  { conversationId, responseId, documentId }: NewestPlan,
+  name: string | undefined,
+): Promise<TurnEnd> {
+  const request = { responseId, ...(name !== undefined && { name }) };
+  const open = (signal: AbortSignal) =>
+    chat.client.savePlan(conversationId, documentId, request, { signal });
+  return await showTurn(chat, open);
+}
+
 function settingsOf({ model, questions, withReasoning }: Chat) {
   return {
     device: hostname().slice(0, REQUEST_LIMITS.maxNameChars),

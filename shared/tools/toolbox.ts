@@ -12,6 +12,7 @@ import {
   toFunctionDefinition,
 } from './definition.ts';
 import { guestEdit } from './guest-edit.ts';
+import { savePlan } from './save-plan.ts';
 
 /** A tool of a run, built-in or offered. */
 export interface Tool extends ToolFacts {
@@ -80,6 +81,9 @@ export const BUILT_IN = new Toolbox(TOOLS.map(toTool));
 
 /** The toolbox of a guest's run (guest-edit.ts). */
 export const FOR_GUESTS = new Toolbox([toTool(guestEdit)]);
+
+/** The toolbox of a run that saves a plan (save-plan.ts). */
+export const FOR_PLAN_FILES = new Toolbox([toTool(savePlan)]);
 
 /** Made once for each set, because every step of a run asks for its toolbox. */
 const toolboxes = new WeakMap<OfferSet, Toolbox>();

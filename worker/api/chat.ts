@@ -7,7 +7,7 @@ import { AnyResponse, toPlain } from '../../shared/plain-documents.ts';
 import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
 import { readWhole } from '../conversation/reading/requests.ts';
 import { parse, parseBody, parseId } from '../desk/parse.ts';
-import { submitMessage } from '../desk/submit.ts';
+import { type Sending, submitMessage } from '../desk/submit.ts';
 import { type Answer, type Endpoint, type Header, jsonAnswer } from '../endpoint.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';
@@ -15,7 +15,7 @@ import { followAsSse } from '../follow/sse-adapter.ts';
 import { conversationOf } from '../objects.ts';
 import { unwrap } from '../outcome.ts';
 import type { AppContext } from '../people/caller.ts';
-import type { Caller, PlanVersion } from '../ports.ts';
+import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 import {
   cursorOf,
@@ -191,17 +191,17 @@ function addressed(c: Context<AppContext>): {
   return { caller: { account: c.var.caller.sub, conversationId }, responseId, ordinal };
 }
 
-/** Takes the message, or executes `plan`, and sends the response in the form that the request asks for. */
+/** Takes the message, or does what `planned` says of a plan, and sends the response in the form that the request asks for. */
 export async function answer(
   c: Context<AppContext>,
   request: ChatRequest,
-  plan?: PlanVersion,
+  planned: Pick<Sending, 'plan' | 'saveAs' | 'planFile'> = {},
 ): Promise<Response> {
   const key = c.req.header('idempotency-key');
   const submitted = await submitMessage(c.env, {
     account: c.var.caller.sub,
     request,
-    plan,
+    ...planned,
     idempotencyKey: key === undefined ? undefined : parse(IdempotencyKey, key),
   });
   const headers = {

@@ -1,7 +1,7 @@
 /** `conversations/{id}/plans`: a person changes a plan, or has it executed. */
 import { DocumentId } from '../../shared/ids.ts';
 import { Plan, PlanEdit } from '../../shared/plans.ts';
-import { PlanExecution } from '../../shared/requests.ts';
+import { PlanExecution, PlanFileExecution, PlanSave } from '../../shared/requests.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { conversationOf } from '../objects.ts';
@@ -17,6 +17,8 @@ const PLAN_PARAMS = {
 
 /** The conversation writes the message that people and the model read. */
 const EXECUTE = [{ role: 'user' as const, content: 'Execute the plan.' }];
+
+const SAVE = [{ role: 'user' as const, content: 'Save the plan.' }];
 
 /** The endpoints of this file. */
 export const PLANS: readonly Endpoint[] = [
@@ -74,7 +76,56 @@ export const PLANS: readonly Endpoint[] = [
       const documentId = parseId(DocumentId, c.req.param('documentId'), 'plan');
       const { version, responseId, ...request } = await parseBody(c, PlanExecution);
       const message = { messages: EXECUTE, conversationId, delivery: 'reject' as const };
-      return await answer(c, { ...request, ...message }, { documentId, responseId, version });
+      const plan = { documentId, responseId, version };
+      return await answer(c, { ...request, ...message }, { plan });
+    },
+  },
+  {
+    id: 'savePlan',
+    method: 'post',
+    path: `${CONVERSATIONS}/{id}/plans/{documentId}/save`,
+    tag: 'Plans',
+    summary: 'Save a plan as a file',
+    description:
+      'Begins a response that writes the plan to `.cursor/plans/{name}.plan.md` in the workspace and asks no model. The bridge asks its owner first, as for an edit. Refused with `CONVERSATION_BUSY` while the conversation answers another message.',
+    access: 'user',
+    rate: 'run',
+    headers: [IDEMPOTENCY_KEY],
+    params: PLAN_PARAMS,
+    body: { schema: PlanSave, example: { name: 'two-languages' } },
+    answers: [ANSWERED],
+    errors: [...SUBMIT_ERRORS, 'SUPERSEDED', 'PLAN_CHANGED'],
+    handle: async (c) => {
+      const { conversationId } = callerOf(c);
+      const documentId = parseId(DocumentId, c.req.param('documentId'), 'plan');
+      const { version, responseId, name, ...request } = await parseBody(c, PlanSave);
+      const message = { messages: SAVE, conversationId, delivery: 'reject' as const };
+      const plan = { documentId, responseId, version };
+      return await answer(c, { ...request, ...message }, { plan, saveAs: { name } });
+    },
+  },
+  {
+    id: 'executePlanFile',
+    method: 'post',
+    path: '/api/v1/chat/plan/execute',
+    tag: 'Plans',
+    summary: 'Execute a plan of a file',
+    description:
+      'Begins a response that reads the plan in the file `path` of the workspace, shows it as a `plan`, and works through its todos. In the conversation `conversationId`, or in a new one without it. The plan is then one of the conversation. A file that holds no plan ends the response with an `error` document `PLAN_UNREADABLE`.',
+    access: 'user',
+    rate: 'run',
+    headers: [IDEMPOTENCY_KEY],
+    body: { schema: PlanFileExecution, example: { path: '.cursor/plans/two-languages.plan.md' } },
+    answers: [ANSWERED],
+    errors: SUBMIT_ERRORS,
+    handle: async (c) => {
+      const { path, ...request } = await parseBody(c, PlanFileExecution);
+      const content = `Execute the plan in ${path}.`;
+      const message = {
+        messages: [{ role: 'user' as const, content }],
+        delivery: 'reject' as const,
+      };
+      return await answer(c, { ...request, ...message }, { planFile: path });
     },
   },
 ];

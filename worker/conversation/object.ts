@@ -103,8 +103,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       const isNew = !this.#parts;
       if (isNew) requireWorktrees(submission.create?.agent, machine);
       const { inbox, listing, plans, agent } = this.#parts ?? this.#create(caller, submission);
-      const { plan } = submission;
-      const asked = plan ? plans.executionOf(submission.request, plan) : submission.request;
+      const asked = plans.requestOf(submission);
       const request = agent?.placed(asked) ?? asked;
       const responseId = inbox.take({ ...submission, request }, waits ? undefined : machine);
       // Listed only after it is stored, so the account never lists a conversation that does not exist.

@@ -9,7 +9,7 @@ import { titleOf } from '../conversation/store/title.ts';
 import type { Env } from '../env.ts';
 import { accountOf, conversationOf, tunnelOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
-import type { AgentWishes, Caller, PlanVersion, Submission } from '../ports.ts';
+import type { AgentWishes, Caller, PlanVersion, SaveAs, Submission } from '../ports.ts';
 import { readPromptChanges } from '../prompt/setting.ts';
 import { reach, UNKNOWN } from '../reach.ts';
 import { resolveModel, resolveTarget } from '../upstream/models.ts';
@@ -22,6 +22,10 @@ export interface Sending {
   readonly idempotencyKey?: string | undefined;
   /** Executes this plan instead of answering the request's messages. The conversation must exist. */
   readonly plan?: PlanVersion | undefined;
+  /** Saves `plan` instead of executing it. */
+  readonly saveAs?: SaveAs | undefined;
+  /** Executes the plan in this file of the workspace. */
+  readonly planFile?: string | undefined;
   /** Makes the new conversation an agent. */
   readonly agent?: AgentWishes | undefined;
   /** A new conversation for one answer. It is not listed, and deletes itself. */
@@ -52,7 +56,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
     await submitOnce(env, caller, {
       request: {
         ...runRequestOf(request),
-        ...{ model, budget, idempotency },
+        ...{ model, budget, idempotency, planFile: sending.planFile },
         unasking: sending.unasking || request.questions?.allowed === false,
       },
       device: request.device,
@@ -60,6 +64,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
       ownFields: ownFieldsOf(request),
       bridgeId: request.bridgeId,
       plan: sending.plan,
+      saveAs: sending.saveAs,
       create,
     }),
   );
@@ -172,9 +177,9 @@ async function newIdFor(account: string, key: string | undefined): Promise<strin
 }
 
 /** The digest of a request, without the fields that only decide the form of the answer. */
-function digest({ request, plan, agent }: Sending): Promise<string> {
+function digest({ request, plan, saveAs, planFile, agent }: Sending): Promise<string> {
   const { stream: _, stream_options: __, documents: ___, ...asked } = request;
-  return sha256(JSON.stringify({ ...asked, ...(plan && { plan }), ...(agent && { agent }) }));
+  return sha256(JSON.stringify({ ...asked, plan, saveAs, planFile, agent }));
 }
 
 async function sha256(text: string): Promise<string> {

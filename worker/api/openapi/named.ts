@@ -76,7 +76,9 @@ import {
   Framing,
   MessagePatch,
   PlanExecution,
+  PlanFileExecution,
   PlanRequest,
+  PlanSave,
   RequestContext,
 } from '../../../shared/requests.ts';
 import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/rules.ts';
@@ -138,7 +140,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ ConversationExport, ForkRequest, Forked, TicketRequest, Ticket },
   ...{ RuleReports, RuleReport, RuleKind, LeftOutRule },
   ...{ Nonce, Proposal, ApprovalRequest, ApprovalTaken, ClarificationAnswer, ClarificationTaken },
-  ...{ Plan, PlanState, PlanEdit, PlanExecution },
+  ...{ Plan, PlanState, PlanEdit, PlanExecution, PlanFileExecution, PlanSave },
   ...{ Agent, AgentInfo, AgentList, AgentRequest, AgentFollowUp, AgentStatus },
   ...{ WebhookDelivery, WebhookDeliveries, DeliveryState },
   ...{ UsageEntry, UsageList },

@@ -4,6 +4,7 @@ import { DrawbridgeError } from '../../../shared/errors.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { findDocument, foldConversation } from '../../../shared/fold.ts';
 import { documentIdOf, responseIdOf } from '../../../shared/ids.ts';
+import { formatPlanFile, planPath } from '../../../shared/plan-file.ts';
 import {
   inOrder,
   type Plan,
@@ -12,7 +13,7 @@ import {
   PlanState,
 } from '../../../shared/plans.ts';
 import { createPlan } from '../../../shared/tools/create-plan.ts';
-import type { PlanVersion } from '../../ports.ts';
+import type { PlanVersion, SaveAs, Submission } from '../../ports.ts';
 import { toolboxOf } from '../store/offered-tools.ts';
 import type { Run, RunRequest } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
@@ -66,6 +67,26 @@ export class Plans {
     }
     const messages = [{ role: 'user' as const, content: orderOf(plan, open.length) }];
     return { ...request, messages, plan: atStart(plan) };
+  }
+
+  /** The request as posted, or that of a run about the plan that the submission names. Throws as {@link change}. */
+  requestOf({
+    plan,
+    saveAs,
+    request,
+  }: Pick<Submission, 'plan' | 'saveAs' | 'request'>): RunRequest {
+    if (!plan) return request;
+    return saveAs ? this.savingOf(request, plan, saveAs) : this.executionOf(request, plan);
+  }
+
+  /** The request of a run that saves the plan. Throws as {@link change}. */
+  savingOf(request: RunRequest, { version, ...name }: PlanVersion, as: SaveAs): RunRequest {
+    const plan = this.#find(name);
+    if (version !== undefined && version !== plan.version) throw planChanged(plan);
+    const path = planPath(plan.title, as.name);
+    const content = `Save the plan “${plan.title}” in ${path}.`;
+    const messages = [{ role: 'user' as const, content }];
+    return { ...request, messages, save: { path, contents: formatPlanFile(plan) } };
   }
 
   #store(plan: Plan): void {
@@ -130,7 +151,7 @@ export class Plans {
 }
 
 /** The plan as a run begins it: the todos in the order of work, and none in progress. */
-function atStart(plan: PlanState): PlanState {
+export function atStart(plan: PlanState): PlanState {
   const todos = inOrder(plan.todos).map((todo) =>
     isOpen(todo) ? { ...todo, status: PENDING } : todo,
   );
@@ -149,8 +170,9 @@ export function listEvents({ todos }: PlanState): TapeEvent[] {
 }
 
 /** The sequence of the last document that the edge itself has put at the start of a run's answer; 0 for none. */
-export function listSequence({ plan }: RunRequest): number {
-  return plan && plan.todos.length > 0 ? LIST_SEQUENCE : 0;
+export function listSequence({ plan, planFile }: RunRequest): number {
+  // A plan of a file is shown itself.
+  return plan && plan.todos.length > 0 && planFile === undefined ? LIST_SEQUENCE : 0;
 }
 
 const LIST_SEQUENCE = 1;

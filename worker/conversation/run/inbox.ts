@@ -48,8 +48,8 @@ export class Inbox {
     }
     if (atWork) this.#requireRoomFor(posted.request);
     if (atWork?.status === 'running') {
-      // A guest's run tells no model anything: the message gets a run of its own.
-      if (delivery === 'steer' && !atWork.request.guest) {
+      // A run that asks no model tells it nothing: the message gets a run of its own.
+      if (delivery === 'steer' && !atWork.request.guest && !atWork.request.save) {
         refuseFields(posted.ownFields);
         return this.#steer(atWork, posted);
       }

@@ -7,7 +7,7 @@ import { UPSTREAM_LIMITS } from '../../upstream/limits.ts';
 import type { UpstreamReply } from '../../upstream/reader.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
 import { logCalls, loggedCall, ownCall } from '../calls/calls.ts';
-import { listEvents, listSequence } from '../calls/plans.ts';
+import { atStart, listEvents, listSequence } from '../calls/plans.ts';
 import { REPEATED_REASON, repeatedCalls } from '../calls/repeated-calls.ts';
 import { takenBack } from '../calls/tool-events.ts';
 import type { Deadline } from '../deadlines.ts';
@@ -34,6 +34,7 @@ import {
 import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import { inWantedMode } from './own-mode.ts';
 import { EMPTY_TURN, type GuestRequest, guestCall, type OwnCall, turnOf } from './own-turn.ts';
+import { type PlanStep, planStep } from './plan-files.ts';
 import type { RunDeps } from './run-deps.ts';
 import { closeCall, worktreeStep } from './worktree-turns.ts';
 
@@ -254,6 +255,8 @@ export class Runner {
     if (this.#endChecked(run)) return;
     this.#listTodos(run);
     if (run.request.worktree && this.#takeWorktreeStep(run)) return;
+    const step = planStep(run, this.#deps);
+    if (step) return this.#takePlanStep(run, step);
     if (log.turns.length >= RUN_LIMITS.maxTurns) return this.#ending.fail(TURN_LIMIT);
     const over = overBudget(run, this.#deps);
     if (over) return this.#ending.fail(over);
@@ -295,6 +298,29 @@ export class Runner {
       this.#calls.begin(call, run, false);
     }
     this.advance();
+  }
+
+  #takePlanStep(run: Run, step: PlanStep): void {
+    const { log } = this.#deps;
+    switch (step.type) {
+      case 'fail':
+        return this.#ending.fail(step.report);
+      case 'end':
+        return this.#ending.end(run, step.status, step.events, step.turn);
+      case 'call':
+        for (const call of this.#takeOwnTurn(run, [step.call], 'plan')) {
+          this.#calls.begin(call, run, false);
+        }
+        return this.advance();
+      case 'plan':
+        log.changeRequest(run, { ...run.request, plan: atStart(step.plan) });
+        for (const { callId } of this.#takeOwnTurn(run, [step.call], 'plan')) {
+          this.#calls.settle(callId, step.result);
+        }
+        return this.advance();
+      default:
+        step satisfies never;
+    }
   }
 
   /** Stores and shows a turn that asks no model. */

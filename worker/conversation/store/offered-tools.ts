@@ -5,12 +5,19 @@ import { askQuestion } from '../../../shared/tools/ask-question.ts';
 import { modeHasTool } from '../../../shared/tools/definition.ts';
 import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import { task } from '../../../shared/tools/task.ts';
-import { FOR_GUESTS, type Tool, type Toolbox, toolboxWith } from '../../../shared/tools/toolbox.ts';
+import {
+  FOR_GUESTS,
+  FOR_PLAN_FILES,
+  type Tool,
+  type Toolbox,
+  toolboxWith,
+} from '../../../shared/tools/toolbox.ts';
 import { isOfMode, modeOf } from './modes.ts';
 import type { Machine, Run, RunMode } from './rows.ts';
 
 /** The run's tools, which stay the same for the run's whole life in every instance. */
 export function toolboxOf({ machine, request }: Pick<Run, 'machine'> & Partial<Run>): Toolbox {
+  if (request?.save) return FOR_PLAN_FILES;
   return request?.guest ? FOR_GUESTS : toolboxWith(machine?.offers);
 }
 

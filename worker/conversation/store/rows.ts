@@ -96,7 +96,7 @@ export interface RunMode {
   readonly own?: ModeDefinition | undefined;
 }
 
-/** The request of a run. It never changes once the run has started. */
+/** The request of a run. It never changes once the run has started, but for the plan of a `planFile`. */
 export interface RunRequest extends RunMode {
   readonly model: string;
   /**
@@ -126,6 +126,10 @@ export interface RunRequest extends RunMode {
   readonly worktree?: true | undefined;
   /** Set for the run of a subagent. */
   readonly subagent?: SubagentRole | undefined;
+  /** Set for a run that executes a plan of a file: it reads the file first, and then gets `plan`. */
+  readonly planFile?: string | undefined;
+  /** Set for a run that asks no model: it saves a plan (shared/tools/save-plan.ts). */
+  readonly save?: { readonly path: string; readonly contents: string } | undefined;
   /** Identifies the request, so that it is not carried out twice. */
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
   readonly createdMs: number;
@@ -224,9 +228,10 @@ export interface Turn {
   readonly end?: RunEnd | undefined;
   /**
    * Set for a turn that asked no model, and that no model is told of as its own. `check`: it searches for what a debug
-   * run left (run/debug-check.ts). `worktree`: it opens or closes the worktree (run/worktree-turns.ts).
+   * run left (run/debug-check.ts). `worktree`: it opens or closes the worktree (run/worktree-turns.ts). `plan`: it
+   * reads, shows or saves a plan (run/plan-files.ts).
    */
-  readonly own?: 'check' | 'worktree' | undefined;
+  readonly own?: 'check' | 'worktree' | 'plan' | undefined;
   /** Set when the row cannot be read and another turn stands for it. */
   readonly isDamaged?: true;
 }

@@ -255,7 +255,7 @@ export class RunLog {
     return run && { run, digest: known.digest };
   }
 
-  /** Replaces the request of a run that has not started. */
+  /** Replaces the request of a run that has not started, or has told its model nothing yet. */
   changeRequest(run: Run, request: RunRequest): void {
     this.#store.updateRequest(run.ordinal, request);
     this.#replace({ ...run, request });

@@ -140,6 +140,8 @@ export const REQUEST: Shape<RunRequest> = {
         definition: z.object({ path: z.string(), text: z.string() }).optional(),
       })
       .optional(),
+    planFile: z.string().optional(),
+    save: z.object({ path: z.string(), contents: z.string() }).optional(),
     idempotency: Idempotency,
     createdMs: z.number().max(MAX_DATE_MS),
   }),

@@ -113,6 +113,15 @@ it('a plan', async () => {
     expect(events.at(-1)).toMatchObject({ type: 'done' });
   }
   await api.call('executePlan', { params, body: { version: 1 } });
+  await api.call('savePlan', { params, body: { version: 1 } });
+  const bridge = await connectBridge({ account: ACCOUNT });
+  const { bridgeId } = bridge;
+  for (const stream of [false, true]) {
+    // This bridge cannot save plans, and the file that it has holds none.
+    await api.call('savePlan', { params, body: { name: 'q', stream } });
+    const body = { path: 'a.ts', bridgeId, stream };
+    await Promise.all([api.call('executePlanFile', { body }), serve(bridge, 1)]);
+  }
   const { events } = await api.call('followConversation', {
     params: { id: conversationId },
     query: { after: '0' },

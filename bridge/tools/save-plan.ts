@@ -1,0 +1,41 @@
+/** Saves a plan in the folder for plans, which is closed to all other tools. A person sees the whole change first. */
+import { nameInLine } from '../../shared/plain-sight.ts';
+import { PLAN_FILE } from '../../shared/plan-file.ts';
+import { savePlan } from '../../shared/tools/save-plan.ts';
+import { compute } from '../compute/compute.ts';
+import { replaceImage } from '../workspace/changes.ts';
+import { readImageIfAny } from '../workspace/files.ts';
+import { toProposed } from './edit-proposal.ts';
+import {
+  type ArgumentsOf,
+  type BridgeTool,
+  bindTool,
+  type Proposed,
+  type ToolContext,
+  toWrite,
+} from './executor.ts';
+
+export const savingPlan: BridgeTool = {
+  ...bindTool(savePlan, { propose }),
+  definition: {
+    ...savePlan,
+    opens: PLAN_FILE,
+    asks: 'A plan is to be saved here, in a folder that is otherwise closed to tools.',
+  },
+};
+
+async function propose(
+  { contents }: ArgumentsOf<typeof savePlan>,
+  context: ToolContext,
+): Promise<Proposed> {
+  const place = toWrite(context.places[0]);
+  const before = await readImageIfAny(place, context.signal);
+  const file = { name: nameInLine(place.name), bytes: before?.bytes ?? null };
+  const request = { ...file, proposed: Buffer.from(contents), content: contents };
+  const edited = await compute('amendEdit', request, context.signal);
+  const carryOut = async (bytes: Uint8Array | null, { signal }: ToolContext) => {
+    if (bytes === null) return;
+    await replaceImage(place, bytes, { expected: before?.hash ?? null, signal });
+  };
+  return toProposed({ tool: savePlan.name, place, before, context, carryOut }, edited);
+}

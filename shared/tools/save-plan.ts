@@ -1,0 +1,24 @@
+import * as z from 'zod';
+import { EDGE_TOOL_LIMITS } from '../limits.ts';
+import { PLAN_FILE } from '../plan-file.ts';
+import { defineTool } from './definition.ts';
+
+/**
+ * Saves a plan as a file of the workspace, at a person's request. No model has the tool, and it is in no catalogue. The
+ * bridge always asks its owner: the file lies in a folder that no other tool changes.
+ */
+export const savePlan = defineTool({
+  name: 'save_plan',
+  aliases: [],
+  description: 'Saves a plan as a file.',
+  arguments: z.object({
+    path: z.string().regex(PLAN_FILE),
+    contents: z.string().max(2 * EDGE_TOOL_LIMITS.maxWholePlanChars),
+  }),
+  renamed: {},
+  effect: 'write',
+  idempotent: true,
+  executor: 'bridge',
+  document: { type: 'file_edit', path: 'path', content: 'contents', operation: 'create' },
+  subject: (args) => args.path,
+});

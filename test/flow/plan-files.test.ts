@@ -1,0 +1,196 @@
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import type { EventStream } from '../../client/client.ts';
+import { signApproval } from '../../client/device.ts';
+import type { ChatResponse } from '../../shared/documents.ts';
+import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
+import type { ScriptedRequest } from '../far-ends/reply-script.ts';
+import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import { deviceOf } from './allowing.ts';
+import { type House, startHouse } from './house.ts';
+
+const LAID = {
+  name: 'create_plan',
+  arguments: {
+    name: 'Two files',
+    overview: 'Writes two files.',
+    plan: 'Write `a.txt`, then `b.txt`.',
+    todos: [
+      { id: 'b', content: 'Write b.txt', dependencies: ['a'] },
+      { id: 'a', content: 'Write a.txt' },
+    ],
+  },
+};
+
+const PATH = '.cursor/plans/two-files.plan.md';
+
+it('a plan is saved once its owner allows it, edited by hand, and executed from the file', async () => {
+  const { house, model } = await startPlanning();
+  await using _ = house;
+  const laid = await house.client.chat({ messages: [user('Plan')], mode: 'plan' });
+  const { conversationId } = laid;
+  const documentId = laid.documents.find(({ type }) => type === 'plan')?.id ?? '';
+  const before = model.requests.length;
+
+  const refused = await read(house.client.savePlan(conversationId, documentId), house, 'reject');
+  expect(refused.status).toBe('error');
+  expect(existsSync(join(house.workspace, '.cursor'))).toBe(false);
+
+  const saved = await read(house.client.savePlan(conversationId, documentId), house, 'once');
+  expect(saved).toMatchObject({
+    status: 'completed',
+    documents: [
+      { type: 'file_edit', metadata: { filePath: PATH, operation: 'create' } },
+      { type: 'text', content: `The plan is saved in \`${PATH}\`.` },
+    ],
+  });
+  expect(model.requests).toHaveLength(before);
+  const file = join(house.workspace, PATH);
+  const text = readFileSync(file, 'utf8');
+  expect(text).toContain('  - id: "b"\n    content: "Write b.txt"\n    status: pending\n');
+  writeFileSync(file, text.replace('content: "Write a.txt"', 'content: "Write a.txt first"'));
+
+  const executed = await read(house.client.executePlanFile({ path: PATH }), house, 'reject');
+  expect(executed.conversationId).not.toBe(conversationId);
+  expect(executed.documents.map(({ type }) => type)).toEqual([
+    ...['tool_call', 'plan', 'file_edit', 'todo_update', 'file_edit', 'todo_update', 'text'],
+  ]);
+  expect(executed.documents[1]?.metadata['todos']).toMatchObject([
+    { id: 'b', status: 'completed' },
+    { id: 'a', status: 'completed', content: 'Write a.txt first' },
+  ]);
+  const first = model.requests[before]?.messages ?? [];
+  expect(first.map(({ role }) => role)).toEqual(['system', 'user']);
+  expect(String(first[1]?.content)).toMatch(
+    /<plan>[\s\S]*Write a\.txt first[\s\S]*<executing_a_plan>/,
+  );
+  expect(readFileSync(join(house.workspace, 'b.txt'), 'utf8')).toBe('b\n');
+
+  // The plan is one of the new conversation, and the save is told to the model as done.
+  const finished = house.client.executePlan(executed.conversationId, 'doc_002');
+  await expect(read(finished, house, 'reject')).rejects.toMatchObject({ code: 'PLAN_FINISHED' });
+  await house.client.chat({ messages: [user('So?')], conversationId });
+  expect(
+    model.requests
+      .at(-1)
+      ?.messages.slice(-3)
+      .map(({ content }) => content),
+  ).toEqual([
+    expect.stringContaining(`Save the plan “Two files” in ${PATH}.`),
+    `The plan is saved in \`${PATH}\`.`,
+    expect.stringContaining('So?'),
+  ]);
+});
+
+it('a file that holds no plan is named with the reason, and the conversation goes on', async () => {
+  const { house, model } = await startPlanning();
+  await using _ = house;
+  const put = (name: string, text: string) => writeFileSync(join(house.workspace, name), text);
+  put('circle.md', '---\ntodos:\n- id: a\n  content: A\n  dependencies: [a]\n---\nx');
+  put('done.md', '# Done\n- [x] all');
+  put('long.md', `# Long\n${'x\n'.repeat(3_000)}`);
+  const codes: unknown[] = [];
+  let conversationId: string | undefined;
+  for (const path of ['circle.md', 'done.md', 'long.md', 'none.md', '.env', '../out.md']) {
+    const request = { path, ...(conversationId && { conversationId }) };
+    const response = await read(house.client.executePlanFile(request), house, 'reject');
+    conversationId = response.conversationId;
+    const { content, metadata } = response.documents.at(-1) ?? {};
+    codes.push([response.status, metadata?.['errorCode'], content]);
+  }
+  const reason = (text: string) => expect.stringContaining(text);
+  expect(codes).toEqual([
+    ['error', 'PLAN_UNREADABLE', reason('The todo a waits for itself')],
+    ['error', 'PLAN_FINISHED', reason('finished')],
+    ['error', 'PLAN_UNREADABLE', reason('too long')],
+    ['error', 'PLAN_UNREADABLE', reason('none.md')],
+    ['error', 'PLAN_UNREADABLE', reason('secrets')],
+    ['error', 'PLAN_UNREADABLE', reason('outside the workspace')],
+  ]);
+  expect(model.requests).toHaveLength(0);
+  const after = await house.client.chat({
+    messages: [user('Hi')],
+    ...(conversationId && { conversationId }),
+  });
+  expect(after.status).toBe('completed');
+});
+
+it('a plan is not saved through a link to another protected place', async () => {
+  const { house } = await startPlanning();
+  await using _ = house;
+  mkdirSync(join(house.workspace, '.cursor'));
+  mkdirSync(join(house.workspace, '.vscode'));
+  symlinkSync('../.vscode', join(house.workspace, '.cursor/plans'));
+  const laid = await house.client.chat({ messages: [user('Plan')], mode: 'plan' });
+  const documentId = laid.documents.find(({ type }) => type === 'plan')?.id ?? '';
+  const saved = await read(house.client.savePlan(laid.conversationId, documentId), house, 'once');
+  expect(saved.documents).toMatchObject([
+    { type: 'file_edit' },
+    { type: 'error', metadata: { errorCode: 'PROTECTED_PATH' } },
+    { type: 'text', content: 'The plan was not saved.' },
+  ]);
+});
+
+/** A model that lays the plan, works through it when it is executed, and otherwise says a word. */
+async function startPlanning() {
+  const model = await startScriptedModel((request) => {
+    const said = request.messages.map(({ content }) => String(content)).join('\n');
+    if (said.includes('<executing_a_plan>\n')) {
+      const next = nextIn(request);
+      return next === undefined ? { text: 'All done.' } : { calls: doing(next) };
+    }
+    const isAsked = String(request.messages.at(-1)?.content).includes('Plan\n</user_query>');
+    return isAsked ? { calls: [LAID] } : { text: 'Ok.' };
+  });
+  onTestFinished(() => model.close());
+  return { house: await startHouse({ modelUrl: model.baseUrl }), model };
+}
+
+function user(content: string) {
+  return { role: 'user' as const, content };
+}
+
+function doing(id: string) {
+  return [
+    { name: 'write', arguments: { path: `${id}.txt`, contents: `${id}\n` } },
+    { name: 'todo_write', arguments: { todos: [{ id, status: 'completed' }] } },
+  ];
+}
+
+/** The first open todo of the list as the model was told it last. */
+function nextIn({ messages }: ScriptedRequest): string | undefined {
+  for (const { content } of messages.toReversed()) {
+    const lines = [...String(content).matchAll(/^- \[(\w+)\] (\w+): /gm)];
+    if (lines.length > 0) return lines.find(([, status]) => status === 'pending')?.[2];
+  }
+  return undefined;
+}
+
+/** The whole response. A question is answered with `decision`, signed by the enrolled device. */
+async function read(
+  events: EventStream,
+  house: House,
+  decision: 'once' | 'reject',
+): Promise<ChatResponse> {
+  let response: ChatResponse | undefined;
+  for await (const { event } of events) {
+    if (event.type === 'response_start') response = newResponse(event.response);
+    if (!response) continue;
+    foldEvent(response, event);
+    if (event.type !== 'approval_request') continue;
+    const { conversationId } = response;
+    const { nonce, callId } = event;
+    const signature =
+      decision === 'once'
+        ? await signApproval(deviceOf(house), { ...event, conversationId })
+        : undefined;
+    await house.client.answerApproval(conversationId, callId, {
+      nonce,
+      decision,
+      ...(signature && { signature }),
+    });
+  }
+  if (!response) throw new Error('the stream had no response');
+  return answerOf(response);
+}

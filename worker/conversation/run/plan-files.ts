@@ -1,0 +1,129 @@
+/** Runs about a plan in a file: one saves the plan and asks no model, one reads it and then executes it. */
+import type { ChatResponse, Document } from '../../../shared/documents.ts';
+import type { TapeEvent } from '../../../shared/events.ts';
+import { documentIdOf, newCallId } from '../../../shared/ids.ts';
+import { parsePlanFile, type ReadPlan } from '../../../shared/plan-file.ts';
+import type { PlanState } from '../../../shared/plans.ts';
+import { createPlan } from '../../../shared/tools/create-plan.ts';
+import { readFile } from '../../../shared/tools/read-file.ts';
+import { savePlan } from '../../../shared/tools/save-plan.ts';
+import type { ToolResult } from '../../../shared/tunnel.ts';
+import type { NewTurn, Run, Turn } from '../store/rows.ts';
+import type { ErrorReport } from '../tape/error-document.ts';
+import { EMPTY_TURN, type OwnCall } from './own-turn.ts';
+import type { RunDeps } from './run-deps.ts';
+
+type Deps = Pick<RunDeps, 'log' | 'recorder' | 'now' | 'newUuid'>;
+
+/** What a run about a plan's file does next. */
+export type PlanStep =
+  /** It makes this call, which is checked like one of a model. */
+  | { readonly type: 'call'; readonly call: OwnCall }
+  | { readonly type: 'fail'; readonly report: ErrorReport }
+  /** The plan was read: the run gets it, and shows it by this call with its result. */
+  | {
+      readonly type: 'plan';
+      readonly plan: PlanState;
+      readonly call: OwnCall;
+      readonly result: ToolResult;
+    }
+  /** The end of a run that saved a plan, or could not. */
+  | {
+      readonly type: 'end';
+      readonly status: 'completed' | 'error';
+      readonly events: readonly TapeEvent[];
+      readonly turn: NewTurn;
+    };
+
+/** Null for another run, and once the plan of a file was read. */
+export function planStep({ request }: Run, deps: Deps): PlanStep | null {
+  const { save, planFile, plan } = request;
+  if (save) return saveStep(save, deps);
+  return planFile === undefined || plan ? null : openStep(planFile, deps);
+}
+
+function saveStep(
+  save: { readonly path: string; readonly contents: string },
+  deps: Deps,
+): PlanStep {
+  const turn = turnOfPlan(deps);
+  if (!turn) return { type: 'call', call: callOf(savePlan.name, { ...save }, deps) };
+  const isSaved = resultOf(turn, deps.recorder.response)?.status !== 'error';
+  const text = isSaved ? `The plan is saved in \`${save.path}\`.` : 'The plan was not saved.';
+  const sequence = deps.recorder.nextSequence;
+  return {
+    type: 'end',
+    status: isSaved ? 'completed' : 'error',
+    events: textDocument(sequence, text),
+    turn: { ...EMPTY_TURN, text, calls: [], lastSequence: sequence, atMs: deps.now() },
+  };
+}
+
+function openStep(path: string, deps: Deps): PlanStep {
+  const turn = turnOfPlan(deps);
+  if (!turn) return { type: 'call', call: callOf(readFile.name, { target_file: path }, deps) };
+  const result = resultOf(turn, deps.recorder.response);
+  const data = String(result?.data ?? 'it could not be read');
+  const read =
+    result?.status === 'success' ? readNumbered(data) : { ok: false as const, problem: data };
+  if (!read.ok)
+    return fail('PLAN_UNREADABLE', `The plan in ${path} cannot be executed: ${read.problem}`);
+  const { title, overview, content, todos } = read.plan;
+  const isOver = todos.length > 0 && todos.every(({ status }) => FINISHED.has(status));
+  if (isOver) return fail('PLAN_FINISHED', `All todos of the plan in ${path} are finished.`);
+  const args = { name: title, overview, plan: content || overview || title, todos };
+  const metadata = { title, overview, todos, format: 'markdown', version: 1, list: todos };
+  return {
+    type: 'plan',
+    plan: { version: 1, ...read.plan },
+    call: callOf(createPlan.name, args, deps),
+    result: { status: 'success', data: 'Read from a file.', metadata },
+  };
+}
+
+/** A run in a worktree has a turn of its own before it. */
+function turnOfPlan({ log }: Deps): Turn | undefined {
+  return log.turns.findLast(({ own }) => own === 'plan');
+}
+
+const FINISHED: ReadonlySet<string> = new Set(['completed', 'cancelled']);
+
+function callOf(name: string, args: OwnCall['args'], { newUuid }: Deps): OwnCall {
+  return { callId: newCallId(newUuid()), name, args };
+}
+
+function fail(code: string, message: string): PlanStep {
+  return { type: 'fail', report: { code, source: 'drawbridge', message } };
+}
+
+/** The result of the turn's only call, as its document shows it. A document of an edit shows only a failure. */
+function resultOf(
+  { calls }: Turn,
+  response: ChatResponse | null,
+): { readonly status?: unknown; readonly data?: unknown } | undefined {
+  const id = calls[0]?.documentId;
+  const document: Document | undefined = response?.documents.find((one) => one.id === id);
+  const { result } = document?.metadata ?? {};
+  return typeof result === 'object' && result !== null ? result : undefined;
+}
+
+/** The file behind the line numbers of `read_file`, which also notes what it leaves out. */
+function readNumbered(data: string): ReadPlan {
+  const lines = data.split('\n').map((line) => /^\d+\|(.*)$/.exec(line)?.[1]);
+  if (lines.every((line) => line === undefined)) return { ok: false, problem: 'it is empty' };
+  const isWhole = lines.every((line) => line !== undefined && !CUT.test(line));
+  if (!isWhole) return { ok: false, problem: 'it is too long to be read at once, or no UTF-8' };
+  return parsePlanFile(lines.join('\n'));
+}
+
+/** What `read_file` puts at the end of a line that it cuts. */
+const CUT = /… \(\d+ more characters\)$/;
+
+function textDocument(sequence: number, text: string): TapeEvent[] {
+  const id = documentIdOf(sequence);
+  return [
+    { type: 'document_start', document: { id, type: 'text', sequence } },
+    { type: 'content_delta', documentId: id, delta: text },
+    { type: 'document_end', documentId: id },
+  ];
+}
