@@ -25,7 +25,8 @@ const LAID = {
 it('a plan is laid, changed on a second device, executed, killed in the middle, and resumed', async () => {
   let failing: 'hangs' | 'refuses' | null = 'hangs';
   const model = await startScriptedModel((request) => {
-    const text = request.messages.map(({ content }) => String(content)).join('\n');
+    const asked = request.messages.filter(({ role }) => role === 'user');
+    const text = asked.map(({ content }) => String(content)).join('\n');
     if (!text.includes('<executing_a_plan>')) {
       return request.messages.at(-1)?.role === 'tool' ? { text: 'Laid.' } : { calls: [LAID] };
     }

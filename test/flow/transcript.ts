@@ -1,4 +1,5 @@
 /** Writes down what devices and the API say to each other, as a page of `docs/transcripts/`. */
+import { execFileSync } from 'node:child_process';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { House } from './house.ts';
 
@@ -42,14 +43,24 @@ export class Transcript {
 
   /** Opens a stream of events. The page has each part at the place where the caller has read it. */
   async watch(device: string, said: Said): Promise<Watched> {
-    const { body } = await this.#fetch(said);
-    if (!body) throw new Error(`no stream: ${said.path}`);
+    const { ok, body } = await this.#fetch(said);
+    if (!ok || !body) throw new Error(`no stream: ${await new Response(body).text()}`);
     this.#block(requestLines(device, said));
     const events = body
       .pipeThrough(new TextDecoderStream())
       .pipeThrough(new EventSourceParserStream())
       .getReader();
     return { until: (type) => this.#readUntil(device, events, type) };
+  }
+
+  /** Runs a program in the workspace. */
+  run([program = '', ...args]: readonly string[]): void {
+    const { workspace } = this.#house;
+    // The workspace belongs to another user where root runs the tests.
+    const trusted = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'safe.directory' };
+    const env = { ...process.env, ...trusted, GIT_CONFIG_VALUE_0: workspace };
+    const printed = execFileSync(program, args, { cwd: workspace, env, encoding: 'utf8' });
+    this.#block([`$ ${[program, ...args].join(' ')}`, printed.trimEnd()]);
   }
 
   toString(): string {
@@ -91,6 +102,9 @@ export class Transcript {
         this.#standIn(id, `${kind}_`),
       )
       .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '2026-01-05T09:00:00.000Z')
+      .replaceAll(/ in \/\S+\/tree\./g, ' in …/tree.')
+      .replaceAll(/\b[0-9a-f]{40}\b/g, (id) => this.#standIn(id, 'commit_'))
+      .replaceAll(/drawbridge\/[0-9a-f]+/g, (id) => this.#standIn(id, 'drawbridge/'))
       .replaceAll(/("(?:duration_ms|rows)": )\d+/g, '$1…');
   }
 

@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { ScriptedReply, ScriptedRequest } from '../far-ends/reply-script.ts';
@@ -87,9 +89,50 @@ it('the transcript of a question is what the API says', async () => {
   await model.close();
 });
 
+it('the transcript of a background run is what the API says', async () => {
+  const model = await startScriptedModel(fixing);
+  await using house = await startHouse({ modelUrl: model.baseUrl, prepare: makeRepository });
+  const page = new Transcript(house, 'A background run in a worktree');
+  page.say('The phone gives a task, and may go away: the agent works without it.');
+  const { id } = await page.send('phone', {
+    ...{ method: 'POST', path: 'agents' },
+    body: { prompt: 'The greeting is misspelt. Fix it.', commit: true },
+  });
+  page.say(
+    'The laptop looks on. The first call and the last one are Drawbridge’s own: they make the branch',
+    'with a folder of its own, and end with the difference and the commit.',
+  );
+  const conversation = `conversations/${String(id)}`;
+  const laptop = await page.watch('laptop', { method: 'GET', path: `${conversation}/events` });
+  await laptop.until('done');
+  page.say('The phone asks for the outcome.');
+  const agent = await page.send('phone', { method: 'GET', path: `agents/${String(id)}` });
+  const { branch } = agent['worktree'] as { branch: string };
+  page.say('On the machine, the branch has the work, and the folder is as it was.');
+  page.run(['git', 'show', '--format=%an: %s', branch]);
+  page.run(['git', 'status', '--short', '--branch']);
+  await expect(page.toString()).toMatchFileSnapshot(join(PAGES, 'background-run.md'));
+  await model.close();
+});
+
+function makeRepository(workspace: string): void {
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: workspace });
+  git('init', '--quiet', '--initial-branch=main');
+  writeFileSync(join(workspace, 'greeting.txt'), 'Helo\n');
+  git('add', '.');
+  const person = ['-c', 'user.name=You', '-c', 'user.email=you@example.com'];
+  git(...person, 'commit', '--quiet', '-m', 'Greet');
+}
+
+function fixing({ messages }: ScriptedRequest): ScriptedReply {
+  if (messages.at(-1)?.role === 'tool') return { text: 'The greeting says “Hello” now.' };
+  const edit = { path: 'greeting.txt', old_string: 'Helo', new_string: 'Hello' };
+  return { calls: [{ name: 'str_replace', arguments: edit }] };
+}
+
 function planning({ messages }: ScriptedRequest): ScriptedReply {
-  const text = messages.map(({ content }) => String(content)).join('\n');
-  if (!text.includes('<executing_a_plan>')) {
+  const said = messages.filter(({ role }) => role === 'user').map(({ content }) => String(content));
+  if (!said.join('\n').includes('<executing_a_plan>')) {
     return messages.at(-1)?.role === 'tool' ? { text: 'This is the plan.' } : { calls: [LAID] };
   }
   const results = messages.filter(({ role }) => role === 'tool').length;
