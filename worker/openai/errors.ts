@@ -80,6 +80,7 @@ const UNSAID = 'The run failed.';
 const CUT_SHORT: Readonly<Record<string, FinishReason>> = {
   ANSWER_TRUNCATED: 'length',
   TURN_LIMIT: 'length',
+  BUDGET_EXCEEDED: 'length',
   CONTENT_FILTERED: 'content_filter',
 };
 

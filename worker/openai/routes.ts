@@ -67,6 +67,7 @@ export const OPENAI: readonly Endpoint[] = [
       'UNKNOWN_MODEL',
       'UNKNOWN_MODE',
       'IMAGES_NOT_SUPPORTED',
+      'COST_UNKNOWN',
       'NOT_FOUND',
       'UPSTREAM_ERROR',
     ],

@@ -112,6 +112,14 @@ describe('the usage of an account', () => {
     );
   });
 
+  it('has the title of a conversation for the model that made it', async () => {
+    const naming = { id: 'small', roles: ['fast'] };
+    settings.MODELS = JSON.stringify([{ id: 'main', prices: PRICES }, naming]);
+    scriptModel(({ model }) => ({ text: model === 'small' ? 'A title' : 'Done.' }));
+    await chat('go', { account, model: 'main' });
+    await vi.waitFor(async () => expect(await usage()).toEqual([entry(1), entry(0, 1, 'small')]));
+  });
+
   it('keeps what was spent on a conversation that is deleted', async () => {
     scriptModel(() => ({ text: 'Done.' }));
     const { conversationId } = await chat('go', { account, model: 'main' });

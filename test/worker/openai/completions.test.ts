@@ -150,6 +150,14 @@ describe('how a run ends', () => {
     expect([reader.finishReason, reader.content]).toEqual([expected, 'Half']);
   });
 
+  it('a budget that is spent is the finish_reason length, with what was said', async () => {
+    const todos = { todos: [{ id: 'a', content: 'A', status: 'pending' }], merge: true };
+    const calls = [{ name: 'todo_write', arguments: todos }];
+    scriptModel(() => ({ text: 'Half', calls }));
+    const { choices } = await completed({ budget: { maxTurns: 1 } });
+    expect(choices[0]).toMatchObject({ finish_reason: 'length', message: { content: 'Half' } });
+  });
+
   it.each([false, true])(
     'an upstream error before any word is a 502 (stream: %s)',
     async (stream) => {

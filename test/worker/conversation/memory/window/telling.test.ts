@@ -69,6 +69,22 @@ it('says of a request that its user took it back, and in no words of theirs', ()
   expect(wordsIn(piecesOf(history))).toEqual(['Go.', 'And quickly.', 'Hello?']);
 });
 
+it('tells a note of Drawbridge as it is, in its place, and not as words of the user', () => {
+  const history = historyOf([{ asked: 'Go.', turns: [{ calls: [{}] }] }]);
+  const note = {
+    number: 1,
+    run: 1,
+    turns: 1,
+    content: 'Two turns are left.',
+    isNote: true,
+  } as const;
+  const noted = { ...history, told: history.told.map((told) => ({ ...told, steers: [note] })) };
+  const told = tellHistory(noted, sizeOf());
+  expect(told.at(-1)).toEqual({ role: 'user', content: 'Two turns are left.' });
+  expect(told.slice(0, -1)).toEqual(tellHistory(history, sizeOf()));
+  expect(wordsIn(piecesOf(noted))).toEqual(['Go.']);
+});
+
 it('leaves results out as a note that says how long they were and what came of the call', () => {
   const calls = [
     { name: 'read_file', result: LONG },
