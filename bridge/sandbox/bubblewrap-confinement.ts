@@ -246,7 +246,8 @@ function launchOf(
   { permissions }: CommandRequest,
 ): Omit<Launch, 'file' | 'args'> {
   const limited = limitedEnvironment(surroundings.environment, permissions);
-  const env = { ...limited, ...identityOf(account), TMPDIR: '/tmp' };
+  const own = { ...identityOf(account), TMPDIR: '/tmp' };
+  const env = { ...limited, ...surroundings.variables, ...own };
   return { cwd: '/', env, inputs: [bubblewrap.seccompProgram], hasPidNamespace: true };
 }
 

@@ -15,6 +15,8 @@ export interface Surroundings {
   readonly environment: NodeJS.ProcessEnv;
   /** Folders outside the workspace that commands see, read-only. */
   readonly links?: readonly FolderLink[];
+  /** Further variables of confined commands. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** Shows a folder, without its secrets and read-only, at a place that commands know. Both paths are real. */
@@ -25,7 +27,8 @@ export interface FolderLink {
 }
 
 /** A folder whose commands are confined as those of the workspace are, but apart from it. */
-export type OtherFolder = Required<Pick<Surroundings, 'workspace' | 'links'>>;
+export type OtherFolder = Required<Pick<Surroundings, 'workspace' | 'links'>> &
+  Pick<Surroundings, 'variables'>;
 
 /** What a program of ours may reach beside what commands see. All paths are absolute and real. */
 export interface LookReach {

@@ -39,8 +39,6 @@ const UNATTENDED = {
   GIT_SEQUENCE_EDITOR: ':',
   // Without this `git status` would try to refresh the index, which is read-only.
   GIT_OPTIONAL_LOCKS: '0',
-  // A workspace inside a larger repository is a mount of its own, and `.git` lies outside of it.
-  GIT_DISCOVERY_ACROSS_FILESYSTEM: '1',
 } as const;
 
 /** Names of settings of git, and their values. */

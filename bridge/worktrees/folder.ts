@@ -26,10 +26,14 @@ export async function folderOf(
   const workspace = await workFolder(paths, prefix);
   if (workspace === undefined) throw worktreeGone();
   if (!(await isRealFolder(objects))) throw worktreeFailed(MOVED);
-  const dotGit = prefix === '' ? [] : await linksOf(['.git'], tree, tree);
-  const linked = await linksOf(links, root, workspace);
-  return { workspace, links: [{ from: objects, to: objects }, ...dotGit, ...linked] };
+  const linked = [{ from: objects, to: objects }, ...(await linksOf(links, root, workspace))];
+  if (prefix === '') return { workspace, links: linked };
+  const dotGit = await linksOf(['.git'], tree, tree);
+  return { workspace, links: [...linked, ...dotGit], variables: ACROSS_MOUNTS };
 }
+
+/** The workspace is a mount of its own, and its repository begins outside of it. */
+const ACROSS_MOUNTS = { GIT_DISCOVERY_ACROSS_FILESYSTEM: '1' };
 
 export function worktreeGone(): ToolFailure {
   return new ToolFailure(
