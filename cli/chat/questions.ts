@@ -1,5 +1,7 @@
 /** Asks the person the questions of one turn, one after the other. */
 import type { StreamEvent } from '../../shared/events.ts';
+import { askKeyOf, asksOf } from '../../shared/fold.ts';
+import type { SubagentAsk } from '../../shared/subagents.ts';
 import {
   type ApprovalEvent,
   approvalEvent,
@@ -10,12 +12,24 @@ import { askApproval } from './approvals.ts';
 import type { Chat } from './chat.ts';
 import { askClarification } from './clarifications.ts';
 
-type Question = ApprovalEvent | ClarificationEvent;
+/** A question, with the document that shows it. A subagent's question is answered at the subagent's conversation. */
+interface Question {
+  readonly key: string;
+  readonly documentId: string;
+  readonly conversationId: string | undefined;
+  readonly event: ApprovalEvent | ClarificationEvent;
+}
+
+/** A question that waits for its turn, or for the person. */
+interface Open {
+  readonly question: Question;
+  readonly withdrawn: AbortController;
+}
 
 /** Asks only for the answers: the screen already shows the questions. */
 export class Questions {
   readonly #chat: Chat;
-  readonly #open = new Map<string, AbortController>();
+  readonly #open = new Map<string, Open>();
   #asked: Promise<void> = Promise.resolve();
 
   constructor(chat: Chat) {
@@ -25,25 +39,31 @@ export class Questions {
   /** Queues the questions of an event. Each is asked when the ones before it are settled. */
   askFor(event: StreamEvent): void {
     for (const question of questionsOf(event)) {
-      const key = keyOf(question);
-      if (this.#open.has(key)) continue;
+      if (this.#open.has(question.key)) continue;
       const withdrawn = new AbortController();
-      this.#open.set(key, withdrawn);
+      this.#open.set(question.key, { question, withdrawn });
       this.#asked = this.#asked.then(() => ask(this.#chat, question, withdrawn.signal));
     }
   }
 
   /** Withdraws the questions that are answered elsewhere or that the run no longer waits for. */
   withdrawAnswered(event: StreamEvent): void {
-    if (event.type === 'approval_resolved') this.#withdraw(event.callId);
-    if (event.type === 'document_end') this.#open.get(event.documentId)?.abort();
-    if (event.type !== 'snapshot') return;
-    const waiting = new Set(questionsOf(event).map(keyOf));
-    for (const [key, withdrawn] of this.#open) if (!waiting.has(key)) withdrawn.abort();
+    switch (event.type) {
+      case 'approval_resolved': // All questions about a call: each has its own nonce.
+        return this.#withdraw(({ key }) => key.startsWith(event.callId));
+      case 'subagent_answered':
+        return this.#withdraw(({ key }) => key === event.key);
+      case 'document_end':
+        return this.#withdraw(({ documentId }) => documentId === event.documentId);
+      case 'snapshot': {
+        const waiting = new Set(questionsOf(event).map(({ key }) => key));
+        return this.#withdraw(({ key }) => !waiting.has(key));
+      }
+    }
   }
 
   withdrawAll(): void {
-    for (const withdrawn of this.#open.values()) withdrawn.abort();
+    this.#withdraw(() => true);
   }
 
   /** Withdraws all open questions, and waits until the terminal is free again. */
@@ -52,30 +72,51 @@ export class Questions {
     await this.#asked;
   }
 
-  /** Withdraws all questions about a call: each has its own nonce. */
-  #withdraw(callId: string): void {
-    for (const [key, withdrawn] of this.#open) if (key.startsWith(callId)) withdrawn.abort();
+  #withdraw(isOver: (question: Question) => boolean): void {
+    for (const { question, withdrawn } of this.#open.values()) {
+      if (isOver(question)) withdrawn.abort();
+    }
   }
 }
 
-async function ask(chat: Chat, question: Question, signal: AbortSignal): Promise<void> {
+async function ask(
+  chat: Chat,
+  { event, conversationId = chat.conversationId }: Question,
+  signal: AbortSignal,
+): Promise<void> {
   if (signal.aborted) return;
-  if (question.type === 'approval_request') await askApproval(chat, question, signal);
-  else await askClarification(chat, question, signal);
-}
-
-function keyOf(question: Question): string {
-  if (question.type !== 'approval_request') return question.documentId;
-  return `${question.callId} ${question.nonce}`;
+  const there = { ...chat, conversationId };
+  if (event.type === 'approval_request') await askApproval(there, event, signal);
+  else await askClarification(there, event, signal);
 }
 
 /** The question that an event asks, or the open questions of a snapshot's documents. */
 function questionsOf(event: StreamEvent): Question[] {
-  if (event.type === 'approval_request' || event.type === 'clarification_request') return [event];
+  if (event.type === 'approval_request' || event.type === 'clarification_request') {
+    return [ownQuestion(event)];
+  }
+  if (event.type === 'subagent_ask') return [questionOfSubagent(event.documentId, event.ask)];
   if (event.type !== 'snapshot' || event.snapshot.scope !== 'response') return [];
-  return event.snapshot.response.documents
-    .flatMap((document) => [approvalEvent(document), clarificationEvent(document)])
-    .filter((question) => question !== undefined);
+  return event.snapshot.response.documents.flatMap((document) => {
+    const own = [approvalEvent(document), clarificationEvent(document)];
+    const below = asksOf(document.metadata).map((one) => questionOfSubagent(document.id, one));
+    return [...own.flatMap((one) => (one ? [ownQuestion(one)] : [])), ...below];
+  });
+}
+
+function ownQuestion(event: ApprovalEvent | ClarificationEvent): Question {
+  const { documentId } = event;
+  const key = event.type === 'approval_request' ? `${event.callId} ${event.nonce}` : documentId;
+  return { key, documentId, conversationId: undefined, event };
+}
+
+function questionOfSubagent(documentId: string, one: SubagentAsk): Question {
+  const { conversationId } = one;
+  const event: Question['event'] =
+    one.kind === 'approval'
+      ? { ...one, type: 'approval_request' }
+      : { ...one, type: 'clarification_request' };
+  return { key: askKeyOf(one), documentId, conversationId, event };
 }
 
 /** Whether the run waits for a person after this event. */

@@ -2,7 +2,7 @@
 import type { ChatResponse, Document } from '../../shared/documents.ts';
 import { ToolOutcome } from '../../shared/documents.ts';
 import { type StreamEvent, TapeEvent } from '../../shared/events.ts';
-import { isUnanswered } from '../../shared/fold.ts';
+import { askKeyOf, asksOf, isUnanswered } from '../../shared/fold.ts';
 import type { Shown } from './shown.ts';
 
 /** Returns undefined if the screen shows something that the snapshot lacks: no event can remove it. */
@@ -51,10 +51,18 @@ function documentEvents(
     result?.success === true && { type: 'tool_result', documentId, result: result.data },
     isNewlyAsked && approval,
     clarification !== undefined && shown?.asks !== documentId && clarification,
+    ...subagentEvents(shown, document),
     ends && { type: 'document_end', documentId, metadata },
     ends && attention,
   ];
   return events.filter((event) => event !== false);
+}
+
+/** The questions of the document's subagents that the screen lacks. */
+function subagentEvents(shown: Shown | undefined, { id, metadata }: Document): StreamEvent[] {
+  return asksOf(metadata)
+    .filter((ask) => !shown?.subagentAsks.includes(askKeyOf(ask)))
+    .map((ask) => ({ type: 'subagent_ask', documentId: id, ask }));
 }
 
 function withoutContent({ id, type, sequence, metadata }: Document) {

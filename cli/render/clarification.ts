@@ -17,14 +17,15 @@ export function writeClarificationEvent(
 ): void {
   writeTextEvent(pen, shown, event, place, paint);
   const wasAsked = place.before?.asks !== null;
-  if (event.type === 'clarification_request') writeQuestions(pen, shown, paint);
+  if (event.type === 'clarification_request') writeQuestions(pen, questionsOf(shown), paint);
   if (event.type !== 'document_end') return;
-  if (!wasAsked) writeQuestions(pen, shown, paint);
+  if (!wasAsked) writeQuestions(pen, questionsOf(shown), paint);
   writeAnswers(pen, shown, paint);
 }
 
-function writeQuestions(pen: Pen, shown: Shown, paint: Paint): void {
-  for (const { text, options, allowMultiple } of questionsOf(shown)) {
+/** Each question with its numbered options. */
+export function writeQuestions(pen: Pen, questions: readonly Question[], paint: Paint): void {
+  for (const { text, options, allowMultiple } of questions) {
     pen.gap();
     const several = allowMultiple ? paint('dim', ' (several may be chosen)') : '';
     pen.write(`${paint('yellow', `? ${inLine(text)}`)}${several}\n`);

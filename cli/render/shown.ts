@@ -1,6 +1,7 @@
 /** A document as the screen knows it so far. */
 import type { Document } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
+import { askKeyOf } from '../../shared/fold.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 
 export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
@@ -13,6 +14,8 @@ export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
   readonly outputShown: number;
   /** The open question: the nonce of an approval, or the document's id if the agent asks. */
   readonly asks: string | null;
+  /** The keys of the questions of its subagents that were shown and are open. */
+  readonly subagentAsks: readonly string[];
   readonly ended: boolean;
   /** Whether the screen has shown what the command left behind. */
   readonly attended: boolean;
@@ -55,8 +58,9 @@ export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | u
     case 'subagent_update':
       return { ...shown, metadata: { ...metadata, subagent: event.subagent } };
     case 'subagent_ask':
+      return { ...shown, subagentAsks: [...shown.subagentAsks, askKeyOf(event.ask)] };
     case 'subagent_answered':
-      return shown;
+      return { ...shown, subagentAsks: shown.subagentAsks.filter((key) => key !== event.key) };
     case 'attention':
       return { ...shown, attended: true };
     case 'document_end': {
@@ -79,6 +83,7 @@ function newShown({ id, type, metadata = {} }: DocumentStart['document']): Shown
     liveOutput: '',
     outputShown: 0,
     asks: null,
+    subagentAsks: [],
     ended: false,
     attended: false,
   };

@@ -7,6 +7,7 @@ import { diffLines, newLines } from './diff.ts';
 import type { Pen } from './pen.ts';
 import { formatSeconds, writeApproval, writeAttention, writeResolved } from './run.ts';
 import type { DocumentEvent, Shown } from './shown.ts';
+import { writeSubagentEvent } from './subagent.ts';
 import type { Place } from './text.ts';
 
 export function writeToolEvent(
@@ -33,6 +34,11 @@ export function writeToolEvent(
     case 'approval_resolved':
       writeResolved(pen, event, paint);
       break;
+    case 'subagent_update':
+    case 'subagent_ask':
+    case 'subagent_answered':
+      writeSubagentEvent(pen, nameOfTask(shown), event, paint);
+      break;
     case 'attention':
       // A snapshot may have shown it before.
       if (place.before?.attended !== true) writeAttention(pen, event, paint);
@@ -44,6 +50,11 @@ export function writeToolEvent(
     default:
     // The other events can only change the title.
   }
+}
+
+/** What the call of a subagent says of its task. */
+function nameOfTask({ metadata }: Shown): string {
+  return String(Object(metadata['arguments'])['description'] ?? metadata['toolName'] ?? '');
 }
 
 /** The first line of a document, or null while its subject is unknown. */

@@ -1,0 +1,55 @@
+/** Shows what becomes of a subagent: its progress in one line at a time, and its questions whole. */
+import { printableLine } from '../../shared/plain-sight.ts';
+import type { SubagentState } from '../../shared/subagents.ts';
+import { RENDER_LIMITS } from '../limits.ts';
+import type { Paint } from '../terminal/paint.ts';
+import { writeQuestions } from './clarification.ts';
+import type { Pen } from './pen.ts';
+import { writeApproval } from './run.ts';
+import type { DocumentEvent } from './shown.ts';
+
+type SubagentEvent = Extract<
+  DocumentEvent,
+  { type: 'subagent_update' | 'subagent_ask' | 'subagent_answered' }
+>;
+
+/** `name` is what the call says of its task. */
+export function writeSubagentEvent(
+  pen: Pen,
+  name: string,
+  event: SubagentEvent,
+  paint: Paint,
+): void {
+  switch (event.type) {
+    case 'subagent_update': {
+      const words = progressOf(event.subagent);
+      if (words === null) return;
+      pen.line();
+      pen.write(`  ${paint('dim', `${inLine(name)}: ${inLine(words)}`)}\n`);
+      return;
+    }
+    case 'subagent_ask': {
+      const { ask } = event;
+      pen.gap();
+      pen.write(`${paint('yellow', `The subagent “${inLine(ask.title)}” asks:`)}\n`);
+      if (ask.kind === 'clarification') return writeQuestions(pen, ask.questions, paint);
+      return writeApproval(pen, { type: 'approval_request', ...ask }, paint);
+    }
+    case 'subagent_answered':
+      pen.line();
+      pen.write(`${paint('dim', 'A question of a subagent waits no more.')}\n`);
+      return;
+    default:
+      event satisfies never;
+  }
+}
+
+/** Null while there is nothing to tell: a start is told by the call, an end by its result, a question by itself. */
+function progressOf({ status, activity, turnCount }: SubagentState): string | null {
+  if (status !== 'streaming' || activity === undefined) return null;
+  return `${activity} (turn ${turnCount})`;
+}
+
+function inLine(text: string): string {
+  return printableLine(text, RENDER_LIMITS.maxSummaryChars);
+}
