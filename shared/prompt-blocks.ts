@@ -20,6 +20,7 @@ export const BLOCK_NAMES = [
   'asking',
   'mode',
   'subagent',
+  'subagent_types',
   'mcp_instructions',
   'user_rules',
 ] as const;

@@ -6,7 +6,7 @@ import { citingCode, communication } from './blocks/communication.ts';
 import { surroundings, workspaceRules } from './blocks/messages.ts';
 import { mode } from './blocks/mode.ts';
 import { role, trust } from './blocks/role.ts';
-import { subagent } from './blocks/subagent.ts';
+import { subagent, subagentTypes } from './blocks/subagent.ts';
 import { asking, taskManagement } from './blocks/tasks.ts';
 import { mcpInstructions, userRules } from './blocks/told.ts';
 import { contextStrategy, parallelCalls, toolCalling } from './blocks/tool-calling.ts';
@@ -27,6 +27,7 @@ const BLOCKS: Readonly<Record<BlockName, BlockText>> = {
   asking,
   mode,
   subagent,
+  subagent_types: subagentTypes,
   mcp_instructions: mcpInstructions,
   user_rules: userRules,
 };

@@ -43,11 +43,19 @@ describe('the whole system prompt', () => {
     await expect(prompt).toMatchFileSnapshot(`prompts/family-${name}.txt`);
   });
 
+  it('of a subagent of a type that a file of the workspace defines', async () => {
+    const definition = { path: '.drawbridge/agents/reviewer.md', text: 'Be <strict>.' };
+    const subagent = { type: 'reviewer', definition };
+    const prompt = buildSystemPrompt({ ...factsOf('ask'), subagent });
+    await expect(prompt).toMatchFileSnapshot('prompts/subagent.txt');
+  });
+
   it('has each block once, in the order of the names', () => {
     const more = {
       instructions: INSTRUCTIONS,
       rules: ['Use tabs.'],
       subagent: { type: 'explore' },
+      agents: [{ name: 'reviewer', description: 'Reviews a change.' }],
     };
     const facts = { ...factsOf('agent'), ...more };
     const tags = buildSystemPrompt(facts).matchAll(/^<(\w+)>$/gm);

@@ -18,8 +18,8 @@ export type Listener = Pick<ModelTarget, 'takesImages' | 'contextWindow' | 'maxO
 };
 
 /**
- * The parts of a request besides its messages. They stay the same while the run's mode, model, rules, tools and
- * offers do: a provider's cache of the prompt begins with them.
+ * The parts of a request besides its messages. They stay the same while the run's mode, model, rules, tools,
+ * offers and the workspace's agents do: a provider's cache of the prompt begins with them.
  */
 export interface Frame extends Pick<UpstreamRequest, 'tools'> {
   readonly system: string;
@@ -42,10 +42,11 @@ export function frameOf(
     .filter(({ role }) => role === 'system')
     .map(({ content }) => textOf(content));
   const rules = [...(context?.rules ?? []), ...demanded];
+  const agents = run.machine?.context.definitions?.agents;
   const instructions = instructionsFor(run, described);
   return {
     system: buildSystemPrompt(
-      { model, mode, tools: described, rules, instructions, subagent },
+      { model, mode, tools: described, rules, instructions, subagent, agents },
       [...(family?.changes ?? []), ...changes],
       names,
     ),

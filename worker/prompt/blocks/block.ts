@@ -18,6 +18,8 @@ export interface PromptFacts {
         readonly definition?: { readonly path: string; readonly text: string } | undefined;
       }
     | undefined;
+  /** The types of subagents that files of the workspace define. */
+  readonly agents?: readonly { readonly name: string; readonly description: string }[] | undefined;
   /** The user's own rules, in the order given. */
   readonly rules: readonly string[];
 }
