@@ -66,10 +66,11 @@ export const ToolCall = z.object({
   /** Why the edge demands an approval of this call; `limits.requireApproval` is set then. */
   approvalReason: z.string().max(TUNNEL_LIMITS.maxTextChars).optional(),
   /**
-   * The call works in the worktree of its conversation, and fails with `WORKTREE_GONE` without one. Sent only to a bridge
-   * that has worktrees (tools/worktree.ts): an older one would work on the person's own files.
+   * The call works in the worktree of its conversation, or for a subagent of the conversation named, and fails with
+   * `WORKTREE_GONE` without one. Sent only to a bridge that has worktrees (tools/worktree.ts): an older one would work on
+   * the person's own files.
    */
-  worktree: z.literal(true).optional(),
+  worktree: z.union([z.literal(true), ConversationId]).optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 

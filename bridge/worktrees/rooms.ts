@@ -48,8 +48,9 @@ export class Rooms {
   async gateOf({ worktree, tool, conversationId }: ToolCall): Promise<Gate | undefined> {
     const isOwn = WORKTREE_TOOLS.some(({ name }) => name === tool);
     if (!worktree || isOwn) return undefined;
-    const facts = await this.find(conversationId);
-    await this.#house.workshop.store.use(conversationId);
+    const owner = worktree === true ? conversationId : worktree;
+    const facts = await this.find(owner);
+    await this.#house.workshop.store.use(owner);
     return await this.enter(facts);
   }
 

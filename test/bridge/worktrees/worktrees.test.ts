@@ -39,6 +39,20 @@ it('works without a sandbox, where each command needs a yes', async () => {
   expect(await place.git('status', '--porcelain')).toBe('');
 });
 
+it('take the calls of a subagent, which name the conversation whose worktree it is', async () => {
+  const place = await repositoryWith({ 'a.txt': 'one\n' });
+  const { bridge } = await startBridge(place);
+  const id = newConversation();
+  await bridge.call(callOf(id, 'open_worktree'));
+  const subagent = newConversation();
+  const write = callOf(subagent, 'write', { path: 'b.txt', contents: 'b\n' });
+  expect(await bridge.call(write)).toMatchObject({ status: 'error', code: 'WORKTREE_GONE' });
+  const made = { ...callOf(subagent, 'write', { path: 'b.txt', contents: 'b\n' }), worktree: id };
+  expect(await bridge.call(made)).toMatchObject({ status: 'success' });
+  expect(existsSync(join(place.root, 'b.txt'))).toBe(false);
+  expect((await bridge.close(id, { commit: true })).files).toMatchObject([{ path: 'b.txt' }]);
+});
+
 it('are a bounded number, of which an idle one makes room once all of it is committed', async () => {
   const place = await repositoryWith({ 'a.txt': 'one\n' });
   const store = new WorktreeStore(place.stateDir);

@@ -22,7 +22,7 @@ export interface LoggedCall {
   readonly definition?: string;
   /** Why a person must be asked about this call. */
   readonly approvalReason?: string;
-  readonly worktree?: true;
+  readonly worktree?: true | string;
 }
 
 /** The call as the bridge gets it. `approvalReason` is given where a person must be asked first. */

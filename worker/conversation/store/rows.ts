@@ -122,8 +122,11 @@ export interface RunRequest extends RunMode {
   readonly budget?: RunBudget | undefined;
   /** Set for a run that executes a plan: the plan as requested. Its todos, in the order of work, become the list. */
   readonly plan?: PlanState | undefined;
-  /** Whether its calls work in the conversation's own worktree at the bridge (shared/tools/worktree.ts). */
-  readonly worktree?: true | undefined;
+  /**
+   * Set where its calls work in a worktree at the bridge (shared/tools/worktree.ts): the conversation's own, or for a
+   * subagent that of the conversation with this id.
+   */
+  readonly worktree?: true | string | undefined;
   /** Set for the run of a subagent. */
   readonly subagent?: SubagentRole | undefined;
   /** Set for a run that executes a plan of a file: it reads the file first, and then gets `plan`. */

@@ -162,7 +162,7 @@ export class Children {
   async #start(run: Run, call: Call): Promise<void> {
     const { env, row, log, recorder, calls, now } = this.#deps;
     const planned = planTask(call, {
-      ...{ run, log, settings: env, nowMs: now() },
+      ...{ conversationId: row.id, run, log, settings: env, nowMs: now() },
       startedMs: Date.parse(recorder.response?.created ?? ''),
     });
     if (planned.type === 'refused') return calls.settle(call.callId, planned.result);

@@ -17,6 +17,7 @@ import { budgetShare, mayStart } from './shares.ts';
 
 /** What decides about a call beside the call itself. */
 export interface Starting {
+  readonly conversationId: string;
   readonly run: Run;
   /** With the turn of the call. */
   readonly log: RunLog;
@@ -32,7 +33,7 @@ export type PlannedTask =
 
 /** The call's arguments have passed the tool's schema. Never writes. */
 export function planTask(call: Call, starting: Starting): PlannedTask {
-  const { run, log, settings, nowMs, startedMs } = starting;
+  const { conversationId, run, log, settings, nowMs, startedMs } = starting;
   const args = task.arguments.parse(call.arguments);
   const below = mayStart(call, run, log);
   if (below === null) return refuse('SUBAGENT_LIMIT', TOO_MANY);
@@ -42,7 +43,8 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
   if (typeof model !== 'string') return refuse(model.code, model.message);
   const budget = budgetShare(run, log, Math.max(0, nowMs - startedMs) / MS_PER_SECOND);
   if (!budget) return refuse('BUDGET_EXCEEDED', NO_BUDGET);
-  const { sampling, unasking, questions, withReasoning, worktree, context } = run.request;
+  const { sampling, unasking, questions, withReasoning, context } = run.request;
+  const worktree = run.request.worktree === true ? conversationId : run.request.worktree;
   const { type, mode, tools, definition } = kind;
   const depth = (run.request.subagent?.depth ?? 0) + 1;
   const isLeaf = depth >= TASK_LIMITS.maxDepth || kind.isLeaf;
