@@ -10,8 +10,8 @@ const Path = z.string().max(REQUEST_LIMITS.maxPathChars);
 export const MessageLook = z.object({
   conversationId: ConversationId,
   mentions: z.array(Mention).max(MENTION_LIMITS.maxMentions),
-  /** Whether the run works in its conversation's worktree. */
-  worktree: z.literal(true).optional(),
+  /** As in a call (tunnel.ts): set where the run works in a worktree. */
+  worktree: z.union([z.literal(true), ConversationId]).optional(),
   /**
    * The files that the request's editor shows and whose content the request does not have, the one with the cursor
    * first. Absent where the request tells of no editor: the editor on the machine counts then.

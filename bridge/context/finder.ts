@@ -75,7 +75,8 @@ export class Finder {
   ): Promise<Findings> {
     const { workspace, worktreeOf, readPage, readTellable } = this.#finding;
     const { mayName, mayRead, mayFetch } = await readTellable();
-    const room = worktree && (await worktreeOf(conversationId));
+    const owner = worktree === true ? conversationId : worktree;
+    const room = owner === undefined ? undefined : await worktreeOf(owner);
     const place = room ?? workspace;
     const nameable = place.showing(mayName);
     const readable = place.showing((name) => mayName(name) && mayRead(name));

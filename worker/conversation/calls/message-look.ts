@@ -5,9 +5,12 @@ import { findMentions, type Mention } from '../../../shared/mentions.ts';
 import { type RequestContext, textOf } from '../../../shared/requests.ts';
 import type { RunRequest } from '../store/rows.ts';
 
-/** The mentions of the message that the run answers. */
-export function mentionsOf({ messages, guest }: RunRequest): Mention[] {
-  return guest ? [] : findMentions(textOf(messages.at(-1)?.content ?? ''));
+/**
+ * The mentions of the message that the run answers. A model wrote the message of a subagent: what it names is looked up
+ * by calls, under the rules for calls, and not as if a person had named it.
+ */
+export function mentionsOf({ messages, guest, subagent }: RunRequest): Mention[] {
+  return guest || subagent ? [] : findMentions(textOf(messages.at(-1)?.content ?? ''));
 }
 
 /** Undefined for a run that asks no model. */

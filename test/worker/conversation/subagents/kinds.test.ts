@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { AgentDefinition } from '../../../../shared/definitions.ts';
+import { mentionsOf } from '../../../../worker/conversation/calls/message-look.ts';
 import { chat } from '../../api.ts';
 import { contextOf, openBridge, type ScriptedBridge } from '../../tunnel/scripted-bridge.ts';
 import { agentsOf, resultsIn, scriptTree, taskCall, taskOf, viewOf } from './tree.ts';
@@ -58,6 +59,15 @@ describe('an agent of the workspace', () => {
     expect(of[0]?.tools?.map((tool) => tool.function.name)).toEqual(['read_file']);
     expect(of[1] && resultsIn(of[1])[0]).toContain('PATH_NOT_ALLOWED');
   });
+});
+
+it('is asked about no file or page that the model names in a task, as if a person had named it', () => {
+  const content = 'See @src/a.ts and @https://example.com/?q=secret';
+  const message = { model: 'm', mode: 'agent', createdMs: 0 } as const;
+  const request = { ...message, messages: [{ role: 'user' as const, content }] };
+  expect(mentionsOf(request)).not.toEqual([]);
+  const subagent = { type: 'explore', depth: 1, mayStart: 0 };
+  expect(mentionsOf({ ...request, subagent })).toEqual([]);
 });
 
 describe('a subagent of a plan', () => {
