@@ -1,4 +1,4 @@
-/** A guest's call as a message of the guest's conversation (run/guest-turn.ts has the run that it begins). */
+/** A guest's call as a message of the guest's conversation (run/own-turn.ts has its call). */
 import type { GuestCall } from '../../shared/tunnel.ts';
 import type { Posted } from '../ports.ts';
 import type { RunRequest } from './store/rows.ts';
