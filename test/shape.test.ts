@@ -330,6 +330,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'worker/conversation/calls',
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/reading'],
   ],
+  'worker/agents/cursor': [
+    ...['shared', ...EDGE, 'worker/agents', 'worker/desk', 'worker/endpoint.ts', 'worker/people'],
+    ...['worker/conversation/reading', 'hono', 'zod'],
+  ],
   'worker/openai': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/prompt/escape.ts', 'worker/upstream'],
     ...['hono', 'openai', 'zod'],
@@ -346,6 +350,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/people', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
   ],
   'worker/api/openapi': [
+    'worker/agents/cursor',
     ...['shared', 'worker/endpoint.ts', 'worker/api', 'worker/openai', 'worker/people'],
     ...['hono', 'zod'],
   ],

@@ -15,6 +15,7 @@ export const TAGS = {
   Answers: 'A person’s answers to approvals and questions.',
   Account: 'The caller’s account, models, tools and bridges.',
   Bridges: 'The machines where the tools run.',
+  Cursor: 'Agents as clients of Cursor’s Cloud Agents API v1 see them.',
   OpenAI: 'The agent as OpenAI’s clients see a model. Errors have OpenAI’s shape here.',
   Service: 'The service itself.',
 } as const;

@@ -14,6 +14,7 @@ const TRUSTED: Readonly<Record<string, string>> = {
   'worker/upstream/calls.ts': 'arguments that were parsed within the bound before',
   'worker/tunnel/frames.ts': 'a frame that was found too deep, for its type',
   'worker/tunnel/statements.ts': 'rows of frames and calls that were parsed within the bound',
+  'worker/agents/cursor/routes.ts': 'what the conversation answers to the Worker',
   'worker/deliveries/deliveries.ts': 'our own rows of events',
   'worker/follow/fold-answer.ts': 'what the conversation sends to the Worker',
   'worker/openai/stream.ts': 'what the conversation sends to the Worker',

@@ -2,6 +2,9 @@
 
 const SECOND = 1000;
 
+/** Images of one prompt in Cursor's shape, as in Cursor's own API. */
+export const MAX_IMAGES = 5;
+
 /** What an agent shows. */
 export const VIEW_LIMITS = {
   /** UTF-16 units of the model's last words: a report of several pages. */

@@ -1,5 +1,6 @@
 /** All endpoints of the Worker, and `GET /openapi.json`, which describes them and itself. */
 import type { Context } from 'hono';
+import { CURSOR } from '../../agents/cursor/routes.ts';
 import { type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { OPENAI } from '../../openai/routes.ts';
 import type { AppContext } from '../../people/caller.ts';
@@ -38,6 +39,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     handle: serveDocument,
   },
   ...OPENAI,
+  ...CURSOR,
 ];
 
 /** Needs no token: the document is public, like the source code. */

@@ -85,6 +85,16 @@ import { LeftOutRule, RuleKind, RuleReport, RuleReports } from '../../../shared/
 import { ToolSelection } from '../../../shared/tools/selection.ts';
 import { Confinement } from '../../../shared/tunnel.ts';
 import { UsageEntry, UsageList } from '../../../shared/usage.ts';
+import {
+  CursorAgent,
+  CursorAgentAndRun,
+  CursorAgentRequest,
+  CursorAgents,
+  CursorId,
+  CursorNewRun,
+  CursorRun,
+  CursorRunRequest,
+} from '../../agents/cursor/schemas.ts';
 import { CompletionRequest } from '../../openai/request.ts';
 import {
   ChatAnswer,
@@ -149,6 +159,8 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ BridgeDetails, McpServerReport },
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
+  ...{ CursorAgent, CursorAgents, CursorAgentRequest, CursorAgentAndRun },
+  ...{ CursorRun, CursorRunRequest, CursorNewRun, CursorId },
   ...{ CompletionRequest, ChatAnswer, ChatCompletion, ChatCompletionChunk },
   ...{ Models, Model, OpenAiFailure },
 };

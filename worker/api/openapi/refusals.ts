@@ -10,7 +10,7 @@ export function describeRefusals(
   operation: Operation,
   schemas: SchemaBook,
 ): Record<string, object> {
-  const isOpenAi = operation.tag === 'OpenAI';
+  const isOpenAi = operation.path.startsWith('/v1/');
   const schema = schemas.refTo(isOpenAi ? OpenAiFailure : WireError);
   const own = [...codesOf(operation)].map(isOpenAi ? toOpenAiRefusal : toRefusal);
   const refusals = Map.groupBy([...own, ...(operation.refusals ?? [])], ({ status }) => status);

@@ -6,6 +6,7 @@ import {
   responseIdOf,
 } from '../../../../shared/ids.ts';
 import { call, scriptModel, tokenFor } from '../../api.ts';
+import { holdModel } from '../../conversation/held-model.ts';
 import { connectBridge, NONCE, type ScriptedBridge } from '../../tunnel/scripted-bridge.ts';
 import { type DocumentedApi, openDocumentedApi } from './documented-api.ts';
 
@@ -167,6 +168,25 @@ it('an agent', async () => {
   await api.call('deleteAgent', { params });
 });
 
+it('an agent in Cursor’s shapes', async () => {
+  const model = holdModel();
+  const body = { prompt: { text: 'go' } };
+  const token = await tokenFor({ account: `ada-${crypto.randomUUID()}` });
+  const { json } = await api.call('createCursorAgent', { body, token });
+  const { agent, run } = Object(json);
+  const params = { id: agent.id, runId: run.id };
+  await api.call('getCursorRun', { params, token });
+  await model.next();
+  await api.call('createCursorRun', { params, body, token });
+  await api.call('cancelCursorRun', { params, token });
+  await api.call('createCursorRun', { params, body, token });
+  await api.call('listCursorAgents', { query: { limit: '1' }, token });
+  await api.call('getCursorAgent', { params, token });
+  await api.call('archiveCursorAgent', { params, token });
+  await api.call('unarchiveCursorAgent', { params, token });
+  await api.call('deleteCursorAgent', { params, token });
+});
+
 it('what a person decides', async () => {
   const bridge = await connectBridge({ account: ACCOUNT });
   scriptModel((_, turn) => ({ calls: [[RUN, ASK][turn] ?? RUN] }));
@@ -245,7 +265,12 @@ it('without a token, with one of another scope, and for what does not exist', as
     if (isOpen) continue;
     const [, room = ''] = /(\w+)\/\{id\}/.exec(path) ?? [];
     const id = Object(ids)[room] ?? 'none';
-    const params = { id, callId: `call_${crypto.randomUUID()}`, documentId: 'doc_001' };
+    const params = {
+      id,
+      callId: `call_${crypto.randomUUID()}`,
+      documentId: 'doc_001',
+      runId: 'none',
+    };
     const body = requestBody?.content['application/json']?.example;
     const refusal = async (more: object) =>
       (await api.call(operationId, { params, body, ...more })).status;

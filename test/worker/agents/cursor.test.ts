@@ -1,0 +1,75 @@
+import { SELF } from 'cloudflare:test';
+import { afterEach, expect, it, vi } from 'vitest';
+import { scriptModel, tokenFor } from '../api.ts';
+import { holdModel } from '../conversation/held-model.ts';
+import { newAccount, untilStatus } from './agents.ts';
+
+afterEach(() => vi.restoreAllMocks());
+
+it('an agent is created, read, given a run and put away in Cursor’s shapes', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'Done.' }));
+  const body = { prompt: { text: 'Mend it' }, name: 'Night', mode: 'plan', model: { id: 'other' } };
+  const { agent, run } = await cursor(account, 'POST', '', body);
+  expect(agent).toEqual({
+    id: expect.stringMatching(/^bc-[0-9a-f-]{36}$/),
+    ...{ name: 'Night', status: 'ACTIVE', env: { type: 'machine' } },
+    url: expect.stringContaining('/api/v1/agents/conv_'),
+    createdAt: expect.any(String),
+    updatedAt: expect.any(String),
+    latestRunId: run.id,
+  });
+  expect(run).toMatchObject({ id: expect.stringMatching(/^run-/), agentId: agent.id });
+  const ours = agent.id.replace('bc-', 'conv_');
+  await untilStatus(account, ours, 'completed');
+  expect(await cursor(account, 'GET', `/${agent.id}/runs/${run.id}`)).toMatchObject({
+    ...{ status: 'FINISHED', result: 'Done.', durationMs: expect.any(Number) },
+  });
+  const more = await cursor(account, 'POST', `/${agent.id}/runs`, { prompt: { text: 'More' } });
+  await untilStatus(account, ours, 'completed');
+  expect(await cursor(account, 'GET', `/${agent.id}`)).toMatchObject({
+    latestRunId: more.run.id,
+  });
+  const list = await cursor(account, 'GET', '?limit=1');
+  expect(list).toMatchObject({ items: [{ id: agent.id }] });
+  expect(list).not.toHaveProperty('nextCursor');
+  expect(await cursor(account, 'POST', `/${agent.id}/archive`)).toEqual({ id: agent.id });
+  const refused = await cursor(account, 'POST', `/${agent.id}/runs`, { prompt: { text: 'x' } });
+  expect(refused.error.code).toBe('agent_archived');
+  await cursor(account, 'POST', `/${agent.id}/unarchive`);
+  expect(await cursor(account, 'DELETE', `/${agent.id}`)).toEqual({ id: agent.id });
+  expect((await cursor(account, 'GET', `/${agent.id}`)).error.code).toBe('not_found');
+});
+
+it('one run is active at a time, and a run is cancelled once', async () => {
+  const account = newAccount();
+  const model = holdModel();
+  const { agent, run } = await cursor(account, 'POST', '', { prompt: { text: 'Go' } });
+  await model.next();
+  const busy = await cursor(account, 'POST', `/${agent.id}/runs`, { prompt: { text: 'x' } });
+  expect(busy.error.code).toBe('agent_busy');
+  const cancel = `/${agent.id}/runs/${run.id}/cancel`;
+  expect(await cursor(account, 'POST', cancel)).toEqual({ id: run.id });
+  expect((await cursor(account, 'POST', cancel)).error.code).toBe('run_not_cancellable');
+});
+
+it.each([
+  ['not_implemented', { repos: [{ url: 'https://github.com/a/b' }] }],
+  ['not_implemented', { agentId: 'bc-00000000-0000-4000-8000-000000000000' }],
+  ['not_implemented', { autoCreatePR: true }],
+  ['invalid_request', { env: { type: 'cloud' } }],
+  ['invalid_request', { other: 1 }],
+])('%s: %j', async (code, more) => {
+  const body = { prompt: { text: 'Go' }, ...more };
+  expect((await cursor(newAccount(), 'POST', '', body)).error.code).toBe(code);
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: what a client reads has no type here.
+async function cursor(account: string, method: string, path: string, body?: unknown): Promise<any> {
+  const response = await SELF.fetch(`https://drawbridge.test/v1/agents${path}`, {
+    method,
+    headers: { authorization: `Bearer ${await tokenFor({ account })}` },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  return await response.json();
+}

@@ -1,0 +1,234 @@
+/** `/v1/agents`: agents as clients of Cursor's Cloud Agents API v1 see them. Errors have the shape of all of `/v1`. */
+import type { Context } from 'hono';
+import * as z from 'zod';
+import { AgentFollowUp, AgentRequest } from '../../../shared/agents.ts';
+import { PageSize } from '../../../shared/conversations.ts';
+import type { ChatResponse } from '../../../shared/documents.ts';
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import { ConversationId, parseResponseId, ResponseId } from '../../../shared/ids.ts';
+import { REQUEST_LIMITS } from '../../../shared/limits.ts';
+import { readWhole } from '../../conversation/reading/requests.ts';
+import { deleteConversation } from '../../desk/delete.ts';
+import { parse, parseBody, parseId } from '../../desk/parse.ts';
+import { describeQuery, type Endpoint, jsonAnswer } from '../../endpoint.ts';
+import { accountOf, conversationOf } from '../../objects.ts';
+import { unwrap } from '../../outcome.ts';
+import type { AppContext } from '../../people/caller.ts';
+import { parseCursor } from '../../people/cursor.ts';
+import type { Caller } from '../../ports.ts';
+import { reach } from '../../reach.ts';
+import { archiveAgent, createAgent, followUp, readAgent } from '../desk.ts';
+import {
+  CursorAgent,
+  CursorAgentAndRun,
+  CursorAgentRequest,
+  CursorAgents,
+  CursorId,
+  CursorNewRun,
+  CursorRun,
+  CursorRunRequest,
+} from './schemas.ts';
+import { agentIdOf, contentOf, refuseElsewhere, toAgent, toRun } from './shapes.ts';
+
+const AGENTS = '/v1/agents';
+const ID = { description: 'An agent: `bc-<uuid>`.', zod: z.string() };
+const PARAMS = { id: ID } as const;
+const RUN_PARAMS = { id: ID, runId: { description: 'A run: `run-<uuid>`.', zod: z.string() } };
+const SUBMIT_ERRORS = ['UNKNOWN_MODEL', 'IMAGES_NOT_SUPPORTED', 'CONVERSATION_FULL'] as const;
+
+const Query = z.object({
+  limit: PageSize.default(REQUEST_LIMITS.pageSize),
+  cursor: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
+});
+
+const COMMON = { tag: 'Cursor', access: 'user' } as const;
+
+/** The endpoints of this file. */
+export const CURSOR: readonly Endpoint[] = [
+  {
+    ...COMMON,
+    id: 'createCursorAgent',
+    method: 'post',
+    path: AGENTS,
+    summary: 'Start an agent',
+    description:
+      'The agent works in a worktree of its own at the bridge that connected last, and commits. Fields for repositories elsewhere are refused.',
+    rate: 'run',
+    body: { schema: CursorAgentRequest, example: { prompt: { text: 'Mend the failing tests.' } } },
+    answers: [jsonAnswer(201, 'Both.', CursorAgentAndRun)],
+    errors: [...SUBMIT_ERRORS, 'NOT_IMPLEMENTED', 'WORKTREES_NOT_SUPPORTED'],
+    handle: async (c) => {
+      const body = await parseBody(c, CursorAgentRequest);
+      refuseElsewhere(body);
+      const { prompt, model, name, mode } = body;
+      const wanted = { prompt: contentOf(prompt), model: model?.id, title: name, mode };
+      const agent = await createAgent(c.env, c.var.caller.sub, parse(AgentRequest, wanted));
+      const caller = { account: c.var.caller.sub, conversationId: agent.id };
+      const run = await readRun(c, caller, agent.responseId);
+      return c.json({ agent: toAgent(agent, originOf(c), agent.responseId), run }, 201);
+    },
+  },
+  {
+    ...COMMON,
+    id: 'listCursorAgents',
+    method: 'get',
+    path: AGENTS,
+    summary: 'List agents',
+    query: describeQuery({
+      schema: Query,
+      described: {
+        limit: {
+          description: 'The most agents on a page.',
+          schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+        },
+        cursor: { description: '`nextCursor` of the previous page.' },
+      },
+    }),
+    answers: [jsonAnswer(200, 'Those that are not archived.', CursorAgents)],
+    errors: ['INVALID_CURSOR'],
+    handle: async (c) => {
+      const { limit, cursor } = parse(Query, c.req.query());
+      const after = cursor === undefined ? null : parseCursor(cursor);
+      const account = accountOf(c.env, c.var.caller.sub);
+      const { items, nextCursor } = await account.agents({ limit, after, status: undefined });
+      const agents = items.map((item) => toAgent(item, originOf(c)));
+      return c.json({ items: agents, ...(nextCursor !== null && { nextCursor }) });
+    },
+  },
+  {
+    ...COMMON,
+    id: 'getCursorAgent',
+    method: 'get',
+    path: `${AGENTS}/{id}`,
+    summary: 'Get an agent',
+    params: PARAMS,
+    answers: [jsonAnswer(200, 'The agent.', CursorAgent)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const agent = await readAgent(c.env, callerOf(c));
+      return c.json(toAgent(agent, originOf(c), agent.responseId));
+    },
+  },
+  {
+    ...COMMON,
+    id: 'deleteCursorAgent',
+    method: 'delete',
+    path: `${AGENTS}/{id}`,
+    summary: 'Delete an agent',
+    params: PARAMS,
+    answers: [jsonAnswer(200, 'Its id.', CursorId)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      await readAgent(c.env, caller);
+      await deleteConversation(c.env, caller);
+      return c.json({ id: agentIdOf(caller.conversationId) });
+    },
+  },
+  ...(['archive', 'unarchive'] as const).map(
+    (verb): Endpoint => ({
+      ...COMMON,
+      id: `${verb}CursorAgent`,
+      method: 'post',
+      path: `${AGENTS}/{id}/${verb}`,
+      summary: verb === 'archive' ? 'Stop an agent and put it away' : 'Bring an agent back',
+      params: PARAMS,
+      answers: [jsonAnswer(200, 'Its id.', CursorId)],
+      errors: ['NOT_FOUND'],
+      handle: async (c) => {
+        const caller = callerOf(c);
+        await archiveAgent(c.env, caller, verb === 'archive');
+        return c.json({ id: agentIdOf(caller.conversationId) });
+      },
+    }),
+  ),
+  {
+    ...COMMON,
+    id: 'createCursorRun',
+    method: 'post',
+    path: `${AGENTS}/{id}/runs`,
+    summary: 'Give an agent more to do',
+    rate: 'run',
+    params: PARAMS,
+    body: { schema: CursorRunRequest, example: { prompt: { text: 'Now the documentation.' } } },
+    answers: [jsonAnswer(201, 'The run.', CursorNewRun)],
+    errors: [...SUBMIT_ERRORS, 'NOT_FOUND', 'NOT_IMPLEMENTED', 'AGENT_BUSY', 'AGENT_ARCHIVED'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const body = await parseBody(c, CursorRunRequest);
+      refuseElsewhere(body);
+      const wanted = { prompt: contentOf(body.prompt), mode: body.mode, delivery: 'reject' };
+      const sent = await followUp(c.env, caller, parse(AgentFollowUp, wanted)).catch(asBusy);
+      return c.json({ run: await readRun(c, caller, sent.responseId) }, 201);
+    },
+  },
+  {
+    ...COMMON,
+    id: 'getCursorRun',
+    method: 'get',
+    path: `${AGENTS}/{id}/runs/{runId}`,
+    summary: 'Get a run',
+    params: RUN_PARAMS,
+    answers: [jsonAnswer(200, 'The run.', CursorRun)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => c.json(await readRun(c, callerOf(c), responseIdOf(c))),
+  },
+  {
+    ...COMMON,
+    id: 'cancelCursorRun',
+    method: 'post',
+    path: `${AGENTS}/{id}/runs/{runId}/cancel`,
+    summary: 'Cancel a run',
+    params: RUN_PARAMS,
+    answers: [jsonAnswer(200, 'Its id.', CursorId)],
+    errors: ['NOT_FOUND', 'RUN_NOT_CANCELLABLE'],
+    handle: async (c) => {
+      const caller = callerOf(c);
+      const { id, status } = await readRun(c, caller, responseIdOf(c));
+      if (status !== 'RUNNING' && status !== 'CREATING') {
+        throw new DrawbridgeError('RUN_NOT_CANCELLABLE', 'The run has ended');
+      }
+      const { ordinal } = parseResponseId(responseIdOf(c));
+      unwrap(await reach(() => conversationOf(c.env, caller).cancel(caller, ordinal)));
+      return c.json({ id });
+    },
+  },
+];
+
+function callerOf(c: Context<AppContext>): Caller {
+  const id = c.req.param('id')?.replace(/^bc-/, 'conv_');
+  return {
+    account: c.var.caller.sub,
+    conversationId: parseId(ConversationId, id, 'agent'),
+  };
+}
+
+function responseIdOf(c: Context<AppContext>): string {
+  return parseId(ResponseId, c.req.param('runId')?.replace(/^run-/, 'chat_'), 'run');
+}
+
+/** Throws NOT_FOUND for a run of another agent, and where there is no such agent. */
+async function readRun(
+  c: Context<AppContext>,
+  caller: Caller,
+  responseId: string,
+): Promise<CursorRun> {
+  await readAgent(c.env, caller);
+  const { conversationId, ordinal } = parseResponseId(responseId);
+  const missing = () => new DrawbridgeError('NOT_FOUND', 'There is no such run');
+  if (conversationId !== caller.conversationId) throw missing();
+  const response = await readWhole(c.env, { caller, ordinal });
+  if (!response.ok) throw missing();
+  return toRun((await response.json()) as ChatResponse);
+}
+
+function asBusy(error: unknown): never {
+  if (error instanceof DrawbridgeError && error.code === 'CONVERSATION_BUSY') {
+    throw new DrawbridgeError('AGENT_BUSY', 'The agent is at work: wait, or cancel its run');
+  }
+  throw error;
+}
+
+function originOf(c: Context<AppContext>): string {
+  return new URL(c.req.url).origin;
+}

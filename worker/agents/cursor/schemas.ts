@@ -1,0 +1,84 @@
+/** The bodies of Cursor's Cloud Agents API v1, as far as they fit a machine of one's own. */
+import * as z from 'zod';
+import { MAX_IMAGES } from '../limits.ts';
+
+const Image = z.union([
+  z.strictObject({ url: z.string(), dimension: z.unknown().optional() }),
+  z.strictObject({ data: z.string(), mimeType: z.string(), dimension: z.unknown().optional() }),
+]);
+export type Image = z.infer<typeof Image>;
+
+const Prompt = z.strictObject({
+  text: z.string().min(1),
+  images: z.array(Image).max(MAX_IMAGES).optional(),
+});
+
+const CursorMode = z.enum(['agent', 'plan']);
+
+/** Refused with NOT_IMPLEMENTED where they ask for something: the agent works on the bridge's own repository. */
+const Elsewhere = z.object({
+  agentId: z.unknown().optional(),
+  autoCreatePR: z.unknown().optional(),
+  customSubagents: z.unknown().optional(),
+  envVars: z.unknown().optional(),
+  mcpServers: z.unknown().optional(),
+  repos: z.unknown().optional(),
+  skipReviewerRequest: z.unknown().optional(),
+  workOnCurrentBranch: z.unknown().optional(),
+});
+
+/** `POST /v1/agents`. */
+export const CursorAgentRequest = z.strictObject({
+  ...Elsewhere.shape,
+  prompt: Prompt,
+  model: z
+    .strictObject({ id: z.string().min(1), params: z.array(z.unknown()).optional() })
+    .optional(),
+  name: z.string().min(1).max(100).optional(),
+  env: z.strictObject({ type: z.literal('machine'), name: z.string().optional() }).optional(),
+  mode: CursorMode.optional(),
+});
+
+/** `POST /v1/agents/{id}/runs`. */
+export const CursorRunRequest = z.strictObject({
+  mcpServers: z.unknown().optional(),
+  prompt: Prompt,
+  mode: CursorMode.optional(),
+});
+
+export const CursorAgent = z.object({
+  id: z.string(),
+  name: z.string(),
+  status: z.enum(['ACTIVE', 'ARCHIVED']),
+  env: z.object({ type: z.literal('machine'), name: z.string().optional() }),
+  url: z.string(),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+  /** Absent in the list. */
+  latestRunId: z.string().optional(),
+});
+export type CursorAgent = z.infer<typeof CursorAgent>;
+
+export const CursorRun = z.object({
+  id: z.string(),
+  agentId: z.string(),
+  status: z.enum(['CREATING', 'RUNNING', 'FINISHED', 'ERROR', 'CANCELLED', 'EXPIRED']),
+  createdAt: z.iso.datetime(),
+  updatedAt: z.iso.datetime(),
+  durationMs: z.int().optional(),
+  result: z.string().optional(),
+});
+export type CursorRun = z.infer<typeof CursorRun>;
+
+export const CursorAgents = z.object({
+  items: z.array(CursorAgent),
+  nextCursor: z.string().optional(),
+});
+
+export const CursorId = z.object({ id: z.string() });
+
+/** The answer to `POST /v1/agents`. */
+export const CursorAgentAndRun = z.object({ agent: CursorAgent, run: CursorRun });
+
+/** The answer to `POST /v1/agents/{id}/runs`. */
+export const CursorNewRun = z.object({ run: CursorRun });

@@ -1,0 +1,86 @@
+/** Translates between Cursor's shapes and ours. Ids keep their UUID and change their prefix. Pure. */
+import type { AgentInfo } from '../../../shared/agents.ts';
+import type { ChatResponse, ResponseStatus } from '../../../shared/documents.ts';
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import type { CursorAgent, CursorRun, Image } from './schemas.ts';
+
+/** `bc-<uuid>` for a conversation. */
+export function agentIdOf(conversationId: string): string {
+  return conversationId.replace('conv_', 'bc-');
+}
+
+/** `run-<uuid>` for a response. */
+export function runIdOf(responseId: string): string {
+  return responseId.replace('chat_', 'run-');
+}
+
+export function toAgent(
+  { id, title, status, created, updated }: AgentInfo,
+  origin: string,
+  responseId?: string,
+): CursorAgent {
+  return {
+    id: agentIdOf(id),
+    name: title,
+    status: status === 'archived' ? 'ARCHIVED' : 'ACTIVE',
+    env: { type: 'machine' },
+    url: `${origin}/api/v1/agents/${id}`,
+    createdAt: created,
+    updatedAt: updated,
+    ...(responseId !== undefined && { latestRunId: runIdOf(responseId) }),
+  };
+}
+
+export function toRun(response: ChatResponse): CursorRun {
+  const { id, conversationId, status, created, documents, metadata } = response;
+  const isOver = status === 'completed' || status === 'error' || status === 'cancelled';
+  const durationMs = Math.round(metadata.duration_ms);
+  const updated = new Date(Date.parse(created) + (isOver ? durationMs : 0)).toISOString();
+  const said = documents.findLast(({ type }) => type === 'text')?.content;
+  return {
+    id: runIdOf(id),
+    agentId: agentIdOf(conversationId),
+    status: STATUSES[status],
+    createdAt: created,
+    updatedAt: updated,
+    ...(isOver && { durationMs }),
+    ...(isOver && said && { result: said }),
+  };
+}
+
+const STATUSES: Readonly<Record<ResponseStatus, CursorRun['status']>> = {
+  queued: 'CREATING',
+  streaming: 'RUNNING',
+  waiting: 'RUNNING',
+  completed: 'FINISHED',
+  error: 'ERROR',
+  cancelled: 'CANCELLED',
+};
+
+/** The content of a message, which the caller parses as such. */
+export function contentOf({ text, images = [] }: { text: string; images?: Image[] | undefined }) {
+  if (images.length === 0) return text;
+  const parts = images.map((image) => {
+    const url = 'url' in image ? image.url : `data:${image.mimeType};base64,${image.data}`;
+    return { type: 'image_url', image_url: { url } };
+  });
+  return [{ type: 'text', text }, ...parts];
+}
+
+/** Throws NOT_IMPLEMENTED for a field that asks for something; `false` and an empty list ask for nothing. */
+export function refuseElsewhere(body: Readonly<Record<string, unknown>>, reason = REASON): void {
+  const field = ELSEWHERE.find((name) => {
+    const value = body[name];
+    const isNothing = value === undefined || value === false;
+    return !isNothing && !(Array.isArray(value) && value.length === 0);
+  });
+  if (field) throw new DrawbridgeError('NOT_IMPLEMENTED', `${field}: ${reason}`);
+}
+
+const ELSEWHERE = [
+  ...['agentId', 'autoCreatePR', 'customSubagents', 'envVars', 'mcpServers', 'repos'],
+  ...['skipReviewerRequest', 'workOnCurrentBranch'],
+];
+
+const REASON =
+  "this server works on the repository of the bridge's machine, and takes no such setting: leave it out. An Idempotency-Key makes a request repeatable.";
