@@ -211,3 +211,16 @@ it('a conversation that is no agent, and an agent of another account, are not fo
   }
   expect((await call(`conversations/${conversationId}`, { account })).status).toBe(200);
 });
+
+it.each([
+  ['INVALID_REQUEST', { budget: { maxTokens: 0 } }],
+  ['INVALID_REQUEST', { budget: {} }],
+  ['INVALID_REQUEST', { prompt: ' ' }],
+  ['INVALID_REQUEST', { repository: 'a/b' }],
+  ['NOT_FOUND', { bridgeId: `bridge_${crypto.randomUUID()}` }],
+])('%s: %j makes no agent', async (code, more) => {
+  const account = newAccount();
+  const refused = await errorOf(await post(account, '', { prompt: 'Mend it', ...more }));
+  expect(refused).toMatchObject({ code });
+  expect((await list(account)).items).toEqual([]);
+});
