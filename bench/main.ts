@@ -12,6 +12,7 @@ import { measurePaced } from './cases/paced.ts';
 import { measureReading } from './cases/reading.ts';
 import { measureReturning } from './cases/returning.ts';
 import { measureRows } from './cases/rows.ts';
+import { measureSubagents } from './cases/subagents.ts';
 import type { Figure } from './figure.ts';
 import { formatJson, formatTable, type Section } from './report.ts';
 import type { Ground } from './side.ts';
@@ -32,6 +33,7 @@ const CASES: Readonly<Record<string, Case>> = {
   g: { title: 'a cancel', measure: measureCancelling },
   h: { title: 'a long conversation', measure: measureGrowing },
   i: { title: 'the prompt of a repository with 3,000 files', measure: measureAssembling },
+  j: { title: 'subagents', measure: measureSubagents },
 };
 
 const HELP = `Usage: npm run bench -- [CASE...] [--json]

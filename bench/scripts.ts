@@ -4,6 +4,8 @@ import * as z from 'zod';
 export interface Script {
   /** The number of `read_file` calls in each turn; the turn after these answers with text. */
   readonly calls: readonly number[];
+  /** The script of the subagents that the calls start instead of reading. */
+  readonly starts?: string;
   /** The tokens of that text. */
   readonly tokens: number;
   /**
@@ -28,6 +30,8 @@ export const SCRIPTS = {
   short: { calls: [], tokens: 20, everyMs: MODEL_PACE_MS },
   long: { calls: [], tokens: 1_000, everyMs: MODEL_PACE_MS },
   tools: { calls: [2, 2], tokens: 20, everyMs: MODEL_PACE_MS },
+  subagent: { calls: [1], tokens: 5, everyMs: 'one piece', starts: 'tools' },
+  subagents: { calls: [4], tokens: 5, everyMs: 'one piece', starts: 'tools' },
   /** Faster than a model, so that a returning client soon has much to read. */
   steady: { calls: [], tokens: 1_000, everyMs: 4 },
   silent: { calls: [], tokens: 0, everyMs: 'never' },

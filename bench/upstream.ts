@@ -20,7 +20,7 @@ async function answer(request: unknown, response: ServerResponse): Promise<void>
     if (!response.writableEnded) report({ type: 'hung up', atMs: nowMs() });
   });
   const calls = script.calls.length > 0 ? script.calls[turnOf(messages)] : undefined;
-  if (calls !== undefined) response.end(callFrames(calls) + END.tool_calls);
+  if (calls !== undefined) response.end(callFrames(calls, script.starts) + END.tool_calls);
   else if (script.everyMs === 'never') report({ type: 'left waiting' });
   else if (script.everyMs === 'one piece') response.end(textFrames(script.tokens) + END.stop);
   else await pace(script.tokens, script.everyMs, response);
@@ -60,10 +60,12 @@ function textFrame(): string {
 /** Ids must not repeat within a conversation. */
 let callCount = 0;
 
-function callFrames(calls: number): string {
+/** Calls that read the file, or that each start a subagent with the script `starts`. */
+function callFrames(calls: number, starts: string | undefined): string {
   return Array.from({ length: calls }, (_, index) => {
-    const name = 'read_file';
-    const args = JSON.stringify({ target_file: READ_FILE.name });
+    const name = starts === undefined ? 'read_file' : 'task';
+    const task = { description: 'look', prompt: 'look', subagent_type: 'explore', model: starts };
+    const args = JSON.stringify(starts === undefined ? { target_file: READ_FILE.name } : task);
     const id = `call_up_${++callCount}`;
     const call = { index, id, type: 'function', function: { name, arguments: args } };
     return `${CHUNK}{"index":0,"delta":{"tool_calls":[${JSON.stringify(call)}]},"finish_reason":null}]}\n\n`;
