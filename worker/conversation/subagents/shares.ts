@@ -40,10 +40,10 @@ export function budgetShare(run: Run, log: RunLog, seconds: number): RunBudget |
   const left = remaining(budget, spentOf(spending, seconds, budget.maxCost?.currency));
   const share = divided(left, calls + 1);
   const given = { ...share, maxTurns: Math.min(share.maxTurns ?? own.maxTurns, own.maxTurns) };
-  return metLimit(given, NOTHING) === null ? given : null;
+  const cost = given.maxCost ? { ...given.maxCost, amount: 0 } : null;
+  const unspent = { tokens: 0, cost, seconds: 0, turns: 0 };
+  return metLimit(given, unspent) === null ? given : null;
 }
-
-const NOTHING = { tokens: 0, cost: null, seconds: 0, turns: 0 };
 
 function divided({ maxTokens, maxCost, maxSeconds, maxTurns }: RunBudget, by: number): RunBudget {
   const part = (amount: number) => Math.floor(amount / by);

@@ -1,10 +1,17 @@
+import { env } from 'cloudflare:workers';
 import { afterEach, expect, it, vi } from 'vitest';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
 import { chat } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
 import { agentsOf, resultsIn, scriptTree, taskCall, viewOf } from './tree.ts';
 
-afterEach(() => vi.restoreAllMocks());
+/** The settings of the Worker under test, which it reads at each request. */
+const settings = env as { MODELS?: string };
+
+afterEach(() => {
+  delete settings.MODELS;
+  vi.restoreAllMocks();
+});
 
 /** The scripted model counts 11 tokens in and 7 out. */
 const TURN_TOKENS = 18;
@@ -25,6 +32,21 @@ it('gives each subagent a share of what is left, and counts what they spent', as
   }
   expect(response.usage?.totalTokens).toBe(4 * TURN_TOKENS);
   expect(response.metadata.budget?.spent).toMatchObject({ tokens: 4 * TURN_TOKENS, turns: 4 });
+});
+
+it('divides a budget of cost, too', async () => {
+  const prices = { input: 1_000, output: 10_000 };
+  settings.MODELS = JSON.stringify([{ id: 'main', prices }]);
+  const { bridgeId } = await connectBridge();
+  scriptTree({ go: [{ calls: [taskCall('a')] }, { text: 'Over.' }], a: [{ text: 'A.' }] });
+  // Each answer costs 0.081: 11 tokens at 0.001 and 7 at 0.01.
+  const response = await chat('go', { bridgeId, model: 'main', budget: { maxCost: 1.081 } });
+  const [agent] = await agentsOf(response.conversationId);
+  const [own] = (await viewOf(agent?.conversationId ?? '')).responses;
+  expect(own?.metadata.budget?.limits).toMatchObject({
+    maxCost: { amount: expect.closeTo(0.5), currency: 'USD' },
+  });
+  expect(response.metadata.budget?.spent.cost?.amount).toBeCloseTo(3 * 0.081);
 });
 
 it('ends a subagent at its share; the answer goes on with what it had said', async () => {
