@@ -1,6 +1,7 @@
 /** Reads untrusted JSON: a field of an unexpected type counts as missing. */
 import { parseJson as parseBounded, parsePruned } from '../../shared/json.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
+import { UPSTREAM_LIMITS } from './limits.ts';
 
 /** Any JSON object; nothing is known of its fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
@@ -61,6 +62,12 @@ export function listIn(object: JsonObject, name: string): readonly unknown[] {
 export function countIn(object: JsonObject, name: string): number | undefined {
   const value = object[name];
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
+}
+
+/** The number of tokens under `name`, else undefined. No sum of such numbers may become inexact. */
+export function tokensIn(object: JsonObject, name: string): number | undefined {
+  const count = countIn(object, name);
+  return count !== undefined && count <= UPSTREAM_LIMITS.maxTokens ? count : undefined;
 }
 
 const NOTHING: JsonObject = {};

@@ -9,7 +9,7 @@ import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { complete } from '../openai/completing.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject, readResponse } from './conversing.ts';
-import { holdModel, textFrame } from './held-model.ts';
+import { endFrames, holdModel, textFrame } from './held-model.ts';
 import { scriptTree, taskCall } from './subagents/tree.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */
@@ -93,6 +93,20 @@ describe('the usage of an account', () => {
       expect(await usage()).toMatchObject([
         { responses: 1, totalTokens: 0, unreportedRequests: 1, costs: [] },
       ]),
+    );
+  });
+
+  it('stays readable when a server reports counts that no answer can have', async () => {
+    const model = holdModel();
+    const huge = Number.MAX_SAFE_INTEGER;
+    for (let times = 0; times < 2; times++) {
+      const { reader } = await askStreamed({ account, model: 'main' });
+      const counts = { prompt_tokens: huge, completion_tokens: 1, total_tokens: huge };
+      (await model.next()).send(textFrame('hi'), ...endFrames('stop', counts));
+      await reader.toEnd();
+    }
+    await vi.waitFor(async () =>
+      expect(await usage()).toMatchObject([{ responses: 2, totalTokens: 2 }]),
     );
   });
 

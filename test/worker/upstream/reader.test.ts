@@ -358,6 +358,16 @@ const USAGES: readonly ReplyCase[] = [
     { usage: { ...USAGE, cachedPromptTokens: 3 } },
   ],
   [
+    'a total below its parts is their sum',
+    streamOf(STOP, { usage: { ...WIRE_USAGE, total_tokens: 0 } }),
+    { usage: USAGE },
+  ],
+  [
+    'counts that no answer can have are none',
+    streamOf(STOP, { usage: { prompt_tokens: 2 ** 53 - 1, completion_tokens: 1e10 } }),
+    {},
+  ],
+  [
     'usage without numbers is none',
     streamOf({ ...STOP, usage: {} }, { usage: { prompt_tokens: '5' } }, { usage: [] }),
     {},

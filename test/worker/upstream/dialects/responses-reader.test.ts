@@ -112,6 +112,16 @@ const CASES: readonly ReplyCase[] = [
   ],
   ['an answer may be empty', responseFrames([]).join(''), ENDED],
   [
+    'usage without numbers is none',
+    responseFrames([TEXT], { usage: {} }).join(''),
+    { finishReason: 'completed', text: 'I look.' },
+  ],
+  [
+    'counts that no answer can have are none',
+    responseFrames([TEXT], { usage: { input_tokens: 2 ** 53 - 1, output_tokens: 1e10 } }).join(''),
+    { finishReason: 'completed', text: 'I look.' },
+  ],
+  [
     'a failure at the end',
     responseFrames([TEXT], { status: 'failed', error: QUOTA }).join(''),
     {

@@ -2,7 +2,15 @@
 import type { Usage } from '../../../../shared/documents.ts';
 import { errorFromText, errorInChunk } from '../../errors.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
-import { countIn, isObject, type JsonObject, listIn, objectIn, textIn } from '../../loose-json.ts';
+import {
+  countIn,
+  isObject,
+  type JsonObject,
+  listIn,
+  objectIn,
+  textIn,
+  tokensIn,
+} from '../../loose-json.ts';
 import { type AnswerReader, type Chunk, NOTHING, tooLarge } from '../dialect.ts';
 import { Places, type Thought } from '../thoughts.ts';
 
@@ -149,12 +157,12 @@ export class AnthropicReader implements AnswerReader {
 
 /** `input_tokens` leaves out what was read from the cache or written to it. */
 function usageOf(usage: JsonObject): Usage | null {
-  const input = countIn(usage, 'input_tokens');
-  const output = countIn(usage, 'output_tokens');
+  const input = tokensIn(usage, 'input_tokens');
+  const output = tokensIn(usage, 'output_tokens');
   if (input === undefined && output === undefined) return null;
-  const read = countIn(usage, 'cache_read_input_tokens');
-  const written = countIn(usage, 'cache_creation_input_tokens');
-  const reasoning = countIn(objectIn(usage, 'output_tokens_details'), 'thinking_tokens');
+  const read = tokensIn(usage, 'cache_read_input_tokens');
+  const written = tokensIn(usage, 'cache_creation_input_tokens');
+  const reasoning = tokensIn(objectIn(usage, 'output_tokens_details'), 'thinking_tokens');
   const promptTokens = (input ?? 0) + (read ?? 0) + (written ?? 0);
   return {
     promptTokens,

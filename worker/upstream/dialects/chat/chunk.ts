@@ -2,7 +2,15 @@
 import type { Usage } from '../../../../shared/documents.ts';
 import type { CallDelta } from '../../assembly.ts';
 import { errorInChunk } from '../../errors.ts';
-import { countIn, isObject, type JsonObject, listIn, objectIn, textIn } from '../../loose-json.ts';
+import {
+  countIn,
+  isObject,
+  type JsonObject,
+  listIn,
+  objectIn,
+  textIn,
+  tokensIn,
+} from '../../loose-json.ts';
 import type { AnswerReader, Chunk } from '../dialect.ts';
 
 /** Chunks depend on nothing that came before. */
@@ -84,25 +92,25 @@ function readFunction(called: JsonObject): Pick<CallDelta, 'name' | 'arguments'>
   };
 }
 
-/** The upstream's token counts; null if there are none. The total can exceed prompt plus completion. */
+/** The upstream's token counts; null if there are none. The total can exceed prompt plus completion, and is never less. */
 function readUsage(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
-  const prompt = countIn(usage, 'prompt_tokens');
-  const completion = countIn(usage, 'completion_tokens');
+  const prompt = tokensIn(usage, 'prompt_tokens');
+  const completion = tokensIn(usage, 'completion_tokens');
   if (prompt === undefined && completion === undefined) return null;
   const details = objectIn(usage, 'prompt_tokens_details');
-  const written = countIn(details, 'cache_write_tokens');
+  const written = tokensIn(details, 'cache_write_tokens');
   const cached =
-    countIn(details, 'cached_tokens') ??
-    countIn(usage, 'prompt_cache_hit_tokens') ??
-    countIn(usage, 'cached_tokens');
+    tokensIn(details, 'cached_tokens') ??
+    tokensIn(usage, 'prompt_cache_hit_tokens') ??
+    tokensIn(usage, 'cached_tokens');
   const reasoning =
-    countIn(objectIn(usage, 'completion_tokens_details'), 'reasoning_tokens') ??
-    countIn(usage, 'reasoning_tokens');
+    tokensIn(objectIn(usage, 'completion_tokens_details'), 'reasoning_tokens') ??
+    tokensIn(usage, 'reasoning_tokens');
   return {
     promptTokens: prompt ?? 0,
     completionTokens: completion ?? 0,
-    totalTokens: countIn(usage, 'total_tokens') ?? (prompt ?? 0) + (completion ?? 0),
+    totalTokens: Math.max(tokensIn(usage, 'total_tokens') ?? 0, (prompt ?? 0) + (completion ?? 0)),
     ...(cached !== undefined && { cachedPromptTokens: cached }),
     ...(written !== undefined && { cacheWriteTokens: written }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),

@@ -2,7 +2,15 @@
 import type { Usage } from '../../../../shared/documents.ts';
 import { errorFromText, errorInChunk } from '../../errors.ts';
 import { UPSTREAM_LIMITS } from '../../limits.ts';
-import { countIn, isObject, type JsonObject, listIn, objectIn, textIn } from '../../loose-json.ts';
+import {
+  countIn,
+  isObject,
+  type JsonObject,
+  listIn,
+  objectIn,
+  textIn,
+  tokensIn,
+} from '../../loose-json.ts';
 import { type AnswerReader, type Chunk, NOTHING, tooLarge } from '../dialect.ts';
 import { Places, type Thought } from '../thoughts.ts';
 
@@ -128,16 +136,18 @@ function endOf(response: JsonObject): Chunk {
 
 function usageOf(usage: unknown): Usage | null {
   if (!isObject(usage)) return null;
-  const promptTokens = countIn(usage, 'input_tokens') ?? 0;
-  const completionTokens = countIn(usage, 'output_tokens') ?? 0;
+  const prompt = tokensIn(usage, 'input_tokens');
+  const completion = tokensIn(usage, 'output_tokens');
+  if (prompt === undefined && completion === undefined) return null;
+  const [promptTokens, completionTokens] = [prompt ?? 0, completion ?? 0];
   const input = objectIn(usage, 'input_tokens_details');
-  const cached = countIn(input, 'cached_tokens');
-  const written = countIn(input, 'cache_write_tokens');
-  const reasoning = countIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens');
+  const cached = tokensIn(input, 'cached_tokens');
+  const written = tokensIn(input, 'cache_write_tokens');
+  const reasoning = tokensIn(objectIn(usage, 'output_tokens_details'), 'reasoning_tokens');
   return {
     promptTokens,
     completionTokens,
-    totalTokens: countIn(usage, 'total_tokens') ?? promptTokens + completionTokens,
+    totalTokens: Math.max(tokensIn(usage, 'total_tokens') ?? 0, promptTokens + completionTokens),
     ...(cached !== undefined && { cachedPromptTokens: cached }),
     ...(written !== undefined && { cacheWriteTokens: written }),
     ...(reasoning !== undefined && { reasoningTokens: reasoning }),
