@@ -46,8 +46,9 @@ export async function followUp(
   const { account, conversationId } = caller;
   // A message that steers keeps the settings of the response at work.
   const before = settings.delivery === 'steer' ? {} : { model, mode };
-  const request = { ...saying(prompt), ...before, ...settings, conversationId };
-  return await submitMessage(env, { account, request, idempotencyKey });
+  const asked = { ...saying(prompt), ...settings, conversationId };
+  const request = { ...before, ...asked };
+  return await submitMessage(env, { account, request, asked, idempotencyKey });
 }
 
 function saying(content: AgentRequest['prompt']) {

@@ -18,6 +18,8 @@ import { toRunBudget } from './budget.ts';
 export interface Sending {
   readonly account: string;
   readonly request: ChatRequest;
+  /** What the client asked for, where `request` has more, which may be different in a second attempt. */
+  readonly asked?: ChatRequest;
   /** A request with the same key gets the same response, which starts only once. */
   readonly idempotencyKey?: string | undefined;
   /** Executes this plan instead of answering the request's messages. The conversation must exist. */
@@ -177,9 +179,9 @@ async function newIdFor(account: string, key: string | undefined): Promise<strin
 }
 
 /** The digest of a request, without the fields that only decide the form of the answer. */
-function digest({ request, plan, saveAs, planFile, agent }: Sending): Promise<string> {
-  const { stream: _, stream_options: __, documents: ___, ...asked } = request;
-  return sha256(JSON.stringify({ ...asked, plan, saveAs, planFile, agent }));
+function digest({ request, asked, plan, saveAs, planFile, agent }: Sending): Promise<string> {
+  const { stream: _, stream_options: __, documents: ___, ...told } = asked ?? request;
+  return sha256(JSON.stringify({ ...told, plan, saveAs, planFile, agent }));
 }
 
 async function sha256(text: string): Promise<string> {

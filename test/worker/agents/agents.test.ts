@@ -94,6 +94,21 @@ describe('a follow-up', () => {
     const view = await (await call(`conversations/${id}`, { account })).json();
     expect(Object(view).messages).toHaveLength(2);
   });
+
+  it('can be repeated with its key after another one has changed the mode', async () => {
+    const account = newAccount();
+    scriptModel(() => ({ text: 'Done.' }));
+    const { id } = await create(account);
+    const key = { 'idempotency-key': 'again' };
+    const send = async (body: object, headers = {}) => {
+      await untilStatus(account, id, 'completed');
+      return (await post(account, `/${id}/followup`, body, headers)).status;
+    };
+    expect(await send({ prompt: 'More' }, key)).toBe(200);
+    expect(await send({ prompt: 'Look', mode: 'ask' })).toBe(200);
+    expect(await send({ prompt: 'More' }, key)).toBe(200);
+    expect(await send({ prompt: 'Else' }, key)).toBe(422);
+  });
 });
 
 it('the same Idempotency-Key makes one agent, and another request with it is refused', async () => {
