@@ -112,6 +112,7 @@ export const Agent = AgentInfo.extend({
   responseId: ChatResponse.shape.id,
   model: ChatResponse.shape.model,
   mode: ChatResponse.shape.mode,
+  ownMode: ChatResponse.shape.ownMode,
   usage: ChatResponse.shape.usage,
   /** The model's last words; null until the response has ended, and if it said nothing. */
   result: z.string().nullable(),

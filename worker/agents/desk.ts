@@ -39,13 +39,13 @@ export async function followUp(
   { prompt, ...settings }: AgentFollowUp,
   idempotencyKey?: string,
 ): Promise<Submitted> {
-  const { status, model, mode } = await readAgent(env, caller);
+  const { status, model, mode, ownMode } = await readAgent(env, caller);
   if (status === 'archived') {
     throw new DrawbridgeError('AGENT_ARCHIVED', 'The agent is archived: unarchive it first');
   }
   const { account, conversationId } = caller;
   // A message that steers keeps the settings of the response at work.
-  const before = settings.delivery === 'steer' ? {} : { model, mode };
+  const before = settings.delivery === 'steer' ? {} : { model, mode: ownMode ?? mode };
   const asked = { ...saying(prompt), ...settings, conversationId };
   const request = { ...before, ...asked };
   return await submitMessage(env, { account, request, asked, idempotencyKey });

@@ -10,9 +10,9 @@ export function viewOf(
   { id, title, created, bridge: bridgeId }: ConversationRow,
   response: ChatResponse,
 ): Omit<Agent, 'status' | 'updated'> {
-  const { id: responseId, model, mode, usage } = response;
+  const { id: responseId, model, mode, ownMode, usage } = response;
   const fields = { id, title, created, bridgeId, responseId, model, mode, usage };
-  return { ...fields, ...outcomeOf(response) };
+  return { ...fields, ...(ownMode !== undefined && { ownMode }), ...outcomeOf(response) };
 }
 
 /** What the model said last, and why it failed. */

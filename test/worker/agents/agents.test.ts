@@ -6,7 +6,7 @@ import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
 import { holdModel, runCommand } from '../conversation/held-model.ts';
 import { shiftClock } from '../conversation/shifted-clock.ts';
-import { connectBridge } from '../tunnel/scripted-bridge.ts';
+import { connectBridge, connectLookingBridge, contextOf } from '../tunnel/scripted-bridge.ts';
 import { create, list, newAccount, post, read, untilStatus } from './agents.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -80,6 +80,25 @@ describe('a follow-up', () => {
     await vi.waitFor(() => expect(requests).toHaveLength(3));
     expect(requests.map(({ model }) => model)).toEqual(['other', 'other', 'other']);
     expect(await untilStatus(account, id, 'completed')).toMatchObject({ mode: 'agent' });
+  });
+
+  it('keeps a mode of the workspace, also before that mode was looked up', async () => {
+    const account = 'ada';
+    const bridge = await connectLookingBridge('a.ts');
+    const short = { name: 'short', base: 'agent', path: 'short.md', text: 'Be short.' } as const;
+    const definitions = { modes: [{ ...short, tools: ['read_file'] }], agents: [], leftOut: [] };
+    bridge.sees = { ...contextOf('a.ts'), definitions };
+    const model = holdModel();
+    const { bridgeId } = bridge;
+    const { id } = await create(account, { bridgeId, workspace: 'in_place', mode: 'short' });
+    for (const prompt of ['More', 'Still more']) await post(account, `/${id}/followup`, { prompt });
+    for (let replies = 0; replies < 3; replies++) {
+      const reply = await model.next();
+      expect(reply.request.tools?.map((tool) => tool.function.name)).toEqual(['read_file']);
+      reply.answer({ text: 'Done.' });
+    }
+    const done = await untilStatus(account, id, 'completed');
+    expect(done).toMatchObject({ mode: 'agent', ownMode: 'short' });
   });
 
   it('with the same Idempotency-Key is sent once', async () => {

@@ -150,13 +150,14 @@ export class TapeReader {
   }
 
   #unstarted(run: Run): ChatResponse {
-    const { model, mode, createdMs } = run.request;
+    const { model, mode, wantedMode, createdMs } = run.request;
     const { id: conversationId } = this.#conversation.row;
     return {
       id: responseIdOf(conversationId, run.ordinal),
       conversationId,
       model,
       mode,
+      ...(wantedMode && { ownMode: wantedMode.name }),
       created: new Date(createdMs).toISOString(),
       status: run.status === 'cancelled' ? 'cancelled' : 'queued',
       documents: [],
