@@ -82,7 +82,9 @@ function open(url: URL, { signal, net = PUBLIC_NET }: Visit): Promise<IncomingMe
     maxHeaderSize: WEB_LIMITS.maxHeadBytes,
   };
   return new Promise((resolve, reject) => {
-    request(url, options, resolve).on('error', reject).end();
+    // A server that answers with another protocol closes the request, and Node tells of no error.
+    const closed = () => reject(new Error('the server answered with another protocol'));
+    request(url, options, resolve).on('error', reject).on('close', closed).end();
   });
 }
 

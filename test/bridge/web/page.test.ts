@@ -99,6 +99,11 @@ describe('a page', () => {
     ['it is packed', (_, response) => response.setHeader('content-encoding', 'br').end('x')],
     ['redirects too often', (_, response) => response.writeHead(302, { location: '/' }).end()],
     ['ECONNRESET', (request) => request.socket.destroy()],
+    [
+      'another protocol',
+      (request) =>
+        request.socket.write('HTTP/1.1 101 x\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n'),
+    ],
   ])('that cannot be read says why: %s', async (why, listener) => {
     const site = await startSite(listener);
     const error = await failureOf(readPage(site.url('/'), { ...ALL, net: site.net }));
