@@ -1,9 +1,11 @@
 /** Closes a worktree: tells what has changed in it, and puts that on its branch where that is wanted. */
-import { relative } from 'node:path';
+import { rm } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { tellDifference } from './difference.ts';
+import { worktreeFailed } from './git.ts';
 import type { Workshop } from './making.ts';
 import { type RecordCall, Snapshot } from './record.ts';
 import { findRepository, landBranch, readAuthor } from './repository.ts';
@@ -30,10 +32,13 @@ export async function closeWorktree(
   const { conversationId, base, branch, prefix } = closing.facts;
   const call = recordCall(closing);
   const snapshot = new Snapshot(git, call, prefix, signal);
+  // Of a git that was killed. No other one is at work here.
+  await rm(join(closing.paths.record, 'index.lock'), { force: true });
   const { tree, notes } = await snapshot.take(base);
   const mayTell = (path: string) => {
     const name = relative(prefix, path);
-    return closureOf(path) !== 'secret' && (name.startsWith('..') || closing.mayRead(name));
+    const isAround = name === '..' || name.startsWith('../');
+    return closureOf(path) !== 'secret' && (isAround || closing.mayRead(name));
   };
   const told = await tellDifference(git, call, { base, now: tree, mayTell }, signal);
   if (closing.message !== undefined)
@@ -57,6 +62,7 @@ async function commit(
 ): Promise<void> {
   const { store, git, root, account } = workshop;
   const repository = await findRepository(git, root, signal);
+  if (repository.objects !== facts.objects) throw worktreeFailed(ANOTHER_REPOSITORY);
   const land = async (now: WorktreeFacts, landing: string) => {
     const { base, branch, head: before } = now;
     // Known from here on: after a crash, the branch's commit is not taken for somebody else's.
@@ -80,6 +86,9 @@ async function commit(
     : before;
   store.saveCommitted(after);
 }
+
+const ANOTHER_REPOSITORY =
+  'The workspace is in another repository than when the work began: the person can put the first one back.';
 
 function homeOf(account: Workshop['account']): string {
   return account?.home ?? process.env['HOME'] ?? '/nonexistent';

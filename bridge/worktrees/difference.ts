@@ -35,7 +35,7 @@ export async function tellDifference(
   const listed = fitting(files);
   const told = { files: listed, omitted: files.length - listed.length };
   if (hidden.length > WORKTREE_LIMITS.maxHiddenFiles) return { ...told, diff: TOO_MANY_HIDDEN };
-  const without = hidden.map((path) => `:(exclude,top,literal)${path}`);
+  const without = hidden.map(excluding);
   const patch = comparing('--patch', base, now, '--', ':(top)', ...without);
   const maxBytes = WORKTREE_LIMITS.maxDiffChars * MAX_UTF8;
   return { ...told, diff: cutDiff(await git.run({ ...patch, maxBytes }), hidden) };
@@ -45,6 +45,15 @@ const COMPARE = [
   ...['diff-tree', '-r', '--find-renames'],
   ...['--no-ext-diff', '--no-textconv', '--no-color'],
 ];
+
+/** A name that is not UTF-8 came with replacement characters, which no name on the disk has: there, any name matches. */
+function excluding(path: string): string {
+  if (!path.includes(REPLACEMENT)) return `:(exclude,top,literal)${path}`;
+  const glob = path.replaceAll(/[*?[\\]/g, '\\$&').replaceAll(REPLACEMENT, '*');
+  return `:(exclude,top,glob)${glob}`;
+}
+
+const REPLACEMENT = '\ufffd';
 
 const MAX_UTF8 = 4;
 const TOO_MANY_HIDDEN = '[left out: too many of the files may not be read by tools]\n';

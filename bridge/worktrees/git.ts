@@ -14,6 +14,8 @@ export interface GitCall {
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** `latin1` for names, which need not be UTF-8: each byte of input and output is one character. */
+  readonly encoding?: 'utf8' | 'latin1';
   readonly timeoutMs?: number;
   /** Bytes of output that the caller can use. Git is ended at the limit, and the answer says `isCut`. */
   readonly maxBytes?: number;
@@ -46,9 +48,9 @@ export class Git {
 
   /** Resolves with any exit code. Throws a ToolFailure for a git that does not start or does not answer in time. */
   async ask(call: GitCall): Promise<GitAnswer> {
-    const { maxBytes = WORKTREE_LIMITS.maxGitBytes } = call;
+    const { maxBytes = WORKTREE_LIMITS.maxGitBytes, input = '', encoding = 'utf8' } = call;
     const work = new GitWork(await this.#launchOf(call), call);
-    work.child.stdin?.end(call.input ?? '');
+    work.child.stdin?.end(input, encoding);
     const chunks: Buffer[] = [];
     let left = maxBytes;
     work.child.stdout?.on('data', (chunk: Buffer) => {
@@ -57,7 +59,7 @@ export class Git {
       if (left < 0) work.end();
     });
     const code = await work.code;
-    const output = Buffer.concat(chunks).toString();
+    const output = Buffer.concat(chunks).toString(encoding);
     return { code, output, complaint: work.complaint, isCut: left < 0 };
   }
 
@@ -66,7 +68,7 @@ export class Git {
     const { code, output, complaint, isCut } = await this.ask(call);
     const isTooMuch = isCut && call.maxBytes === undefined;
     if (isCut ? !isTooMuch : code === 0) return output;
-    throw failed(call, isTooMuch ? 'it printed too much' : complaint);
+    throw gitFailed(call.args, isTooMuch ? 'it printed too much' : complaint);
   }
 
   /** Sends the first one's output to the second one's input. Throws as {@link run} does. */
@@ -80,8 +82,8 @@ export class Git {
     // A failure of the stream is told by the exit of the program behind it.
     if (stdout && stdin) await pipeline(stdout, stdin).catch(() => {});
     const [sent, taken] = await Promise.all([source.code, sink.code]);
-    if (sent !== 0) throw failed(from, source.complaint);
-    if (taken !== 0) throw failed(to, sink.complaint);
+    if (sent !== 0) throw gitFailed(from.args, source.complaint);
+    if (taken !== 0) throw gitFailed(to.args, sink.complaint);
   }
 
   async #launchOf({ cwd, args, env = {}, confine }: GitCall): Promise<Launch> {
@@ -131,11 +133,11 @@ class GitWork {
     try {
       const [code] = await once(this.child, 'close');
       signal.throwIfAborted();
-      if (bound.aborted) throw failed({ args }, 'it did not answer in time');
+      if (bound.aborted) throw gitFailed(args, NO_ANSWER);
       return typeof code === 'number' ? code : null;
     } catch (error) {
       if (error instanceof ToolFailure || signal.aborted) throw error;
-      throw failed({ args }, error instanceof Error ? error.message : String(error));
+      throw gitFailed(args, error instanceof Error ? error.message : String(error));
     } finally {
       bound.removeEventListener('abort', stop);
     }
@@ -166,12 +168,18 @@ function environment(git: string): Record<string, string> {
     GIT_ATTR_NOSYSTEM: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_NO_LAZY_FETCH: '1',
+    // A worktree's own repository does not know them: both must see the same objects.
+    GIT_NO_REPLACE_OBJECTS: '1',
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_TERMINAL_PROMPT: '0',
   };
 }
 
-function failed({ args: [command = ''] }: Pick<GitCall, 'args'>, complaint: string): ToolFailure {
+const NO_ANSWER =
+  'it did not answer in time. A pipe in the place of .gitignore or .gitattributes does that: remove it';
+
+/** For a git with these arguments. */
+export function gitFailed([command = '']: GitCall['args'], complaint: string): ToolFailure {
   return worktreeFailed(`git ${command} failed: ${complaint.trim() || 'it said nothing'}`);
 }
 

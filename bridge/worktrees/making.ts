@@ -8,7 +8,7 @@ import { ToolFailure } from '../failure.ts';
 import { type Account, otherRights } from '../sandbox/account.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import { folderOf, prepareLinks, workFolder } from './folder.ts';
-import { type Git, worktreeFailed } from './git.ts';
+import { type Git, type GitCall, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 import { checkOut } from './record.ts';
 import { chooseBranch, findBase, findRepository, type Repository } from './repository.ts';
@@ -46,7 +46,7 @@ export async function makeWorktree(
   const { store } = workshop;
   const { conversationId } = wanted;
   const settings = await readSettings(workshop.stateDir);
-  await store.remove(conversationId); // What a killed bridge has left unfinished.
+  await store.removeLeftover(conversationId);
   await makeRoom(store);
   const paths = store.begin(conversationId);
   try {
@@ -94,11 +94,15 @@ async function fill(
   const { modules } = await measure(git, repository, { base, folder: paths.folder }, signal);
   const status = await readGitStatus(root, signal, { confine: confinement.confineLook });
   const give = giverTo(account);
-  await checkOut(git, paths, { repository, branch, base, give }, signal);
+  const isConfined = confinement.kind !== 'none';
+  const reach = { readable: [repository.objects], writable: [paths.tree] };
+  const confine: GitCall['confine'] = isConfined
+    ? (launch) => confinement.confineLook(launch, reach)
+    : undefined;
+  await checkOut(git, paths, { repository, branch, base, confine, give }, signal);
   const there = await workFolder(paths, repository.prefix);
   if (there === undefined) throw withoutFolder(repository.prefix);
-  const isLinking = confinement.kind !== 'none';
-  const links = isLinking ? await prepareLinks(settings.link, root, there) : [];
+  const links = isConfined ? await prepareLinks(settings.link, root, there) : [];
   const large = await largeFilesIn(git, paths, signal);
   return {
     ...{ conversationId, branch, base, prefix: repository.prefix, objects: repository.objects },

@@ -2,10 +2,12 @@
  * The repository that the bridge keeps beside a worktree's files. Commands never see it. Whatever they do to the `.git`
  * among the files, the bridge compares and commits the files alone.
  */
+import type { Stats } from 'node:fs';
 import { cp, lstat, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type BytePath, fromText, toBytes, toText } from '../sandbox/byte-path.ts';
 import type { Git, GitCall } from './git.ts';
-import { worktreeFailed } from './git.ts';
+import { gitFailed, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 import { type Repository, readShared } from './repository.ts';
 import type { WorktreePaths } from './store.ts';
@@ -14,6 +16,8 @@ export interface Checkout {
   readonly repository: Repository;
   readonly branch: string;
   readonly base: string;
+  /** For git, which reads objects that the repository may have as links to elsewhere. */
+  readonly confine: GitCall['confine'];
   /** Gives a file or folder that the bridge made to the user of the commands. */
   readonly give: (path: string) => Promise<void>;
 }
@@ -22,14 +26,14 @@ export interface Checkout {
 export async function checkOut(
   git: Git,
   { tree, record }: WorktreePaths,
-  { repository, branch, base, give }: Checkout,
+  { repository, branch, base, confine, give }: Checkout,
   signal: AbortSignal,
 ): Promise<void> {
   const { format } = repository;
   await mkdir(tree);
   await give(tree);
   const run = (...args: readonly string[]) =>
-    git.run({ cwd: tree, args, timeoutMs: WORKTREE_LIMITS.gitWorkMs, signal });
+    git.run({ cwd: tree, args, confine, timeoutMs: WORKTREE_LIMITS.gitWorkMs, signal });
   await run('init', '--quiet', '--template=', `--object-format=${format}`);
   await writeShared(join(tree, '.git'), repository, give);
   await run('config', 'gc.auto', '0');
@@ -76,8 +80,11 @@ export class Snapshot {
 
   /** The id of a tree with all files as they are now, and sentences about what it leaves out. */
   async take(base: string): Promise<{ readonly tree: string; readonly notes: readonly string[] }> {
+    await this.#forgetRepositories();
     await this.#assertSmall();
-    const { code, complaint } = await this.#ask('add', '-A', '--ignore-errors', ...this.#inside());
+    const add = ['add', '-A', '--ignore-errors', ...this.#inside()];
+    const { code, complaint } = await this.#ask(...add);
+    if (code !== 0 && code !== SOME_UNREADABLE) throw gitFailed(add, complaint);
     const left = await this.#leaveRepositoriesOut(base);
     const notes = [
       ...(code === 0
@@ -109,21 +116,26 @@ export class Snapshot {
     let bytes = 0;
     let largest = { name: '', size: 0 };
     for (const name of names) {
-      const size = await lstat(join(this.#call.cwd, name)).then(
-        (stats) => (stats.isFile() ? stats.size : 0),
-        () => 0, // It was deleted.
-      );
+      const stats = await this.#statsOf(name);
+      const size = stats?.isFile() ? stats.size : 0;
       bytes += size;
       if (size > largest.size) largest = { name, size };
     }
     if (bytes <= WORKTREE_LIMITS.maxNewBytes) return;
     throw worktreeFailed(
       `The new and changed files have ${bytes} bytes, and ${WORKTREE_LIMITS.maxNewBytes} is the most: remove what is no ` +
-        `source, or list it in .gitignore. The largest is ${JSON.stringify(largest.name)}.`,
+        `source, or list it in .gitignore. The largest is ${JSON.stringify(toText(largest.name))}.`,
     );
   }
 
-  /** Git would store only the id of a commit, which no other repository has. */
+  /** "add" starts another git in each repository that it knows, and that git obeys the settings there. */
+  async #forgetRepositories(): Promise<void> {
+    const entries = (await this.#run('ls-files', '-z', '--stage')).split('\0');
+    const known = entries.filter((entry) => entry.startsWith(`${REPOSITORY} `));
+    await this.#update(known.map((entry) => `0 ${entry.split(' ')[1]}\t${nameIn(entry)}\0`));
+  }
+
+  /** Git would store only the id of a commit, which no other repository has. Submodules stay as they were in `base`. */
   async #leaveRepositoriesOut(base: string): Promise<string[]> {
     const args = ['diff-index', '--cached', '--raw', '-z', '--no-renames', '--no-abbrev', base];
     const fields = (await this.#run(...args)).split('\0');
@@ -132,14 +144,28 @@ export class Snapshot {
     for (let index = 0; index + 1 < fields.length; index += 2) {
       const [oldMode = '', newMode, oldId] = (fields[index] ?? '').slice(1).split(' ');
       const name = fields[index + 1] ?? '';
-      if (newMode !== REPOSITORY) continue;
+      const isForgotten = oldMode === REPOSITORY && (await this.#isFolder(name));
+      if (newMode !== REPOSITORY && !isForgotten) continue;
       restored.push(`${oldMode === '000000' ? '0' : oldMode} ${oldId}\t${name}\0`);
-      names.push(JSON.stringify(name));
+      if (newMode === REPOSITORY) names.push(JSON.stringify(toText(name)));
     }
-    if (restored.length === 0) return [];
-    const update = ['update-index', '-z', '--index-info'];
-    await this.#git.run({ ...this.#work(update), input: restored.join('') });
+    await this.#update(restored);
     return names;
+  }
+
+  async #isFolder(name: BytePath): Promise<boolean> {
+    return (await this.#statsOf(name))?.isDirectory() === true;
+  }
+
+  /** Undefined for what is not there any more. */
+  async #statsOf(name: BytePath): Promise<Stats | undefined> {
+    return await lstat(toBytes(`${fromText(this.#call.cwd)}/${name}`)).catch(() => undefined);
+  }
+
+  async #update(entries: readonly string[]): Promise<void> {
+    if (entries.length === 0) return;
+    const update = ['update-index', '-z', '--index-info'];
+    await this.#git.run({ ...this.#work(update), input: entries.join('') });
   }
 
   /** Only the workspace, not the repository around it. */
@@ -148,7 +174,8 @@ export class Snapshot {
   }
 
   #work(args: readonly string[]): GitCall {
-    return { ...this.#call, args, timeoutMs: WORKTREE_LIMITS.gitWorkMs, signal: this.#signal };
+    const timeoutMs = WORKTREE_LIMITS.gitWorkMs;
+    return { ...this.#call, args, encoding: 'latin1', timeoutMs, signal: this.#signal };
   }
 
   async #run(...args: readonly string[]): Promise<string> {
@@ -162,3 +189,10 @@ export class Snapshot {
 
 /** The mode of an entry that is another repository. */
 const REPOSITORY = '160000';
+
+/** The exit code of `add` where all but some files are in the index. */
+const SOME_UNREADABLE = 1;
+
+function nameIn(entry: string): string {
+  return entry.slice(entry.indexOf('\t') + 1);
+}

@@ -151,15 +151,16 @@ export async function landBranch(
   signal: AbortSignal,
 ): Promise<void> {
   const ref = `refs/heads/${branch}`;
-  const known = ['for-each-ref', '--format=%(refname) %(objectname) %(worktreepath)', ref];
+  const known = ['for-each-ref', `--format=${BRANCH}`, ref];
   const lines = (await git.run({ cwd: root, args: known, signal })).split('\n');
-  const [, current = null, checkedOut = ''] =
+  const [, current = null, leadsTo = '', checkedOut = ''] =
     lines.map((line) => line.split(' ')).find(([name]) => name === ref) ?? [];
   if (current === commit) return;
   const shown = nameInLine(branch);
   if (current !== null && current !== before) {
     throw branchTaken(`The branch ${shown} has a commit that is not from this work`);
   }
+  if (leadsTo !== '') throw branchTaken(`The branch ${shown} stands for another one`);
   if (checkedOut !== '') {
     throw branchTaken(`The branch ${shown} is checked out, and would change under its folder`);
   }
@@ -170,9 +171,19 @@ export async function landBranch(
     { cwd: common, env: { GIT_DIR: common }, args: TAKE_IN, timeoutMs, signal },
   );
   const none = '0'.repeat(commit.length);
-  const update = ['update-ref', '-m', 'drawbridge: commit', ref, commit, current ?? none];
+  const update = [
+    'update-ref',
+    '--no-deref',
+    '-m',
+    'drawbridge: commit',
+    ref,
+    commit,
+    current ?? none,
+  ];
   await git.run({ cwd: root, args: update, env: WRITER, signal });
 }
+
+const BRANCH = '%(refname) %(objectname) %(symref) %(worktreepath)';
 
 /** Git 2.39 does not find the objects that are there already when it begins in a folder of the repository. */
 const TAKE_IN = ['index-pack', '--stdin', '--fix-thin', '--strict'];

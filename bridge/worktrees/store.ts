@@ -11,6 +11,7 @@ import { isSystemError } from '../../machine/system-error.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
+import { worktreeFailed } from './git.ts';
 
 /** A finished worktree. */
 export const WorktreeFacts = z.object({
@@ -130,6 +131,16 @@ export class WorktreeStore {
       throw error;
     }
     await removeFiles(gone);
+  }
+
+  /** Removes what a killed bridge left unfinished of this worktree. Throws a ToolFailure for a finished one. */
+  async removeLeftover(conversationId: string): Promise<void> {
+    if (this.#isLeftover(conversationId)) return await this.remove(conversationId);
+    const { facts } = this.pathsOf(conversationId);
+    throw worktreeFailed(
+      `${facts} is not right, or from a newer bridge, so the worktree beside it stays as it is: the person can update ` +
+        'Drawbridge, or remove that folder.',
+    );
   }
 
   /** Removes what a killed bridge left unfinished. No other process of the same state may be making a worktree. */

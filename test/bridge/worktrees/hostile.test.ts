@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import {
   callOf,
@@ -135,12 +136,66 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
     expect(`${diff}${result.data}`).not.toMatch(/top|hush/);
   });
 
+  it('runs nothing by a repository in the place of a submodule', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const head = (await place.git('rev-parse', 'HEAD')).trim();
+    for (const name of ['module', 'gone', 'file']) {
+      await place.git('update-index', '--add', '--cacheinfo', `160000,${head},${name}`);
+    }
+    await place.git('commit', '--quiet', '-m', 'second');
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { path, branch } = await bridge.open(id);
+    const inner = `d="$(printf 'i\\377')"; git init -q "$d"; git -C "$d" -c user.name=x -c user.email=x@y commit -q --allow-empty -m x`;
+    await bridge.run(id, inner);
+    const { record } = new WorktreeStore(place.stateDir).pathsOf(id);
+    // The status of this repository runs its filter, where the bridge's git could write its own record.
+    const program = `#!/bin/sh\ncat; echo ran > ${record}/ran`;
+    await bridge.run(
+      id,
+      `rmdir gone file; echo x > file; echo 2 >> a.txt; cd module; git init -q; git config filter.evil.clean ${path}/module/evil; ` +
+        `cp ../.git/objects/info/alternates .git/objects/info; echo ${head} > .git/HEAD; git read-tree HEAD; ` +
+        `printf '${program.replace('\n', '\\n')}' > evil; chmod +x evil; echo '* filter=evil' > .gitattributes; echo two > a.txt`,
+    );
+    expect(await bridge.close(id, { commit: true })).toMatchObject({
+      committed: true,
+      files: [{ path: 'a.txt' }, { path: 'file' }, { path: 'gone', status: 'deleted' }],
+    });
+    expect(existsSync(join(record, 'ran'))).toBe(false);
+    const tree = await place.git('ls-tree', branch);
+    expect(tree).toContain(`160000 commit ${head}\tmodule`);
+    expect(await place.git('ls-tree', branch)).not.toContain('i\\377');
+    expect(await place.git('show', `${branch}:file`)).toBe('x\n');
+  });
+
+  it('is told without secrets, whatever the bytes of a name', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const rules = ['private/*', '..hidden'].map((pattern) => ({ tool: 'read', pattern }));
+    const denied = rules.map((rule) => ({ ...rule, decision: 'deny' }));
+    await putState(place, 'policy.json', { rules: denied });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    await bridge.open(id);
+    await bridge.run(
+      id,
+      `mkdir private '[x]'; echo top1 > "$(printf 'private/\\377[a]*')"; d="$(printf 'd\\377')"; mkdir "$d"; ` +
+        `echo top2 > "$d/.env"; echo top3 > ..hidden; echo top4 > '[x]/.env'; echo open > "$d/b"`,
+    );
+    const { diff, files } = await bridge.close(id, { commit: true });
+    expect(files).toHaveLength(5);
+    expect(diff).toContain('+open');
+    expect(diff).not.toContain('top');
+  });
+
   it('is refused where it is as large as a build, which names what to do', async () => {
     const place = await repositoryWith({ 'a.txt': 'one\n' });
     const { bridge } = await startBridge(place);
     const id = newConversation();
     await bridge.open(id);
-    await bridge.run(id, 'truncate -s 600M huge.bin');
+    await bridge.run(id, `truncate -s 600M "$(printf '\\377.bin')"`);
+    const unreadable = await bridge.call(callOf(id, 'close_worktree', { commit: false }));
+    expect(unreadable).toMatchObject({ status: 'error', code: 'WORKTREE_FAILED' });
+    await bridge.run(id, 'rm *.bin; truncate -s 600M huge.bin');
     const refused = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
     expect(refused).toMatchObject({ status: 'error', code: 'WORKTREE_FAILED' });
     expect(refused.data).toContain('"huge.bin"');
@@ -182,6 +237,55 @@ describe('a repository', () => {
     const module = await startBridge({ ...place, root: join(borrower.root, 'module') });
     const answer = await module.bridge.call(callOf(newConversation(), 'open_worktree'));
     expect(answer).toMatchObject({ status: 'error', code: 'NOT_A_REPOSITORY' });
+  });
+
+  it.skipIf(NO_BUBBLEWRAP)(
+    'whose objects are links to another one shows none of those',
+    async () => {
+      const place = await repositoryWith({ 'a.txt': 'one\n' });
+      const other = await repositoryWith({ 'secret.txt': 'secret\n' });
+      const head = await other.git('rev-parse', 'HEAD');
+      await other.git('repack', '-adq');
+      await rm(place.path('.git/objects/pack'), { recursive: true });
+      await symlink(other.path('.git/objects/pack'), place.path('.git/objects/pack'));
+      await place.put('.git/refs/heads/theirs', head);
+      const { bridge } = await startBridge(place);
+      const open = callOf(newConversation(), 'open_worktree', { base: 'theirs' });
+      expect(await bridge.call(open)).toMatchObject({ status: 'error', code: 'WORKTREE_FAILED' });
+      expect(await bridge.open(newConversation())).toMatchObject({ branch: expect.any(String) });
+    },
+  );
+
+  it('never gets a commit on another branch than the work’s own', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    await place.git('symbolic-ref', 'refs/heads/mine', 'refs/heads/other');
+    await bridge.open(id, { branch: 'mine' });
+    const put = (path: string) => bridge.call(callOf(id, 'write', { path, contents: 'new\n' }));
+    await put('b.txt');
+    const { head } = await bridge.close(id, { commit: true });
+    const refs = ['for-each-ref', '--format=%(refname:short)'];
+    expect(await place.git(...refs)).toBe('main\nmine\n');
+    await place.git('merge', '--quiet', '--ff-only', 'mine');
+    await place.git('symbolic-ref', 'refs/heads/mine', 'refs/heads/main');
+    await put('c.txt');
+    const refused = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
+    expect(refused).toMatchObject({ status: 'error', code: 'BRANCH_TAKEN' });
+    expect(await place.git('rev-parse', 'main')).toBe(`${head}\n`);
+  });
+
+  it('that another one has replaced since gets no commit', async () => {
+    const place = await repositoryWith({ 'sub/a.txt': 'one\n' });
+    const { bridge } = await startBridge({ ...place, root: place.path('sub') });
+    const id = newConversation();
+    await bridge.open(id);
+    await bridge.call(callOf(id, 'write', { path: 'b.txt', contents: 'two\n' }));
+    await personsGit(place.path('sub'), 'init', '--quiet');
+    const refused = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
+    expect(refused).toMatchObject({ status: 'error', code: 'WORKTREE_FAILED' });
+    expect(refused.data).toContain('another repository');
+    expect(await bridge.close(id, { commit: false })).toMatchObject({ files: [{ added: 1 }] });
   });
 
   it('that has its objects by a .git file of a command gets none', async () => {

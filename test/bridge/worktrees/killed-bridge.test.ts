@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
@@ -96,5 +96,37 @@ describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`,
     await next.bridge.run(id, 'echo 3 >> a.txt');
     expect(await next.bridge.close(id, { commit: true })).toMatchObject({ committed: true });
     expect(await place.git('rev-parse', `${branch}~1`)).toBe(`${head}\n`);
+  });
+
+  it('in the middle of a look at the files takes all of them at the next one', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    await bridge.open(id);
+    await bridge.run(id, 'echo 2 >> a.txt');
+    const { record } = new WorktreeStore(place.stateDir).pathsOf(id);
+    writeFileSync(join(record, 'index.lock'), ''); // What git leaves when it is killed.
+    expect(await bridge.close(id, { commit: true })).toMatchObject({
+      committed: true,
+      files: [{ path: 'a.txt' }],
+    });
+  });
+
+  it('leaves a worktree alone that the next one does not understand', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const first = await startBridge(place);
+    const id = newConversation();
+    const { path } = await first.bridge.open(id);
+    await first.bridge.run(id, 'echo work > b.txt');
+    await first.end();
+    const { facts } = new WorktreeStore(place.stateDir).pathsOf(id);
+    const text = readFileSync(facts, 'utf8');
+    writeFileSync(facts, '{"newer":"format"}');
+    const { bridge } = await startBridge(place);
+    const refused = await bridge.call(callOf(id, 'open_worktree'));
+    expect(refused).toMatchObject({ status: 'error', code: 'WORKTREE_FAILED' });
+    expect(readFileSync(join(path, 'b.txt'), 'utf8')).toBe('work\n');
+    writeFileSync(facts, text);
+    expect(await bridge.open(id)).toMatchObject({ path });
   });
 });
