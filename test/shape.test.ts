@@ -322,7 +322,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/desk': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/upstream', 'hono', 'zod'],
-    ...['worker/conversation/store', 'worker/conversation/fork'],
+    ...['worker/conversation/store', 'worker/conversation/fork', 'worker/endpoint.ts'],
   ],
   'worker/deliveries': ['shared', 'worker/storage'],
   'worker/agents': [

@@ -45,9 +45,12 @@ export async function followUp(
   }
   const { account, conversationId } = caller;
   // A message that steers keeps the settings of the response at work.
-  const before = settings.delivery === 'steer' ? {} : { model, mode: ownMode ?? mode };
+  const before =
+    settings.delivery === 'steer'
+      ? {}
+      : { model: settings.model ?? model, mode: settings.mode ?? ownMode ?? mode };
   const asked = { ...saying(prompt), ...settings, conversationId };
-  const request = { ...before, ...asked };
+  const request = { ...asked, ...before };
   return await submitMessage(env, { account, request, asked, idempotencyKey });
 }
 

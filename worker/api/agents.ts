@@ -1,5 +1,4 @@
 /** `agents`: conversations that work in the background. */
-import type { Context } from 'hono';
 import {
   Agent,
   AgentFollowUp,
@@ -10,7 +9,6 @@ import {
   WebhookDeliveries,
 } from '../../shared/agents.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
-import { IdempotencyKey } from '../../shared/requests.ts';
 import {
   archiveAgent,
   createAgent,
@@ -20,13 +18,13 @@ import {
   stopAgent,
 } from '../agents/desk.ts';
 import { deleteConversation } from '../desk/delete.ts';
+import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../desk/idempotency.ts';
 import { parse, parseBody } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
-import type { AppContext } from '../people/caller.ts';
 import { parseCursor } from '../people/cursor.ts';
 import { reach } from '../reach.ts';
-import { IDEMPOTENCY_KEY, SUBMIT_ERRORS } from './chat.ts';
+import { SUBMIT_ERRORS } from './chat.ts';
 import { CONVERSATION_PARAMS, callerOf } from './path.ts';
 
 const AGENTS = '/api/v1/agents';
@@ -70,7 +68,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     errors: [...SUBMIT_ERRORS, 'WEBHOOK_NOT_ALLOWED', 'WORKTREES_NOT_SUPPORTED'],
     handle: async (c) => {
       const request = await parseBody(c, AgentRequest);
-      return c.json(await createAgent(c.env, c.var.caller.sub, request, keyOf(c)), 201);
+      return c.json(await createAgent(c.env, c.var.caller.sub, request, idempotencyKeyOf(c)), 201);
     },
   },
   {
@@ -133,7 +131,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     errors: [...SUBMIT_ERRORS, 'AGENT_ARCHIVED'],
     handle: async (c) => {
       const caller = callerOf(c);
-      await followUp(c.env, caller, await parseBody(c, AgentFollowUp), keyOf(c));
+      await followUp(c.env, caller, await parseBody(c, AgentFollowUp), idempotencyKeyOf(c));
       return c.json(await readAgent(c.env, caller));
     },
   },
@@ -193,8 +191,3 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     },
   },
 ];
-
-function keyOf(c: Context<AppContext>): string | undefined {
-  const key = c.req.header('idempotency-key');
-  return key === undefined ? undefined : parse(IdempotencyKey, key);
-}

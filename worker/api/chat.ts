@@ -4,11 +4,12 @@ import { Cancelled } from '../../shared/answers.ts';
 import { ChatResponse } from '../../shared/documents.ts';
 import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { AnyResponse, toPlain } from '../../shared/plain-documents.ts';
-import { ChatRequest, IdempotencyKey, MessagePatch, PlanRequest } from '../../shared/requests.ts';
+import { ChatRequest, MessagePatch, PlanRequest } from '../../shared/requests.ts';
 import { readWhole } from '../conversation/reading/requests.ts';
-import { parse, parseBody, parseId } from '../desk/parse.ts';
+import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../desk/idempotency.ts';
+import { parseBody, parseId } from '../desk/parse.ts';
 import { type Sending, submitMessage } from '../desk/submit.ts';
-import { type Answer, type Endpoint, type Header, jsonAnswer } from '../endpoint.ts';
+import { type Answer, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { follow } from '../follow/follow.ts';
 import { followAsSse } from '../follow/sse-adapter.ts';
@@ -26,14 +27,6 @@ import {
   LAST_EVENT_ID,
 } from './events.ts';
 import { CHAT_REQUEST, PLAN_REQUEST } from './examples.ts';
-
-/** The header of requests that begin a response. */
-export const IDEMPOTENCY_KEY: Header = {
-  name: 'Idempotency-Key',
-  description:
-    'Requests with the same key and the same body get the same response, which starts only once. The same key with another body is refused.',
-  zod: IdempotencyKey,
-};
 
 const RESPONSE_PARAMS = {
   id: { description: 'A response.', zod: ResponseId },
@@ -198,12 +191,11 @@ export async function answer(
   request: ChatRequest,
   planned: Pick<Sending, 'plan' | 'saveAs' | 'planFile'> = {},
 ): Promise<Response> {
-  const key = c.req.header('idempotency-key');
   const submitted = await submitMessage(c.env, {
     account: c.var.caller.sub,
     request,
     ...planned,
-    idempotencyKey: key === undefined ? undefined : parse(IdempotencyKey, key),
+    idempotencyKey: idempotencyKeyOf(c),
   });
   const headers = {
     'Drawbridge-Conversation-Id': submitted.caller.conversationId,

@@ -2,12 +2,13 @@
 import { DocumentId } from '../../shared/ids.ts';
 import { Plan, PlanEdit } from '../../shared/plans.ts';
 import { PlanExecution, PlanFileExecution, PlanSave } from '../../shared/requests.ts';
+import { IDEMPOTENCY_KEY } from '../desk/idempotency.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import { reach } from '../reach.ts';
-import { ANSWERED, answer, IDEMPOTENCY_KEY, SUBMIT_ERRORS } from './chat.ts';
+import { ANSWERED, answer, SUBMIT_ERRORS } from './chat.ts';
 import { CONVERSATION_PARAMS, CONVERSATIONS, callerOf } from './path.ts';
 
 const PLAN_PARAMS = {

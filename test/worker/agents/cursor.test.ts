@@ -41,6 +41,34 @@ it('an agent is created, read, given a run and put away in Cursor’s shapes', a
   expect((await cursor(account, 'GET', `/${agent.id}`)).error.code).toBe('not_found');
 });
 
+it('a run keeps the model and the mode of the one before', async () => {
+  const account = newAccount();
+  const requests = scriptModel(() => ({ text: 'Done.' }));
+  const body = { prompt: { text: 'Look' }, mode: 'plan', model: { id: 'other' } };
+  const { agent } = await cursor(account, 'POST', '', body);
+  const ours = agent.id.replace('bc-', 'conv_');
+  await untilStatus(account, ours, 'completed');
+  await cursor(account, 'POST', `/${agent.id}/runs`, { prompt: { text: 'More' } });
+  expect(await untilStatus(account, ours, 'completed')).toMatchObject({ mode: 'plan' });
+  expect(requests.map(({ model }) => model)).toEqual(['other', 'other']);
+});
+
+it('an Idempotency-Key makes an agent and a run once', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'Done.' }));
+  const twice = async (path: string, key: string, body: object) => [
+    await cursor(account, 'POST', path, body, key),
+    await cursor(account, 'POST', path, body, key),
+  ];
+  const [first, again] = await twice('', 'a', { prompt: { text: 'Mend it' } });
+  expect(again.agent.id).toBe(first.agent.id);
+  await untilStatus(account, first.agent.id.replace('bc-', 'conv_'), 'completed');
+  const [more, same] = await twice(`/${first.agent.id}/runs`, 'b', { prompt: { text: 'More' } });
+  expect(same.run.id).toBe(more.run.id);
+  const other = await cursor(account, 'POST', '', { prompt: { text: 'Else' } }, 'a');
+  expect(other.error.code).toBe('idempotency_conflict');
+});
+
 it('one run is active at a time, and a run is cancelled once', async () => {
   const account = newAccount();
   const model = holdModel();
@@ -64,11 +92,20 @@ it.each([
   expect((await cursor(newAccount(), 'POST', '', body)).error.code).toBe(code);
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: what a client reads has no type here.
-async function cursor(account: string, method: string, path: string, body?: unknown): Promise<any> {
+async function cursor(
+  account: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  key?: string,
+  // biome-ignore lint/suspicious/noExplicitAny: what a client reads has no type here.
+): Promise<any> {
   const response = await SELF.fetch(`https://drawbridge.test/v1/agents${path}`, {
     method,
-    headers: { authorization: `Bearer ${await tokenFor({ account })}` },
+    headers: {
+      authorization: `Bearer ${await tokenFor({ account })}`,
+      ...(key !== undefined && { 'idempotency-key': key }),
+    },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   return await response.json();

@@ -9,6 +9,7 @@ import { ConversationId, parseResponseId, ResponseId } from '../../../shared/ids
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { readWhole } from '../../conversation/reading/requests.ts';
 import { deleteConversation } from '../../desk/delete.ts';
+import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../../desk/idempotency.ts';
 import { parse, parseBody, parseId } from '../../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { accountOf, conversationOf } from '../../objects.ts';
@@ -54,6 +55,7 @@ export const CURSOR: readonly Endpoint[] = [
     description:
       'The agent works in a worktree of its own at the bridge that connected last, and commits. Fields for repositories elsewhere are refused.',
     rate: 'run',
+    headers: [IDEMPOTENCY_KEY],
     body: { schema: CursorAgentRequest, example: { prompt: { text: 'Mend the failing tests.' } } },
     answers: [jsonAnswer(201, 'Both.', CursorAgentAndRun)],
     errors: [...SUBMIT_ERRORS, 'NOT_IMPLEMENTED', 'WORKTREES_NOT_SUPPORTED'],
@@ -62,8 +64,10 @@ export const CURSOR: readonly Endpoint[] = [
       refuseElsewhere(body);
       const { prompt, model, name, mode } = body;
       const wanted = { prompt: contentOf(prompt), model: model?.id, title: name, mode };
-      const agent = await createAgent(c.env, c.var.caller.sub, parse(AgentRequest, wanted));
-      const caller = { account: c.var.caller.sub, conversationId: agent.id };
+      const { sub: account } = c.var.caller;
+      const key = idempotencyKeyOf(c);
+      const agent = await createAgent(c.env, account, parse(AgentRequest, wanted), key);
+      const caller = { account, conversationId: agent.id };
       const run = await readRun(c, caller, agent.responseId);
       return c.json({ agent: toAgent(agent, originOf(c), agent.responseId), run }, 201);
     },
@@ -149,6 +153,7 @@ export const CURSOR: readonly Endpoint[] = [
     path: `${AGENTS}/{id}/runs`,
     summary: 'Give an agent more to do',
     rate: 'run',
+    headers: [IDEMPOTENCY_KEY],
     params: PARAMS,
     body: { schema: CursorRunRequest, example: { prompt: { text: 'Now the documentation.' } } },
     answers: [jsonAnswer(201, 'The run.', CursorNewRun)],
@@ -158,7 +163,8 @@ export const CURSOR: readonly Endpoint[] = [
       const body = await parseBody(c, CursorRunRequest);
       refuseElsewhere(body);
       const wanted = { prompt: contentOf(body.prompt), mode: body.mode, delivery: 'reject' };
-      const sent = await followUp(c.env, caller, parse(AgentFollowUp, wanted)).catch(asBusy);
+      const request = parse(AgentFollowUp, wanted);
+      const sent = await followUp(c.env, caller, request, idempotencyKeyOf(c)).catch(asBusy);
       return c.json({ run: await readRun(c, caller, sent.responseId) }, 201);
     },
   },

@@ -1,0 +1,19 @@
+/** The header that makes a request safe to repeat. */
+import type { Context } from 'hono';
+import { IdempotencyKey } from '../../shared/requests.ts';
+import type { Header } from '../endpoint.ts';
+import { parse } from './parse.ts';
+
+/** The header of requests that begin a response. */
+export const IDEMPOTENCY_KEY: Header = {
+  name: 'Idempotency-Key',
+  description:
+    'Requests with the same key and the same body get the same response, which starts only once. The same key with another body is refused.',
+  zod: IdempotencyKey,
+};
+
+/** Throws INVALID_REQUEST for a malformed key. */
+export function idempotencyKeyOf(c: Context): string | undefined {
+  const key = c.req.header('idempotency-key');
+  return key === undefined ? undefined : parse(IdempotencyKey, key);
+}
