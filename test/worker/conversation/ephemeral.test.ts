@@ -1,13 +1,16 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
+import type { ConversationView } from '../../../shared/documents.ts';
 import { newConversationId, responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import { SubagentState } from '../../../shared/subagents.ts';
 import { Tunnel } from '../../../worker/tunnel/object.ts';
 import { call, errorOf, scriptModel } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 import { cancel, conversationObject } from './conversing.ts';
 import { holdModel, runCommand } from './held-model.ts';
+import { scriptTree, taskCall } from './subagents/tree.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -56,6 +59,35 @@ it('is there as long as its answer is at work, and goes even when that was waite
   const at = (await alarmOf(conversationId)) ?? Number.POSITIVE_INFINITY;
   expect(at).toBeLessThanOrEqual(Date.now() + CONVERSATION_LIMITS.ephemeralMs);
 });
+
+it('takes its subagents at every depth along, and none of them is listed', async () => {
+  const account = newAccount();
+  const { bridgeId } = await connectBridge({ account });
+  scriptTree({
+    go: [{ calls: [taskCall('work', { type: 'generalPurpose' })] }, { text: 'Over.' }],
+    work: [{ calls: [taskCall('look')] }, { text: 'Made.' }],
+    look: [{ text: 'Seen.' }],
+  });
+  const { conversationId, responseId } = await submitEphemeral(account, bridgeId);
+  await new SseReader(await call(`chat/completions/${responseId}/events`, { account })).toEnd();
+  const child = await subagentOf(conversationId, account);
+  const tree = [conversationId, child, await subagentOf(child, account)];
+  expect(await (await call('conversations', { account })).json()).toMatchObject({ items: [] });
+  later(CONVERSATION_LIMITS.ephemeralMs + 1);
+  for (const id of tree) {
+    await runDurableObjectAlarm(conversationObject(id));
+    expect((await call(`conversations/${id}`, { account })).status).toBe(404);
+    expect(await tablesOf(id)).toEqual([]);
+  }
+});
+
+async function subagentOf(conversationId: string, account: string): Promise<string> {
+  const view: ConversationView = await (
+    await call(`conversations/${conversationId}`, { account })
+  ).json();
+  const state = SubagentState.parse(view.responses[0]?.documents[0]?.metadata['subagent']);
+  return state.conversationId ?? '';
+}
 
 it('has its alarm from the moment it is stored', async () => {
   const account = newAccount();

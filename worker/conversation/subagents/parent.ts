@@ -103,8 +103,9 @@ export class ParentLink {
 
   /** What the parent must hear of, as text to compare. */
   #news(): string {
-    const { recorder, listing } = this.#deps;
-    if (this.#run.last !== null) return 'ended';
+    const { log, recorder, listing } = this.#deps;
+    const run = log.find(1); // A conversation that is just being created has no run yet.
+    if (run && run.last !== null) return 'ended';
     const { response } = recorder;
     const asks = response ? asksIn({ row: listing.row, response }) : [];
     return asks.map(askKeyOf).join('\n');
