@@ -75,10 +75,16 @@ export class Agent {
 
   /** The present status. */
   get status(): AgentStatus {
-    const { log, recorder, listing } = this.#deps;
+    const work = this.#work;
+    return this.#deps.listing.row.archived && !AT_WORK.has(work) ? 'archived' : work;
+  }
+
+  /** The status without regard to whether the agent is put away. */
+  get #work(): AgentStatus {
+    const { log, recorder } = this.#deps;
     const run = log.current ?? log.find(log.newest);
     if (!run || run.status === 'queued') return 'queued';
-    if (run.status !== 'running') return listing.row.archived ? 'archived' : run.status;
+    if (run.status !== 'running') return run.status;
     return recorder.response?.status === 'waiting' ? 'waiting' : 'running';
   }
 
@@ -90,9 +96,11 @@ export class Agent {
       this.#isLooking = false;
       if (this.#isStopped) return;
       const { status } = this;
-      if (status !== this.#row.status) {
+      const before = this.#row.status;
+      if (status !== before) {
         this.#save({ ...this.#row, status });
-        this.#deliver(status);
+        // Putting an agent away, and bringing it back, changes nothing about its work.
+        if (AT_WORK.has(before) || AT_WORK.has(status)) this.#deliver(this.#work);
         if (status === 'archived') void this.removeWorktree();
       }
       void this.#tell();
@@ -193,6 +201,8 @@ export class Agent {
     }
   }
 }
+
+const AT_WORK: ReadonlySet<AgentStatus> = new Set(['queued', 'running', 'waiting']);
 
 /** The row of an agent that begins. */
 export function newAgentRow(wishes: AgentWishes): AgentRow {

@@ -3,6 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { afterEach, expect, it, vi } from 'vitest';
 import { WebhookDeliveries, type WebhookDelivery } from '../../../shared/agents.ts';
 import { DELIVERY_LIMITS } from '../../../worker/deliveries/limits.ts';
+import { framesOf, streamOf } from '../../far-ends/reply-script.ts';
 import { create, newAccount, post, untilStatus } from '../agents/agents.ts';
 import { call, errorOf } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
@@ -36,6 +37,30 @@ it('each change of the status is delivered, signed as the specification says', a
   expect(items.map((item) => item.id)).toEqual(
     received.map(({ headers }) => headers.get('webhook-id')).reverse(),
   );
+});
+
+it('the end of the work is delivered once, however the agent is put away and brought back', async () => {
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const received = receive(() => new Response(), promise);
+  const account = newAccount();
+  const { id } = await create(account, { webhook: { url: HOOK } });
+  const patch = { method: 'PATCH', account, body: { archived: true } };
+  await call(`conversations/${id}`, patch);
+  resolve(streamOf(framesOf({ text: 'Done.' })));
+  await untilStatus(account, id, 'archived');
+  await vi.waitFor(() => expect(received.at(-1)?.event.type).toBe('agent.completed'));
+  await post(account, `/${id}/unarchive`);
+  await untilStatus(account, id, 'completed');
+  await post(account, `/${id}/archive`);
+  await untilStatus(account, id, 'archived');
+  await vi.waitFor(async () => {
+    const items = await deliveriesOf(account, id);
+    expect(items.map(({ state }) => state)).toEqual(['delivered', 'delivered']);
+  });
+  expect(received.map(({ event }) => event)).toMatchObject([
+    { type: 'agent.running', data: { status: 'running' } },
+    { type: 'agent.completed', data: { status: 'completed' } },
+  ]);
 });
 
 it('the secret is shown to the request that makes the agent and to its repetition, and to no other', async () => {

@@ -12,12 +12,15 @@ export interface Received {
   readonly redirect: string;
 }
 
-/** `answer` gets the number of the attempt, counted from 0. */
-export function receive(answer: (attempt: number) => Response | Promise<Response>): Received[] {
+/** `answer` gets the number of the attempt, counted from 0. `said` is the model's only answer, where it is not at once. */
+export function receive(
+  answer: (attempt: number) => Response | Promise<Response>,
+  said?: Promise<Response>,
+): Received[] {
   const received: Received[] = [];
   vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
     const request = new Request(input, init);
-    if (request.url !== HOOK) return streamOf(framesOf({ text: 'Done.' }));
+    if (request.url !== HOOK) return (await said) ?? streamOf(framesOf({ text: 'Done.' }));
     const body = await request.text();
     const { headers, redirect } = request;
     received.push({ headers, body, event: JSON.parse(body), redirect });
