@@ -80,7 +80,18 @@ function newProgram(programs: Programs): Command {
   registerQuarantine(program);
   registerWorktrees(program);
   registerCheck(program);
+  for (const group of program.commands) refuseUnknownCommand(group);
   return program;
+}
+
+/** Commander gives an unknown word to the group's default command, which complains of too many arguments. */
+function refuseUnknownCommand(group: Command): void {
+  group.hook('preSubcommand', () => {
+    const [word = '-'] = group.args;
+    const names = group.commands.map((command) => command.name());
+    if (word.startsWith('-') || names.includes(word)) return;
+    group.error(`unknown command '${word}' of ${group.name()}: use one of ${names.join(', ')}`);
+  });
 }
 
 function reportFailure(error: unknown): number {

@@ -218,6 +218,7 @@ describe('findInstance', () => {
 describe('what cannot be is one sentence and exit code 2', () => {
   const CASES: [string, string[]][] = [
     ['an unknown command', ['nonsense']],
+    ['an unknown command of a group', ['worktrees', 'nonsense']],
     ['an unknown option', ['up', '--nonsense']],
     ['a port that is no number', ['up', '--port', 'http']],
     ['a port that is too high', ['up', '--port', '65536']],
