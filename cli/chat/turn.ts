@@ -58,8 +58,16 @@ export async function executePlanFile(
   const { client, mode, conversationId } = chat;
   const named = conversationId !== undefined && { conversationId };
   const request = { ...settingsOf(chat), ...named, mode, path };
-  const end = await showTurn(chat, (signal) => client.executePlanFile(request, { signal }));
-  if (end === 'error') sayHowToExecute(chat);
+  let hasPlan = false; // Only a plan that was read can be gone on with.
+  const watched: Chat = {
+    ...chat,
+    onEvent: (event) => {
+      hasPlan ||= beginsPlan(event);
+      chat.onEvent?.(event);
+    },
+  };
+  const end = await showTurn(watched, (signal) => client.executePlanFile(request, { signal }));
+  if (end === 'error' && hasPlan) sayHowToExecute(watched);
   return end;
 }
 
@@ -107,8 +115,8 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
         sayWhereToAnswer(chat);
         return 'waiting';
       }
-      questions.askFor(event);
-      hasPlan ||= event.type === 'document_start' && event.document.type === 'plan';
+      if (chat.terminal.isInteractive) questions.askFor(event);
+      hasPlan ||= beginsPlan(event);
       end = endOf(event) ?? end;
     }
     if (hasPlan && chat.mode === 'plan' && end === 'completed') sayHowToExecute(chat);
@@ -120,6 +128,10 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
     interrupts.end();
     await questions.end();
   }
+}
+
+function beginsPlan(event: StreamEvent): boolean {
+  return event.type === 'document_start' && event.document.type === 'plan';
 }
 
 /** Whether the question ends by itself soon, as the person has said. */

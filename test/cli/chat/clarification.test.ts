@@ -99,6 +99,15 @@ describe('a clarification', () => {
     expect(api.requests).toHaveLength(1);
   });
 
+  it('that nobody can answer here and that answers itself is shown, not asked', async () => {
+    await using api = await startScriptedApi(TAPE);
+    const terminal = scriptTerminal({ piped: 'Hi' });
+    const questions = { afterSeconds: 60, otherwise: 'default' as const };
+    expect(await runChat({ ...newChat(api, terminal), questions }, [])).toBe(0);
+    expect(terminal.questions).toEqual([]);
+    expect(terminal.screen()).toContain('Sessions');
+  });
+
   it('that waits is asked when its conversation is opened again', async () => {
     await using api = await startScriptedApi(TAPE);
     const response = { id: RESPONSE_ID, status: 'waiting' as const };

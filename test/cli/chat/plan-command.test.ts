@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { findPlan } from '../../../cli/chat/plan-command.ts';
 import { runChat } from '../../../cli/chat/run-chat.ts';
-import { executePlan } from '../../../cli/chat/turn.ts';
+import { executePlan, executePlanFile } from '../../../cli/chat/turn.ts';
 import type { Document } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
@@ -70,6 +70,17 @@ it('executes the plan, and says after a failure how to go on', async () => {
     },
   ]);
   expect(terminal.screen()).toContain('To carry out the plan: ');
+});
+
+it.each([
+  ['cannot be read, and names no way to go on', [], false],
+  ['was read, and says how to go on', PLAN_TAPE.slice(2, -1), true],
+])('executes a file whose plan %s', async (_, between, goesOn) => {
+  await using api = await startScriptedApi([MESSAGE, START, ...between, done('error')]);
+  const terminal = scriptTerminal();
+  const chat = { ...newChat(api, terminal), mode: 'agent' as const };
+  expect(await executePlanFile(chat, 'a.plan.md')).toBe('error');
+  expect(terminal.screen().includes(`plan execute --conversation ${CONVERSATION_ID}`)).toBe(goesOn);
 });
 
 function done(status: 'completed' | 'error'): TapeEvent {
