@@ -116,8 +116,8 @@ export const Agent = AgentInfo.extend({
   usage: ChatResponse.shape.usage,
   /** The model's last words; null until the response has ended, and if it said nothing. */
   result: z.string().nullable(),
-  /** Why the response failed. */
-  error: Failure.optional(),
+  /** Why the response failed. `details` may say which branch, file or server it is about. */
+  error: Failure.extend({ details: z.string().optional() }).optional(),
   /** The branch of its own, once it is made; from `head` on since the newest response that has ended there. */
   worktree: OpenedWorktree.pick({ branch: true, base: true, uncommitted: true })
     .extend(ClosedWorktree.omit({ branch: true }).partial().shape)
@@ -146,7 +146,9 @@ export const WebhookEvent = z.object({
   /** The time of the change. */
   timestamp: z.iso.datetime(),
   /** The agent then. */
-  data: Agent.pick({ id: true, title: true, status: true, responseId: true, error: true }),
+  data: Agent.pick({ id: true, title: true, status: true, responseId: true }).extend({
+    error: Failure.optional(),
+  }),
 });
 export type WebhookEvent = z.infer<typeof WebhookEvent>;
 

@@ -20,6 +20,7 @@ export function agentText(agent: Agent): string {
     agentLine(agent).trimEnd(),
     ...(webhook?.secret ? [`The webhook's secret, shown only now: ${webhook.secret}`] : []),
     ...(error ? [`${line(error.code)}: ${line(error.message)}`] : []),
+    ...(error?.details ? [printable(error.details)] : []),
     ...(result === null ? [] : ['', printable(result)]),
     ...(worktree ? ['', `On the branch ${line(worktree.branch)}:`, ...(files ?? [])] : []),
     ...(worktree?.diff ? ['', printable(worktree.diff)] : []),

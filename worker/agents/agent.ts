@@ -164,7 +164,8 @@ export class Agent {
     const type = WebhookEvent.shape.type.safeParse(`agent.${status}`).data;
     if (!type || !webhook || webhook.isGone) return;
     const { id, title, responseId, error } = this.describe();
-    const data = { id, title, status, responseId, ...(error && { error }) };
+    const failure = error && { code: error.code, message: error.message }; // The details stay here.
+    const data = { id, title, status, responseId, ...(failure && { error: failure }) };
     this.#deliveries?.add({ type, timestamp: new Date().toISOString(), data });
   }
 

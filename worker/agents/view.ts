@@ -1,6 +1,6 @@
 /** An agent as clients see it. Pure. */
 import type { Agent } from '../../shared/agents.ts';
-import type { ChatResponse } from '../../shared/documents.ts';
+import type { ChatResponse, Document } from '../../shared/documents.ts';
 import { ClosedWorktree, OpenedWorktree } from '../../shared/tools/worktree.ts';
 import type { AgentWebhook, ConversationRow, ToldResult } from '../conversation/store/rows.ts';
 import { VIEW_LIMITS } from './limits.ts';
@@ -26,8 +26,14 @@ function outcomeOf({ status, documents }: ChatResponse): Pick<Agent, 'result' | 
   const result = said?.content?.slice(0, VIEW_LIMITS.maxResultChars).toWellFormed() ?? null;
   const failure = status === 'error' ? documents.findLast(({ type }) => type === 'error') : null;
   if (!failure) return { result };
-  const code = String(failure.metadata['errorCode']);
-  return { result, error: { code, message: failure.content ?? '' } };
+  return { result, error: failureOf(failure) };
+}
+
+function failureOf({ content, metadata }: Document): Agent['error'] {
+  const { errorCode, details } = metadata;
+  const failure = { code: String(errorCode), message: content ?? '' };
+  if (typeof details !== 'string') return failure;
+  return { ...failure, details: details.slice(0, VIEW_LIMITS.maxResultChars).toWellFormed() };
 }
 
 /** What the newest calls that opened and closed the worktree reported, from their results, the newest first. */

@@ -97,7 +97,9 @@ it.each(['open', 'close'] as const)(
     const data = 'The branch exists. Name another.';
     bridge.finish(callId, { status: 'error', code: 'BRANCH_TAKEN', data });
     const agent = await untilStatus(account, id, 'error');
-    expect(agent).toMatchObject({ error: { code: 'BRANCH_TAKEN' } });
+    expect(agent).toMatchObject({
+      error: { code: 'BRANCH_TAKEN', details: data },
+    });
     expect(model.count).toBe(when === 'open' ? 0 : 1);
   },
 );

@@ -56,7 +56,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   // Calls that could not run or finish.
   TOOL_CHANGED: 'The tool has changed on its server since the run began.',
   UNKNOWN_TOOL: 'There is no such tool.',
-  INVALID_ARGUMENTS: 'The model called the tool with arguments that it does not take.',
+  INVALID_ARGUMENTS: 'The tool does not take these arguments.',
   NO_BRIDGE: 'No attached machine has this tool.',
   BRIDGE_OFFLINE: 'The machine is not connected.',
   DEADLINE_PASSED: 'The machine gave no result in time.',
