@@ -52,6 +52,11 @@ function readTableSettings(env: NodeJS.ProcessEnv, text: string): ModelSettings 
     );
   const names = ['MODELS', 'OPENAI_BASE_URL', 'OPENAI_API_KEY', 'OPENAI_MODEL', ...keys];
   const models = table.filter(chats).map(({ id }) => id);
+  if (models.length === 0 && !env['OPENAI_BASE_URL'])
+    throw new LocalError(
+      'refused',
+      'MODELS has no model that answers messages: give one the role "chat".',
+    );
   const set = names.map((name) => [name, env[name] ?? ''] as const);
   return {
     kind: 'table',

@@ -58,6 +58,7 @@ describe('a table of models', () => {
   test.each([
     [{ MODELS: '[{}]' }, /MODELS\[0\]\.id: /],
     [{ MODELS: TABLE, FAST_KEY: '' }, /MODELS names the key FAST_KEY, which is not set/],
+    [{ MODELS: '[{"id": "a", "roles": ["fast"]}]' }, /no model that answers .* the role "chat"/],
     [{ OPENAI_BASE_URL: 'nonsense' }, /OPENAI_BASE_URL must be/],
   ])('with %o is refused at the start', (more, message) => {
     expect(() => readModelSettings({ ...env, ...more })).toThrow(message);
