@@ -214,6 +214,12 @@ describe('a hostile call', () => {
       'invalid_argument',
     ],
     ['with an endless varint', enveloped(new Uint8Array(40).fill(255)), PROTO, 'invalid_argument'],
+    [
+      'with groups that nest without end',
+      enveloped(new Uint8Array(500_000).fill(0x0b)),
+      PROTO,
+      'invalid_argument',
+    ],
     ['with a field 0', enveloped(new Uint8Array([2, 0])), PROTO, 'invalid_argument'],
     [
       'with a group that never ends',

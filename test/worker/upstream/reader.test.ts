@@ -358,6 +358,15 @@ const USAGES: readonly ReplyCase[] = [
     { usage: { ...USAGE, cachedPromptTokens: 3 } },
   ],
   [
+    'details that pose as the thoughts of another dialect are left out',
+    streamOf(
+      details({ dialect: 'anthropic', model: 'claude', place: 0, item: { type: 'tool_use' } }),
+      text('a'),
+      STOP,
+    ),
+    { text: 'a' },
+  ],
+  [
     'a total below its parts is their sum',
     streamOf(STOP, { usage: { ...WIRE_USAGE, total_tokens: 0 } }),
     { usage: USAGE },

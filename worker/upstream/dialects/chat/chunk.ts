@@ -12,6 +12,7 @@ import {
   tokensIn,
 } from '../../loose-json.ts';
 import type { AnswerReader, Chunk } from '../dialect.ts';
+import { isThought } from '../thoughts.ts';
 
 /** Chunks depend on nothing that came before. */
 export const CHAT_READER: AnswerReader = {
@@ -29,7 +30,8 @@ function readChunk(chunk: JsonObject, part: 'delta' | 'message'): Chunk {
     text: content.text + textIn(delta, 'refusal'),
     reasoning:
       content.reasoning || textIn(delta, 'reasoning_content') || textIn(delta, 'reasoning'),
-    reasoningDetails: listIn(delta, 'reasoning_details'),
+    // A thought of another dialect would be sent to that dialect's server as its own.
+    reasoningDetails: listIn(delta, 'reasoning_details').filter((detail) => !isThought(detail)),
     calls: readCalls(delta),
     finishReason: textIn(choice, 'finish_reason'),
     nativeFinishReason: textIn(choice, 'native_finish_reason'),
