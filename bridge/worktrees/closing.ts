@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { ClosedWorktree } from '../../shared/tools/worktree.ts';
+import { ToolFailure } from '../failure.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import { closureOf } from '../sandbox/protected.ts';
 import { tellDifference } from './difference.ts';
@@ -34,7 +35,7 @@ export async function closeWorktree(
   const snapshot = new Snapshot(git, call, prefix, signal);
   // Of a git that was killed. No other one is at work here.
   await rm(join(closing.paths.record, 'index.lock'), { force: true });
-  const { tree, notes } = await snapshot.take(base);
+  const { tree, isWhole, notes } = await snapshot.take(base);
   const mayTell = (path: string) => {
     const name = relative(prefix, path);
     const isAround = name === '..' || name.startsWith('../');
@@ -42,9 +43,9 @@ export async function closeWorktree(
   };
   const told = await tellDifference(git, call, { base, now: tree, mayTell }, signal);
   if (closing.message !== undefined)
-    await commit(workshop, { ...closing, call, snapshot, tree }, signal);
+    await commit(workshop, { ...closing, call, snapshot, tree, isWhole }, signal);
   const { head } = store.read(conversationId) ?? closing.facts;
-  const committed = head !== null && (await snapshot.treeOf(head)) === tree;
+  const committed = isWhole && head !== null && (await snapshot.treeOf(head)) === tree;
   return { closed: { branch, head: head ?? base, committed, ...told }, notes };
 }
 
@@ -52,12 +53,13 @@ interface Committing extends Closing {
   readonly call: RecordCall;
   readonly snapshot: Snapshot;
   readonly tree: string;
+  readonly isWhole: boolean;
 }
 
 /** A commit that an earlier close could not finish lands first. Without a change since then there is no other one. */
 async function commit(
   workshop: Workshop,
-  { facts, call, snapshot, tree, message = '' }: Committing,
+  { facts, call, snapshot, tree, isWhole, message = '' }: Committing,
   signal: AbortSignal,
 ): Promise<void> {
   const { store, git, root, account } = workshop;
@@ -76,15 +78,23 @@ async function commit(
     const { landing: _, ...rest } = now;
     return { ...rest, head: landing };
   };
+  // One that can never land, because the person's git finds a fault in it, must not stay in the way of others.
+  const landEarlier = async (now: WorktreeFacts, landing: string) =>
+    await land(now, landing).catch((error) => {
+      if (!(error instanceof ToolFailure && error.code === 'WORKTREE_FAILED')) throw error;
+      const { landing: _, ...rest } = now;
+      return rest;
+    });
   const { landing } = facts;
-  const before = landing === undefined ? facts : await land(facts, landing);
+  const before = landing === undefined ? facts : await landEarlier(facts, landing);
   const parent = before.head ?? before.base;
   const isNew = (await snapshot.treeOf(parent)) !== tree;
   const author = isNew ? await readAuthor(git, repository, homeOf(account), signal) : {};
   const after = isNew
     ? await land(before, await snapshot.commit(tree, { parent, message, author }))
     : before;
-  store.saveCommitted(after);
+  if (isWhole) store.saveCommitted(after);
+  else store.save(after);
 }
 
 const ANOTHER_REPOSITORY =

@@ -179,7 +179,8 @@ const NO_ANSWER =
   'it did not answer in time. A pipe in the place of .gitignore or .gitattributes does that: remove it';
 
 /** For a git with these arguments. */
-export function gitFailed([command = '']: GitCall['args'], complaint: string): ToolFailure {
+export function gitFailed(args: GitCall['args'], complaint: string): ToolFailure {
+  const command = args.find((arg, index) => arg !== '-c' && args[index - 1] !== '-c');
   return worktreeFailed(`git ${command} failed: ${complaint.trim() || 'it said nothing'}`);
 }
 

@@ -64,6 +64,15 @@ async function writeShared(
 /** How git is asked about a worktree's record. */
 export type RecordCall = Pick<GitCall, 'cwd' | 'env' | 'confine'>;
 
+export interface Taken {
+  /** The id of a tree with all files as they are now. */
+  readonly tree: string;
+  /** Whether all files could be read. */
+  readonly isWhole: boolean;
+  /** Sentences about what the tree leaves out. */
+  readonly notes: readonly string[];
+}
+
 /** Finds what has changed. All that git reads by it is what commands may have written. */
 export class Snapshot {
   readonly #git: Git;
@@ -78,21 +87,19 @@ export class Snapshot {
     this.#signal = signal;
   }
 
-  /** The id of a tree with all files as they are now, and sentences about what it leaves out. */
-  async take(base: string): Promise<{ readonly tree: string; readonly notes: readonly string[] }> {
+  async take(base: string): Promise<Taken> {
     await this.#forgetRepositories();
     await this.#assertSmall();
-    const add = ['add', '-A', '--ignore-errors', ...this.#inside()];
+    const add = [...QUIETLY, 'add', '-A', '--ignore-errors', ...this.#inside()];
     const { code, complaint } = await this.#ask(...add);
     if (code !== 0 && code !== SOME_UNREADABLE) throw gitFailed(add, complaint);
     const left = await this.#leaveRepositoriesOut(base);
+    const unread = complaint.split('\n').filter((line) => line !== '' && !ON_REPOSITORY.test(line));
     const notes = [
-      ...(code === 0
-        ? []
-        : [`Some files could not be read, and are not in it: ${complaint.trim()}`]),
+      ...(unread.length === 0 ? [] : [`${SOME_UNREAD}: ${unread.join('\n')}`]),
       ...(left.length === 0 ? [] : [`Repositories in it are left out: ${left.join(', ')}`]),
     ];
-    return { tree: (await this.#run('write-tree')).trim(), notes };
+    return { tree: (await this.#run('write-tree')).trim(), isWhole: unread.length === 0, notes };
   }
 
   /** The id of the new commit. `author` is git's environment. */
@@ -186,6 +193,15 @@ export class Snapshot {
     return await this.#git.ask(this.#work(args));
   }
 }
+
+/** Without warnings about line ends: what is left of git's complaint is about files that are not in the index. */
+const QUIETLY = ['-c', 'core.safecrlf=false', '-c', 'advice.addEmbeddedRepo=false'];
+
+/** A repository without a commit, whose name git shows with `/` at its end. Git says it in two lines. */
+const ON_REPOSITORY =
+  /^error: (?:'.*\/' does not have a commit checked out|unable to (?:index file|add) '.*\/'(?: to index)?)$|^warning: adding embedded git repository: /;
+
+const SOME_UNREAD = 'Some files could not be read, and may not be in it';
 
 /** The mode of an entry that is another repository. */
 const REPOSITORY = '160000';

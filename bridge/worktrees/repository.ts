@@ -5,7 +5,7 @@ import { readPlainFile } from '../../machine/private-files.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
 import { linkedGitFolders } from '../sandbox/git-folders.ts';
-import { type Git, type GitCall, worktreeFailed } from './git.ts';
+import { type Git, type GitCall, gitFailed, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 
 /** All paths are absolute and real. */
@@ -151,14 +151,11 @@ export async function landBranch(
   signal: AbortSignal,
 ): Promise<void> {
   const ref = `refs/heads/${branch}`;
-  const known = ['for-each-ref', `--format=${BRANCH}`, ref];
-  const lines = (await git.run({ cwd: root, args: known, signal })).split('\n');
-  const [, current = null, leadsTo = '', checkedOut = ''] =
-    lines.map((line) => line.split(' ')).find(([name]) => name === ref) ?? [];
+  const { current, leadsTo, checkedOut } = await readBranch(git, root, ref, signal);
   if (current === commit) return;
   const shown = nameInLine(branch);
   if (current !== null && current !== before) {
-    throw branchTaken(`The branch ${shown} has a commit that is not from this work`);
+    throw branchTaken(notFromThisWork(shown));
   }
   if (leadsTo !== '') throw branchTaken(`The branch ${shown} stands for another one`);
   if (checkedOut !== '') {
@@ -171,16 +168,27 @@ export async function landBranch(
     { cwd: common, env: { GIT_DIR: common }, args: TAKE_IN, timeoutMs, signal },
   );
   const none = '0'.repeat(commit.length);
-  const update = [
-    'update-ref',
-    '--no-deref',
-    '-m',
-    'drawbridge: commit',
-    ref,
-    commit,
-    current ?? none,
-  ];
-  await git.run({ cwd: root, args: update, env: WRITER, signal });
+  const updated = [ref, commit, current ?? none];
+  const update = ['update-ref', '--no-deref', '-m', 'drawbridge: commit', ...updated];
+  const { code, complaint } = await git.ask({ cwd: root, args: update, env: WRITER, signal });
+  if (code === 0) return;
+  const now = await readBranch(git, root, ref, signal);
+  if (now.current === commit) return;
+  throw now.current === current
+    ? gitFailed(update, complaint)
+    : branchTaken(notFromThisWork(shown));
+}
+
+async function readBranch(git: Git, root: string, ref: string, signal: AbortSignal) {
+  const args = ['for-each-ref', `--format=${BRANCH}`, ref];
+  const lines = (await git.run({ cwd: root, args, signal })).split('\n');
+  const [, current = null, leadsTo = '', checkedOut = ''] =
+    lines.map((line) => line.split(' ')).find(([name]) => name === ref) ?? [];
+  return { current, leadsTo, checkedOut };
+}
+
+function notFromThisWork(shown: string): string {
+  return `The branch ${shown} has a commit that is not from this work`;
 }
 
 const BRANCH = '%(refname) %(objectname) %(symref) %(worktreepath)';

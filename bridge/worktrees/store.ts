@@ -11,6 +11,7 @@ import { isSystemError } from '../../machine/system-error.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
+import { logTrouble } from '../log.ts';
 import { worktreeFailed } from './git.ts';
 
 /** A finished worktree. */
@@ -120,7 +121,10 @@ export class WorktreeStore {
     await utimes(this.pathsOf(conversationId).facts, now, now).catch(() => {});
   }
 
-  /** It does not exist any more from the moment of the call; its files go after that. */
+  /**
+   * It does not exist any more from the moment of the call; its files go after that. What a running command still makes
+   * among them goes with the next one.
+   */
   async remove(conversationId: string): Promise<void> {
     const { folder } = this.pathsOf(conversationId);
     const gone = join(this.folder, `${REMOVED}${randomUUID()}`);
@@ -130,7 +134,9 @@ export class WorktreeStore {
       if (isSystemError(error, 'ENOENT')) return;
       throw error;
     }
-    await removeFiles(gone);
+    for (const name of this.#names().filter((name) => name.startsWith(REMOVED))) {
+      await removeFiles(join(this.folder, name)).catch((error) => logTrouble(NOT_REMOVED, error));
+    }
   }
 
   /** Removes what a killed bridge left unfinished of this worktree. Throws a ToolFailure for a finished one. */
@@ -167,6 +173,7 @@ export class WorktreeStore {
 }
 
 const REMOVED = 'removed-';
+const NOT_REMOVED = 'What is left of a worktree cannot be removed';
 
 /** A file system's clock runs in steps, and the file is written after the time was read. */
 const CLOCK_STEP_MS = 100;

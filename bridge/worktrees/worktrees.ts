@@ -165,7 +165,7 @@ function toClosed(closed: ClosedWorktree, notes: readonly string[]): ToolResult 
   const count = files.length + omitted;
   const { maxToldDiffChars } = WORKTREE_LIMITS;
   const lines = [
-    committed ? `All of it is in the commit ${head} of ${branch}.` : 'It is not committed.',
+    committed ? `All of it is in the commit ${head} of ${branch}.` : 'Not all of it is committed.',
     count === 1 ? '1 file has changed.' : `${count} files have changed.`,
     ...notes,
     diff.length <= maxToldDiffChars

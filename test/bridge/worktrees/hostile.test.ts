@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { chmod, mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { WorktreeStore } from '../../../bridge/worktrees/store.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import {
@@ -113,7 +113,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
     const said = await bridge.run(
       id,
       'echo KEY=top > .env.local; echo hush > private/b.txt; git mv -n a.txt c.txt; mv a.txt "$(printf \'c\\n"d\')"; ' +
-        'ln -s /etc/passwd link; git init -q inner; mkfifo pipe; mkdir closed; chmod 0 closed; head -c 20 /dev/zero > bin',
+        'ln -s /etc/passwd link; git init -q inner; mkfifo pipe; head -c 20 /dev/zero > bin',
     );
     expect(said).toContain('Exit code: 0');
     const result = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
@@ -185,6 +185,54 @@ describe.skipIf(NO_BUBBLEWRAP)(`what an agent leaves in a worktree ${NO_BUBBLEWR
     expect(files).toHaveLength(5);
     expect(diff).toContain('+open');
     expect(diff).not.toContain('top');
+  });
+
+  it('is not committed as long as git cannot read a part of it', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    await bridge.open(id);
+    const close = async () => await bridge.call(callOf(id, 'close_worktree', { commit: true }));
+    await bridge.run(id, 'git init -q inner; echo 2 >> a.txt; echo 1 > closed; chmod 0 closed');
+    const closed = await close();
+    expect(closed).toMatchObject({ metadata: { committed: false, files: [{ path: 'a.txt' }] } });
+    expect(closed.data).toContain('open("closed"): Permission denied');
+    await bridge.run(id, 'rm -f closed');
+    expect(await close()).toMatchObject({ metadata: { committed: true } });
+    await bridge.run(id, 'n=$(printf "%0200d" 0); for i in $(seq 60); do mkdir $n; cd $n; done');
+    const deep = await close();
+    expect(deep).toMatchObject({ metadata: { committed: false } });
+    expect(deep.data).toContain('could not open directory');
+  });
+
+  it('that the person’s git refuses does not stand in the way of what comes after', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const id = newConversation();
+    const { branch } = await bridge.open(id);
+    await bridge.run(id, 'echo 2 >> a.txt; printf "%04000d" 0 > .gitattributes');
+    const refused = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
+    expect(refused).toMatchObject({ status: 'error', code: 'WORKTREE_FAILED' });
+    await bridge.run(id, 'rm .gitattributes');
+    expect(await bridge.close(id, { commit: true })).toMatchObject({ committed: true });
+    expect(await place.git('rev-list', '--count', `main..${branch}`)).toBe('1\n');
+  });
+
+  it('is removed while a command works in it, and what that leaves goes later', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const [id, other] = [newConversation(), newConversation()];
+    const { path } = await bridge.open(id);
+    await bridge.open(other);
+    const running = bridge.run(
+      id,
+      'i=0; while [ $i -lt 500 ]; do i=$((i+1)); mkdir -p d/$i; echo x > d/$i/f; done 2>/dev/null',
+    );
+    await vi.waitUntil(() => existsSync(join(path, 'd/9')), { timeout: 20_000, interval: 20 });
+    expect(await bridge.call(callOf(id, 'remove_worktree'))).toMatchObject({ status: 'success' });
+    await running;
+    await bridge.call(callOf(other, 'remove_worktree'));
+    expect(readdirSync(new WorktreeStore(place.stateDir).folder)).toEqual([]);
   });
 
   it('is refused where it is as large as a build, which names what to do', async () => {
@@ -273,6 +321,22 @@ describe('a repository', () => {
     const refused = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
     expect(refused).toMatchObject({ status: 'error', code: 'BRANCH_TAKEN' });
     expect(await place.git('rev-parse', 'main')).toBe(`${head}\n`);
+  });
+
+  it('gives a branch to the first of two that end at once', async () => {
+    const place = await repositoryWith({ 'a.txt': 'one\n' });
+    const { bridge } = await startBridge(place);
+    const both = [newConversation(), newConversation()];
+    const close = async (id: string) => {
+      await bridge.open(id, { branch: 'x' });
+      await bridge.call(callOf(id, 'write', { path: 'who.txt', contents: id }));
+      return await bridge.call(callOf(id, 'close_worktree', { commit: true }));
+    };
+    const results = await Promise.all(both.map(close));
+    const codes = results.map((result) => (result.status === 'error' ? result.code : 'first'));
+    expect(codes.sort()).toEqual(['BRANCH_TAKEN', 'first']);
+    const first = both[results.findIndex(({ status }) => status === 'success')];
+    expect(await place.git('show', 'x:who.txt')).toBe(first);
   });
 
   it('that another one has replaced since gets no commit', async () => {
