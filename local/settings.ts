@@ -110,6 +110,16 @@ export function modelVariables(settings: ModelSettings): Readonly<Record<string,
   };
 }
 
+/** Anything else would match no webhook. */
+function requireOrigin(text: string): void {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.origin === text.replace(/\/$/, '')) return;
+  throw new LocalError(
+    'refused',
+    `WEBHOOK_ORIGINS must list origins such as http://127.0.0.1:9000, not ${JSON.stringify(text)}.`,
+  );
+}
+
 /** Settings that an instance passes to the Worker; wrangler.toml explains each one. */
 const WORKER_SETTINGS = [
   'ALLOWED_ORIGINS',
@@ -122,11 +132,12 @@ const WORKER_SETTINGS = [
 
 /**
  * The settings that are set, except those of the model.
- * @throws {LocalError} if PROMPT_BLOCKS is no list of changes.
+ * @throws {LocalError} if PROMPT_BLOCKS is no list of changes, or WEBHOOK_ORIGINS no list of origins.
  */
 export function readWorkerSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
-  const { PROMPT_BLOCKS: blocks } = env;
+  const { PROMPT_BLOCKS: blocks, WEBHOOK_ORIGINS: origins } = env;
   if (blocks) told(() => parsePromptBlocks(blocks));
+  for (const origin of origins ? origins.split(',') : []) requireOrigin(origin.trim());
   const entries = WORKER_SETTINGS.map((name) => [name, env[name] ?? ''] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }

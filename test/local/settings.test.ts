@@ -77,3 +77,18 @@ describe('changes of the prompt', () => {
     expect(() => readWorkerSettings(settings)).toThrow(/PROMPT_BLOCKS\[0\]\.block: trust can only/);
   });
 });
+
+describe('the origins that webhooks may go to', () => {
+  test.each(['http://127.0.0.1:9000', 'http://a.test/, https://b.test:8443'])('%s', (origins) => {
+    const settings = { WEBHOOK_ORIGINS: origins };
+    expect(readWorkerSettings(settings)).toEqual(settings);
+  });
+
+  test.each(['127.0.0.1:9000', 'http://a.test/hook', 'ftp://a.test', 'http://a.test,'])(
+    '%s is refused at the start',
+    (origins) => {
+      const read = () => readWorkerSettings({ WEBHOOK_ORIGINS: origins });
+      expect(read).toThrow(/WEBHOOK_ORIGINS must list origins such as http/);
+    },
+  );
+});
