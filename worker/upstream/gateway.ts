@@ -282,7 +282,10 @@ function unreachable(guard: StallGuard): Judged {
       return { ...failed('The model server stopped answering.', null), retry: { afterMs: null } };
     case null:
       return {
-        ...failed('The model server cannot be reached.', null),
+        ...failed(
+          'The model server cannot be reached: does it run, at the address that is set?',
+          null,
+        ),
         retry: { afterMs: null },
       };
     default:
