@@ -8,8 +8,29 @@ import { matchesWildcard } from './wildcard.ts';
  * and that no stricter rule of the workspace matches. `url` must be normalised.
  */
 export function mayFetch(url: string, { userRules, workspaceRules }: Rulebook): boolean {
-  const holds = ({ tool, pattern }: Rule) =>
-    matchesWildcard(tool, 'web') && matchesWildcard(pattern, url);
+  // The same site by another name, which rules that forbid it do not match.
+  if (new URL(url).hostname.endsWith('.')) return false;
+  const holds = ({ tool, pattern, decision }: Rule) => {
+    const matches = decision === 'allow' ? matchesSite : matchesWildcard;
+    return matchesWildcard(tool, 'web') && matches(pattern, url);
+  };
   const isHeld = workspaceRules.some((rule) => rule.decision !== 'allow' && holds(rule));
   return !isHeld && userRules.findLast(holds)?.decision === 'allow';
+}
+
+/** A star in the name of a site does not reach into the path: anyone can have a path that ends like the site. */
+function matchesSite(pattern: string, url: string): boolean {
+  const end = endOfSite(pattern);
+  if (end < 0) return matchesWildcard(pattern, url);
+  const start = endOfSite(url);
+  return (
+    matchesWildcard(pattern.slice(0, end), url.slice(0, start)) &&
+    matchesWildcard(pattern.slice(end), url.slice(start))
+  );
+}
+
+/** The place of the first slash behind the name; below 0 without one. */
+function endOfSite(text: string): number {
+  const scheme = text.indexOf('://');
+  return text.indexOf('/', scheme < 0 ? 0 : scheme + '://'.length);
 }

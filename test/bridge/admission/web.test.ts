@@ -31,3 +31,23 @@ it.each<[string, Rule[], Rule[], boolean]>([
 ])('a page is read unasked: %s', (_, userRules, workspaceRules, isRead) => {
   expect(mayFetch(DOCS, { userRules, workspaceRules })).toBe(isRead);
 });
+
+it.each([
+  ['https://*.example.com/*', DOCS, true],
+  ['*.example.com/*', DOCS, true],
+  ['https://docs.example.com/a', DOCS, true],
+  ['https://docs.*', DOCS, true],
+  ['*a', DOCS, true],
+  ['https://*.example.com/*', 'https://evil.example/x.example.com/y', false],
+  ['*.example.com/*', 'https://evil.example/x.example.com/y', false],
+  ['https://*.example.com/*', 'https://evil.example/?x.example.com/y', false],
+])('the owner’s %s allows %s: %s', (pattern, url, isRead) => {
+  const userRules = [rule('web', 'allow', pattern)];
+  expect(mayFetch(url, { userRules, workspaceRules: [] })).toBe(isRead);
+});
+
+it('a rule that forbids a site also holds for its name with a dot at the end', () => {
+  const userRules = [rule('web', 'allow'), rule('web', 'deny', 'https://docs.example.com/*')];
+  const dotted = 'https://docs.example.com./a';
+  expect(mayFetch(dotted, { userRules, workspaceRules: [] })).toBe(false);
+});
