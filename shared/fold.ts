@@ -273,12 +273,21 @@ function foldDocument(document: Document, event: DocumentEvent): void {
     case 'document_end':
       delete metadata['awaiting'];
       delete metadata['asks'];
+      endSubagent(metadata);
       if (event.finalContent !== undefined) document.content = event.finalContent;
       Object.assign(metadata, event.metadata);
       return;
     default:
       event satisfies never;
   }
+}
+
+/** A call that has ended waits for no subagent: one that was still at work is told to end. */
+function endSubagent(metadata: Document['metadata']): void {
+  const state = metadata['subagent'];
+  const { status } = Object(state) as { readonly status?: unknown };
+  const isAtWork = status === 'queued' || status === 'streaming' || status === 'waiting';
+  if (isAtWork) metadata['subagent'] = { ...Object(state), status: 'cancelled' };
 }
 
 /** A run waits for a person as long as one of its documents has an unanswered approval or question. */

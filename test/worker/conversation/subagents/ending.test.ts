@@ -49,7 +49,9 @@ describe('a cancel of the answer', () => {
     await cancel(responseId);
     await reply.untilAborted();
     await vi.waitUntil(async () => (await statusOf(childId)) === 'cancelled');
-    expect((await readResponse(responseId)).status).toBe('cancelled');
+    const { status, documents } = await readResponse(responseId);
+    expect(status).toBe('cancelled');
+    expect(documents[0]?.metadata['subagent']).toMatchObject({ status: 'cancelled' });
   });
 
   it('reaches a subagent that was being restarted', async () => {
