@@ -68,7 +68,7 @@ async function openStore(options: LocationOptions) {
 
 function lineOf({ conversationId, branch, usedMs, savedMs = 0 }: KeptWorktree): string {
   const used = `used ${new Date(usedMs).toISOString()}`;
-  const state = usedMs <= savedMs ? 'all committed' : 'not all committed';
+  const state = usedMs <= savedMs ? 'all committed' : 'may hold uncommitted work';
   const shown = printableLine(branch, RENDER_LIMITS.maxSummaryChars);
   return [conversationId, used, state, shown].join('  ');
 }

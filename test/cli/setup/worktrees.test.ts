@@ -24,7 +24,7 @@ test('worktrees are listed and removed', async () => {
     runDrawbridge(['worktrees', ...args, '--workspace', workspaceDir, '--state', stateDir]);
   const line = (state: string) =>
     expect.stringMatching(new RegExp(`^${ID}  used \\d{4}-\\S+Z  ${state}  drawbridge/x␛\\[2J\n$`));
-  expect(await run()).toEqual({ code: 0, stdout: line('not all committed'), stderr: '' });
+  expect(await run()).toEqual({ code: 0, stdout: line('may hold uncommitted work'), stderr: '' });
   store.saveCommitted(FACTS);
   expect(await run('list')).toEqual({ code: 0, stdout: line('all committed'), stderr: '' });
   expect(await run('remove', 'conv_x', '--yes')).toMatchObject({
