@@ -116,11 +116,12 @@ export function modelForRole<Fallback extends string | null>(
   return readTable(env)?.find(({ roles }) => roles.includes(role))?.id ?? fallback;
 }
 
-/** Every model that may work for a response to this model's message: itself, its fallbacks, and those of other roles. */
+/** Every model that may work for a response to this model's message: itself, those of other roles, and all their fallbacks. */
 export function modelsOfRun(model: string, env: ModelEnv): string[] {
-  const fallbacks = readTable(env)?.find(({ id }) => id === model)?.fallbacks ?? [];
+  const table = readTable(env);
+  const fallbacksOf = (name: string) => table?.find(({ id }) => id === name)?.fallbacks ?? [];
   const others = (['fast', 'summary'] as const).map((role) => modelForRole(role, model, env));
-  return [...new Set([model, ...fallbacks, ...others])];
+  return [...new Set([model, ...others].flatMap((name) => [name, ...fallbacksOf(name)]))];
 }
 
 /**

@@ -192,6 +192,16 @@ describe('a budget of cost', () => {
       'the prices of the model other are unknown',
     ],
     [
+      'whose subagents can fall back on a model without prices',
+      1,
+      [
+        priced,
+        { id: 'quick', roles: ['fast'], prices: PRICES, fallbacks: ['other'] },
+        { id: 'other' },
+      ],
+      'the prices of the model other are unknown',
+    ],
+    [
       'whose summaries are paid in another currency',
       1,
       [priced, { id: 'short', roles: ['summary'], prices: { ...PRICES, currency: 'EUR' } }],
