@@ -52,6 +52,8 @@ it('offers and runs nothing that changes anything in ask mode', async () => {
     'glob_file_search',
     'grep',
     'codebase_search',
+    'switch_mode',
+    'task',
   ]);
   expect(response.documents.find(({ type }) => type === 'error')?.metadata).toMatchObject({
     errorCode: 'READ_ONLY_MODE',

@@ -46,7 +46,7 @@ it('reads modes, and agents of both folders', async () => {
       {
         ...{ name: 'reader', path: '.claude/agents/reader.md', text: 'Read.' },
         ...{ description: 'Reads', readOnly: true },
-        tools: ['read_file', 'str_replace', 'edit_file', 'mcp__docs__find'],
+        tools: ['read_file', 'str_replace', 'edit_file', 'mcp__docs__find', 'task'],
       },
     ],
     leftOut: [],
