@@ -7,6 +7,7 @@ import { frontPage } from './api/front-page.ts';
 import { ENDPOINTS } from './api/openapi/endpoints.ts';
 import { allowOrigins } from './api/origins.ts';
 import { CALLS, failedCall, serveCall } from './connect/service.ts';
+import { dropBody } from './desk/read-text.ts';
 import type { Access, Endpoint } from './endpoint.ts';
 
 import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
@@ -51,12 +52,14 @@ function patternOf({ path, params = {} }: Endpoint): string {
   });
 }
 
-app.notFound((c) => {
+app.notFound(async (c) => {
+  await dropBody(c.req.raw);
   const error = new DrawbridgeError('NOT_FOUND', 'There is nothing at this address');
   return failedCall(c.req.raw, error) ?? toResponse(c.req.path, error, c.res.headers);
 });
 
-app.onError((thrown, c) => {
+app.onError(async (thrown, c) => {
+  await dropBody(c.req.raw);
   if (thrown instanceof HTTPException) return thrown.getResponse();
   const error = unlessReset(thrown);
   const { status, body } = toWireError(error);

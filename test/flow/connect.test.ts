@@ -100,9 +100,12 @@ describe.each(FORMS)('a client of Connect %s', (_, form) => {
   });
 });
 
+/** An answer that takes ten seconds. */
+const LONG = { text: 'word '.repeat(800), delayMs: 20 };
+
 describe('the run of a client of Connect', () => {
   it('ends when the client leaves', async () => {
-    script = () => ({ text: 'Half of the answer', hangs: true });
+    script = () => LONG;
     const client = clientOf({ useBinaryFormat: true }, house.ready.token);
     const before = model.aborted();
     const leaving = new AbortController();
@@ -114,7 +117,7 @@ describe('the run of a client of Connect', () => {
   });
 
   it('gets no more time than the client gives', async () => {
-    script = () => ({ text: 'Half of the answer', hangs: true });
+    script = () => LONG;
     const client = clientOf({ useBinaryFormat: true }, house.ready.token);
     const before = model.aborted();
     const conversation = [{ text: 'Go', type: Type.HUMAN }];

@@ -28,6 +28,23 @@ test('bodies that stop or trickle are answered with 408, and nobody waits for th
   clearInterval(drip);
 });
 
+test('a refused client that is still sending reads why, and keeps its connection', async () => {
+  const { port } = new URL(house.ready.url);
+  const socket = connect(Number(port), '127.0.0.1');
+  const answers = text(socket);
+  for (const path of ['/api/v1/chat/completions', '/v1/chat/completions']) {
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\ncontent-length: 2\r\n\r\n`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    socket.write('{}');
+  }
+  socket.end('GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+  expect((await answers).match(/HTTP\/1\.1 \d+/g)).toEqual([
+    'HTTP/1.1 401',
+    'HTTP/1.1 401',
+    'HTTP/1.1 200',
+  ]);
+});
+
 /** workerd answers CONNECT itself, with 500, before any code of ours: what counts is that nothing is opened. */
 test.each(['example.com:443', '127.0.0.1:22', '/health'])(
   'CONNECT %s opens no tunnel',
