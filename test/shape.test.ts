@@ -232,7 +232,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/reach.ts': ['shared'],
   'worker/app.ts': [
     ...['shared', 'hono', 'worker/reach.ts', 'worker/people', 'worker/endpoint.ts'],
-    ...['worker/api', 'worker/api/openapi', 'worker/connect', 'worker/openai'],
+    ...['worker/api', 'worker/api/openapi', 'worker/connect', 'worker/desk', 'worker/openai'],
   ],
   'worker/index.ts': [
     ...['worker/app.ts', 'worker/env.ts'],
