@@ -61,7 +61,10 @@ export function parsePlanFile(text: string): ReadPlan {
     .trim();
   const head = readHead(lines.slice(1, Math.max(1, end)));
   const heading = /^#\s+(.+)$/m.exec(body)?.[1]?.trim() ?? '';
-  const found = end < 0 ? boxesIn(body) : head.todos.map(toTodo);
+  const found = head.todos.length > 0 ? head.todos.map(toTodo) : boxesIn(body);
+  if (end < 0 && body !== '' && found.length === 0) {
+    return fault('it has no head, and no items with a check box');
+  }
   const todos = found.map((todo, index) => ({ ...todo, id: todo.id || `todo-${index + 1}` }));
   return checked({
     title: (textOf(head.fields, 'name', 'title') || heading || 'Plan').slice(0, maxIdChars),

@@ -10,11 +10,11 @@ import { type Fields, listOf, splitHead, textOf } from '../rules/frontmatter.ts'
 /** A definition, or the reason why the file defines nothing. */
 export type Parsed<Definition> = Definition | { readonly reason: string };
 
-/** A file without `base` narrows the mode `agent`. */
+/** A file without `base` narrows the mode `ask`, which changes nothing: more must be named. */
 export function parseMode(path: string, text: string): Parsed<ModeDefinition> {
   const read = readCommon('mode', path, text);
   if ('reason' in read) return read;
-  const base = Mode.safeParse(textOf(read.fields, 'base') || 'agent');
+  const base = Mode.safeParse(textOf(read.fields, 'base') || 'ask');
   if (!base.success) return { reason: `base in its head is none of ${Mode.options.join(', ')}` };
   return checked(ModeDefinition, { ...read.common, base: base.data });
 }

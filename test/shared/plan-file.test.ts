@@ -90,6 +90,7 @@ Text.\r
 
   it.each([
     ['is empty', '', 'it is empty'],
+    ['is another text', '# Readme\n\nWords.', 'it has no head, and no items with a check box'],
     ['has a head without an end', '---\nname: x\n', 'its head has no end'],
     ['has a todo without content', '---\ntodos:\n  - id: a\n---\nx', 'a todo has no content'],
     [

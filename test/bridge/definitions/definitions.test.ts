@@ -26,7 +26,7 @@ it('reads modes, and agents of both folders', async () => {
     modes: [
       {
         ...{ name: 'plain', path: '.drawbridge/modes/plain.md', text: 'Only words.' },
-        base: 'agent',
+        base: 'ask',
       },
       {
         ...{ name: 'review', path: '.drawbridge/modes/review.md', text: 'Review it.' },

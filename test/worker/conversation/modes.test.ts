@@ -1,7 +1,7 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { ModeDefinition } from '../../../shared/definitions.ts';
+import type { DefinitionSet, ModeDefinition } from '../../../shared/definitions.ts';
 import type { ChatResponse } from '../../../shared/documents.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
@@ -75,8 +75,13 @@ describe('a mode of the workspace', () => {
   });
 
   it('that nobody defines is refused before anything is stored', async () => {
-    const { bridgeId } = await bridgeWith([SHORT]);
+    const broken = { path: '.drawbridge/modes/broken.md', reason: 'its head has no end' };
+    const { bridgeId } = await bridgeWith([SHORT], [broken]);
     const requests = scriptModel(() => ({ text: 'Ok.' }));
+    const unread = await errorOf(await ask('x', { bridgeId, mode: 'broken' }));
+    expect(unread.message).toContain(
+      '(.drawbridge/modes/broken.md defines none: its head has no end)',
+    );
     const refused = await errorOf(await ask('x', { bridgeId, mode: 'long' }));
     expect(refused).toEqual({
       ...{ status: 400, code: 'UNKNOWN_MODE' },
@@ -307,9 +312,9 @@ describe('questions that nobody answers', () => {
   });
 });
 
-async function bridgeWith(modes: ModeDefinition[]) {
+async function bridgeWith(modes: ModeDefinition[], leftOut: DefinitionSet['leftOut'] = []) {
   const bridge = await connectLookingBridge();
-  bridge.sees = { ...contextOf('a.ts'), definitions: { modes, agents: [], leftOut: [] } };
+  bridge.sees = { ...contextOf('a.ts'), definitions: { modes, agents: [], leftOut } };
   return bridge;
 }
 

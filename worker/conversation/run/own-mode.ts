@@ -32,6 +32,9 @@ function takes({ messages }: RunRequest, model: string, settings: ModelEnv): boo
 
 function unknownMode(name: string, machine: Machine | null): DrawbridgeError {
   const modes = namesOfModes(machine);
-  const message = `mode: there is no mode ${name} here: use one of ${modes.join(', ')}`;
+  const leftOut = machine?.context.definitions?.leftOut ?? [];
+  const why = leftOut.find(({ path }) => path.endsWith(`/modes/${name}.md`));
+  const unused = why ? ` (${why.path} defines none: ${why.reason})` : '';
+  const message = `mode: there is no mode ${name} here${unused}: use one of ${modes.join(', ')}`;
   return new DrawbridgeError('UNKNOWN_MODE', message, { details: { modes } });
 }
