@@ -11,6 +11,8 @@ export const RENDER_LIMITS = {
   maxDiffSteps: 2_000,
   /** UTF-16 units shown of a tool's arguments, and of its result. */
   maxSummaryChars: 100,
+  /** UTF-16 units shown of why a mention is not attached: a path and two sentences. */
+  maxReasonChars: 400,
   /** Lines shown of a command's output that did not arrive live. */
   maxOutputLines: 40,
 } as const;

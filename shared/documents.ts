@@ -221,6 +221,15 @@ export const UnavailableTool = z.object({
 });
 export type UnavailableTool = z.infer<typeof UnavailableTool>;
 
+/** What a mention in the message (`@src/a.ts`) leads to. `none`: nothing is attached, and `reason` says why. */
+export const AttachedMention = z.object({
+  type: z.enum(['file', 'folder', 'url', 'none']),
+  /** The path relative to the workspace, or the address; of `none`, as the message has it. */
+  name: z.string(),
+  reason: z.string().optional(),
+});
+export type AttachedMention = z.infer<typeof AttachedMention>;
+
 export const ResponseMetadata = z.object({
   duration_ms: z.number().nonnegative(),
   toolCallCount: z.int().nonnegative(),
@@ -229,6 +238,8 @@ export const ResponseMetadata = z.object({
   rows: z.int().nonnegative().optional(),
   /** Present from the start; absent if every requested tool is available. */
   unavailableTools: z.array(UnavailableTool).optional(),
+  /** Present from the start, in the order of the message; absent if the message mentions nothing. */
+  attachments: z.array(AttachedMention).optional(),
   /** Present once a response with a budget nears it, and at its end. */
   budget: BudgetState.optional(),
 });

@@ -43,7 +43,7 @@ const ResponseStart = z.object({
     ownMode: z.string().optional(),
     created: z.iso.datetime(),
     /** The metadata that is known at the start. */
-    metadata: ResponseMetadata.pick({ unavailableTools: true }).optional(),
+    metadata: ResponseMetadata.pick({ unavailableTools: true, attachments: true }).optional(),
   }),
 });
 

@@ -5,7 +5,7 @@ import { catchUp } from './catch-up.ts';
 import { writeClarificationEvent } from './clarification.ts';
 import { type LineEnds, Pen } from './pen.ts';
 import { writePlanEvent, writeTodosEvent } from './plan.ts';
-import { writeDone, writeNews, writeRestart } from './run.ts';
+import { writeDone, writeNews, writeNotAttached, writeRestart } from './run.ts';
 import { type DocumentEvent, learn, type Shown } from './shown.ts';
 import { type Place, type View, writeLoss, writeTextEvent } from './text.ts';
 import { writeLastLine, writeToolEvent } from './tool.ts';
@@ -34,7 +34,9 @@ export function nothingShown(view: View): RenderState {
 export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint): Rendered {
   switch (event.type) {
     case 'response_start':
-      return { state: { ...state, documents: new Map(), last: null }, text: '' };
+      return draw({ ...state, documents: new Map() }, null, (pen) => {
+        if (state.view !== 'answer') writeNotAttached(pen, event, paint);
+      });
     case 'snapshot':
       return renderSnapshot(state, event.snapshot, paint);
     case 'done':

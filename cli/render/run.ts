@@ -45,6 +45,19 @@ const PLACES = new Map([
   ['editor', ' in the editor'],
 ]);
 
+/** Says which mentions of the message lead to nothing. */
+export function writeNotAttached(pen: Pen, event: Event<'response_start'>, paint: Paint): void {
+  for (const { type, name, reason } of event.response.metadata?.attachments ?? []) {
+    if (type !== 'none') continue;
+    pen.line();
+    const words = printableLine(
+      `@${name} is not attached: ${reason ?? ''}`,
+      RENDER_LIMITS.maxReasonChars,
+    );
+    pen.write(`${paint('yellow', words)}\n`);
+  }
+}
+
 /** Warns of what a command left behind. The person must see it even if the model does not mention it. */
 export function writeAttention(pen: Pen, { items }: Event<'attention'>, paint: Paint): void {
   pen.line();

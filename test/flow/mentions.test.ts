@@ -30,6 +30,15 @@ it('attaches what a message names, and tells the model what the person has chang
     ].join('\n\n'),
   );
 
+  const [answer] = (await house.client.getConversation(conversationId)).responses;
+  expect(answer?.metadata.attachments).toMatchObject([
+    { type: 'file', name: 'src/a.ts' },
+    { type: 'file', name: 'notes/a b.md' },
+    { type: 'folder', name: 'lib' },
+    { type: 'none', name: '.env', reason: expect.stringContaining('secrets') },
+    { type: 'none', name: 'gone.ts', reason: expect.stringContaining('does not exist') },
+  ]);
+
   replies = [{ text: '', calls: [{ name: 'read_file', arguments: { target_file: 'src/a.ts' } }] }];
   await say(house, 'read it', conversationId);
   put(house.workspace, 'src/a.ts', 'one\nTWO\nthree\nfour\n');

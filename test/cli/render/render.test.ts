@@ -555,6 +555,22 @@ describe('beside a pipe', () => {
     );
   });
 
+  it('mentions that lead to nothing belong to the rest', () => {
+    const attachments = [
+      { type: 'file' as const, name: 'a.ts' },
+      { type: 'none' as const, name: `b${ESC}.ts`, reason: 'b.ts does not exist.' },
+    ];
+    const response = {
+      ...{ id: RESPONSE_ID, conversationId: CONVERSATION_ID, model: 'demo' },
+      ...{ mode: 'agent' as const, created: '2026-11-20T12:00:00Z', metadata: { attachments } },
+    };
+    const news = [{ type: 'response_start', response } as const];
+    expect(render(news, plain, 'answer')).toBe('');
+    const shown = render(news, plain, 'progress');
+    expect(shown).toMatch(/^@b.*\.ts is not attached: b\.ts does not exist\.\n$/);
+    expect(shown).not.toContain(ESC);
+  });
+
   it('an answer that begins again does so below, and the person is told', () => {
     const other = [start(1, 'text'), delta(1, 'Other'), end(1)];
     const again = [start(1, 'text'), delta(1, 'Some'), snapshotOf(other), end(1)];

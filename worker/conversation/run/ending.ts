@@ -32,9 +32,14 @@ export class Ending {
       [...spending.turns, ...spending.windows].flatMap(({ model }) => model ?? []),
     );
     const rows = run.started === null ? undefined : this.#rows.take(run, models.size);
-    const { unavailableTools } = (run.started !== null && recorder.response?.metadata) || {};
+    const { unavailableTools, attachments } =
+      (run.started !== null && recorder.response?.metadata) || {};
+    const told = {
+      ...(unavailableTools && { unavailableTools }),
+      ...(attachments && { attachments }),
+    };
     const budget = budgetState(run, spending, durationMs);
-    const work = { ...spending, durationMs, rows, unavailableTools, budget };
+    const work = { ...spending, durationMs, rows, told, budget };
     recorder.record([...last, doneEvent(responseId, status, work)]);
     const left = run.started === null ? [] : log.pending.map(({ call }) => call);
     if (turn) log.addTurn(run, { ...turn, end: { status, last: head() } });

@@ -130,4 +130,4 @@ function marksOf(
     .filter(({ at }) => at < to);
 }
 
-const NO_WORK = { turns: [], windows: [], tasks: [], durationMs: 0, rows: undefined };
+const NO_WORK = { turns: [], windows: [], tasks: [], durationMs: 0, rows: undefined, told: {} };

@@ -1,6 +1,11 @@
 /** The events of a run itself: its message, its first and its last event. Pure. */
 import type { BudgetState } from '../../../shared/budget.ts';
-import type { ResponseStatus, UnavailableTool, UserMessage } from '../../../shared/documents.ts';
+import type {
+  AttachedMention,
+  ResponseMetadata,
+  ResponseStatus,
+  UserMessage,
+} from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { imagesOf, type MessageContent, textOf } from '../../../shared/requests.ts';
@@ -50,11 +55,24 @@ export function startEvent(
   const id = responseIdOf(conversationId, ordinal);
   const created = new Date(nowMs).toISOString();
   const unavailable = machine === undefined ? [] : unavailableTools(request, machine);
-  const metadata = unavailable.length > 0 && { metadata: { unavailableTools: unavailable } };
+  const attachments = attachedTo(machine);
+  const metadata = {
+    ...(unavailable.length > 0 && { unavailableTools: unavailable }),
+    ...(attachments.length > 0 && { attachments }),
+  };
+  const isTold = Object.keys(metadata).length > 0;
   return {
     type: 'response_start',
-    response: { id, conversationId, model, mode, ...ownMode, created, ...metadata },
+    response: { id, conversationId, model, mode, ...ownMode, created, ...(isTold && { metadata }) },
   };
+}
+
+/** What became of the mentions of the run's message. */
+function attachedTo(machine: Started['machine']): AttachedMention[] {
+  const attachments = machine?.findings?.attachments ?? [];
+  return attachments.map(({ type, name, text }) =>
+    type === 'none' ? { type, name, reason: text } : { type, name },
+  );
 }
 
 /** The work of a run, which its `done` reports. */
@@ -62,15 +80,15 @@ export interface Work extends Spending {
   readonly durationMs: number;
   /** Rows that were written for the run; undefined for a run that never started. */
   readonly rows: number | undefined;
-  /** The unavailable tools that its `response_start` told of. */
-  readonly unavailableTools?: readonly UnavailableTool[] | undefined;
+  /** What its `response_start` told. */
+  readonly told: Pick<ResponseMetadata, 'unavailableTools' | 'attachments'>;
   readonly budget?: BudgetState | undefined;
 }
 
 export function doneEvent(
   responseId: string,
   status: EndStatus,
-  { durationMs, rows, unavailableTools: unavailable, budget, ...spending }: Work,
+  { durationMs, rows, told, budget, ...spending }: Work,
 ): TapeEvent {
   const { turns } = spending;
   return {
@@ -83,7 +101,7 @@ export function doneEvent(
       toolCallCount: turns.reduce((count, { calls }) => count + calls.length, 0),
       turnCount: turns.length,
       ...(rows !== undefined && { rows }),
-      ...(unavailable && { unavailableTools: [...unavailable] }),
+      ...told,
       ...(budget && { budget }),
     },
   };
