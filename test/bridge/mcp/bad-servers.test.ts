@@ -1,13 +1,17 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, type MockInstance, vi } from 'vitest';
-import { FIXTURE, type Offering, startServers } from './offering.ts';
+import type { Offering } from './offering.ts';
 
 /** A server that answers nothing is given up soon here. */
 vi.mock('../../../bridge/mcp/limits.ts', async (importOriginal) => {
   const { MCP_LIMITS } = await importOriginal<typeof import('../../../bridge/mcp/limits.ts')>();
   return { MCP_LIMITS: { ...MCP_LIMITS, connectMs: 3_000 } };
 });
+
+// Another file of this worker may have loaded the modules with the real limits.
+vi.resetModules();
+const { FIXTURE, startServers } = await import('./offering.ts');
 
 let log: MockInstance<typeof console.error>;
 beforeEach(() => {
