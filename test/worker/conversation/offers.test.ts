@@ -2,11 +2,10 @@ import { abortAllDurableObjects, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
 import type { ChatResponse } from '../../../shared/documents.ts';
 import { OFFER_LIMITS } from '../../../shared/limits.ts';
-import type { OfferSet } from '../../../shared/offer.ts';
 import { digestOf, fakeOffer, fakeSet } from '../../far-ends/fake-offer.ts';
 import type { ScriptedRequest } from '../../far-ends/reply-script.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
-import { openBridge, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
+import { connectOffering, openBridge, tellSet } from '../tunnel/scripted-bridge.ts';
 import { askStreamed, conversationObject, readResponse } from './conversing.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -179,24 +178,6 @@ it('turns away a bridge that tells more than a set may hold', async () => {
   bridge.send({ type: 'offers', set: fakeSet([fakeOffer(long)]) });
   expect(await bridge.closed).toBe(4003);
 });
-
-/** A bridge that was asked for its set, and has told it. */
-async function connectOffering(set: OfferSet, bridgeId?: string): Promise<ScriptedBridge> {
-  const bridge = await openBridge(bridgeId === undefined ? {} : { bridgeId });
-  bridge.hello({ offers: set.digest });
-  await bridge.next('welcome');
-  expect(await bridge.next('offers_wanted')).toEqual({ type: 'offers_wanted', digest: set.digest });
-  await tellSet(bridge, set);
-  return bridge;
-}
-
-/** Returns when the tunnel has taken it: it answers what comes after it. */
-async function tellSet(bridge: ScriptedBridge, set: OfferSet | null): Promise<void> {
-  bridge.send({ type: 'offers', set });
-  const callId = `call_${crypto.randomUUID()}`;
-  bridge.send({ type: 'held_calls', calls: [callId] });
-  while ((await bridge.next('ack')).callId !== callId);
-}
 
 function offeredIn(request: ScriptedRequest | undefined): string[] {
   const names = request?.tools?.map((tool) => tool.function.name) ?? [];

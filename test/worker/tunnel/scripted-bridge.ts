@@ -1,9 +1,11 @@
 /** A bridge whose every frame the test decides, over a real WebSocket to the real route. */
 import { SELF } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
+import { expect } from 'vitest';
 import type { Proposal } from '../../../shared/approvals.ts';
 import type { Findings, MessageLook } from '../../../shared/findings.ts';
 import { newBridgeId } from '../../../shared/ids.ts';
+import type { OfferSet } from '../../../shared/offer.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import {
   type BridgeFrame,
@@ -188,4 +190,22 @@ export async function requestBridge({
 
 export function tunnelOf(bridgeId: string): DurableObjectStub<Tunnel> {
   return env.TUNNELS.get(env.TUNNELS.idFromName(bridgeId));
+}
+
+/** A bridge that was asked for its set, and has told it. */
+export async function connectOffering(set: OfferSet, bridgeId?: string): Promise<ScriptedBridge> {
+  const bridge = await openBridge(bridgeId === undefined ? {} : { bridgeId });
+  bridge.hello({ offers: set.digest });
+  await bridge.next('welcome');
+  expect(await bridge.next('offers_wanted')).toEqual({ type: 'offers_wanted', digest: set.digest });
+  await tellSet(bridge, set);
+  return bridge;
+}
+
+/** Returns when the tunnel has taken it: it answers what comes after it. */
+export async function tellSet(bridge: ScriptedBridge, set: OfferSet | null): Promise<void> {
+  bridge.send({ type: 'offers', set });
+  const callId = `call_${crypto.randomUUID()}`;
+  bridge.send({ type: 'held_calls', calls: [callId] });
+  while ((await bridge.next('ack')).callId !== callId);
 }

@@ -1,8 +1,14 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { AgentDefinition } from '../../../../shared/definitions.ts';
 import { mentionsOf } from '../../../../worker/conversation/calls/message-look.ts';
+import { fakeOffer, fakeSet } from '../../../far-ends/fake-offer.ts';
 import { chat } from '../../api.ts';
-import { contextOf, openBridge, type ScriptedBridge } from '../../tunnel/scripted-bridge.ts';
+import {
+  connectOffering,
+  contextOf,
+  openBridge,
+  type ScriptedBridge,
+} from '../../tunnel/scripted-bridge.ts';
 import { agentsOf, resultsIn, scriptTree, taskCall, taskOf, viewOf } from './tree.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -59,6 +65,35 @@ describe('an agent of the workspace', () => {
     expect(of[0]?.tools?.map((tool) => tool.function.name)).toEqual(['read_file']);
     expect(of[1] && resultsIn(of[1])[0]).toContain('PATH_NOT_ALLOWED');
   });
+});
+
+it('an agent for the browser has the tools of the server that has one, and carries out a call', async () => {
+  const offered = (server: string, tool: string) =>
+    fakeOffer({ name: `mcp_${server}_${tool}`, origin: { server, tool }, effect: 'read' });
+  const set = fakeSet([
+    offered('web', 'browser_navigate'),
+    offered('web', 'browser_snapshot'),
+    offered('tickets', 'find'),
+  ]);
+  const bridge = await connectOffering(set);
+  const visit = { name: 'mcp_web_browser_navigate', arguments: { word: 'localhost' } };
+  const requests = scriptTree({
+    go: [{ calls: [taskCall('visit', { type: 'browser-use' })] }, { text: 'Over.' }],
+    visit: [{ calls: [visit] }, { text: 'It greets.' }],
+  });
+  const answering = chat('go', { bridgeId: bridge.bridgeId });
+  const made = await bridge.nextCall();
+  expect(made).toMatchObject({ tool: visit.name, arguments: visit.arguments });
+  bridge.succeed(made.callId, 'Hello');
+  expect((await answering).status).toBe('completed');
+  const own = requests.find((request) => taskOf(request) === 'visit');
+  expect(own?.tools?.map((tool) => tool.function.name).sort()).toEqual([
+    'grep',
+    'list_dir',
+    'mcp_web_browser_navigate',
+    'mcp_web_browser_snapshot',
+    'read_file',
+  ]);
 });
 
 it('is asked about no file or page that the model names in a task, as if a person had named it', () => {
