@@ -33,7 +33,9 @@ export async function startScriptedModel(
     response.on('close', () => {
       if (!response.writableEnded) aborted++;
     });
-    const body = JSON.parse(await readBody(request)) as ScriptedRequest;
+    const text = await readBody(request).catch(() => null);
+    if (text === null) return; // The runtime was killed while it sent the request.
+    const body = JSON.parse(text) as ScriptedRequest;
     requests.push(body);
     await answer(response, script(body, requests.length - 1));
   });
