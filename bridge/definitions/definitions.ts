@@ -1,10 +1,9 @@
 /** Finds and reads the modes and agents that files of the workspace define. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { AgentDefinition, DefinitionSet, ModeDefinition } from '../../shared/definitions.ts';
-import { CONTEXT_LIMITS, DEFINITION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
+import { DEFINITION_LIMITS, REQUEST_LIMITS } from '../../shared/limits.ts';
 import { shorten } from '../../shared/plain-sight.ts';
 import { ToolFailure } from '../failure.ts';
-import type { RuleLook } from '../rules/rules.ts';
+import { type RuleLook, withinLookTime } from '../rules/rules.ts';
 import { Texts } from '../rules/texts.ts';
 import { readEntries } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/workspace.ts';
@@ -28,29 +27,22 @@ export class Definitions {
    * the policy hides its name. Undefined where the disk does not answer in time.
    * @throws the signal's reason once it has aborted.
    */
-  async look(look: RuleLook): Promise<DefinitionSet | undefined> {
-    const time = new AbortController();
-    const up = sleep(CONTEXT_LIMITS.lookTimeoutMs, undefined, { signal: time.signal });
-    try {
-      return await Promise.race([this.#read(look), up.catch(() => undefined)]);
-    } finally {
-      time.abort();
-    }
+  look(look: RuleLook): Promise<DefinitionSet | undefined> {
+    return withinLookTime(this.#read(look));
   }
 
   async #read({ mayName, mayRead, signal }: RuleLook): Promise<DefinitionSet> {
     const workspace = this.#workspace.showing((path) => mayName(path) && mayRead(path));
-    const [modePaths, agentPaths] = await Promise.all(
-      [MODE_FOLDERS, AGENT_FOLDERS].map(async (folders) =>
-        (await listMarkdown(workspace, folders)).filter(mayName),
-      ),
-    );
+    const pathsIn = async (folders: readonly string[]) =>
+      (await listMarkdown(workspace, folders)).filter(mayName);
+    const [modePaths, agentPaths] = await Promise.all([
+      pathsIn(MODE_FOLDERS),
+      pathsIn(AGENT_FOLDERS),
+    ]);
     const collecting = new Collecting((path) => this.#texts.read(workspace, path));
     const { maxModes, maxAgents } = DEFINITION_LIMITS;
-    const modes = await collecting.collect<ModeDefinition>(modePaths ?? [], parseMode, maxModes);
-    const agents = await collecting.collect<AgentDefinition>(
-      ...([agentPaths ?? [], parseAgent, maxAgents] as const),
-    );
+    const modes = await collecting.collect(modePaths, parseMode, maxModes);
+    const agents = await collecting.collect(agentPaths, parseAgent, maxAgents);
     signal.throwIfAborted();
     this.#texts.endLook();
     return { modes, agents, leftOut: collecting.leftOut };

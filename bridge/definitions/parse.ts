@@ -33,7 +33,7 @@ export function parseAgent(path: string, text: string): Parsed<AgentDefinition> 
   return checked(AgentDefinition, { ...common, ...(changesNothing && { readOnly: true }) });
 }
 
-interface Common extends Omit<ModeDefinition, 'base'> {}
+type Common = Omit<ModeDefinition, 'base'>;
 
 function readCommon(
   kind: 'mode' | 'agent',

@@ -34,14 +34,8 @@ export class Rules {
    * hides its name. Undefined where the disk does not answer in time.
    * @throws the signal's reason once it has aborted.
    */
-  async look(look: RuleLook): Promise<RuleSet | undefined> {
-    const time = new AbortController();
-    const up = sleep(CONTEXT_LIMITS.lookTimeoutMs, undefined, { signal: time.signal });
-    try {
-      return await Promise.race([this.#read(look), up.catch(() => undefined)]);
-    } finally {
-      time.abort();
-    }
+  look(look: RuleLook): Promise<RuleSet | undefined> {
+    return withinLookTime(this.#read(look));
   }
 
   async #read({ mayName, mayRead, ignored, signal }: RuleLook): Promise<RuleSet> {
@@ -61,5 +55,16 @@ export class Rules {
     const rules = await gathering.end();
     this.#texts.endLook();
     return rules;
+  }
+}
+
+/** Undefined where the disk does not answer within the time of a look. */
+export async function withinLookTime<Read>(reading: Promise<Read>): Promise<Read | undefined> {
+  const time = new AbortController();
+  const up = sleep(CONTEXT_LIMITS.lookTimeoutMs, undefined, { signal: time.signal });
+  try {
+    return await Promise.race([reading, up.catch(() => undefined)]);
+  } finally {
+    time.abort();
   }
 }

@@ -1,6 +1,7 @@
 /** Builds a user's message for the model: first the changes around it, then the query. */
 import { isReadOnly, type Mode } from '../../shared/modes.ts';
 import type { PlanState } from '../../shared/plans.ts';
+import { tagged } from './escape.ts';
 import { buildExecution } from './plan.ts';
 
 export interface UserPrompt {
@@ -36,3 +37,13 @@ export const CUT_NOTE =
 /** Ends a cancelled answer, or replaces an empty one: several servers want user and assistant to alternate. */
 export const STOPPED_NOTE =
   '[The user stopped this answer here. What was not done by then stays undone, unless they ask for it again.]';
+
+/** Tells the model that it works in a git worktree of its own. `opened` is what the bridge says of it. */
+export function buildWorktreeNote(opened: string): string {
+  return `<system_reminder>
+From here on all your tools work in a git worktree of your own, made for this task, and not in the user's folder. The
+layout that you were told is nearly the same, the git status is that of the user's folder. Paths relative to the
+workspace stay valid. When you have finished, the user gets the difference; make no commit or branch unless asked.
+</system_reminder>
+${tagged('worktree', opened)}`;
+}

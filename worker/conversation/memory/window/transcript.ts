@@ -8,9 +8,13 @@ import {
 } from '../../../../shared/requests.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { openWorktree } from '../../../../shared/tools/worktree.ts';
-import { buildUserPrompt, STOPPED_NOTE, tagQuery } from '../../../prompt/context.ts';
+import {
+  buildUserPrompt,
+  buildWorktreeNote,
+  STOPPED_NOTE,
+  tagQuery,
+} from '../../../prompt/context.ts';
 import { buildPlanNote } from '../../../prompt/plan.ts';
-import { buildWorktreeNote } from '../../../prompt/worktree.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type {
   Machine,
