@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createClient, type EventStream } from '../../client/client.ts';
 import { ClientError } from '../../client/error.ts';
+import { newDeferred } from '../../machine/deferred.ts';
 import type { ChatResponse } from '../../shared/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
@@ -24,6 +25,7 @@ const LAID = {
 
 it('a plan is laid, changed on a second device, executed, killed in the middle, and resumed', async () => {
   let failing: 'hangs' | 'refuses' | null = 'hangs';
+  const hanging = newDeferred<void>();
   const model = await startScriptedModel((request) => {
     const asked = request.messages.filter(({ role }) => role === 'user');
     const text = asked.map(({ content }) => String(content)).join('\n');
@@ -37,6 +39,7 @@ it('a plan is laid, changed on a second device, executed, killed in the middle, 
     if (!isBegun || failing === null) return { calls: doing(next.id) };
     if (failing === 'refuses') return { status: 400, body: '{}' };
     failing = 'refuses';
+    hanging.resolve();
     return { frames: [], hangs: true };
   });
   await using house = await startHouse({ modelUrl: model.baseUrl });
@@ -62,7 +65,8 @@ it('a plan is laid, changed on a second device, executed, killed in the middle, 
 
   const killed = await read(
     house.client.executePlan(conversationId, documentId, { version: 2 }),
-    () => void process.kill(workerdOf(house), 'SIGKILL'),
+    // Not sooner: a request after the restart would be the one that hangs.
+    () => void hanging.promise.then(() => process.kill(workerdOf(house), 'SIGKILL')),
   );
   expect(killed.status).toBe('error');
   expect(statusesOf(killed)).toEqual([
