@@ -36,7 +36,7 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
   mkdirSync(workspaceDir);
   for (const name of Object.values(SCRIPT_FILES)) writeFileSync(join(workspaceDir, name), SCRIPT);
   const state = await openState({ workspaceDir, stateDir: join(folder.path, 'state') });
-  writeFileSync(join(state.dir, 'policy.json'), JSON.stringify({ rules: RULES }));
+  writeFileSync(join(state.projectDir, 'policy.json'), JSON.stringify({ rules: RULES }));
   const ready = Promise.withResolvers<string>();
   const ending = new AbortController();
   const fallen = new AbortController();
@@ -68,7 +68,7 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
 /** Finds the process by its arguments, which name folders of this house alone. Linux only: it needs /proc. */
 function killProcess(target: Target, state: State): boolean {
   const wanted =
-    target === 'workerd' ? [join(state.buildDir, 'workerd.capnp')] : ['connect', state.dir];
+    target === 'workerd' ? [join(state.buildDir, 'workerd.capnp')] : ['connect', state.projectDir];
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name) && hasAll(name, wanted));
   for (const pid of pids) process.kill(Number(pid), 'SIGKILL');
   return pids.length > 0;

@@ -33,7 +33,7 @@ async function check(options: CheckOptions): Promise<void> {
   const location = await findLocation(options, 'kept');
   const workspace = await resolveWorkspace(location.workspaceDir);
   // Quarantine needs a state folder, even if no instance has ever run here.
-  const stateDir = options.mend ? (await openState(location)).dir : await locateState(location);
+  const { projectDir: stateDir } = await (options.mend ? openState : locateState)(location);
   const { write, writeOut } = openTerminal(process, process.env);
   const obstacles = await findObstacles({ workspace, stateDir, readRules }, options);
   for (const { sentence, isMended } of obstacles) {

@@ -19,7 +19,7 @@ export interface ConfirmOptions extends LocationOptions {
 export async function confirmEditor(options: ConfirmOptions): Promise<void> {
   const { confirmCompanion, isConfirmed } = await import('../../bridge/ide/link/confirmed.ts');
   const location = await findLocation(options, 'kept');
-  const { dir: stateDir } = await openState(location);
+  const { projectDir: stateDir } = await openState(location);
   const companion = await findCompanion(await resolveWorkspace(location.workspaceDir), options);
   const terminal = openTerminal(process, process.env);
   const what = describe(companion);

@@ -39,7 +39,7 @@ export function registerCompanion(program: Command): void {
 
 async function tellStatus(options: LocationOptions): Promise<void> {
   const { readEnabled } = await import('../../bridge/ide/companion/setting.ts');
-  const stateDir = await locateState(await findLocation(options, 'kept'));
+  const { projectDir: stateDir } = await locateState(await findLocation(options, 'kept'));
   const terminal = openTerminal(process, process.env);
   if (await readEnabled(stateDir)) return await tellOn(terminal, stateDir, options);
   const turnsOn = ownCommand('companion', 'on', ...locationWordsOf(options));
@@ -49,7 +49,7 @@ async function tellStatus(options: LocationOptions): Promise<void> {
 async function turnOn(options: LocationOptions): Promise<void> {
   const { isBridgeRunning, writeEnabled } = await import('../../bridge/ide/companion/setting.ts');
   // A state folder that has never been used must become a whole one.
-  const { dir } = await openState(await findLocation(options, 'kept'));
+  const { projectDir: dir } = await openState(await findLocation(options, 'kept'));
   writeEnabled(dir, true);
   if (isBridgeRunning(dir)) await waitForCompanion(dir);
   await tellOn(openTerminal(process, process.env), dir, options);
@@ -57,14 +57,14 @@ async function turnOn(options: LocationOptions): Promise<void> {
 
 async function turnOff(options: LocationOptions): Promise<void> {
   const { writeEnabled } = await import('../../bridge/ide/companion/setting.ts');
-  const { dir } = await openState(await findLocation(options, 'kept'));
+  const { projectDir: dir } = await openState(await findLocation(options, 'kept'));
   writeEnabled(dir, false);
   openTerminal(process, process.env).writeOut('The companion is off.\n');
 }
 
 async function printVariables(options: LocationOptions): Promise<void> {
   const { isBridgeRunning, readEnabled } = await import('../../bridge/ide/companion/setting.ts');
-  const stateDir = await locateState(await findLocation(options, 'kept'));
+  const { projectDir: stateDir } = await locateState(await findLocation(options, 'kept'));
   const turnsOn = ownCommand('companion', 'on', ...locationWordsOf(options));
   // A bridge that follows an `off` within two seconds still has its companion's variables on disk.
   if (!(await readEnabled(stateDir)))

@@ -78,7 +78,7 @@ async function configOf(
   const workspaceDir = await resolveWorkspace(location.workspaceDir);
   const token = await readToken(options);
   const bridgeId = bridgeIdOf(token, options);
-  const { dir: stateDir } = await openState(location);
+  const { projectDir: stateDir } = await openState(location);
   return { url, token, bridgeId, workspaceDir, stateDir };
 }
 

@@ -61,7 +61,7 @@ async function showStatus(options: LocationOptions): Promise<void> {
   const signal = abortOnInterrupt();
   const location = await findLocation(options, 'kept');
   const workspace = await resolveWorkspace(location.workspaceDir);
-  const stateDir = await locateState(location);
+  const { projectDir: stateDir } = await locateState(location);
   const isRunning = isLocked(join(stateDir, 'journal.jsonl.lock'));
   const place = await placeHere(workspace, signal);
   const { ranked, passedOver } = await discover(place, signal);

@@ -179,7 +179,7 @@ function find(servers: ServerList['servers'], name: string): ServerConfig {
 async function openList(options: LocationOptions) {
   const { readServerFile, serverFileIn } = await import('../../bridge/mcp/server-file.ts');
   const location = await findLocation(options, 'kept');
-  const file = serverFileIn(await locateState(location));
+  const file = serverFileIn((await locateState(location)).projectDir);
   return { ...(await readServerFile(file)), file, workspace: location.workspaceDir };
 }
 

@@ -44,9 +44,8 @@ export function registerQuarantine(program: Command): void {
 
 async function listAll(options: LocationOptions): Promise<void> {
   const { listRecords } = await import('../../bridge/quarantine/store.ts');
-  const { records, unreadable } = listRecords(
-    await locateState(await findLocation(options, 'kept')),
-  );
+  const { projectDir } = await locateState(await findLocation(options, 'kept'));
+  const { records, unreadable } = listRecords(projectDir);
   const terminal = openTerminal(process, process.env);
   for (const record of records) terminal.writeOut(`${lineOf(record)}\n`);
   for (const id of unreadable) terminal.write(`${id} cannot be read: look at it by hand.\n`);
@@ -93,7 +92,7 @@ async function find(
   options: LocationOptions,
 ): Promise<{ record: StoredRecord; stateDir: string }> {
   const { listRecords } = await import('../../bridge/quarantine/store.ts');
-  const stateDir = await locateState(await findLocation(options, 'kept'));
+  const { projectDir: stateDir } = await locateState(await findLocation(options, 'kept'));
   const record = listRecords(stateDir).records.find((other) => other.id === id);
   if (record) return { record, stateDir };
   throw new LocalError(

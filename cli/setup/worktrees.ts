@@ -63,7 +63,8 @@ async function removeOne(
 
 async function openStore(options: LocationOptions) {
   const { WorktreeStore } = await import('../../bridge/worktrees/store.ts');
-  return new WorktreeStore(await locateState(await findLocation(options, 'kept')));
+  const { projectDir } = await locateState(await findLocation(options, 'kept'));
+  return new WorktreeStore(projectDir);
 }
 
 function lineOf({ conversationId, branch, usedMs, savedMs = 0 }: KeptWorktree): string {

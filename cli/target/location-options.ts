@@ -19,7 +19,7 @@ export function addLocationOptions(command: Command): Command {
     )
     .option(
       '--state <folder>',
-      'the folder of the keys and conversations (default: one for each workspace)',
+      'the folder of the keys and conversations (default: one for all your projects)',
     );
 }
 

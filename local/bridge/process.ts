@@ -61,7 +61,9 @@ async function startBridge(bridge: BridgeProcess, now: Date): Promise<ChildProce
   const { authSecret, bridgeId } = state;
   const token = await mintToken(authSecret, { scope: 'bridge', bridgeId }, now);
   const [program, ...first] = bridge.command;
-  const args = [...first, 'connect', url, '--workspace', workspaceDir, '--state', state.dir];
+  // The bridge finds the state of a project of the shared server by the workspace.
+  const place = state.projectDir === state.dir ? ['--state', state.dir] : [];
+  const args = [...first, 'connect', url, '--workspace', workspaceDir, ...place];
   return spawn(program, args, {
     // The bridge asks its questions at this process's terminal. Stdout is for the ready message alone.
     stdio: ['inherit', process.stderr, process.stderr, 'ipc'],

@@ -1,4 +1,4 @@
-/** Makes this machine a device that may approve calls: its key pair, and its entry in the bridge's list. */
+/** Makes this machine a device that may approve calls: its key pair, and its entry in the lists of bridges. */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
@@ -14,16 +14,19 @@ export const Device = z.object({
 });
 export type Device = z.infer<typeof Device>;
 
-/**
- * This machine's device. `devices.json` is the list of enrolled devices that the bridge reads. It is created with this
- * device and never rewritten here: a device that its owner removes from the list stays out.
- */
+/** This machine's device: one for each server. */
 export async function openDevice(stateDir: string): Promise<Device> {
-  const device = await openStateFile(join(stateDir, 'device.json'), Device, newDevice);
-  await openStateFile(join(stateDir, 'devices.json'), EnrolledDevices, () => ({
+  return await openStateFile(join(stateDir, 'device.json'), Device, newDevice);
+}
+
+/**
+ * Makes `devices.json`, the list of enrolled devices that the project's bridge reads, with this device. An existing
+ * list is never changed here: a device that its owner removes from the list stays out.
+ */
+export async function enrolDevice(device: Device, projectDir: string): Promise<void> {
+  await openStateFile(join(projectDir, 'devices.json'), EnrolledDevices, () => ({
     devices: [publicHalf(device)],
   }));
-  return device;
 }
 
 async function newDevice(): Promise<Device> {

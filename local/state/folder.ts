@@ -1,5 +1,6 @@
-/** Finds and makes the state folder of an instance: outside the workspace, readable for its owner only. */
+/** Finds and makes the state folders of an instance: outside the workspace, readable for its owner only. */
 import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { chmod, readdir, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -14,6 +15,21 @@ export interface StateLocation {
   readonly stateDir?: string | undefined;
 }
 
+/** The folders where an instance and the bridge of one project keep their files. */
+export interface StatePlace {
+  /**
+   * `shared`: the one server of this user, for all projects. `own`: a server for this workspace alone, named by
+   * `--state`, or made before there was a shared one.
+   */
+  readonly kind: 'shared' | 'own';
+  /** The real path of the project's folder. */
+  readonly workspaceDir: string;
+  /** Holds the secret, the device, the conversations, the logs and the claim of the running process. */
+  readonly serverDir: string;
+  /** Holds the files of the project's bridge. It is `serverDir` for the kind `own`. */
+  readonly projectDir: string;
+}
+
 const OWNER_ONLY = 0o700;
 const ALL_MODES = 0o777;
 const HASH_DIGITS = 10;
@@ -21,20 +37,40 @@ const HASH_DIGITS = 10;
 export const STATE_MARK = 'auth-secret';
 
 /**
- * The real path of a state folder, which need not exist yet. Creates nothing.
- * @throws {LocalError} if the folder cannot be a workspace, or one of the two folders contains the other.
+ * The only place that decides where state is. The folders need not exist yet; nothing is created.
+ * @throws {LocalError} if the folder cannot be a workspace, or if it and a state folder contain each other.
  */
-export async function locateState(location: StateLocation): Promise<string> {
+export async function locateState(location: StateLocation): Promise<StatePlace> {
   const workspaceDir = await resolveWorkspace(location.workspaceDir);
-  const dir = await realPathOf(location.stateDir ?? defaultDir(workspaceDir));
-  if (contains(workspaceDir, dir) || contains(dir, workspaceDir)) {
+  const place = await placeOf(workspaceDir, location.stateDir);
+  for (const dir of [place.serverDir, place.projectDir]) {
+    if (!contains(workspaceDir, dir) && !contains(dir, workspaceDir)) continue;
     // The agent writes to the workspace, and must never reach the keys that approve its own calls.
     throw new LocalError(
       'refused',
       `The state folder ${dir} and the workspace ${workspaceDir} must not contain each other: give another --state.`,
     );
   }
-  return dir;
+  return place;
+}
+
+async function placeOf(workspaceDir: string, stateDir: string | undefined): Promise<StatePlace> {
+  if (stateDir !== undefined) return ownPlace(workspaceDir, await realPathOf(stateDir));
+  const name = projectName(workspaceDir);
+  const earlier = await realPathOf(join(stateHome(), name));
+  if (existsSync(join(earlier, STATE_MARK))) return ownPlace(workspaceDir, earlier);
+  const serverDir = await sharedServerDir();
+  const projectDir = await realPathOf(join(serverDir, 'projects', name));
+  return { kind: 'shared', workspaceDir, serverDir, projectDir };
+}
+
+function ownPlace(workspaceDir: string, dir: string): StatePlace {
+  return { kind: 'own', workspaceDir, serverDir: dir, projectDir: dir };
+}
+
+/** The real path of the shared server's state folder, which need not exist yet. */
+export async function sharedServerDir(): Promise<string> {
+  return await realPathOf(join(stateHome(), 'server'));
 }
 
 /**
@@ -59,16 +95,22 @@ export async function openStateFolder(dir: string): Promise<void> {
   if (((await stat(dir)).mode & ALL_MODES) !== OWNER_ONLY) await chmod(dir, OWNER_ONLY);
 }
 
-function defaultDir(workspaceDir: string): string {
+/** The folder of all states that are named by no `--state`. */
+function stateHome(): string {
   const { XDG_STATE_HOME } = process.env;
   // The XDG specification says to ignore relative paths.
   const base =
     XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)
       ? XDG_STATE_HOME
       : join(homedir(), '.local', 'state');
+  return join(base, 'drawbridge');
+}
+
+/** Names a project's files: readable, and different for each folder. `workspaceDir` is a real path. */
+export function projectName(workspaceDir: string): string {
   const name = basename(workspaceDir).replaceAll(/[^\w.-]/g, '-');
   const hash = createHash('sha256').update(workspaceDir).digest('hex').slice(0, HASH_DIGITS);
-  return join(base, 'drawbridge', `${name}-${hash}`);
+  return `${name}-${hash}`;
 }
 
 /** The real path that `path` has, or will have once it exists: follows links in its existing parents. */

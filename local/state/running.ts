@@ -7,7 +7,6 @@ import { LocalError } from '../../machine/local-error.ts';
 import { isLocked, takeLock } from '../../machine/lock.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { locateState, type StateLocation } from './folder.ts';
-import type { State } from './state.ts';
 
 /** A running instance, as written in `instance.json` in its state folder. */
 const Instance = z.object({ url: z.url(), pid: z.int() });
@@ -21,7 +20,7 @@ export interface Claim {
 }
 
 /** Claims the state for this process. @throws {LocalError} with the URL of the instance that already runs on it. */
-export async function claimState(state: State): Promise<Claim> {
+export async function claimState(state: { readonly dir: string }): Promise<Claim> {
   const lock = takeLock(lockPath(state.dir));
   if (!lock.isTaken) throw await alreadyRunning(state.dir);
   const path = instancePath(state.dir);
@@ -38,12 +37,16 @@ export async function claimState(state: State): Promise<Claim> {
 
 /** The instance that runs for this workspace or on this state folder, if any. Creates nothing. */
 export async function findInstance(location: StateLocation): Promise<Instance | undefined> {
-  const dir = await locateState(location);
-  return isLocked(lockPath(dir)) ? await readInstance(dir) : undefined;
+  return await findInstanceIn((await locateState(location)).serverDir);
+}
+
+/** The instance that runs on this server's state, if any. Creates nothing. */
+export async function findInstanceIn(serverDir: string): Promise<Instance | undefined> {
+  return isLocked(lockPath(serverDir)) ? await readInstance(serverDir) : undefined;
 }
 
 /**
- * The instances with a state folder for this folder and the folders above it, the nearest first. The search ends at the
+ * The projects at this folder and above it, the nearest first, and whether their server runs. The search ends at the
  * first folder that cannot be a workspace.
  */
 export async function listLocations(
@@ -52,9 +55,10 @@ export async function listLocations(
   const found = [];
   for (let dir = resolve(folder), last = ''; dir !== last; last = dir, dir = dirname(dir)) {
     const location = { workspaceDir: dir };
-    const stateDir = await locateState(location).catch(() => undefined);
-    if (stateDir === undefined) break;
-    if (existsSync(stateDir)) found.push({ location, isRunning: isLocked(lockPath(stateDir)) });
+    const place = await locateState(location).catch(() => undefined);
+    if (place === undefined) break;
+    if (!existsSync(place.projectDir)) continue;
+    found.push({ location, isRunning: isLocked(lockPath(place.serverDir)) });
   }
   return found;
 }

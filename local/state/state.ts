@@ -11,17 +11,16 @@ import {
 } from '../../machine/private-files.ts';
 import { BridgeId, newBridgeId } from '../../shared/ids.ts';
 import { decodeSecret, MIN_SECRET_BYTES } from '../../shared/tokens.ts';
-import { type Device, openDevice } from './device.ts';
+import { type Device, enrolDevice, openDevice } from './device.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './folder.ts';
 import { openStateFile } from './state-file.ts';
 import { isTokenFresh, mintToken } from './tokens.ts';
 
-/** The content of the state folder. `authSecret` and the device's private key never leave this machine. */
-export interface State {
+/** A server's state folder. `authSecret` and the device's private key never leave this machine. */
+export interface ServerState {
   readonly dir: string;
   /** HS256 key of every token, as text. Drawbridge writes it as base64url. */
   readonly authSecret: string;
-  readonly bridgeId: string;
   readonly device: Device;
   /** The folder of the Durable Objects. */
   readonly storageDir: string;
@@ -30,14 +29,30 @@ export interface State {
   readonly buildDir: string;
 }
 
+/** The state of a project's bridge. */
+export interface ProjectState {
+  /** The `projectDir` of {@link StatePlace}. */
+  readonly projectDir: string;
+  readonly bridgeId: string;
+}
+
+/** The state of a server and of one project. */
+export type State = ServerState & ProjectState;
+
 const BridgeFile = z.object({ bridgeId: BridgeId });
 
 /**
- * Opens the state of an instance, and makes its missing parts.
- * @throws {LocalError} if the folder cannot be used, or a file in it is damaged.
+ * Opens the state of an instance and of the project that the location names, and makes the missing parts.
+ * @throws {LocalError} if a folder cannot be used, or a file in it is damaged.
  */
 export async function openState(location: StateLocation): Promise<State> {
-  const dir = await locateState(location);
+  const { serverDir, projectDir } = await locateState(location);
+  const server = await openServerState(serverDir);
+  return { ...server, ...(await openProjectState(server, projectDir)) };
+}
+
+/** Opens a server's state, and makes its missing parts. @throws {LocalError} as {@link openState}. */
+export async function openServerState(dir: string): Promise<ServerState> {
   await openStateFolder(dir);
   const authSecret = await openSecret(join(dir, STATE_MARK));
   const folders = {
@@ -46,12 +61,41 @@ export async function openState(location: StateLocation): Promise<State> {
     buildDir: join(dir, 'build'),
   };
   for (const folder of Object.values(folders)) makePrivateFolders(folder);
-  const [bridgeId, device] = await Promise.all([openBridgeId(dir), openDevice(dir)]);
-  return { dir, authSecret, bridgeId, device, ...folders };
+  return { dir, authSecret, device: await openDevice(dir), ...folders };
 }
 
+/**
+ * Opens the state of a project, and makes its missing parts. This machine may approve its calls from then on.
+ * @throws {LocalError} if a file in the folder is damaged.
+ */
+export async function openProjectState(
+  { device }: ServerState,
+  projectDir: string,
+): Promise<ProjectState> {
+  makePrivateFolders(projectDir);
+  const [{ bridgeId }] = await Promise.all([
+    openStateFile(join(projectDir, BRIDGE_FILE), BridgeFile, () => ({
+      bridgeId: newBridgeId(crypto.randomUUID()),
+    })),
+    enrolDevice(device, projectDir),
+  ]);
+  return { projectDir, bridgeId };
+}
+
+/** The id of a project's bridge; undefined for a folder that was never connected. Creates nothing. */
+export async function readBridgeId(projectDir: string): Promise<string | undefined> {
+  const path = join(projectDir, BRIDGE_FILE);
+  if ((await readIfThere(path)) === undefined) return undefined;
+  const { bridgeId } = await openStateFile(path, BridgeFile, () => {
+    throw new LocalError('failed', `${path} was removed: run the command again.`);
+  });
+  return bridgeId;
+}
+
+const BRIDGE_FILE = 'bridge.json';
+
 /** The user's token from the state folder; a new one if there is none, or if it expires soon. */
-export async function readUserToken(state: State, now: Date): Promise<string> {
+export async function readUserToken(state: ServerState, now: Date): Promise<string> {
   const path = join(state.dir, 'token');
   const kept = await readIfThere(path);
   if (kept !== undefined && (await isTokenFresh(state.authSecret, kept, now))) return kept;
@@ -73,11 +117,4 @@ async function openSecret(path: string): Promise<string> {
     'refused',
     `${path} is damaged (it ${decoded.problem}): write a new secret into it; \`npm run secret\` prints one.`,
   );
-}
-
-async function openBridgeId(dir: string): Promise<string> {
-  const { bridgeId } = await openStateFile(join(dir, 'bridge.json'), BridgeFile, () => ({
-    bridgeId: newBridgeId(crypto.randomUUID()),
-  }));
-  return bridgeId;
 }

@@ -8,8 +8,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { basename, dirname, join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { locateState } from '../../../local/state/folder.ts';
 import { openState, readUserToken } from '../../../local/state/state.ts';
 import { approvalText, DEVICE_ALGORITHM } from '../../../shared/approvals.ts';
@@ -81,6 +81,22 @@ test("this machine's device is enrolled, and its key signs what the enrolled hal
   expect(await crypto.subtle.verify(DEVICE_ALGORITHM, publicKey, signature, text)).toBe(true);
 });
 
+test('two projects share the server and its device, and have a bridge each', async () => {
+  vi.stubEnv('XDG_STATE_HOME', temporaryFolder());
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const first = await openState({ workspaceDir: temporaryFolder() });
+  const second = await openState({ workspaceDir: temporaryFolder() });
+  expect(second).toEqual({
+    ...first,
+    projectDir: expect.stringContaining(join(first.dir, 'projects')),
+    bridgeId: expect.not.stringMatching(first.bridgeId),
+  });
+  for (const { projectDir } of [first, second]) {
+    const { devices } = readJson(join(projectDir, 'devices.json'));
+    expect(devices).toMatchObject([{ deviceId: first.device.deviceId }]);
+  }
+});
+
 test('a device that was struck from the list stays out', async () => {
   const location = newLocation();
   const { dir } = await openState(location);
@@ -132,10 +148,25 @@ describe('the place of a state', () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, 'a b'));
     symlinkSync(join(folder, 'a b'), join(folder, 'link'));
-    const dir = await locateState({ workspaceDir: join(folder, 'a b') });
-    expect(dir).toMatch(/\/drawbridge\/a-b-[0-9a-f]{10}$/);
-    expect(await locateState({ workspaceDir: join(folder, 'link') })).toBe(dir);
-    expect(await locateState({ workspaceDir: folder })).not.toBe(dir);
+    const place = await locateState({ workspaceDir: join(folder, 'a b') });
+    expect(place).toMatchObject({ kind: 'shared', workspaceDir: join(folder, 'a b') });
+    expect(place.serverDir).toMatch(/\/drawbridge\/server$/);
+    expect(place.projectDir).toMatch(/\/drawbridge\/server\/projects\/a-b-[0-9a-f]{10}$/);
+    expect(await locateState({ workspaceDir: join(folder, 'link') })).toEqual(place);
+    const other = await locateState({ workspaceDir: folder });
+    expect(other.serverDir).toBe(place.serverDir);
+    expect(other.projectDir).not.toBe(place.projectDir);
+  });
+
+  test('is the folder of its own that a workspace had before there was a shared server', async () => {
+    const workspaceDir = temporaryFolder();
+    vi.stubEnv('XDG_STATE_HOME', temporaryFolder());
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { projectDir } = await locateState({ workspaceDir });
+    const earlier = join(process.env['XDG_STATE_HOME'] ?? '', 'drawbridge', basename(projectDir));
+    await openState({ workspaceDir, stateDir: earlier });
+    const place = { kind: 'own', workspaceDir, serverDir: earlier, projectDir: earlier };
+    expect(await locateState({ workspaceDir })).toEqual(place);
   });
 
   test('makes nothing', async () => {
@@ -168,7 +199,8 @@ describe('the place of a state', () => {
   test('is accepted beside a workspace whose name it begins with', async () => {
     const workspaceDir = temporaryFolder();
     const stateDir = `${workspaceDir}-state`;
-    expect(await locateState({ workspaceDir, stateDir })).toBe(stateDir);
+    const place = { kind: 'own', workspaceDir, serverDir: stateDir, projectDir: stateDir };
+    expect(await locateState({ workspaceDir, stateDir })).toEqual(place);
   });
 
   test('is refused where other files are, and they are left alone', async () => {
