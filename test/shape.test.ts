@@ -229,7 +229,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/objects.ts': ['worker/ports.ts', 'worker/env.ts'],
   'worker/outcome.ts': ['shared'],
-  'worker/reach.ts': ['shared'],
+  'worker/reach.ts': ['shared', 'worker/storage'],
   'worker/app.ts': [
     ...['shared', 'hono', 'worker/reach.ts', 'worker/people', 'worker/endpoint.ts'],
     ...['worker/api', 'worker/api/openapi', 'worker/connect', 'worker/desk', 'worker/openai'],

@@ -1,5 +1,6 @@
 /** Handles calls to objects that restart: repeats a call if that is safe, else reports UNAVAILABLE. */
 import { DrawbridgeError } from '../shared/errors.ts';
+import { NEWER_TABLES } from './storage/migrations.ts';
 
 /** The limits of repeated calls to an object that restarts. */
 export const REACH_LIMITS = {
@@ -36,11 +37,21 @@ export async function reach<Result>(
   }
 }
 
-/** UNAVAILABLE if the object was reset or overloaded, which is not a bug. Any other error unchanged. */
+/**
+ * UNAVAILABLE if the object was reset or overloaded, and NOT_CONFIGURED if its data is newer than this program: neither
+ * is a bug. Any other error unchanged.
+ */
 export function unlessReset(thrown: Error): Error {
+  if (isOfNewerData(thrown))
+    return new DrawbridgeError('NOT_CONFIGURED', NEWER_TABLES, { cause: thrown });
   const fault = faultOf(thrown);
   if (fault === 'overloaded') return unavailable(AWAY, thrown);
   return fault === 'reset' ? unavailable(UNKNOWN, thrown) : thrown;
+}
+
+/** Whether an object refused its data: no attempt of this program can succeed. */
+export function isOfNewerData(error: unknown): boolean {
+  return error instanceof Error && error.message.includes(NEWER_TABLES);
 }
 
 /** The error for a request that did not reach its object, or whose effect is unknown. */
@@ -62,7 +73,7 @@ export const UNKNOWN =
  */
 function faultOf(error: unknown): 'reset' | 'overloaded' | 'ours' | 'unmarked' {
   const { remote, retryable, durableObjectReset, overloaded } = Object(error);
-  if (error instanceof DrawbridgeError) return 'ours';
+  if (error instanceof DrawbridgeError || isOfNewerData(error)) return 'ours';
   if (overloaded === true) return 'overloaded';
   if (retryable === true || durableObjectReset === true) return 'reset';
   return remote === true ? 'ours' : 'unmarked';

@@ -4,7 +4,7 @@
 const NOISE = new RegExp(
   '^(uncaught )?exception' +
     '(; source = Uncaught \\(in promise\\); stack = (Type)?Error: ' +
-    '(reset|Application called|a bug|a chapter was refused)' +
+    '(reset|Application called|a bug|a chapter was refused|A newer version)' +
     '|( =|; exception =) (workerd|kj)/)',
 );
 

@@ -5,6 +5,7 @@ import { DONE_CLOSE, type Following } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
 import type { Caller } from '../ports.ts';
+import { isOfNewerData } from '../reach.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 
 export interface Followed {
@@ -44,6 +45,7 @@ export async function attachFirst(
   try {
     return await attach(env, followed, framing, cursor);
   } catch (error) {
+    if (isOfNewerData(error)) throw error;
     const attached = await attachAgain(env, followed, framing, () => cursor, signal);
     if (attached) return attached;
     throw error;

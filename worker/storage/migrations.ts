@@ -19,13 +19,19 @@ export function openStored(sql: Sql, migrations: readonly string[]): boolean {
 /**
  * Runs the migrations that this object has not had. `migrations[n]` leads from version n to n + 1, and never changes
  * once released. Called before the first write, in the same implicit transaction as that write.
+ * @throws with the message {@link NEWER_TABLES} if a newer program has written the tables. They stay as they are.
  */
 export function migrate(sql: Sql, migrations: readonly string[]): void {
   sql.exec('create table if not exists schema_version (version integer not null)');
   const stored = sql.exec<{ version: number }>('select version from schema_version').toArray()[0];
   const version = stored?.version ?? 0;
   if (version === migrations.length) return;
+  if (version > migrations.length) throw new Error(NEWER_TABLES);
   for (const migration of migrations.slice(version)) sql.exec(migration);
   if (stored) sql.exec('update schema_version set version = ?', migrations.length);
   else sql.exec('insert into schema_version (version) values (?)', migrations.length);
 }
+
+/** Told to clients: of an error that leaves an object's constructor, the runtime keeps only the message. */
+export const NEWER_TABLES =
+  'A newer version of Drawbridge has written this data, and this version cannot read it. Run that version again, or a later one: nothing was changed.';
