@@ -252,9 +252,10 @@ export interface TunnelPort extends Rpc.DurableObjectBranded {
 
   /**
    * Takes calls over. They are stored when this returns. The same call again changes nothing. Returns the number of
-   * rows written, including the later rows that deliver and delete the calls.
+   * rows written, including the later rows that deliver and delete the calls. Calls that are `isPatient` wait for a
+   * bridge that is away until it is back, however long that takes.
    */
-  dispatch(account: string, calls: readonly ToolCall[]): Promise<number>;
+  dispatch(account: string, calls: readonly ToolCall[], isPatient?: boolean): Promise<number>;
 
   /** Ends calls, now or when the bridge is back. Forgets a call that was never sent. */
   cancel(account: string, callIds: readonly string[]): void;

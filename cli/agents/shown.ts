@@ -23,6 +23,9 @@ export function agentText(agent: Agent): string {
     ...(error?.details ? [printable(error.details)] : []),
     ...(result === null ? [] : ['', printable(result)]),
     ...(worktree ? ['', `On the branch ${line(worktree.branch)}:`, ...(files ?? [])] : []),
+    ...(worktree?.isClosing
+      ? ['  The bridge has still to tell what the newest response changed.']
+      : []),
     ...(worktree?.diff ? ['', printable(worktree.diff)] : []),
   ];
   return `${parts.join('\n')}\n`;

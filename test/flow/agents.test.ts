@@ -77,6 +77,31 @@ it('an agent in a worktree leaves the folder as it is and ends with a commit, ov
   expect(git(house, 'status', '--porcelain')).toBe('');
 });
 
+it('an agent that was stopped in a worktree tells its difference without a commit, and goes on later', async () => {
+  let hangs = true;
+  const model = await scripted(({ messages }) => {
+    if (messages.at(-1)?.role !== 'tool' && hangs) return { calls: [writing('a.txt', 'half\n')] };
+    return hangs ? { frames: [], hangs: true } : { text: 'Done.' };
+  });
+  await using house = await startHouse({ modelUrl: model.baseUrl, prepare: makeRepository });
+  const { id } = await house.client.createAgent({ prompt: 'Write a.txt', commit: true });
+  await until(() => model.requests.length === 2);
+  process.kill(workerdOf(house), 'SIGKILL');
+  await until(async () => (await house.client.changeAgent(id, 'stop').catch(() => null)) !== null);
+  await until(async () => (await ended(house, id)).worktree?.diff !== undefined);
+  const { status, worktree } = await ended(house, id);
+  expect({ status, ...worktree }).toMatchObject({
+    ...{ status: 'cancelled', committed: false, diff: expect.stringContaining('+half') },
+    files: [{ path: 'a.txt', status: 'added' }],
+  });
+  expect(git(house, 'branch', '--list', 'drawbridge/*')).toBe('');
+
+  hangs = false;
+  await house.client.followUpAgent(id, { prompt: 'Go on' });
+  await until(async () => (await ended(house, id)).worktree?.committed === true);
+  expect(git(house, 'show', `${worktree?.branch}:a.txt`)).toBe('half\n');
+});
+
 it('an agent on a folder that is no repository ends with the reason', async () => {
   const model = await scripted(() => ({ text: 'Never.' }));
   await using house = await startHouse({ modelUrl: model.baseUrl });

@@ -6,31 +6,19 @@ import {
   WebhookEvent,
 } from '../../shared/agents.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
-import { newCallId } from '../../shared/ids.ts';
-import {
-  hasWorktrees,
-  removeWorktree,
-  WORKTREES_NOT_SUPPORTED,
-} from '../../shared/tools/worktree.ts';
-import type { LoggedCall } from '../conversation/calls/calls.ts';
+import { hasWorktrees, WORKTREES_NOT_SUPPORTED } from '../../shared/tools/worktree.ts';
 import type { Deadline } from '../conversation/deadlines.ts';
 import type { TapeReader } from '../conversation/reading/reader.ts';
-import type {
-  AgentRow,
-  ConversationRow,
-  Machine,
-  RunRequest,
-  ToldResult,
-} from '../conversation/store/rows.ts';
+import type { AgentRow, ConversationRow, Machine, RunRequest } from '../conversation/store/rows.ts';
 import type { RunLog } from '../conversation/store/run-log.ts';
 import type { ConversationStore } from '../conversation/store/statements.ts';
 import type { Recorder } from '../conversation/tape/recorder.ts';
 import { Deliveries, type DeliveriesDeps } from '../deliveries/deliveries.ts';
 import { newWebhookSecret } from '../deliveries/signature.ts';
 import type { AgentWishes } from '../ports.ts';
-import { reach } from '../reach.ts';
 import { STATUS_LIMITS } from './limits.ts';
-import { shownWebhook, viewOf, worktreeOf } from './view.ts';
+import { shownWebhook, viewOf } from './view.ts';
+import { AgentWorktree, type WorktreeDeps } from './worktree.ts';
 
 export interface AgentDeps {
   readonly log: RunLog;
@@ -38,9 +26,8 @@ export interface AgentDeps {
   readonly reader: TapeReader;
   readonly listing: { readonly row: ConversationRow };
   readonly store: Pick<ConversationStore, 'saveAgent'>;
-  /** The results of the calls that open and close the worktree, the newest first. */
-  readonly worktreeResults: () => Iterable<ToldResult>;
-  readonly hands: { dispatch(calls: readonly LoggedCall[]): Promise<void> };
+  readonly turns: WorktreeDeps['turns'];
+  readonly hands: WorktreeDeps['hands'];
   readonly deliveries: DeliveriesDeps['store'];
   readonly env: DeliveriesDeps['env'];
   /** Sends the account the conversation's entry, with {@link Agent.status}. */
@@ -62,15 +49,20 @@ export class Agent {
   #tellAtMs: number | null = null;
   #isStopped = false;
   readonly #deliveries: Deliveries | null;
+  /** Null for an agent that works in the workspace itself. */
+  readonly worktree: AgentWorktree | null;
 
   constructor(row: AgentRow, deps: AgentDeps) {
     this.#row = row;
     this.#deps = deps;
     const { id: agentId } = deps.listing.row;
-    const { webhook: target } = row.settings;
+    const { webhook: target, worktree } = row.settings;
     const onGone = () => this.#forgetReceiver();
     const { deliveries: store, env, arm } = deps;
     this.#deliveries = target ? new Deliveries({ agentId, target, store, env, onGone, arm }) : null;
+    const read = () => this.#row.closing;
+    const save = (closing: AgentRow['closing']) => this.#save({ ...this.#row, closing });
+    this.worktree = worktree ? new AgentWorktree({ ...deps, read, save }) : null;
   }
 
   /** The present status. */
@@ -101,7 +93,7 @@ export class Agent {
         this.#save({ ...this.#row, status });
         // Putting an agent away, and bringing it back, changes nothing about its work.
         if (AT_WORK.has(before) || AT_WORK.has(status)) this.#deliver(this.#work);
-        if (status === 'archived') void this.removeWorktree();
+        if (status === 'archived') void this.worktree?.remove();
       }
       void this.#tell();
     });
@@ -111,11 +103,12 @@ export class Agent {
   wake(): void {
     this.look();
     this.#deliveries?.start();
+    void this.worktree?.close();
   }
 
   deadlines(): Deadline<'agent'>[] {
-    const times = [this.#tellAtMs, this.#deliveries?.nextMs ?? null];
-    return times.flatMap((atMs) => (atMs === null ? [] : [{ name: 'agent', atMs }]));
+    const times = [this.#tellAtMs, this.#deliveries?.nextMs, this.worktree?.closeAtMs];
+    return times.flatMap((atMs) => (atMs == null ? [] : [{ name: 'agent', atMs }]));
   }
 
   /** Stores and tells nothing from now on: the conversation is deleted. */
@@ -126,17 +119,7 @@ export class Agent {
 
   /** The request with the place of its work. */
   placed(request: RunRequest): RunRequest {
-    return this.#row.settings.worktree ? { ...request, worktree: true } : request;
-  }
-
-  /** Has the bridge remove the worktree. Never rejects: what a bridge has kept, its owner can list and remove. */
-  async removeWorktree(): Promise<void> {
-    if (!this.#row.settings.worktree) return;
-    const { name } = removeWorktree;
-    const ids = { callId: newCallId(crypto.randomUUID()), upstreamId: '', documentId: '' };
-    const call = { ...ids, name, rawArguments: '{}', arguments: {} };
-    const logged = { call, tool: name, mode: 'agent', limits: undefined } as const;
-    await reach(() => this.#deps.hands.dispatch([logged])).catch(() => undefined);
+    return this.worktree ? { ...request, worktree: true } : request;
   }
 
   /** The events for the webhook, the newest first. */
@@ -149,12 +132,12 @@ export class Agent {
     const { log, reader, listing } = this.#deps;
     const run = log.find(log.newest);
     if (!run) throw new Error('an agent begins with a message');
-    const { webhook, worktree } = this.#row.settings;
+    const { webhook } = this.#row.settings;
     return {
       ...viewOf(listing.row, reader.response(run)),
       status: this.status,
       updated: new Date(reader.answeredMs()).toISOString(),
-      ...(worktree && worktreeOf(this.#deps.worktreeResults())),
+      ...this.worktree?.describe(),
       ...(webhook && { webhook: shownWebhook(webhook, withSecret) }),
     };
   }

@@ -2,7 +2,8 @@
 import type { Agent } from '../../shared/agents.ts';
 import type { ChatResponse, Document } from '../../shared/documents.ts';
 import { ClosedWorktree, OpenedWorktree } from '../../shared/tools/worktree.ts';
-import type { AgentWebhook, ConversationRow, ToldResult } from '../conversation/store/rows.ts';
+import type { AgentWebhook, ConversationRow, WorktreeClosing } from '../conversation/store/rows.ts';
+import type { StoredResult } from '../conversation/store/turn-statements.ts';
 import { VIEW_LIMITS } from './limits.ts';
 
 /** The fields that come from the conversation and its newest response. */
@@ -36,18 +37,26 @@ function failureOf({ content, metadata }: Document): Agent['error'] {
   return { ...failure, details: details.slice(0, VIEW_LIMITS.maxResultChars).toWellFormed() };
 }
 
-/** What the newest calls that opened and closed the worktree reported, from their results, the newest first. */
-export function worktreeOf(results: Iterable<ToldResult>): Pick<Agent, 'worktree'> {
+/**
+ * What the newest calls that opened and closed the worktree reported, from their results, the newest first. A close
+ * outside of every run is newer than they are.
+ */
+export function worktreeOf(
+  results: Iterable<StoredResult>,
+  closing: WorktreeClosing | undefined,
+): Pick<Agent, 'worktree'> {
   let opened: OpenedWorktree | undefined;
-  let closed: ClosedWorktree | undefined;
-  for (const { metadata } of results) {
+  let closed = closing?.closed ?? undefined;
+  for (const { result } of results) {
+    const { metadata } = result;
     opened ??= OpenedWorktree.safeParse(metadata).data;
     closed ??= ClosedWorktree.safeParse(metadata).data;
     if (opened && closed) break;
   }
   if (!opened) return {};
   const { path: _, ...begun } = opened;
-  return { worktree: { ...begun, ...closed } };
+  const isClosing = closing !== undefined && closing.closed === undefined;
+  return { worktree: { ...begun, ...closed, ...(isClosing && { isClosing }) } };
 }
 
 export function shownWebhook(

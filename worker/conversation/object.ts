@@ -241,6 +241,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   settle(callId: string, result: ToolResult): void {
     this.#parts?.calls.settle(callId, result);
+    this.#parts?.agent?.worktree?.settle(callId, result);
   }
 
   output(callId: string, delta: string): void {
@@ -383,7 +384,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
         console.error('a run could not be ended', error); // A run that fails to end must not prevent the deletion.
       }
     }
-    await agent?.removeWorktree();
+    await agent?.worktree?.remove();
     await this.ctx.storage.deleteAll();
     await listing.settled();
   }
@@ -418,8 +419,9 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   #ended(ordinal: number): void {
     if (!this.#parts) return;
-    const { row, log, listing, recorder, deadlines, titles, parentLink } = this.#parts;
+    const { row, log, listing, recorder, deadlines, titles, parentLink, agent } = this.#parts;
     parentLink?.tell();
+    agent?.worktree?.ended(ordinal);
     if (row.ephemeral) void deadlines.arm();
     const asked = log.find(ordinal)?.request.messages.at(-1);
     const isFolded = recorder.response?.id === responseIdOf(row.id, ordinal);

@@ -161,7 +161,7 @@ export function assembleParts(
   const agent: Agent | null = row.agent
     ? new Agent(row.agent, {
         ...{ log, recorder, reader, listing, store, env, hands, publish, arm },
-        worktreeResults: () => store.runs.turns.worktreeResultsBack(),
+        turns: store.runs.turns,
         deliveries: new DeliveryStore(meter.watch(storage.sql)),
       })
     : null;

@@ -94,7 +94,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     return status && { ...status, mcpServers: this.#store.readMcpServers(), definitions };
   }
 
-  async dispatch(account: string, calls: readonly ToolCall[]): Promise<number> {
+  async dispatch(account: string, calls: readonly ToolCall[], isPatient = false): Promise<number> {
     if (!this.describe(account)) throw new Error('dispatch to a bridge of another account');
     const now = Date.now();
     const socket = this.#socket.current(now);
@@ -103,10 +103,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       this.#begun.delete(call.callId);
       if (this.#over.has(call.callId)) continue;
       // A millisecond apart, so that a welcome sends the calls in their order.
-      if (this.#store.insertCall(call, now + index, socket !== null)) rows += socket ? 2 : 3;
+      const waiting = { atMs: now + index, delivered: socket !== null, isPatient };
+      if (this.#store.insertCall(call, waiting)) rows += socket ? 2 : 3;
       sendFrame(socket, { type: 'call', call });
     }
-    if (socket) return rows;
+    if (socket || isPatient) return rows;
     return rows + (await this.#wakeAt(now + calls.length + RUN_LIMITS.bridgeGraceMs));
   }
 
@@ -181,7 +182,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const now = Date.now();
     const socket = this.#socket.current(now);
     if (socket) this.#deliver(socket);
-    const waiting = this.#waiting();
+    const waiting = this.#waiting().filter(({ isPatient, cancelled }) => !isPatient || cancelled);
     // A cancelled call was given up, but its conversation was not told: try again. Math.abs: the clock may be set back.
     const isDue = ({ atMs, cancelled }: OpenCall) =>
       cancelled || Math.abs(now - atMs) >= RUN_LIMITS.bridgeGraceMs;

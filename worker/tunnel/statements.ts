@@ -21,6 +21,8 @@ const MIGRATIONS = [
   'create table offers (number integer primary key, digest text not null, body text not null);',
   // What people are told of the bridge's MCP servers. Its one row changes with each server's state.
   'create table mcp_servers (id integer primary key check (id = 1), body text not null);',
+  // Set for a call that waits for its bridge however long that is away.
+  'alter table calls add column patient integer not null default 0;',
 ] as const;
 
 export interface Bridge {
@@ -41,6 +43,8 @@ export interface OpenCall {
   /** Whether the call was sent to the bridge, which may then have begun it. */
   readonly delivered: boolean;
   readonly cancelled: boolean;
+  /** Whether it waits for its bridge however long that is away. */
+  readonly isPatient: boolean;
 }
 
 /** Named statements. They are synchronous, so writes without an await between are atomic. */
@@ -112,14 +116,18 @@ export class TunnelStore {
   }
 
   /** For a stored call, only marks it as delivered. False if nothing was written. */
-  insertCall(call: ToolCall, atMs: number, delivered: boolean): boolean {
+  insertCall(
+    call: ToolCall,
+    { atMs, delivered, isPatient }: Omit<OpenCall, 'call' | 'cancelled'>,
+  ): boolean {
     const { rowsWritten } = this.#sql.exec(
-      `insert into calls (id, body, at, delivered) values (?, ?, ?, ?)
+      `insert into calls (id, body, at, delivered, patient) values (?, ?, ?, ?, ?)
        on conflict (id) do update set delivered = 1 where excluded.delivered > calls.delivered`,
       call.callId,
       JSON.stringify(call),
       atMs,
       delivered ? 1 : 0,
+      isPatient ? 1 : 0,
     );
     return rowsWritten > 0;
   }
@@ -207,13 +215,15 @@ interface CallRow extends Record<string, SqlStorageValue> {
   at: number;
   delivered: number;
   cancelled: number;
+  patient: number;
 }
 
-function parseCall({ body, at, delivered, cancelled }: CallRow): OpenCall {
+function parseCall({ body, at, delivered, cancelled, patient }: CallRow): OpenCall {
   return {
     call: JSON.parse(body) as ToolCall,
     atMs: at,
     delivered: delivered === 1,
     cancelled: cancelled === 1,
+    isPatient: patient === 1,
   };
 }

@@ -1,12 +1,19 @@
 import { abortAllDurableObjects, runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
+import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { toolsRunBy } from '../../../shared/tools/catalogue.ts';
 import type { ToolCall } from '../../../shared/tunnel.ts';
 import { call, errorOf } from '../api.ts';
 import { conversationObject } from '../conversation/conversing.ts';
-import { type HeldModel, holdModel, readFile } from '../conversation/held-model.ts';
-import { connectBridge, openBridge, type ScriptedBridge } from '../tunnel/scripted-bridge.ts';
-import { create, newAccount, post, untilStatus } from './agents.ts';
+import { type HeldModel, holdModel, readFile, textFrame } from '../conversation/held-model.ts';
+import { shiftClock } from '../conversation/shifted-clock.ts';
+import {
+  connectBridge,
+  openBridge,
+  type ScriptedBridge,
+  tunnelOf,
+} from '../tunnel/scripted-bridge.ts';
+import { create, newAccount, post, read, untilStatus } from './agents.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -145,6 +152,101 @@ it('stopping while the worktree is made withdraws the call', async () => {
   expect(model.count).toBe(0);
 });
 
+it.each(['stopped', 'failed'] as const)(
+  'the bridge closes the worktree of a run that was %s, without a commit',
+  async (how) => {
+    const { account, bridge, model } = await begin();
+    const { id } = await create(account, { ...WISHES, bridgeId: bridge.bridgeId });
+    await open(bridge);
+    const held = await model.next();
+    if (how === 'failed') {
+      held.send(textFrame('Half'));
+      held.close(new Error('lost'));
+    } else await post(account, `/${id}/stop`);
+    const closing = await bridge.nextCall();
+    expect(shapeOf(closing)).toEqual({
+      ...{ tool: 'close_worktree', mode: 'agent' },
+      arguments: { commit: false },
+    });
+    const status = how === 'failed' ? 'error' : 'cancelled';
+    expect(await untilStatus(account, id, status)).toMatchObject({ worktree: { isClosing: true } });
+    bridge.succeed(closing.callId, 'Closed.', { ...CLOSED, committed: false });
+    await untilAcked(bridge, closing.callId);
+    const { worktree } = await read(account, id);
+    const { path: _, ...opened } = OPENED;
+    expect(worktree).toEqual({ ...opened, ...CLOSED, committed: false });
+    const view = Object(await (await call(`conversations/${id}`, { account })).json());
+    expect(view.responses[0].documents).not.toContainEqual(
+      expect.objectContaining({ content: expect.stringContaining('close_worktree') }),
+    );
+  },
+);
+
+it('a bridge that was away closes the worktree when it is back, also after a crash', async () => {
+  const { account, bridge, model } = await begin();
+  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  await open(bridge);
+  await model.next();
+  await bridge.leave();
+  await post(account, `/${id}/stop`);
+  await untilStatus(account, id, 'cancelled');
+  await abortAllDurableObjects();
+  shiftClock(RUN_LIMITS.bridgeGraceMs);
+  await runDurableObjectAlarm(tunnelOf(bridge.bridgeId));
+  expect((await read(account, id)).worktree).toMatchObject({ isClosing: true });
+  const again = await openBridge({ account, bridgeId: bridge.bridgeId, tools: TOOLS });
+  again.hello();
+  const [closing] = (await again.next('welcome')).calls;
+  expect(closing).toMatchObject({ tool: 'close_worktree', arguments: { commit: false } });
+  again.succeed(closing?.callId ?? '', 'Closed.', CLOSED);
+  await untilAcked(again, closing?.callId);
+  expect((await read(account, id)).worktree).toMatchObject({ diff: CLOSED.diff });
+});
+
+it('a crash at the end of a run still closes its worktree', async () => {
+  const { account, bridge, model } = await begin();
+  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  await open(bridge);
+  await model.next();
+  await post(account, `/${id}/stop`);
+  const closing = await bridge.nextCall();
+  await abortAllDurableObjects();
+  const again = await reconnected(account, bridge, true);
+  again.succeed(closing.callId, 'Closed.', CLOSED);
+  await untilAcked(again, closing.callId);
+  const { worktree } = await read(account, id);
+  expect(worktree).toMatchObject({ diff: CLOSED.diff });
+  expect(worktree).not.toHaveProperty('isClosing');
+});
+
+it('a worktree that cannot be closed is no longer said to be closing', async () => {
+  const { account, bridge, model } = await begin();
+  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  await open(bridge);
+  await model.next();
+  await post(account, `/${id}/stop`);
+  const { callId } = await bridge.nextCall();
+  bridge.finish(callId, { status: 'error', code: 'WORKTREE_GONE', data: 'It is gone.' });
+  await untilAcked(bridge, callId);
+  const { path: _, ...opened } = OPENED;
+  expect((await read(account, id)).worktree).toEqual(opened);
+});
+
+it('the difference of a follow-up that succeeds replaces that of a cancelled run', async () => {
+  const { account, bridge, model } = await begin();
+  const { id } = await create(account, { bridgeId: bridge.bridgeId });
+  await open(bridge);
+  await model.next();
+  await post(account, `/${id}/stop`);
+  const closing = await bridge.nextCall();
+  bridge.succeed(closing.callId, 'Closed.', { ...CLOSED, diff: '+half\n' });
+  await untilAcked(bridge, closing.callId);
+  expect((await read(account, id)).worktree).toMatchObject({ diff: '+half\n' });
+  await post(account, `/${id}/followup`, { prompt: 'Go on' });
+  await serve(bridge, model, 'Done.');
+  expect(await untilStatus(account, id, 'completed')).toMatchObject({ worktree: CLOSED });
+});
+
 it.each(['archive', 'delete'])('%s removes the worktree', async (change) => {
   const { account, bridge, model } = await begin();
   const { id } = await create(account, { bridgeId: bridge.bridgeId });
@@ -215,6 +317,11 @@ async function close(bridge: ScriptedBridge): Promise<ToolCall> {
   const closing = await bridge.nextCall();
   bridge.succeed(closing.callId, 'Closed.', CLOSED);
   return closing;
+}
+
+/** Returns when the conversation has stored the result. */
+async function untilAcked(bridge: ScriptedBridge, callId: string | undefined): Promise<void> {
+  while ((await bridge.next('ack')).callId !== callId);
 }
 
 /** A crash of all objects cuts the bridge's connection as well. */

@@ -180,6 +180,7 @@ it('a conversation of the version before has a title, and can be changed and ans
       'agent_told',
       'title_attempts',
       'parent',
+      'agent_closing',
     ]) {
       sql.exec(`alter table conversation drop column ${column}`);
     }

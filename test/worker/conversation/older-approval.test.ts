@@ -89,7 +89,9 @@ it.each([
         sql.exec('update tape set body = ? where position = ?', older, row.position);
       }
       for (const table of ['offers', 'deliveries']) sql.exec(`drop table ${table}`);
-      for (const column of ['agent_status', 'agent_told', 'title_attempts', 'agent', 'parent']) {
+      for (const column of [
+        ...['agent_status', 'agent_told', 'title_attempts', 'agent', 'parent', 'agent_closing'],
+      ]) {
         sql.exec(`alter table conversation drop column ${column}`);
       }
       sql.exec('update schema_version set version = ?', WITH_NONCES - 1);

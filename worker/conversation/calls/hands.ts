@@ -56,7 +56,8 @@ export class TunnelHands {
     return offers ? { ...machine, offers } : machine;
   }
 
-  async dispatch(calls: readonly LoggedCall[]): Promise<void> {
+  /** `isPatient` as in {@link TunnelPort.dispatch}. */
+  async dispatch(calls: readonly LoggedCall[], isPatient = false): Promise<void> {
     const { account, conversationId } = this.#of;
     const rows = await this.#tunnel()?.dispatch(
       account,
@@ -71,6 +72,7 @@ export class TunnelHands {
         ...(approvalReason !== undefined && { approvalReason }),
         ...(worktree && { worktree }),
       })),
+      isPatient,
     );
     this.#meter.count(rows ?? 0);
   }

@@ -16,6 +16,7 @@ import type {
   Sampling,
 } from '../../../shared/requests.ts';
 import type { ToolSelection } from '../../../shared/tools/selection.ts';
+import type { ClosedWorktree } from '../../../shared/tools/worktree.ts';
 import type { MachineContext, ToolResult } from '../../../shared/tunnel.ts';
 
 export interface ConversationRow {
@@ -52,6 +53,15 @@ export interface AgentRow {
   readonly status: AgentStatus;
   /** The status that the account's list has; null before the first one. */
   readonly told: AgentStatus | null;
+  /** Absent while the newest end of a run in the worktree is that of one that closed it itself. */
+  readonly closing?: WorktreeClosing | undefined;
+}
+
+/** The close of a worktree after a run that ended without one. It belongs to no run. */
+export interface WorktreeClosing {
+  readonly callId: string;
+  /** Absent until the bridge has answered; null where it could not close the worktree. */
+  readonly closed?: ClosedWorktree | null | undefined;
 }
 
 /** The settings of an agent, which hold for all its runs. */

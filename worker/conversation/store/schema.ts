@@ -62,4 +62,6 @@ export const MIGRATIONS = [
    );`,
   // The call that a subagent's conversation answers, as JSON.
   'alter table conversation add column parent text;',
+  // The close of an agent's worktree after a run that could not close it, as JSON.
+  'alter table conversation add column agent_closing text;',
 ] as const;

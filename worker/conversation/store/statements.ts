@@ -6,7 +6,7 @@ import { RowMeter, type Sql } from '../../storage/row-meter.ts';
 import type { AgentRow, ConversationRow, Parent, TapeRow } from './rows.ts';
 import { RunStore } from './run-statements.ts';
 import { MIGRATIONS } from './schema.ts';
-import { AGENT_SETTINGS, PARENT, readEvents, readStored } from './stored.ts';
+import { AGENT_SETTINGS, PARENT, readEvents, readStored, WORKTREE_CLOSING } from './stored.ts';
 import { titleOf } from './title.ts';
 
 /** The fields of a conversation that can change. */
@@ -30,7 +30,8 @@ export class ConversationStore {
     if (!openStored(this.#uncounted, MIGRATIONS)) return null;
     const [row] = this.#sql
       .exec<StoredConversation>(
-        `select id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent_told, agent, parent
+        `select id, owner, bridge, created, title, archived, ephemeral, title_attempts, agent_status, agent_told, agent,
+           agent_closing, parent
          from conversation`,
       )
       .toArray();
@@ -41,7 +42,9 @@ export class ConversationStore {
     const flags = { archived: row.archived === 1, ephemeral: row.ephemeral === 1 };
     const status = readStatus(row.agent_status);
     const settings = readStored(row.agent, AGENT_SETTINGS) ?? {};
-    const agent = status ? { settings, status, told: readStatus(row.agent_told) } : undefined;
+    const closing = readStored(row.agent_closing, WORKTREE_CLOSING) ?? undefined;
+    const told = readStatus(row.agent_told);
+    const agent = status ? { settings, status, told, closing } : undefined;
     const parent =
       row.parent === null ? undefined : (readStored(row.parent, PARENT) ?? LOST_PARENT);
     return { id, owner, bridge, created, title, ...flags, titleAttempts, agent, parent };
@@ -83,10 +86,10 @@ export class ConversationStore {
   }
 
   /** Stores what an agent's row has. */
-  saveAgent({ settings, status, told }: AgentRow): void {
+  saveAgent({ settings, status, told, closing }: AgentRow): void {
     this.#sql.exec(
-      'update conversation set agent = ?, agent_status = ?, agent_told = ?',
-      ...[JSON.stringify(settings), status, told],
+      'update conversation set agent = ?, agent_status = ?, agent_told = ?, agent_closing = ?',
+      ...[JSON.stringify(settings), status, told, closing ? JSON.stringify(closing) : null],
     );
   }
 
@@ -172,6 +175,7 @@ interface StoredConversation extends Record<string, SqlStorageValue> {
   agent_status: string | null;
   agent_told: string | null;
   agent: string | null;
+  agent_closing: string | null;
   parent: string | null;
 }
 

@@ -10,6 +10,7 @@ import { JSON_LIMITS } from '../../../shared/limits.ts';
 import { Mode } from '../../../shared/modes.ts';
 import { OfferSet } from '../../../shared/offer.ts';
 import { PlanState } from '../../../shared/plans.ts';
+import { ClosedWorktree } from '../../../shared/tools/worktree.ts';
 import { MachineContext } from '../../../shared/tunnel.ts';
 import type {
   AgentSettings,
@@ -22,6 +23,7 @@ import type {
   ToldResult,
   Turn,
   Window,
+  WorktreeClosing,
 } from './rows.ts';
 
 /**
@@ -156,6 +158,10 @@ export const AGENT_SETTINGS: Shape<AgentSettings> = {
       .object({ branch: z.string().optional(), base: z.string().optional(), commit: z.boolean() })
       .optional(),
   }),
+};
+
+export const WORKTREE_CLOSING: Shape<WorktreeClosing> = {
+  schema: z.object({ callId: z.string(), closed: ClosedWorktree.nullable().optional() }),
 };
 
 /** A machine as stored: `offers` is the digest of a set that has its own row, because many runs share it. */

@@ -109,13 +109,13 @@ export class TurnStore {
   }
 
   /** The results of the calls that open and close the worktree, with their metadata, the newest first, read on demand. */
-  *worktreeResultsBack(): Generator<ToldResult, undefined> {
+  *worktreeResultsBack(): Generator<StoredResult, undefined> {
     const rows = this.#sql.exec<ResultRow>(
       `select turn, call, results.body from results join turns on number = turn
        where case when json_valid(turns.body) then turns.body ->> '$.own' = 'worktree' end
        order by turn desc`,
     );
-    for (const row of rows) yield parseResult(row).result;
+    for (const row of rows) yield parseResult(row);
     return undefined;
   }
 

@@ -209,7 +209,9 @@ it('takes over what a version stored that did not note where turns begin', async
       sql.exec('alter table runs drop column first_turn');
       sql.exec('drop table windows');
       for (const table of ['offers', 'deliveries']) sql.exec(`drop table ${table}`);
-      for (const column of ['agent_status', 'agent_told', 'title_attempts', 'agent', 'parent']) {
+      for (const column of [
+        ...['agent_status', 'agent_told', 'title_attempts', 'agent', 'parent', 'agent_closing'],
+      ]) {
         sql.exec(`alter table conversation drop column ${column}`);
       }
       sql.exec('update schema_version set version = 3');
