@@ -12,7 +12,7 @@ import { type LogFile, openLogFile } from './processes/log-file.ts';
 import { requireFreePort, waitUntilHealthy } from './runtime/address.ts';
 import { bundleWorker } from './runtime/bundle.ts';
 import { runWorker } from './runtime/runtime.ts';
-import { wakeConversations } from './runtime/wake.ts';
+import { readAlarms, wakeConversations } from './runtime/wake.ts';
 import { readWranglerConfig } from './runtime/wrangler-config.ts';
 import { type ModelSettings, modelVariables } from './settings.ts';
 import { type Claim, claimState } from './state/running.ts';
@@ -90,6 +90,7 @@ async function runLoggedWorker(
 ): Promise<void> {
   const moduleFile = 'worker.js';
   await bundleWorker(programs.workerEntry, join(state.buildDir, moduleFile));
+  let alarms: readonly string[] = [];
   const runtime = {
     wrangler: await readWranglerConfig(programs.wranglerConfig),
     buildDir: state.buildDir,
@@ -102,9 +103,12 @@ async function runLoggedWorker(
       AUTH_SECRET: state.authSecret,
     },
     log,
+    beforeStart: () => {
+      alarms = readAlarms({ state, log });
+    },
     onListening: (listeningPort: number) => {
       onListening(listeningPort);
-      void wakeConversations({ url: urlOf(listeningPort), state, log }, signal);
+      void wakeConversations({ url: urlOf(listeningPort), state, log, alarms }, signal);
     },
     onRestart: createRestartTeller('The Worker', onNotice),
   };

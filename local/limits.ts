@@ -18,8 +18,6 @@ export const LOCAL_LIMITS = {
   /** Conversations woken after a start of the Worker: in total, more than ever run at once; and in parallel. */
   maxWoken: 100,
   wokenAtOnce: 8,
-  /** How long reading the table of alarms waits while the Worker writes to it. */
-  alarmsWaitMs: SECOND,
   /** From the start of the bridge to its welcome; the bridge tests the sandbox first. */
   bridgeReadyMs: 30 * SECOND,
   /** This many deaths within the window are a crash loop: another restart does not help. */

@@ -91,7 +91,7 @@ function readUpstreamSettings(env: NodeJS.ProcessEnv): ModelSettings {
 }
 
 function requireWebAddress(baseUrl: string | undefined): void {
-  if (!baseUrl || /^https?:$/.test(URL.parse(baseUrl)?.protocol ?? '')) return;
+  if (!baseUrl || (/^https?:\/\//i.test(baseUrl) && URL.canParse(baseUrl))) return;
   throw new LocalError(
     'refused',
     `OPENAI_BASE_URL must be an http(s) URL such as ${OPENAI}, not ${JSON.stringify(baseUrl)}.`,

@@ -69,7 +69,7 @@ async function configOf(
   url: string,
   options: ConnectOptions,
 ): Promise<Omit<BridgeConfig, 'onStatus'>> {
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new UsageError(
       `The URL must begin with http:// or https://, such as http://127.0.0.1:8787, not ${url}`,
     );

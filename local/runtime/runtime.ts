@@ -25,6 +25,8 @@ export interface Runtime {
   readonly variables: Readonly<Record<string, string>>;
   /** Gets all output of workerd. */
   readonly log: LogFile;
+  /** Called before each start, while no process has the storage open. */
+  beforeStart?(): void;
   /** Called when the port is open, after each start. */
   onListening(port: number): void;
   onRestart(death: string): void;
@@ -39,11 +41,13 @@ export async function runWorker(runtime: Runtime, signal: AbortSignal): Promise<
   const configPath = join(buildDir, 'workerd.capnp');
   await replaceFile(configPath, workerdConfig(wrangler, moduleFile, Object.keys(variables)));
   let port = runtime.port;
-  const start = () =>
-    startWorkerd({ ...runtime, port }, configPath, (listeningPort) => {
+  const start = () => {
+    runtime.beforeStart?.();
+    return startWorkerd({ ...runtime, port }, configPath, (listeningPort) => {
       port = listeningPort;
       runtime.onListening(port);
     });
+  };
   const { workerGraceMs: graceMs } = LOCAL_LIMITS;
   await supervise('The Worker', start, { graceMs, onRestart: runtime.onRestart }, signal);
 }
