@@ -34,6 +34,8 @@ export const CLI_LIMITS = {
   minTitleColumns: 16,
   /** Companions of editors that `ide` tries: more windows than people have open on one folder. */
   maxTriedCompanions: 16,
+  /** Days that a token for a hosted server may be valid: only a new AUTH_SECRET ends it earlier. */
+  maxTokenDays: 366,
   /** How long an editor may take to install an extension: it downloads some megabytes. */
   installMs: 5 * 60 * SECOND,
 } as const;

@@ -20,6 +20,7 @@ import { registerConnect } from './setup/connect.ts';
 import { registerIde } from './setup/ide.ts';
 import { registerMcp } from './setup/mcp.ts';
 import { registerQuarantine } from './setup/quarantine.ts';
+import { registerServe } from './setup/serve.ts';
 import { registerToken } from './setup/token.ts';
 import { registerUp } from './setup/up.ts';
 import { registerWorktrees } from './setup/worktrees.ts';
@@ -65,6 +66,7 @@ function newProgram(programs: Programs): Command {
         ),
     });
   registerUp(program, programs);
+  registerServe(program, programs);
   registerChat(program);
   registerPlan(program);
   registerApprovals(program);

@@ -9,7 +9,7 @@ import { runBridgeProcess } from './bridge/process.ts';
 import { LOCAL_LIMITS } from './limits.ts';
 import { beside, whenAborted } from './processes/beside.ts';
 import { type LogFile, openLogFile } from './processes/log-file.ts';
-import { requireFreePort, waitUntilHealthy } from './runtime/address.ts';
+import { requireFreePort, urlOf, waitUntilHealthy } from './runtime/address.ts';
 import { bundleWorker } from './runtime/bundle.ts';
 import { runWorker } from './runtime/runtime.ts';
 import { readAlarms, wakeConversations } from './runtime/wake.ts';
@@ -31,7 +31,11 @@ export interface InstanceOptions {
   readonly programs: Programs;
   readonly state: State;
   readonly workspaceDir: string;
+  /** The address to listen on (default: this machine alone reaches it). */
+  readonly host?: string;
   readonly port: number;
+  /** Whether a proxy is in front, which says in X-Forwarded-Proto how a client came. */
+  readonly isBehindProxy?: boolean;
   readonly model: ModelSettings;
   /** Variables of the Worker other than its secret and its model (local/settings.ts). */
   readonly workerSettings: Readonly<Record<string, string>>;
@@ -41,6 +45,8 @@ export interface InstanceOptions {
   onReady(ready: { url: string; confinement: Confinement | null }): Promise<void>;
   /** Shows the person at the terminal one line. */
   onNotice(line: string): void;
+  /** Gets what the Worker writes, as `workerd.log` does. */
+  onOutput?(text: string): void;
 }
 
 /**
@@ -65,14 +71,15 @@ async function runClaimed(
   claim: Claim,
   signal: AbortSignal,
 ): Promise<never> {
-  const log = openLogFile(join(options.state.logsDir, 'workerd.log'));
+  const { host, onOutput } = options;
+  const log = openLogFile(join(options.state.logsDir, 'workerd.log'), onOutput);
   const listening = newDeferred<number>();
-  await requireFreePort(options.port);
+  await requireFreePort(options.port, host);
   return await beside(
     (ending) => runLoggedWorker(options, log, listening.resolve, ending),
     async (running) => {
       const port = await Promise.race([listening.promise, whenAborted(running)]);
-      const url = urlOf(port);
+      const url = urlOf(port, host);
       await waitUntilHealthy(url, running);
       await claim.announce(url);
       return await serve(options, url, running);
@@ -83,11 +90,12 @@ async function runClaimed(
 
 /** Runs the Worker. If the Worker keeps dying, shows the end of its log. */
 async function runLoggedWorker(
-  { programs, state, port, model, workerSettings, onNotice }: InstanceOptions,
+  options: InstanceOptions,
   log: LogFile,
   onListening: (port: number) => void,
   signal: AbortSignal,
 ): Promise<void> {
+  const { programs, state, host, port, model, workerSettings, onNotice } = options;
   const moduleFile = 'worker.js';
   await bundleWorker(programs.workerEntry, join(state.buildDir, moduleFile));
   let alarms: readonly string[] = [];
@@ -96,7 +104,7 @@ async function runLoggedWorker(
     buildDir: state.buildDir,
     moduleFile,
     storageDir: state.storageDir,
-    port,
+    ...{ host, port, isBehindProxy: options.isBehindProxy },
     variables: {
       ...workerSettings,
       ...modelVariables(model),
@@ -108,7 +116,7 @@ async function runLoggedWorker(
     },
     onListening: (listeningPort: number) => {
       onListening(listeningPort);
-      void wakeConversations({ url: urlOf(listeningPort), state, log, alarms }, signal);
+      void wakeConversations({ url: urlOf(listeningPort, host), state, log, alarms }, signal);
     },
     onRestart: createRestartTeller('The Worker', onNotice),
   };
@@ -118,10 +126,6 @@ async function runLoggedWorker(
     for (const line of new Set(log.tail())) onNotice(`workerd: ${line}`);
     throw error;
   }
-}
-
-function urlOf(port: number): string {
-  return `http://127.0.0.1:${port}`;
 }
 
 /** Runs when the Worker answers: starts the bridge, if there is one, and reports that the instance is ready. */

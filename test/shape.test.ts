@@ -228,6 +228,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/ports.ts', 'worker/deliveries', 'worker/prompt', 'worker/upstream'],
   ],
   'worker/objects.ts': ['worker/ports.ts', 'worker/env.ts'],
+  'worker/origin.ts': ['worker/env.ts'],
   'worker/outcome.ts': ['shared'],
   'worker/reach.ts': ['shared', 'worker/storage'],
   'worker/app.ts': [
@@ -332,7 +333,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/agents/cursor': [
     ...['shared', ...EDGE, 'worker/agents', 'worker/desk', 'worker/endpoint.ts', 'worker/people'],
-    ...['worker/conversation/reading', 'hono', 'zod'],
+    ...['worker/conversation/reading', 'worker/origin.ts', 'hono', 'zod'],
   ],
   'worker/openai': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/prompt/escape.ts', 'worker/upstream'],
@@ -346,7 +347,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/api': [
     ...['shared', ...EDGE, 'worker/upstream', 'worker/export', 'worker/agents', 'hono', 'zod'],
-    ...['worker/conversation/reading', 'worker/conversation/fork'],
+    ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/origin.ts'],
     ...['worker/people', 'worker/tunnel', 'worker/follow', 'worker/desk', 'worker/endpoint.ts'],
   ],
   'worker/api/openapi': [

@@ -13,6 +13,8 @@ export interface Env extends ModelEnv, PromptEnv, SendEnv {
   readonly AUTH_SECRET?: string;
   /** Origins of web pages that may call the API, separated by commas: `https://app.example.com`. */
   readonly ALLOWED_ORIGINS?: string;
+  /** The origin at which clients reach this server; `drawbridge serve --public-url` sets it. */
+  readonly PUBLIC_URL?: string;
   /** Requests and runs a minute for one account. 0 means no limit. RATE_LIMITS has the defaults. */
   readonly RATE_LIMIT_REQUESTS_PER_MINUTE?: string;
   readonly RATE_LIMIT_RUNS_PER_MINUTE?: string;

@@ -51,7 +51,8 @@ Three things to try there:
 `;
 }
 
-function modelText(model: ModelSettings): string {
+/** The model that answers, for a person. */
+export function modelText(model: ModelSettings): string {
   if (model.kind === 'demo') {
     return 'built-in demo (no LLM): set OPENAI_API_KEY or OPENAI_BASE_URL for a real model';
   }

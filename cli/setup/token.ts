@@ -1,35 +1,113 @@
-/** `drawbridge token`: prints a bearer token for a local instance. */
-import { type Command, Option } from 'commander';
+/** `drawbridge token`: prints a bearer token, for the local instance or for a Drawbridge that is hosted elsewhere. */
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { openState, readUserToken } from '../../local/state/state.ts';
-import { mintToken } from '../../local/state/tokens.ts';
+import { type Grant, mintToken } from '../../local/state/tokens.ts';
+import { readPlainFile } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
+import { BridgeId, newBridgeId } from '../../shared/ids.ts';
+import { decodeSecret } from '../../shared/tokens.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
   findLocation,
   type LocationOptions,
 } from '../target/location-options.ts';
+import { UsageError } from '../terminal/usage-error.ts';
 
 interface TokenOptions extends LocationOptions {
   readonly scope: 'user' | 'bridge';
+  readonly for?: string;
+  readonly secretFile?: string;
+  readonly bridgeId?: string;
+  readonly days?: number;
 }
+
+const DAY_MS = 24 * 60 * 60 * 1000;
 
 export function registerToken(program: Command): void {
   const command = program
     .command('token')
-    .description('Print a bearer token for the API of a local instance')
+    .description('Print a bearer token for the API: of a local instance, or of a hosted one')
     .addOption(
       new Option('--scope <scope>', 'what the token allows: all that you may do, or only a bridge')
         .choices(['user', 'bridge'])
         .default('user'),
-    );
+    )
+    .option('--for <account>', 'for this account of a hosted Drawbridge', parseAccount)
+    .option('--secret-file <file>', 'the file with its AUTH_SECRET; goes with --for')
+    .option('--bridge-id <id>', 'the bridge of a token for one (default: a new one)', parseBridgeId)
+    .option('--days <number>', 'how long the token is valid (default: 30 days)', parseDays);
   addLocationOptions(command).action(async (options: TokenOptions) => {
     process.stdout.write(`${await tokenOf(options)}\n`);
   });
 }
 
 async function tokenOf(options: TokenOptions): Promise<string> {
+  const { for: account, secretFile, bridgeId, days, workspace, state } = options;
+  const isLocal = workspace !== undefined || state !== undefined;
+  if (account === undefined && secretFile === undefined) {
+    if (bridgeId === undefined && days === undefined) return await localTokenOf(options);
+    throw new UsageError('--bridge-id and --days go with --for and --secret-file.');
+  }
+  if (account === undefined || secretFile === undefined) {
+    throw new UsageError('--for and --secret-file go together: give both, or neither.');
+  }
+  if (isLocal) throw new UsageError('--for takes no --workspace and no --state.');
+  const grant = grantOf(options);
+  const secret = await readSecret(secretFile);
+  const lifeMs = days === undefined ? undefined : days * DAY_MS;
+  return await mintToken(secret, grant, new Date(), { account, lifeMs });
+}
+
+async function localTokenOf(options: TokenOptions): Promise<string> {
   const state = await openState(await findLocation(options, 'running'));
   const { authSecret, bridgeId } = state;
   const now = new Date();
   if (options.scope === 'user') return await readUserToken(state, now);
   return await mintToken(authSecret, { scope: 'bridge', bridgeId }, now);
+}
+
+function grantOf({ scope, bridgeId }: TokenOptions): Grant {
+  if (scope === 'bridge') {
+    return { scope, bridgeId: bridgeId ?? newBridgeId(crypto.randomUUID()) };
+  }
+  if (bridgeId === undefined) return { scope };
+  throw new UsageError('--bridge-id goes with --scope bridge.');
+}
+
+async function readSecret(path: string): Promise<string> {
+  const text = await readPlainFile(path).catch((cause: unknown) => {
+    throw new UsageError(`The secret file ${path} ${whyUnread(cause)}.`, { cause });
+  });
+  const decoded = decodeSecret(text);
+  if (decoded.ok) return text.trim();
+  throw new UsageError(
+    `The secret file ${path} must hold AUTH_SECRET and nothing else, but what it holds ${decoded.problem}.`,
+  );
+}
+
+function whyUnread(error: unknown): string {
+  if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return 'does not exist';
+  if (isSystemError(error, 'EISDIR', 'EINVAL')) return 'is not a file';
+  if (isSystemError(error, 'EFBIG')) return 'is too large for a secret';
+  return 'cannot be read';
+}
+
+/** The name reaches every list and log of the account: letters, digits and a few signs, in one spelling. */
+function parseAccount(text: string): string {
+  if (/^[a-z0-9](?:[a-z0-9._@+-]{0,62}[a-z0-9])?$/.test(text)) return text;
+  throw new InvalidArgumentError(
+    'An account is 1 to 64 lower-case letters, digits, and . _ @ + - between them, such as ana@example.com.',
+  );
+}
+
+function parseBridgeId(text: string): string {
+  if (BridgeId.safeParse(text).success) return text;
+  throw new InvalidArgumentError('A bridge has an id like bridge_… with a UUID.');
+}
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (/^\d+$/.test(text) && days >= 1 && days <= CLI_LIMITS.maxTokenDays) return days;
+  throw new InvalidArgumentError(`Give a number of days from 1 to ${CLI_LIMITS.maxTokenDays}.`);
 }

@@ -1,7 +1,7 @@
 /** `drawbridge up`: runs the API and the bridge on this machine until Ctrl-C. `npm start` runs it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
-import { type Programs, runInstance } from '../../local/instance.ts';
+import { type InstanceOptions, type Programs, runInstance } from '../../local/instance.ts';
 import { readModelSettings, readWorkerSettings } from '../../local/settings.ts';
 import { openState, readUserToken } from '../../local/state/state.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
@@ -21,7 +21,7 @@ interface UpOptions extends LocationOptions {
   readonly bridge: boolean;
 }
 
-const DEFAULT_PORT = 8787;
+export const DEFAULT_PORT = 8787;
 const MAX_PORT = 65_535;
 const INTERRUPTED = 130;
 
@@ -43,9 +43,7 @@ async function up(options: UpOptions, programs: Programs, signal: AbortSignal): 
   const model = readModelSettings(process.env);
   const environment = bridgeEnvironment(process.env);
   const state = await openState(location);
-  let isReady = false;
   const onReady = async (running: { url: string; confinement: Confinement | null }) => {
-    isReady = true;
     const token = await readUserToken(state, new Date());
     const bridgeId = options.bridge ? state.bridgeId : null;
     const stateDir = location.stateDir && state.dir;
@@ -59,15 +57,29 @@ async function up(options: UpOptions, programs: Programs, signal: AbortSignal): 
     ...{ programs, state, workspaceDir, bridgeEnvironment: environment },
     ...{ ...settings, onReady, onNotice },
   };
+  await runUntilInterrupted(instance, signal);
+}
+
+/** Runs until `signal` aborts, which is no failure; before the instance is ready the exit code says so. */
+export async function runUntilInterrupted(
+  instance: InstanceOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  let isReady = false;
+  const onReady: InstanceOptions['onReady'] = async (ready) => {
+    isReady = true;
+    await instance.onReady(ready);
+  };
   try {
-    await runInstance(instance, signal);
+    await runInstance({ ...instance, onReady }, signal);
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;
     if (!isReady) process.exitCode = INTERRUPTED;
   }
 }
 
-function parsePort(text: string): number {
+/** For an option that takes a port. */
+export function parsePort(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port <= MAX_PORT) return port;
   throw new InvalidArgumentError(`A port is a number from 0 to ${MAX_PORT}.`);

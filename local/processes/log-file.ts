@@ -9,8 +9,8 @@ export interface LogFile {
   tail(): string[];
 }
 
-/** Opens the log for appending. Renames a full log to `<path>.old`. */
-export function openLogFile(path: string): LogFile {
+/** Opens the log for appending. Renames a full log to `<path>.old`. `onText` gets the same text. */
+export function openLogFile(path: string, onText?: (text: string) => void): LogFile {
   let bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   let end = '';
   const write = (text: string) => {
@@ -23,6 +23,7 @@ export function openLogFile(path: string): LogFile {
   };
   return {
     append(text) {
+      onText?.(text);
       end = (end + text).slice(-LOCAL_LIMITS.maxLogTailChars);
       try {
         write(text);

@@ -6,16 +6,34 @@ import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
+/** The address on which only this machine reaches the Worker. */
+export const LOOPBACK = '127.0.0.1';
+
+/** The URL at which this machine reaches a Worker that listens on this address. */
+export function urlOf(port: number, host = LOOPBACK): string {
+  const reached = host === '0.0.0.0' ? LOOPBACK : host === '::' ? '::1' : host;
+  return `http://${hostInUrl(reached)}:${port}`;
+}
+
+/** An address as URLs and workerd's command line have it. */
+export function hostInUrl(host: string): string {
+  return host.includes(':') ? `[${host}]` : host;
+}
+
 /**
  * Checks the port before the Worker starts on it. Port 0 always passes: it stands for any free port.
- * @throws {LocalError} if another program has the port, or this user may not open it.
+ * @throws {LocalError} if another program has the port, this user may not open it, or the machine lacks the address.
  */
-export async function requireFreePort(port: number): Promise<void> {
+export async function requireFreePort(port: number, host = LOOPBACK): Promise<void> {
   const server = createServer();
   try {
-    server.listen({ host: '127.0.0.1', port });
+    server.listen({ host, port });
     await once(server, 'listening');
   } catch (error) {
+    if (isSystemError(error, 'EADDRNOTAVAIL')) {
+      const text = `This machine has no address ${host}: give another --host, such as ${LOOPBACK}.`;
+      throw new LocalError('refused', text, { cause: error });
+    }
     const reason = isSystemError(error, 'EADDRINUSE')
       ? 'is in use by another program'
       : 'is not one that you may open';

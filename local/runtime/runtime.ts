@@ -10,6 +10,7 @@ import { LOCAL_LIMITS } from '../limits.ts';
 import { tieToUs } from '../processes/lifeline.ts';
 import type { LogFile } from '../processes/log-file.ts';
 import { supervise } from '../processes/supervise.ts';
+import { hostInUrl, LOOPBACK } from './address.ts';
 import { CONFIG, workerdConfig } from './workerd-config.ts';
 import type { WranglerConfig } from './wrangler-config.ts';
 
@@ -19,6 +20,10 @@ export interface Runtime {
   readonly buildDir: string;
   readonly moduleFile: string;
   readonly storageDir: string;
+  /** The address to listen on. */
+  readonly host?: string | undefined;
+  /** See {@link workerdConfig}. */
+  readonly isBehindProxy?: boolean | undefined;
   /** 0 is any free port. Restarts use the port of the first start. */
   readonly port: number;
   /** The Worker's `env`, with secrets. The process gets them only in its environment. */
@@ -39,7 +44,9 @@ export interface Runtime {
 export async function runWorker(runtime: Runtime, signal: AbortSignal): Promise<void> {
   const { wrangler, buildDir, moduleFile, variables } = runtime;
   const configPath = join(buildDir, 'workerd.capnp');
-  await replaceFile(configPath, workerdConfig(wrangler, moduleFile, Object.keys(variables)));
+  const { isBehindProxy } = runtime;
+  const names = Object.keys(variables);
+  replaceFile(configPath, workerdConfig(wrangler, moduleFile, names, { isBehindProxy }));
   let port = runtime.port;
   const start = () => {
     runtime.beforeStart?.();
@@ -53,12 +60,12 @@ export async function runWorker(runtime: Runtime, signal: AbortSignal): Promise<
 }
 
 function startWorkerd(
-  { port, storageDir, variables, log }: Runtime,
+  { host = LOOPBACK, port, storageDir, variables, log }: Runtime,
   configPath: string,
   onListening: (port: number) => void,
 ): ChildProcess {
   const args = ['serve', configPath, CONFIG.constant];
-  args.push('--socket-addr', `${CONFIG.socket}=127.0.0.1:${port}`);
+  args.push('--socket-addr', `${CONFIG.socket}=${hostInUrl(host)}:${port}`);
   args.push('--directory-path', `${CONFIG.storage}=${storageDir}`);
   args.push('--control-fd', `${CONTROL_FD}`);
   const child = spawn(workerdPath(), args, {

@@ -7,11 +7,13 @@ export const CONFIG = { constant: 'config', socket: 'http', storage: 'storage' }
 /**
  * The text of the configuration. It contains no secret and no path: variables come from the environment of the process,
  * the address and the storage folder from its command line. The module is in the same folder.
+ * `isBehindProxy`: the scheme of a request's URL is the one in its X-Forwarded-Proto, if it has one.
  */
 export function workerdConfig(
   wrangler: WranglerConfig,
   moduleFile: string,
   variables: readonly string[],
+  { isBehindProxy = false } = {},
 ): string {
   const objects = wrangler.durableObjects;
   return `using Workerd = import "/workerd/workerd.capnp";
@@ -25,7 +27,7 @@ const ${CONFIG.constant} :Workerd.Config = (
     # For addresses that clients choose. Names are resolved before the address is checked.
     (name = "public", network = (allow = ["public"], tlsOptions = (trustBrowserCas = true))),
   ],
-  sockets = [(name = "${CONFIG.socket}", http = (), service = "main")],
+  sockets = [(name = "${CONFIG.socket}", http = (${isBehindProxy ? FORWARDED : ''}), service = "main")],
 );
 
 const worker :Workerd.Worker = (
@@ -49,6 +51,9 @@ ${lines([
 );
 `;
 }
+
+/** A proxy that does TLS says here how the client came. Without this, the header is one like any other. */
+const FORWARDED = 'forwardedProtoHeader = "X-Forwarded-Proto"';
 
 /** Names the folder of a class's objects in the storage, and is part of their ids: a change loses all objects. */
 export function uniqueKeyOf(className: string): string {

@@ -14,9 +14,19 @@ export const LOCAL_ACCOUNT = 'local';
 
 const ALGORITHM = 'HS256';
 
+/** What differs for a token that is not for the local instance. */
+interface TokenOptions {
+  readonly account?: string;
+  readonly lifeMs?: number | undefined;
+}
+
 /** A new token. `authSecret` has the form of the Worker's AUTH_SECRET. */
-export async function mintToken(authSecret: string, grant: Grant, now: Date): Promise<string> {
-  const lifeMs = grant.scope === 'user' ? LOCAL_LIMITS.userTokenMs : LOCAL_LIMITS.bridgeTokenMs;
+export async function mintToken(
+  authSecret: string,
+  grant: Grant,
+  now: Date,
+  { account = LOCAL_ACCOUNT, lifeMs = usualLifeMs(grant) }: TokenOptions = {},
+): Promise<string> {
   const claims = {
     scope: grant.scope,
     ...(grant.scope === 'bridge' && { bridge: grant.bridgeId }),
@@ -25,10 +35,14 @@ export async function mintToken(authSecret: string, grant: Grant, now: Date): Pr
     .setProtectedHeader({ alg: ALGORITHM })
     .setIssuer(TOKEN_ISSUER)
     .setAudience(TOKEN_AUDIENCE)
-    .setSubject(LOCAL_ACCOUNT)
+    .setSubject(account)
     .setIssuedAt(now)
     .setExpirationTime(new Date(now.getTime() + lifeMs))
     .sign(keyOf(authSecret));
+}
+
+function usualLifeMs({ scope }: Grant): number {
+  return scope === 'user' ? LOCAL_LIMITS.userTokenMs : LOCAL_LIMITS.bridgeTokenMs;
 }
 
 /** Whether this secret signed the token and the token stays valid for another `renewTokenMs`. */

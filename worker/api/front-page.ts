@@ -1,12 +1,13 @@
 /** The page that a browser gets at `/`. It is the same for everyone, and has no script. */
 import type { MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
+import { originOf } from '../origin.ts';
 import type { AppContext } from '../people/caller.ts';
 
 /** Answers a browser; any other client goes on to the API's own answer for an unknown path. */
 export const frontPage: MiddlewareHandler<AppContext> = async (c, next) => {
   if (!c.req.header('accept')?.includes('text/html')) return await next();
-  return c.html(pageFor(new URL(c.req.url).origin), 200, HEADERS);
+  return c.html(pageFor(originOf(c)), 200, HEADERS);
 };
 
 /** Nothing may load or run, and no other page may show this one in a frame. */

@@ -13,6 +13,7 @@ import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../../desk/idempotency.ts';
 import { parse, parseBody, parseId } from '../../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { accountOf, conversationOf } from '../../objects.ts';
+import { originOf } from '../../origin.ts';
 import { unwrap } from '../../outcome.ts';
 import type { AppContext } from '../../people/caller.ts';
 import { parseCursor } from '../../people/cursor.ts';
@@ -233,8 +234,4 @@ function asBusy(error: unknown): never {
     throw new DrawbridgeError('AGENT_BUSY', 'The agent is at work: wait, or cancel its run');
   }
   throw error;
-}
-
-function originOf(c: Context<AppContext>): string {
-  return new URL(c.req.url).origin;
 }

@@ -1,0 +1,125 @@
+/** `drawbridge serve`: runs the API on a server, behind a proxy that does TLS, until SIGTERM or Ctrl-C. */
+import { isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+import { type Command, InvalidArgumentError } from 'commander';
+import type { InstanceOptions, Programs } from '../../local/instance.ts';
+import { readModelSettings, readWorkerSettings } from '../../local/settings.ts';
+import { openStateAt, type State } from '../../local/state/state.ts';
+import { inOneLine } from '../../shared/plain-sight.ts';
+import { abortOnInterrupt } from '../terminal/ending.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { jsonLine } from '../terminal/terminal.ts';
+import { modelText } from './ready.ts';
+import { DEFAULT_PORT, parsePort, runUntilInterrupted } from './up.ts';
+
+interface ServeOptions {
+  readonly state: string;
+  readonly port: number;
+  readonly host: string;
+  readonly trustProxy: boolean;
+  readonly publicUrl?: string;
+}
+
+const LOOPBACK = '127.0.0.1';
+
+export function registerServe(program: Command, programs: Programs): void {
+  program
+    .command('serve')
+    .description('Run the API on a server, behind a proxy that does TLS, until SIGTERM')
+    .requiredOption('--state <folder>', 'the folder of the keys and conversations')
+    .option('--port <number>', 'the port of the API; 0 for any free port', parsePort, DEFAULT_PORT)
+    .option('--host <address>', 'the IP address to listen on; 0.0.0.0 for all', parseHost, LOOPBACK)
+    .option('--trust-proxy', 'believe X-Forwarded-Proto, which the proxy must set itself', false)
+    .option('--public-url <url>', 'where clients reach the API, such as https://…', parsePublicUrl)
+    .action((options: ServeOptions) => serve(options, programs, abortOnInterrupt()));
+}
+
+async function serve(
+  { state: dir, port, host, trustProxy, publicUrl }: ServeOptions,
+  programs: Programs,
+  signal: AbortSignal,
+): Promise<void> {
+  const model = readModelSettings(process.env);
+  const workerSettings = {
+    ...readWorkerSettings(process.env),
+    ...(publicUrl && { PUBLIC_URL: publicUrl }),
+  };
+  const state = await openStateAt(resolve(dir));
+  const teller = process.stdout.isTTY ? tellPerson() : tellLog();
+  const onReady = async ({ url }: { url: string }) => {
+    teller.ready({ url, publicUrl, model: modelText(model), state });
+    if (host === LOOPBACK || trustProxy) return;
+    teller.notice(`It listens on ${host} without TLS: let only a proxy reach this port.`);
+  };
+  const instance: InstanceOptions = {
+    ...{ programs, state, port, host, isBehindProxy: trustProxy, model, workerSettings },
+    ...{ withBridge: false, workspaceDir: state.dir, bridgeEnvironment: {} },
+    ...{ onReady, onNotice: teller.notice, onOutput: teller.output },
+  };
+  await runUntilInterrupted(instance, signal);
+}
+
+interface Served {
+  readonly url: string;
+  readonly publicUrl: string | undefined;
+  readonly model: string;
+  readonly state: State;
+}
+
+interface Teller {
+  ready(served: Served): void;
+  notice(line: string): void;
+  /** What the Worker writes; a person finds it in the log file. */
+  output(text: string): void;
+}
+
+function tellPerson(): Teller {
+  return {
+    ready: (served) => process.stdout.write(servedText(served)),
+    notice: (line) => process.stderr.write(`${inOneLine(line)}\n`),
+    output: () => {},
+  };
+}
+
+/** Every event is one line of stdout: JSON of ours, and the Worker's own lines. */
+function tellLog(): Teller {
+  const tell = (event: string, told: object) =>
+    process.stdout.write(jsonLine({ time: new Date().toISOString(), event, ...told }));
+  let begun = '';
+  return {
+    ready: ({ url, publicUrl, model }) => tell('ready', { url, publicUrl, model }),
+    notice: (line) => tell('notice', { message: inOneLine(line) }),
+    output(text) {
+      const lines = (begun + text).split('\n');
+      begun = lines.pop() ?? '';
+      for (const line of lines) process.stdout.write(`${line}\n`);
+    },
+  };
+}
+
+function servedText({ url, publicUrl, model, state }: Served): string {
+  const secret = join(state.dir, 'auth-secret');
+  return `
+Drawbridge is ready. Ctrl-C ends it.
+
+  API     ${url}${publicUrl ? `, for clients ${publicUrl}` : ''}
+  Model   ${inOneLine(model)}
+  State   ${inOneLine(state.dir)}
+  Token   ${ownCommand('token', '--for', 'NAME', '--secret-file', secret)}
+
+`;
+}
+
+function parseHost(text: string): string {
+  if (isIP(text)) return text;
+  throw new InvalidArgumentError('It is an IP address, such as 127.0.0.1, 0.0.0.0 or ::1.');
+}
+
+function parsePublicUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const isOrigin = url?.origin === text.replace(/\/$/, '');
+  if (url && isOrigin && /^https?:$/.test(url.protocol)) return url.origin;
+  throw new InvalidArgumentError(
+    'It has a scheme, a host and no path, such as https://agent.example.com.',
+  );
+}

@@ -1,0 +1,170 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { decodeJwt } from 'jose';
+import { describe, expect, test } from 'vitest';
+import { isAlive, treeOf } from '../../local/processes.ts';
+import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { runDrawbridge, startDrawbridge } from '../drawbridge.ts';
+
+const WORKER = join(import.meta.dirname, '..', '..', '..', 'worker', 'index.ts');
+const REAL = { FAKE_WORKER: WORKER };
+const oneLine = (text: string) => expect.stringMatching(new RegExp(`^drawbridge: .*${text}.*\n$`));
+const newState = () => join(temporaryFolder(), 'state');
+
+/** Starts the real Worker on a free port, and waits for its first line. */
+async function startServer(extra: readonly string[] = [], env: NodeJS.ProcessEnv = {}) {
+  const stateDir = newState();
+  const args = ['serve', '--port', '0', '--state', stateDir, ...extra];
+  const started = startDrawbridge(args, { env: { ...REAL, ...env } });
+  const end = started.finished.then(({ stderr }) => Promise.reject(new Error(stderr)));
+  end.catch(() => {});
+  const ready = JSON.parse(await Promise.race([started.firstLine, end]));
+  const url = String(ready.url);
+  return { ...started, stateDir, ready, url };
+}
+
+async function pageOf(url: string, headers: Record<string, string> = {}): Promise<string> {
+  const response = await fetch(url, { headers: { accept: 'text/html', ...headers } });
+  return await response.text();
+}
+
+describe('serve', () => {
+  test('logs lines of JSON, runs no bridge, and ends with everything at SIGTERM', async () => {
+    const { process: server, ready, url, stateDir, finished } = await startServer();
+    expect(ready).toEqual({
+      event: 'ready',
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      model: expect.stringContaining('built-in demo'),
+    });
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    const tree = treeOf(server.pid ?? 0);
+    expect(tree.map(({ command }) => command).join('\n')).not.toContain('connect');
+    server.kill('SIGTERM');
+    expect(await finished).toEqual({ code: 0, stdout: `${JSON.stringify(ready)}\n`, stderr: '' });
+    expect(tree.filter(({ pid }) => isAlive(pid))).toEqual([]);
+    expect(readFileSync(join(stateDir, 'auth-secret'), 'utf8')).toHaveLength(43);
+  });
+
+  test('takes the scheme from X-Forwarded-Proto only behind a trusted proxy', async () => {
+    const headers = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.test' };
+    const open = await startServer();
+    expect(await pageOf(open.url, headers)).toContain(`${open.url}/v1`);
+    const trusting = await startServer(['--trust-proxy']);
+    const page = await pageOf(trusting.url, headers);
+    expect(page).toContain(`${trusting.url.replace('http:', 'https:')}/v1`);
+    expect(page).not.toContain('evil');
+    expect(await pageOf(trusting.url)).toContain(`${trusting.url}/v1`);
+  });
+
+  test('names the public URL, however a client came', async () => {
+    const { url, ready } = await startServer(['--public-url', 'https://agent.example.com/']);
+    expect(ready).toMatchObject({ publicUrl: 'https://agent.example.com' });
+    expect(await pageOf(url, { 'x-forwarded-proto': 'http' })).toContain(
+      '<pre>drawbridge chat --url https://agent.example.com --token TOKEN</pre>',
+    );
+  });
+
+  test('listens on all addresses when told to, and says what that needs', async () => {
+    const { url, process: server, finished } = await startServer(['--host', '0.0.0.0']);
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    server.kill('SIGTERM');
+    const lines = (await finished).stdout.trim().split('\n');
+    expect(lines.map((line) => JSON.parse(line).event)).toEqual(['ready', 'notice']);
+  });
+
+  test('lets in the accounts that a token is minted for, each to its own things', async () => {
+    const { url, stateDir } = await startServer();
+    const secret = join(stateDir, 'auth-secret');
+    const accountOf = async (name: string) => {
+      const { stdout } = await runDrawbridge(['token', '--for', name, '--secret-file', secret]);
+      const headers = { authorization: `Bearer ${stdout.trim()}` };
+      return await (await fetch(`${url}/api/v1/me`, { headers })).json();
+    };
+    expect(await accountOf('ana')).toEqual({ account: 'ana', scope: 'user' });
+    expect(await accountOf('ben@example.com')).toMatchObject({ account: 'ben@example.com' });
+  });
+
+  test.each([
+    ['without a state folder', [], '--state'],
+    ['a name for an address', ['--state', 's', '--host', 'localhost'], 'IP address'],
+    ['an address of another machine', ['--state', 's', '--host', '192.0.2.1'], 'no address'],
+    ['a public URL with a path', ['--state', 's', '--public-url', 'https://a.test/x'], 'no path'],
+    ['a public URL of another kind', ['--state', 's', '--public-url', 'ftp://a.test'], 'a scheme'],
+  ])('refuses in one line: %s', async (_, args, says) => {
+    const refused = await runDrawbridge(['serve', ...args], { cwd: temporaryFolder() });
+    expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine(says) });
+  });
+
+  test('refuses a folder that holds something else', async () => {
+    const dir = temporaryFolder();
+    writeFileSync(join(dir, 'notes.txt'), '');
+    const refused = await runDrawbridge(['serve', '--state', dir]);
+    expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine('contains other files') });
+  });
+});
+
+describe('token --for', () => {
+  /** A file with a good secret. */
+  function secretFile(text = `${'ab'.repeat(32)}\n`): string {
+    const path = join(temporaryFolder(), 'secret');
+    writeFileSync(path, text);
+    return path;
+  }
+  const mint = (...args: readonly string[]) => runDrawbridge(['token', ...args]);
+
+  test('prints a token for one account that is valid as long as asked', async () => {
+    const args = ['--for', 'ana', '--secret-file', secretFile(), '--days', '7'];
+    const { stdout, code } = await mint(...args);
+    const { sub, scope, iat = 0, exp } = decodeJwt(stdout.trim());
+    expect({ code, sub, scope, exp }).toEqual({
+      ...{ code: 0, sub: 'ana', scope: 'user' },
+      exp: iat + 7 * 24 * 60 * 60,
+    });
+  });
+
+  test('prints a token for a new bridge, or for the one that is named', async () => {
+    const args = ['--for', 'ana', '--secret-file', secretFile(), '--scope', 'bridge'];
+    const fresh = decodeJwt((await mint(...args)).stdout.trim());
+    expect(fresh).toMatchObject({ scope: 'bridge', bridge: expect.stringMatching(/^bridge_/) });
+    const id = String(fresh['bridge']);
+    const named = await mint(...args, '--bridge-id', id);
+    expect(decodeJwt(named.stdout.trim())).toMatchObject({ sub: 'ana', bridge: id });
+  });
+
+  test.each([
+    ['a file that is not there', () => ['--secret-file', '/nowhere/secret'], 'does not exist'],
+    ['a folder', () => ['--secret-file', temporaryFolder()], 'is not a file'],
+    ['no plain file', () => ['--secret-file', '/dev/null'], 'is not a file'],
+    ['an empty file', () => ['--secret-file', secretFile('')], 'is missing'],
+    ['a short secret', () => ['--secret-file', secretFile('abcd')], 'fewer than 32'],
+    ['other text', () => ['--secret-file', secretFile('SECRET=a b!')], 'neither hex nor base64'],
+    ['no file', () => [], 'go together'],
+    ['no days', () => ['--secret-file', secretFile(), '--days', '0'], 'from 1 to'],
+    ['a workspace', () => ['--secret-file', secretFile(), '--workspace', '.'], 'no --workspace'],
+    [
+      'a bridge for a user',
+      () => ['--secret-file', secretFile(), '--bridge-id', `bridge_${crypto.randomUUID()}`],
+      '--scope bridge',
+    ],
+    ['a bad bridge', () => ['--secret-file', secretFile(), '--bridge-id', 'mine'], 'bridge_'],
+  ])('refuses in one line: %s', async (_, args, says) => {
+    const refused = await mint('--for', 'ana', ...args());
+    expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine(says) });
+  });
+
+  test.each(['', 'Ana', 'a\nb', 'a'.repeat(65)])(
+    'refuses the account %j',
+    async (account) => {
+      const refused = await mint(`--for=${account}`, '--secret-file', secretFile());
+      expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine('An account is 1 to 64') });
+    },
+  );
+
+  test('refuses what goes with --for alone', async () => {
+    expect(await mint('--days', '3')).toMatchObject({ code: 2, stderr: oneLine('go with --for') });
+    const alone = await mint('--secret-file', secretFile());
+    expect(alone).toMatchObject({ code: 2, stderr: oneLine('go together') });
+  });
+});
