@@ -16,7 +16,7 @@ import { readAlarms, wakeConversations } from './runtime/wake.ts';
 import { readWranglerConfig } from './runtime/wrangler-config.ts';
 import { type ModelSettings, modelVariables } from './settings.ts';
 import { type Claim, claimState } from './state/running.ts';
-import type { State } from './state/state.ts';
+import type { ProjectState, ServerState } from './state/state.ts';
 import { watchState } from './state/watch.ts';
 
 /** Where the programs of an instance are. */
@@ -27,10 +27,19 @@ export interface Programs {
   readonly drawbridge: readonly [string, ...string[]];
 }
 
+/** The bridge that an instance runs beside the Worker. */
+export interface InstanceBridge {
+  readonly project: ProjectState;
+  readonly workspaceDir: string;
+  /** See local/bridge/environment.ts. */
+  readonly environment: Readonly<Record<string, string>>;
+}
+
 export interface InstanceOptions {
   readonly programs: Programs;
-  readonly state: State;
-  readonly workspaceDir: string;
+  readonly state: ServerState;
+  /** Null for the API alone. */
+  readonly bridge: InstanceBridge | null;
   /** The address to listen on (default: this machine alone reaches it). */
   readonly host?: string;
   readonly port: number;
@@ -39,8 +48,6 @@ export interface InstanceOptions {
   readonly model: ModelSettings;
   /** Variables of the Worker other than its secret and its model (local/settings.ts). */
   readonly workerSettings: Readonly<Record<string, string>>;
-  readonly withBridge: boolean;
-  readonly bridgeEnvironment: Readonly<Record<string, string>>;
   /** Called when the Worker answers and the bridge is connected. `confinement` is null without a bridge. */
   onReady(ready: { url: string; confinement: Confinement | null }): Promise<void>;
   /** Shows the person at the terminal one line. */
@@ -130,7 +137,8 @@ async function runLoggedWorker(
 
 /** Runs when the Worker answers: starts the bridge, if there is one, and reports that the instance is ready. */
 async function serve(options: InstanceOptions, url: string, signal: AbortSignal): Promise<never> {
-  if (!options.withBridge) {
+  const { bridge } = options;
+  if (!bridge) {
     await options.onReady({ url, confinement: null });
     return await whenAborted(signal);
   }
@@ -148,7 +156,7 @@ async function serve(options: InstanceOptions, url: string, signal: AbortSignal)
     }
   };
   return await beside(
-    (ending) => runBridge(options, url, onStatus, ending),
+    (ending) => runBridge(bridge, options, { url, onStatus }, ending),
     async (running) => {
       const confinement = await withinReadyTime(connected.promise, running);
       await options.onReady({ url, confinement });
@@ -159,15 +167,15 @@ async function serve(options: InstanceOptions, url: string, signal: AbortSignal)
 }
 
 async function runBridge(
-  { programs, state, workspaceDir, bridgeEnvironment: environment, onNotice }: InstanceOptions,
-  url: string,
-  onStatus: (status: BridgeStatus) => void,
+  { project, ...bridge }: InstanceBridge,
+  { programs, state, onNotice }: InstanceOptions,
+  reached: { readonly url: string; onStatus(status: BridgeStatus): void },
   signal: AbortSignal,
 ): Promise<void> {
   const onRestart = createRestartTeller('The bridge', onNotice);
   const command = programs.drawbridge;
-  const bridge = { url, state, workspaceDir, command, environment, onStatus, onRestart };
-  await runBridgeProcess(bridge, signal);
+  const whole = { ...bridge, ...reached, state: { ...state, ...project }, command, onRestart };
+  await runBridgeProcess(whole, signal);
 }
 
 /** Reports a death only if it differs from the one before. */

@@ -42,8 +42,8 @@ export async function startFaultHouse(upstreamUrl: string): Promise<FaultHouse> 
   const fallen = new AbortController();
   const running = runInstance(
     {
-      ...{ programs: PROGRAMS, state, workspaceDir, port: 0, withBridge: true },
-      bridgeEnvironment: bridgeEnvironment(process.env),
+      ...{ programs: PROGRAMS, state, port: 0 },
+      bridge: { project: state, workspaceDir, environment: bridgeEnvironment(process.env) },
       model: { kind: 'upstream', baseUrl: upstreamUrl, apiKey: undefined, model: undefined },
       workerSettings: { RATE_LIMIT_REQUESTS_PER_MINUTE: '0', RATE_LIMIT_RUNS_PER_MINUTE: '0' },
       onReady: async ({ url }) => ready.resolve(url),

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { InstanceOptions, Programs } from '../../local/instance.ts';
 import { readModelSettings, readWorkerSettings } from '../../local/settings.ts';
-import { openStateAt, type State } from '../../local/state/state.ts';
+import { openServerState, type ServerState } from '../../local/state/state.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -44,7 +44,7 @@ async function serve(
     ...readWorkerSettings(process.env),
     ...(publicUrl && { PUBLIC_URL: publicUrl }),
   };
-  const state = await openStateAt(resolve(dir));
+  const state = await openServerState(resolve(dir));
   const teller = process.stdout.isTTY ? tellPerson() : tellLog();
   const onReady = async ({ url }: { url: string }) => {
     teller.ready({ url, publicUrl, model: modelText(model), state });
@@ -52,8 +52,8 @@ async function serve(
     teller.notice(`It listens on ${host} without TLS: let only a proxy reach this port.`);
   };
   const instance: InstanceOptions = {
-    ...{ programs, state, port, host, isBehindProxy: trustProxy, model, workerSettings },
-    ...{ withBridge: false, workspaceDir: state.dir, bridgeEnvironment: {} },
+    ...{ programs, state, bridge: null },
+    ...{ port, host, isBehindProxy: trustProxy, model, workerSettings },
     ...{ onReady, onNotice: teller.notice, onOutput: teller.output },
   };
   await runUntilInterrupted(instance, signal);
@@ -63,7 +63,7 @@ interface Served {
   readonly url: string;
   readonly publicUrl: string | undefined;
   readonly model: string;
-  readonly state: State;
+  readonly state: ServerState;
 }
 
 interface Teller {

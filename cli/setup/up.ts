@@ -51,12 +51,10 @@ async function up(options: UpOptions, programs: Programs, signal: AbortSignal): 
     process.stdout.write(options.json ? readyLine(ready) : readyText(ready));
   };
   const onNotice = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
-  const { port, bridge: withBridge } = options;
-  const settings = { port, model, workerSettings: readWorkerSettings(process.env), withBridge };
-  const instance = {
-    ...{ programs, state, workspaceDir, bridgeEnvironment: environment },
-    ...{ ...settings, onReady, onNotice },
-  };
+  const bridge = options.bridge ? { project: state, workspaceDir, environment } : null;
+  const workerSettings = readWorkerSettings(process.env);
+  const settings = { port: options.port, model, workerSettings };
+  const instance = { ...{ programs, state, bridge }, ...settings, ...{ onReady, onNotice } };
   await runUntilInterrupted(instance, signal);
 }
 

@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { ConversationId } from '../../shared/ids.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import type { LogFile } from '../processes/log-file.ts';
-import type { State } from '../state/state.ts';
+import type { ServerState } from '../state/state.ts';
 import { mintToken } from '../state/tokens.ts';
 import { waitUntilHealthy } from './address.ts';
 import { readSqliteTable } from './sqlite-file.ts';
@@ -13,7 +13,7 @@ import { uniqueKeyOf } from './workerd-config.ts';
 
 export interface Started {
   readonly url: string;
-  readonly state: State;
+  readonly state: ServerState;
   readonly log: LogFile;
   /** What {@link readAlarms} found before this start. */
   readonly alarms: readonly string[];

@@ -154,13 +154,10 @@ describe('token --for', () => {
     expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine(says) });
   });
 
-  test.each(['', 'Ana', 'a\nb', 'a'.repeat(65)])(
-    'refuses the account %j',
-    async (account) => {
-      const refused = await mint(`--for=${account}`, '--secret-file', secretFile());
-      expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine('An account is 1 to 64') });
-    },
-  );
+  test.each(['', 'Ana', 'a\nb', 'a'.repeat(65)])('refuses the account %j', async (account) => {
+    const refused = await mint(`--for=${account}`, '--secret-file', secretFile());
+    expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine('An account is 1 to 64') });
+  });
 
   test('refuses what goes with --for alone', async () => {
     expect(await mint('--days', '3')).toMatchObject({ code: 2, stderr: oneLine('go with --for') });
