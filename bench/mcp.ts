@@ -38,7 +38,10 @@ async function measureCalls(): Promise<void> {
   const folder = newFolder({ demo: SERVER });
   const offers = new Offers();
   const file = join(folder, 'mcp.json');
-  const servers = new McpServers({ folder, file, offers, onChange: () => {} });
+  const servers = new McpServers({
+    ...{ folder, file, offers, environment: process.env },
+    onChange: () => {},
+  });
   servers.start();
   while (offers.find('mcp_demo_echo') === undefined) await turn();
   const client = new Client({ name: 'bench', version: '1' });
@@ -81,7 +84,8 @@ async function startBridge(mcpServers: object): Promise<number> {
     const config = JSON.parse(process.argv[1]);
     const ending = new AbortController();
     process.once('SIGTERM', () => ending.abort());
-    await runBridge({ ...config, onStatus: () => {} }, ending.signal);`;
+    const own = { environment: process.env, asksAtTerminal: false, onStatus: () => {} };
+    await runBridge({ ...config, ...own }, ending.signal);`;
   const args = ['--input-type=module', '-e', program, JSON.stringify(config)];
   const startedMs = performance.now();
   const bridge = spawn(process.execPath, args, { stdio: 'ignore' });

@@ -16,6 +16,7 @@ import { guestContext } from './ide/guest-context.ts';
 import { Guests } from './ide/guests.ts';
 import { editorContext } from './ide/link/context.ts';
 import { type EditorLink, linkHere } from './ide/link/link.ts';
+import { logLine } from './log.ts';
 import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
@@ -46,6 +47,10 @@ export interface BridgeConfig {
   readonly workspaceDir: string;
   /** Outside every workspace. Holds journal, rules and enrolled devices. */
   readonly stateDir: string;
+  /** What programs of this bridge get of it: commands by bridge/sandbox/environment.ts, MCP servers by bridge/mcp/. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Whether it may ask questions at this process's terminal. One bridge of a process may. */
+  readonly asksAtTerminal: boolean;
   /** Tools beside the built-in ones. The tools of the owner's MCP servers are added to them. */
   readonly offers?: Offers;
   onStatus(status: BridgeStatus): void;
@@ -53,7 +58,7 @@ export interface BridgeConfig {
 
 /** Runs until the signal aborts, or until the server refuses the bridge for good. `onStatus` is told of a refusal. */
 export async function runBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
-  const { bridgeId, stateDir, onStatus, offers = new Offers() } = config;
+  const { stateDir, environment, onStatus, offers = new Offers() } = config;
   const workspace = await Workspace.open(config.workspaceDir, { closedPaths: [stateDir] });
   const { root } = workspace;
   const bootId = crypto.randomUUID();
@@ -64,21 +69,23 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     workspace: root,
     stateDir,
     listProtected: protectedIn(root),
-    tell: (line) => console.error(line),
+    tell: logLine,
   });
   using confinement = await probeConfinement({
     workspace: root,
     home: homedir(),
     closedFolders: await stateFolders(stateDir),
     readable: await readReadable(stateDir),
-    environment: process.env,
+    environment,
   });
   const background = new BackgroundProcesses();
   const builtIn = createCatalogue(createRunTerminalCmd({ confinement, background, guard }));
   const { kind, detail } = confinement;
   const isForeign = (path: string) => guard.isForeign(path);
   const surroundings = { root, stateDir, isForeign };
-  const link = linkHere(root, stateDir, (view) => companion.contextChanged(guestContext(view)));
+  const link = linkHere(root, { stateDir, environment }, (view) =>
+    companion.contextChanged(guestContext(view)),
+  );
   const isDistrusted = () => link.isTrusted === false;
   const trust = { isConfined: kind !== 'none', isDistrusted };
   const judge = createJudge(surroundings, trust);
@@ -117,7 +124,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const tools = { get: (name: string) => known.get(name) ?? findOffer(name) };
   const mcpServers = new ServerTeller(() => servers.reports);
   const servers = new McpServers({
-    ...{ folder: root, file: serverFileIn(stateDir), offers },
+    ...{ folder: root, file: serverFileIn(stateDir), offers, environment },
     sandbox: { confinement, guard },
     onChange: () => mcpServers.changed(),
   });
@@ -126,10 +133,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     look: (message: MessageLook | undefined) => finder.look(message),
   };
   const gateOf: Machine['gateOf'] = async (call) => await worktrees?.rooms.gateOf(call);
-  const session: Session = createSession(
-    { ...gate, gateOf },
-    { bridgeId, stateDir, editor: link.asker },
-  );
+  const session: Session = createSession({ ...gate, gateOf }, { ...config, editor: link.asker });
   const introduction = { bootId, tools: [...known.keys()], confinement: { kind, detail } };
   try {
     const served = {
@@ -168,15 +172,15 @@ function reading<Found>(
   };
 }
 
-interface Asked extends Pick<BridgeConfig, 'bridgeId' | 'stateDir'> {
+interface Asked extends Pick<BridgeConfig, 'bridgeId' | 'stateDir' | 'asksAtTerminal'> {
   readonly editor: Asker;
 }
 
 function createSession(
   machine: Omit<Machine, 'asking' | 'devices'>,
-  { bridgeId, stateDir, editor }: Asked,
+  { bridgeId, stateDir, asksAtTerminal, editor }: Asked,
 ): Session {
-  const terminal = createTerminalPrompt(process.stdin, process.stderr);
+  const terminal = asksAtTerminal && createTerminalPrompt(process.stdin, process.stderr);
   const devices = new DeviceAsker({
     keys: () => readDevices(join(stateDir, 'devices.json')),
     onRefused: (answer, why) => session.tellRefusal(answer, why),

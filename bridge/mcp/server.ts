@@ -34,6 +34,8 @@ export type ServerState =
 export interface ServerPlace {
   /** Of the workspace, absolute. */
   readonly folder: string;
+  /** Of the bridge. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly loginFile: string;
   /** For servers that are to run in it. */
   readonly sandbox?: ServerSandbox | undefined;
@@ -156,6 +158,7 @@ export class McpServer {
       const { connectServer } = await import('./connection.ts');
       connection = await connectServer(this.#config, {
         folder: this.#place.folder,
+        environment: this.#place.environment,
         sandbox: this.#place.sandbox,
         loginFile: this.#place.loginFile,
         signal,

@@ -21,6 +21,8 @@ export interface McpPlace {
   /** The file that lists the servers. */
   readonly file: string;
   readonly offers: Offers;
+  /** Of the bridge. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** For servers that are to run in it. */
   readonly sandbox?: ServerSandbox;
   /** Called after each change of {@link McpServers.reports}. */
@@ -81,12 +83,12 @@ export class McpServers {
     }
     for (const [name, { key, config }] of wanted) {
       if (this.#running.has(name)) continue;
-      const { folder, sandbox, file } = this.#place;
+      const { folder, sandbox, file, environment } = this.#place;
       const loginFile = loginFileOf(file, name);
       const onChange = () => this.#changed(name);
       this.#running.set(name, {
         key,
-        server: new McpServer(name, config, { folder, sandbox, loginFile, onChange }),
+        server: new McpServer(name, config, { folder, environment, sandbox, loginFile, onChange }),
       });
     }
     this.#offer();

@@ -1,6 +1,6 @@
 /** The ways to an MCP server: a program on this machine, or an address. */
 import { resolve } from 'node:path';
-import { getDefaultEnvironment } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { DEFAULT_INHERITED_ENV_VARS } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { FetchLike, Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { boundedFetch } from './bounded-fetch.ts';
@@ -36,6 +36,8 @@ export async function httpTransport(
 export interface StdioOptions {
   /** The folder that a server's `cwd` is relative to, and where it runs without one. Absolute. */
   readonly folder: string;
+  /** Of the bridge. A program gets the few variables of it that name no secret. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** For servers that are to run in it. */
   readonly sandbox?: ServerSandbox | undefined;
   /** Takes what the program writes to stderr. */
@@ -45,13 +47,18 @@ export interface StdioOptions {
 /** A server with `sandbox` never starts without one. */
 export function stdioTransport(
   config: StdioConfig,
-  { folder, sandbox, onStderr }: StdioOptions,
+  { folder, environment, sandbox, onStderr }: StdioOptions,
 ): SomeTransport {
   if (config.sandbox) return new StdioTransport(confinedStart(config, folder, sandbox), onStderr);
   const { command: file, args, env, cwd = '.' } = config;
   const launch = {
-    ...{ file, args, cwd: resolve(folder, cwd), env: { ...getDefaultEnvironment(), ...env } },
+    ...{ file, args, cwd: resolve(folder, cwd), env: { ...inherited(environment), ...env } },
     ...{ inputs: [], hasPidNamespace: false },
   };
   return new StdioTransport(async (spawn) => void spawn(launch), onStderr);
+}
+
+function inherited(environment: StdioOptions['environment']): Record<string, string> {
+  const entries = DEFAULT_INHERITED_ENV_VARS.map((name) => [name, environment[name] ?? '']);
+  return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }

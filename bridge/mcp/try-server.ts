@@ -21,7 +21,14 @@ export async function tryServer(
   let complaints = '';
   try {
     const connection = await connectServer(config, {
-      ...{ folder, loginFile, signal, onToolsChanged: () => {}, onClosed: () => {} },
+      ...{
+        folder,
+        environment: process.env,
+        loginFile,
+        signal,
+        onToolsChanged: () => {},
+        onClosed: () => {},
+      },
       onStderr: (text) => {
         complaints = (complaints + text).slice(-COMPLAINT_CHARS);
       },

@@ -3,7 +3,7 @@ import { type Account, chooseAccount } from './account.ts';
 import { type Bubblewrap, findBubblewrap } from './bubblewrap.ts';
 import { bubblewrapConfinement } from './bubblewrap-confinement.ts';
 import { type Confinement, type Surroundings, unconfined } from './confinement.ts';
-import { enterMemoryGroup, type MemoryGroup } from './memory-group.ts';
+import { type MemoryGroup, shareMemoryGroup } from './memory-group.ts';
 import { joinNeighbours } from './neighbours.ts';
 import { selfTest } from './self-test.ts';
 
@@ -18,7 +18,7 @@ export async function probeConfinement(surroundings: Surroundings): Promise<Conf
   if (!chosen.ok) return unconfined(surroundings, chosen.reason);
   const neighbours = await joinNeighbours(surroundings.workspace);
   const { overlapping } = neighbours;
-  const memory = await enterMemoryGroup();
+  const memory = await shareMemoryGroup();
   const confinement =
     overlapping === undefined
       ? await confine(found.bubblewrap, chosen.account, surroundings, memory)

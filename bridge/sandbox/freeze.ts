@@ -1,6 +1,7 @@
 /** Stops every process that this one has started, directly or not, so that nothing changes during a look. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { newDeferred } from '../../machine/deferred.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
 
 /**
@@ -11,6 +12,33 @@ import { SANDBOX_LIMITS } from './limits.ts';
  * A process that is started afterwards runs. Until `thaw`, the caller starts only programs that it trusts.
  */
 export async function freezeDescendants(): Promise<Freeze> {
+  const leave = await enterFreeze();
+  try {
+    const { thaw, awake } = await freezeAlone();
+    const end = () => {
+      thaw();
+      leave();
+    };
+    return { thaw: end, awake };
+  } catch (error) {
+    leave();
+    throw error;
+  }
+}
+
+/** The end of the last freeze. */
+let lastFreeze: Promise<void> = Promise.resolve();
+
+/** One freeze at a time: the end of another bridge's freeze in this process would wake what this one has stopped. */
+async function enterFreeze(): Promise<() => void> {
+  const before = lastFreeze;
+  const { promise, resolve } = newDeferred<void>();
+  lastFreeze = promise;
+  await before;
+  return resolve;
+}
+
+async function freezeAlone(): Promise<Freeze> {
   const stopped = new Set<number>();
   const thaw = () => {
     for (const pid of stopped) signal(pid, 'SIGCONT');

@@ -24,6 +24,25 @@ export interface CgroupFiles {
   readonly own: string;
 }
 
+/** The group that the bridges of this process share, and how many of them do. */
+let shared: { readonly group: Promise<MemoryGroup | undefined>; members: number } | undefined;
+
+/** As {@link enterMemoryGroup}. The first bridge of this process enters the group, and the last one leaves it. */
+export async function shareMemoryGroup(): Promise<MemoryGroup | undefined> {
+  shared ??= { group: enterMemoryGroup(), members: 0 };
+  const joined = shared;
+  joined.members += 1;
+  const group = await joined.group;
+  const leave = () => {
+    joined.members -= 1;
+    if (joined.members > 0) return;
+    group?.[Symbol.dispose]();
+    if (shared === joined) shared = undefined;
+  };
+  if (group === undefined) leave();
+  return group && { bytes: group.bytes, [Symbol.dispose]: leave };
+}
+
 /**
  * Puts this process into a group of its own; everything that it starts later is born there. The kernel takes some 10 ms
  * to move a process, so commands are not moved one by one. Undefined where this process may make no group: most

@@ -1,6 +1,6 @@
 /**
- * Finds bridges of one machine whose workspaces overlap. While a bridge makes a base it can stop its own commands, but
- * not those of another bridge. So only one bridge confines commands.
+ * Finds bridges of one machine whose workspaces overlap. While a bridge makes a base, no other command may be started in
+ * its workspace, and a bridge knows only of its own commands. So only one bridge confines commands.
  *
  * A bridge that confines holds abstract sockets (unix(7)), which go with its process: one with the digest of its
  * workspace in its name, and one for each folder around it. Only the names of these sockets are used.
@@ -12,7 +12,7 @@ import { createServer, type Server } from 'node:net';
 import { dirname } from 'node:path';
 
 export interface Neighbourhood extends Disposable {
-  /** The process of another bridge whose workspace is this one, lies inside it, or lies around it. */
+  /** The process, which may be this one, of another bridge whose workspace is this one, lies inside it, or lies around it. */
   readonly overlapping: number | undefined;
 }
 
@@ -24,13 +24,14 @@ export async function joinNeighbours(workspace: string): Promise<Neighbourhood> 
   const at = digestOf(workspace);
   const around = foldersAround(workspace).map(digestOf);
   const names = [`at-${at}`, ...around.map((digest) => `below-${digest}`)];
-  const servers = await Promise.all(names.map(hold));
+  const id = crypto.randomUUID().slice(0, 8);
+  const servers = await Promise.all(names.map((name) => hold(id, name)));
   const found = heldNames().find(
-    ({ pid, name }) =>
-      pid !== process.pid &&
-      (name === `at-${at}` ||
-        name === `below-${at}` ||
-        around.some((digest) => name === `at-${digest}`)),
+    (held) =>
+      held.id !== id &&
+      (held.name === `at-${at}` ||
+        held.name === `below-${at}` ||
+        around.some((digest) => held.name === `at-${digest}`)),
   );
   return {
     overlapping: found?.pid,
@@ -42,9 +43,9 @@ export async function joinNeighbours(workspace: string): Promise<Neighbourhood> 
 
 const PREFIX = 'drawbridge-sandbox-';
 
-async function hold(name: string): Promise<Server> {
+async function hold(id: string, name: string): Promise<Server> {
   const server = createServer((socket) => socket.destroy());
-  server.listen(`\0${PREFIX}${process.pid}-${crypto.randomUUID().slice(0, 8)}-${name}`);
+  server.listen(`\0${PREFIX}${process.pid}-${id}-${name}`);
   await once(server, 'listening');
   // The socket must not keep the process alive.
   return server.unref();
@@ -61,10 +62,10 @@ function digestOf(folder: string): string {
 }
 
 /** Reads proc(5), which shows an abstract name with `@` as its first byte. */
-function heldNames(): { pid: number; name: string }[] {
+function heldNames(): { pid: number; id: string; name: string }[] {
   const lines = readFileSync('/proc/net/unix', 'latin1').split('\n');
   return lines.flatMap((line) => {
-    const [, pid, name] = /@drawbridge-sandbox-(\d+)-[0-9a-f]{8}-(\S+)$/.exec(line) ?? [];
-    return pid === undefined || name === undefined ? [] : [{ pid: Number(pid), name }];
+    const [, pid, id, name] = /@drawbridge-sandbox-(\d+)-([0-9a-f]{8})-(\S+)$/.exec(line) ?? [];
+    return pid && id && name ? [{ pid: Number(pid), id, name }] : [];
   });
 }

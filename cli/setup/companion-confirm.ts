@@ -50,7 +50,7 @@ async function findCompanion(workspace: string, options: ConfirmOptions): Promis
   const { probe } = await import('../../bridge/ide/probe.ts');
   // Never aborted: a signal ends the process, and each wait has a bound.
   const { signal } = new AbortController();
-  const place = await placeHere(workspace, signal);
+  const place = await placeHere(workspace, process.env, signal);
   const { ranked } = await discover(place, signal);
   const hosts = await hostsFor(place, signal);
   for (const candidate of ranked) {

@@ -42,14 +42,15 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
 }
 
 async function connect(
-  config: Omit<BridgeConfig, 'onStatus'>,
+  config: Omit<BridgeConfig, 'environment' | 'onStatus'>,
   owner: Owner,
   runBridge: RunBridge,
 ): Promise<void> {
+  const { env: environment } = process;
   try {
     await beside(
       (ending) => watchState(config.stateDir, owner.warn, ending),
-      (running) => runBridge({ ...config, onStatus: owner.tell }, running),
+      (running) => runBridge({ ...config, environment, onStatus: owner.tell }, running),
       owner.signal,
     );
   } catch (error) {
@@ -68,7 +69,7 @@ async function runOwnBridge(config: BridgeConfig, signal: AbortSignal): Promise<
 async function configOf(
   url: string,
   options: ConnectOptions,
-): Promise<Omit<BridgeConfig, 'onStatus'>> {
+): Promise<Omit<BridgeConfig, 'environment' | 'onStatus'>> {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new UsageError(
       `The URL must begin with http:// or https://, such as http://127.0.0.1:8787, not ${url}`,
@@ -79,7 +80,7 @@ async function configOf(
   const token = await readToken(options);
   const bridgeId = bridgeIdOf(token, options);
   const { projectDir: stateDir } = await openState(location);
-  return { url, token, bridgeId, workspaceDir, stateDir };
+  return { url, token, bridgeId, workspaceDir, stateDir, asksAtTerminal: true };
 }
 
 async function readToken({ tokenFile }: ConnectOptions): Promise<string> {

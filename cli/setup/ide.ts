@@ -63,7 +63,7 @@ async function showStatus(options: LocationOptions): Promise<void> {
   const workspace = await resolveWorkspace(location.workspaceDir);
   const { projectDir: stateDir } = await locateState(location);
   const isRunning = isLocked(join(stateDir, 'journal.jsonl.lock'));
-  const place = await placeHere(workspace, signal);
+  const place = await placeHere(workspace, process.env, signal);
   const { ranked, passedOver } = await discover(place, signal);
   const isChosen = (candidate: Candidate) => isConfirmed(stateDir, candidate);
   const preferred = await prefer(ranked, isChosen, () => false);

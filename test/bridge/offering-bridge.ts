@@ -10,7 +10,8 @@ import { fakeDefinition } from '../far-ends/fake-offer.ts';
 
 const ending = new AbortController();
 process.once('SIGTERM', () => ending.abort());
-const config = JSON.parse(process.argv[2] ?? '');
+const own = { environment: process.env, asksAtTerminal: false };
+const config = { ...JSON.parse(process.argv[2] ?? ''), ...own };
 const offers = new Offers();
 
 function offer(description: string): void {

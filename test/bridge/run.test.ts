@@ -51,6 +51,8 @@ const configOf = () => ({
   bridgeId: BRIDGE_ID,
   workspaceDir: place.root,
   stateDir,
+  environment: process.env,
+  asksAtTerminal: true,
 });
 
 /** The bridge in this process; it has ended when the test has. */

@@ -3,6 +3,7 @@ import { runBridge } from '../../bridge/run.ts';
 
 const ending = new AbortController();
 process.once('SIGTERM', () => ending.abort());
-const config = JSON.parse(process.argv[2] ?? '');
+const own = { environment: process.env, asksAtTerminal: false };
+const config = { ...JSON.parse(process.argv[2] ?? ''), ...own };
 const onStatus = (status: unknown) => console.log(JSON.stringify(status));
 await runBridge({ ...config, onStatus }, ending.signal);

@@ -10,9 +10,16 @@ import { ancestorsOf } from './ancestors.ts';
 import type { Place } from './candidate.ts';
 import { DISCOVERY_LIMITS } from './limits.ts';
 
-/** This machine and process. `workspace` is the absolute path of the folder that the editor should have open. */
-export async function placeHere(workspace: string, signal: AbortSignal): Promise<Place> {
-  const { env: environment, platform, pid } = process;
+/**
+ * This machine and process. `workspace` is the absolute path of the folder that the editor should have open,
+ * `environment` that of the person's terminal.
+ */
+export async function placeHere(
+  workspace: string,
+  environment: Place['environment'],
+  signal: AbortSignal,
+): Promise<Place> {
+  const { platform, pid } = process;
   return {
     ...{ workspace, environment, platform, pid },
     home: homedir(),

@@ -164,7 +164,7 @@ async function openConnection(
     return await connectServer(
       { url: `http://${host}:${port}/mcp`, headers, disabled: false },
       {
-        ...{ folder: '/', onStderr: () => {}, onToolsChanged: () => {}, fetch },
+        ...{ folder: '/', environment: {}, onStderr: () => {}, onToolsChanged: () => {}, fetch },
         signal: AbortSignal.any([signal, late.signal]),
         onNotification: (method, params) => {
           const news = readNotification(method, params);

@@ -23,13 +23,13 @@ export interface LinkPlace {
 /** The link of a bridge on this machine. `workspace` is absolute. */
 export function linkHere(
   workspace: string,
-  stateDir: string,
+  { stateDir, environment }: { readonly stateDir: string } & Pick<Place, 'environment'>,
   onView: (view: EditorView | undefined) => void,
 ): EditorLink {
   let place: Place | undefined;
   return new EditorLink({
     search: async (signal) => {
-      place ??= await placeHere(workspace, signal);
+      place ??= await placeHere(workspace, environment, signal);
       const [{ ranked }, hosts] = await Promise.all([
         discover(place, signal),
         hostsFor(place, signal),

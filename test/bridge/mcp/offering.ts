@@ -47,7 +47,11 @@ export function startServers(servers: object, place: Partial<McpPlace> = {}): Of
   const list = (mcpServers: object) => writeFileSync(file, JSON.stringify({ mcpServers }));
   list(servers);
   const offers = new Offers();
-  const running = new McpServers({ folder, file, offers, onChange: () => {}, ...place });
+  const running = new McpServers({
+    ...{ folder, file, offers, environment: process.env },
+    onChange: () => {},
+    ...place,
+  });
   running.start();
   onTestFinished(async () => {
     await running.end();

@@ -34,6 +34,14 @@ test.each([
   expect(neighbours.overlapping).toBe(doesOverlap ? pid : undefined);
 });
 
+test('a bridge of the same process is a neighbour, too', async () => {
+  using first = await joinNeighbours(`${root}/shared`);
+  using inside = await joinNeighbours(`${root}/shared/inside`);
+  using beside = await joinNeighbours(`${root}/beside`);
+  const found = [first, inside, beside].map(({ overlapping }) => overlapping);
+  expect(found).toEqual([undefined, process.pid, undefined]);
+});
+
 test('a bridge that was killed is no neighbour', async () => {
   const pid = await neighbourIn(`${root}/killed`);
   process.kill(pid ?? 0, 'SIGKILL');

@@ -137,7 +137,10 @@ export async function startBridge({ root, stateDir }: Place): Promise<{
 }> {
   const tunnel = await ScriptedTunnel.open();
   const ending = new AbortController();
-  const config = { url: tunnel.url, token: 'secret', bridgeId: BRIDGE_ID, onStatus: () => {} };
+  const config = {
+    ...{ url: tunnel.url, token: 'secret', bridgeId: BRIDGE_ID, onStatus: () => {} },
+    ...{ environment: process.env, asksAtTerminal: false },
+  };
   const ended = runBridge({ ...config, workspaceDir: root, stateDir }, ending.signal);
   const end = async () => {
     ending.abort();

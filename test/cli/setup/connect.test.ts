@@ -33,9 +33,14 @@ describe('connect at a terminal', () => {
       program: BRIDGE,
     });
     const seen = () => JSON.parse(readFileSync(join(place.stateDir, 'bridge-saw.json'), 'utf8'));
-    await expect
-      .poll(seen, { timeout: 10_000 })
-      .toEqual({ url: URL, token, bridgeId, ...folders(place), environment: [] });
+    await expect.poll(seen, { timeout: 10_000 }).toEqual({
+      url: URL,
+      token,
+      bridgeId,
+      ...folders(place),
+      asksAtTerminal: true,
+      environment: [],
+    });
     bridge.kill('SIGINT');
     const stderr = 'Connected. Sandbox: none. It is a test.\n';
     expect(await finished).toEqual({ code: 0, stdout: '', stderr });

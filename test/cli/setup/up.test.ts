@@ -66,6 +66,7 @@ describe('up', () => {
       bridgeId: ready.bridgeId,
       workspaceDir: place.workspaceDir,
       stateDir: place.stateDir,
+      asksAtTerminal: true,
       environment: [],
     });
   });

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../../local/temporary-folder.ts';
 import { unending } from './announcing.ts';
 
 test('sees this machine', async () => {
-  const place = await placeHere('/work', unending);
+  const place = await placeHere('/work', process.env, unending);
   expect(place).toMatchObject({ workspace: '/work', pid: process.pid, userId: process.getuid?.() });
   expect(place.temporaryFolders).toEqual(
     expect.arrayContaining([tmpdir(), '/tmp'].map((folder) => realpathSync(folder))),
@@ -23,7 +23,7 @@ test.runIf(process.platform === 'linux')(
       new URL('../../../../bridge/ide/discovery/place.ts', import.meta.url).href,
     );
     const program = `const { placeHere } = await import(${module});
-    console.log(JSON.stringify(await placeHere('/', new AbortController().signal)))`;
+    console.log(JSON.stringify(await placeHere('/', process.env, new AbortController().signal)))`;
     const parent = spawn(
       'sh',
       ['-c', 'env -u TMPDIR "$0" --input-type=module -e "$1"; :', process.execPath, program],
