@@ -1,10 +1,8 @@
 /** The `drawbridge` command: registers its subcommands and reports their failures. */
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import * as z from 'zod';
 import type { Programs } from '../local/instance.ts';
-import { OWN_ROOT } from '../local/own-root.ts';
+import { OWN_ROOT, OWN_VERSION } from '../local/own-root.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
 import { registerUsage } from './account/usage.ts';
@@ -53,7 +51,7 @@ function newProgram(programs: Programs): Command {
     .description(
       'A coding agent behind an API. It works in a folder on your machine, under your rules.',
     )
-    .version(readVersion())
+    .version(OWN_VERSION)
     // Set before the subcommands are added: they inherit both.
     .exitOverride()
     .configureOutput({
@@ -108,9 +106,4 @@ function reportFailure(error: unknown): number {
 
 function complain(message: string): void {
   process.stderr.write(`drawbridge: ${inOneLine(message.trim())}\n`);
-}
-
-function readVersion(): string {
-  const text = readFileSync(join(OWN_ROOT, 'package.json'), 'utf8');
-  return z.object({ version: z.string() }).parse(JSON.parse(text)).version;
 }

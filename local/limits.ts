@@ -32,6 +32,11 @@ export const LOCAL_LIMITS = {
   /** Between two checks of the state folder; and the free bytes of its disk below which its owner is warned. */
   stateWatchMs: SECOND,
   minFreeBytes: 2 * MIB,
+  /** Backups that upgrades have made. The newest stay: one to go back to, and one more where that one is no good. */
+  maxUpgradeBackups: 2,
+  /** How long a process waits while another one upgrades the state: some seconds for a gigabyte; and between two looks. */
+  upgradeWaitMs: 60 * SECOND,
+  upgradePollMs: 50,
   /** Bytes of a log file before it is renamed to `.old`. One old file is kept. */
   maxLogBytes: 5 * MIB,
   /** UTF-16 units of the log's end that are shown if the Worker keeps dying. */

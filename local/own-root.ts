@@ -1,10 +1,16 @@
-/** Finds the folder of this project. */
-import { existsSync } from 'node:fs';
+/** Finds the folder of this project, and its version. */
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import * as z from 'zod';
 
 /** The folder that holds `bin/drawbridge.mjs`. This module may be a source in it or part of a bundle in it. */
 export const OWN_ROOT = findRoot(dirname(fileURLToPath(import.meta.url)));
+
+/** The version of this program, from its `package.json`. */
+export const OWN_VERSION = z
+  .object({ version: z.string() })
+  .parse(JSON.parse(readFileSync(join(OWN_ROOT, 'package.json'), 'utf8'))).version;
 
 function findRoot(dir: string): string {
   const above = dirname(dir);

@@ -122,7 +122,7 @@ function writeBeside(path: string, text: string): string {
 }
 
 /** A rename is on disk once its folder is. */
-function flushFolder(path: string): void {
+export function flushFolder(path: string): void {
   const folder = openSync(path, 'r');
   try {
     fsyncSync(folder);

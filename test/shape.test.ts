@@ -133,10 +133,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 
   'local/limits.ts': [],
-  'local/own-root.ts': ['node:'],
+  'local/archive': ['machine', 'node:', 'zod'],
+  'local/own-root.ts': ['node:', 'zod'],
   'local/processes': ['shared', 'machine', 'node:', 'local/limits.ts'],
   'local/settings.ts': ['shared', 'machine'],
-  'local/state': ['shared', 'machine', 'jose', 'node:', 'zod', 'local/limits.ts'],
+  'local/state': [
+    ...['shared', 'machine', 'jose', 'node:', 'zod'],
+    ...['local/archive', 'local/limits.ts', 'local/own-root.ts'],
+  ],
   'local/worker-size.ts': ['node:'],
   'local/bridge': [
     ...['shared', 'machine', 'local/processes', 'local/settings.ts', 'local/state', 'node:'],
@@ -193,7 +197,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'cli/account', 'cli/agents', 'cli/chat', 'cli/conversations'],
     'cli/setup',
     'cli/terminal',
-    ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:', 'zod'],
+    ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:'],
   ],
 
   'bench/edge': ['worker/env.ts', 'worker/index.ts', 'cloudflare:'],

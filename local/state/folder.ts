@@ -33,8 +33,10 @@ export interface StatePlace {
 const OWNER_ONLY = 0o700;
 const ALL_MODES = 0o777;
 const HASH_DIGITS = 10;
-/** The first file in every state folder: see local/state/state.ts. */
+/** In every state folder: see local/state/state.ts. */
 export const STATE_MARK = 'auth-secret';
+/** The first files of a state folder, of which one is there after any crash. */
+const FIRST_FILES = [STATE_MARK, 'state.json'];
 
 /**
  * The only place that decides where state is. The folders need not exist yet; nothing is created.
@@ -84,7 +86,8 @@ export async function openStateFolder(dir: string): Promise<void> {
       cause: error,
     });
   });
-  if (entries.length > 0 && !entries.some((entry) => entry.startsWith(STATE_MARK))) {
+  const isOurs = entries.some((entry) => FIRST_FILES.some((first) => entry.startsWith(first)));
+  if (entries.length > 0 && !isOurs) {
     throw new LocalError(
       'refused',
       `The folder ${dir} contains other files: give --state a new or an empty folder.`,

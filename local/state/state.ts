@@ -15,6 +15,7 @@ import { type Device, enrolDevice, openDevice } from './device.ts';
 import { locateState, openStateFolder, STATE_MARK, type StateLocation } from './folder.ts';
 import { openStateFile } from './state-file.ts';
 import { isTokenFresh, mintToken } from './tokens.ts';
+import { openFormat } from './upgrade.ts';
 
 /** A server's state folder. `authSecret` and the device's private key never leave this machine. */
 export interface ServerState {
@@ -27,6 +28,8 @@ export interface ServerState {
   readonly logsDir: string;
   /** The folder of the files that each start builds again. */
   readonly buildDir: string;
+  /** When this state was last restored from a backup, epoch milliseconds. */
+  readonly restoredMs?: number;
 }
 
 /** The state of a project's bridge. */
@@ -54,6 +57,7 @@ export async function openState(location: StateLocation): Promise<State> {
 /** Opens a server's state, and makes its missing parts. @throws {LocalError} as {@link openState}. */
 export async function openServerState(dir: string): Promise<ServerState> {
   await openStateFolder(dir);
+  const { restoredMs } = await openFormat(dir);
   const authSecret = await openSecret(join(dir, STATE_MARK));
   const folders = {
     storageDir: join(dir, 'storage'),
@@ -61,7 +65,8 @@ export async function openServerState(dir: string): Promise<ServerState> {
     buildDir: join(dir, 'build'),
   };
   for (const folder of Object.values(folders)) makePrivateFolders(folder);
-  return { dir, authSecret, device: await openDevice(dir), ...folders };
+  const device = await openDevice(dir);
+  return { dir, authSecret, device, ...folders, ...(restoredMs !== undefined && { restoredMs }) };
 }
 
 /**

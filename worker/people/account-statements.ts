@@ -16,8 +16,8 @@ import {
   USAGE_TABLES,
 } from './usage-statements.ts';
 
-/** `conversations.search` is the last column, so that a list does not load it. */
-const MIGRATIONS = [
+/** As in worker/storage/migrations.ts. `conversations.search` is the last column, so that a list does not load it. */
+export const MIGRATIONS = [
   'create table bridges (id text primary key, connected_at integer not null) without rowid;',
   `create table conversations (
      id text primary key, title text not null, archived integer not null, created integer not null,

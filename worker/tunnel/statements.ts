@@ -6,7 +6,8 @@ import type { ApprovalAnswer, Confinement, MachineContext, ToolCall } from '../.
 import type { AnswerKey } from '../ports.ts';
 import { migrate, openStored } from '../storage/migrations.ts';
 
-const MIGRATIONS = [
+/** As in worker/storage/migrations.ts. */
+export const MIGRATIONS = [
   `create table bridge (id text primary key, owner text not null, body text not null) without rowid;
    create table calls (
      id text primary key, body text not null, at integer not null, delivered integer not null,

@@ -1,0 +1,66 @@
+/** `state.json`: the format of a state folder, and which version wrote it. */
+import { join } from 'node:path';
+import * as z from 'zod';
+import { LocalError } from '../../machine/local-error.ts';
+import { readIfThere } from '../../machine/private-files.ts';
+import { OWN_VERSION } from '../own-root.ts';
+
+/** One way from a format to the next. */
+export interface FormatStep {
+  /** Migrations of the objects' tables that are part of the new format: each object runs its own (worker/storage/). */
+  readonly tables: Readonly<Record<'conversation' | 'tunnel' | 'account', number>>;
+  /**
+   * The files that change: paths in the folder with their new text, or null for a file to be removed. Only reads; a
+   * failure leaves the state as it was. Absent where only tables change.
+   */
+  readonly change?: (dir: string) => Promise<Readonly<Record<string, string | null>>>;
+}
+
+/**
+ * `FORMAT_STEPS[n]` leads from format n to n + 1. It never changes once released; a new migration of an object's tables
+ * takes a new step. Format 0 is every state from before `state.json`.
+ */
+export const FORMAT_STEPS: readonly FormatStep[] = [
+  { tables: { conversation: 10, tunnel: 5, account: 4 } },
+];
+
+/** The text of `state.json`. */
+export const StateFormat = z.object({
+  format: z.int().nonnegative(),
+  /** The version of Drawbridge that made or upgraded the state. */
+  writtenBy: z.string(),
+  /**
+   * When the state was last restored from a backup, epoch milliseconds. Positions, calls and tickets from before mean
+   * nothing to it: see worker/restored.ts.
+   */
+  restoredMs: z.int().positive().optional(),
+});
+export type StateFormat = z.infer<typeof StateFormat>;
+
+export const PRESENT_FORMAT: StateFormat = { format: FORMAT_STEPS.length, writtenBy: OWN_VERSION };
+
+export function formatPath(dir: string): string {
+  return join(dir, 'state.json');
+}
+
+/** The format of a state; undefined without `state.json`. @throws {LocalError} for a damaged file. */
+export async function readFormat(dir: string): Promise<StateFormat | undefined> {
+  const path = formatPath(dir);
+  const text = await readIfThere(path);
+  if (text === undefined) return undefined;
+  try {
+    return StateFormat.parse(JSON.parse(text));
+  } catch (cause) {
+    const told = `${path} is damaged: put it back from a backup. Without it, nobody knows which version of Drawbridge can read this state.`;
+    throw new LocalError('refused', told, { cause });
+  }
+}
+
+/** @throws {LocalError} if `found` is newer than `known`, which names what has that format. */
+export function refuseNewer(what: string, found: StateFormat, known: number): void {
+  if (found.format <= known) return;
+  throw new LocalError(
+    'refused',
+    `${what} has format ${found.format}, written by Drawbridge ${found.writtenBy}; this is Drawbridge ${OWN_VERSION}, which knows format ${known}: install version ${found.writtenBy} or a later one. Nothing was changed.`,
+  );
+}
