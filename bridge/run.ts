@@ -5,7 +5,7 @@ import type { BridgeStatus } from '../machine/bridge-status.ts';
 import type { MessageLook } from '../shared/findings.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { type Asker, Asking } from './admission/asking.ts';
-import { readDevices } from './admission/devices.ts';
+import { noteDeviceUse, readDevices } from './admission/devices.ts';
 import { createJudge, readFindable, readTellable, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
 import { Finder } from './context/finder.ts';
@@ -184,6 +184,8 @@ function createSession(
   const devices = new DeviceAsker({
     keys: () => readDevices(join(stateDir, 'devices.json')),
     onRefused: (answer, why) => session.tellRefusal(answer, why),
+    onUsed: (deviceId) =>
+      void noteDeviceUse(join(stateDir, 'device-uses.json'), deviceId, new Date()),
   });
   const asking = new Asking({
     bridgeId,

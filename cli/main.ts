@@ -15,6 +15,7 @@ import { registerExport } from './conversations/export.ts';
 import { registerCheck } from './setup/check.ts';
 import { registerCompanion } from './setup/companion.ts';
 import { registerConnect } from './setup/connect.ts';
+import { registerDevices } from './setup/devices.ts';
 import { registerIde } from './setup/ide.ts';
 import { registerMcp } from './setup/mcp.ts';
 import { registerQuarantine } from './setup/quarantine.ts';
@@ -74,6 +75,7 @@ function newProgram(programs: Programs): Command {
   registerUsage(program);
   registerConnect(program);
   registerToken(program);
+  registerDevices(program);
   registerMcp(program);
   registerIde(program);
   registerCompanion(program);

@@ -126,8 +126,12 @@ export const DeviceKey = z.object({
 });
 export type DeviceKey = z.infer<typeof DeviceKey>;
 
+/** A device in a bridge's list. The machine that the bridge runs on has no `enrolledAt`: it comes with the list. */
+export const EnrolledDevice = DeviceKey.extend({ enrolledAt: z.iso.datetime().optional() });
+export type EnrolledDevice = z.infer<typeof EnrolledDevice>;
+
 /** The file that lists the devices whose approvals count on a machine. */
-export const EnrolledDevices = z.object({ devices: z.array(DeviceKey) });
+export const EnrolledDevices = z.object({ devices: z.array(EnrolledDevice) });
 
 /**
  * The text to sign (its UTF-8 bytes). It contains the proposal itself, not its digest: a device signs what it shows,

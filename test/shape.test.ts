@@ -161,7 +161,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/render': ['shared', 'cli/terminal', 'diff', 'zod', 'cli/limits.ts'],
   'cli/target': [
     ...['shared', 'client', 'machine', 'cli/terminal', 'local/own-root.ts', 'local/state'],
-    ...['commander'],
+    ...['commander', 'node:'],
   ],
   'cli/chat': [
     ...['shared', 'client', 'machine', 'cli/render', 'cli/target', 'cli/terminal', 'commander'],
@@ -177,6 +177,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/setup': [
     ...[
       'shared',
+      'client',
       'machine',
       'bridge/admission',
       'bridge/ide/companion',

@@ -44,6 +44,8 @@ interface DeviceOptions {
   /** Read anew for each answer, so that a newly enrolled device counts. */
   readonly keys: () => Promise<readonly DeviceKey[]>;
   readonly onRefused: (answer: ApprovalAnswer, why: string) => void;
+  /** Called with the device whose approval has counted. */
+  readonly onUsed?: (deviceId: string) => void;
 }
 
 interface Waiting {
@@ -102,6 +104,9 @@ export class DeviceAsker implements Asker {
     if (this.#waiting.get(answer.callId) !== waiting) return 'not_pending';
     this.#waiting.delete(answer.callId);
     waiting.resolve(toAnswered(answer, 'device'));
+    if (answer.decision === 'once' && answer.signature) {
+      this.#options.onUsed?.(answer.signature.deviceId);
+    }
     return 'counted';
   }
 

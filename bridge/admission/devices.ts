@@ -1,5 +1,7 @@
 /** The devices whose approvals count here: their public keys, enrolled at this machine. */
 import { readFile } from 'node:fs/promises';
+import * as z from 'zod';
+import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import {
   ALLOW_ONCE,
@@ -7,6 +9,7 @@ import {
   approvalText,
   DEVICE_ALGORITHM,
   type DeviceKey,
+  type EnrolledDevice,
   EnrolledDevices,
 } from '../../shared/approvals.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
@@ -31,7 +34,7 @@ export async function verifyApproval(
 }
 
 /** The enrolled devices; none without the file. Throws for a damaged file, which must not pass for an empty one. */
-export async function readDevices(path: string): Promise<readonly DeviceKey[]> {
+export async function readDevices(path: string): Promise<readonly EnrolledDevice[]> {
   const json = await readFile(path, 'utf8').catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return JSON.stringify({ devices: [] });
     throw error;
@@ -44,6 +47,29 @@ export async function readDevices(path: string): Promise<readonly DeviceKey[]> {
       `${path} does not hold device keys: remove it and enrol your devices again.`,
       { cause },
     );
+  }
+}
+
+/** When an approval of each device last counted, by device. */
+export type DeviceUses = Readonly<Record<string, string>>;
+
+/** The file of {@link DeviceUses}; empty without it, or if it is damaged: it only informs the owner. */
+export async function readDeviceUses(path: string): Promise<DeviceUses> {
+  const text = await readIfThere(path).catch(() => undefined);
+  try {
+    return z.record(z.string(), z.string()).parse(JSON.parse(text ?? '{}'));
+  } catch {
+    return {};
+  }
+}
+
+/** Notes that an approval of this device counted. Never rejects: on a full disk the note is lost. */
+export async function noteDeviceUse(path: string, deviceId: string, now: Date): Promise<void> {
+  try {
+    const uses = { ...(await readDeviceUses(path)), [deviceId]: now.toISOString() };
+    replaceFile(path, JSON.stringify(uses));
+  } catch {
+    // The approval itself does not depend on it.
   }
 }
 

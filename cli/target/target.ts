@@ -1,6 +1,9 @@
 /** Finds the Drawbridge that a command talks to: the one at a URL, or the one that runs for a workspace. */
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Device } from '../../client/device.ts';
+import { readDevice } from '../../local/state/device.ts';
+import { sharedServerDir } from '../../local/state/folder.ts';
 import { findInstance } from '../../local/state/running.ts';
 import { openState, readUserToken } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -16,7 +19,7 @@ import {
 export interface Target {
   readonly url: string;
   readonly token: string;
-  /** Null if this machine has no key that the bridge knows. */
+  /** Null if this machine has no key. The bridge of a Drawbridge elsewhere may not know the key. */
   readonly device: Device | null;
 }
 
@@ -41,7 +44,13 @@ export async function findTarget(options: TargetOptions): Promise<Target> {
     throw new UsageError('--url and --token go together: give both, or neither.');
   }
   if (!URL.canParse(url)) throw new UsageError(`--url takes a URL like https://…, not ${url}.`);
-  return { url, token, device: null };
+  return { url, token, device: await ownDevice(options) };
+}
+
+/** This machine's device, for a Drawbridge elsewhere: a person may have enrolled it at a bridge there. */
+async function ownDevice({ state }: LocationOptions): Promise<Device | null> {
+  const device = await readDevice(state === undefined ? await sharedServerDir() : resolve(state));
+  return device ? { deviceId: device.deviceId, privateJwk: device.privateKey } : null;
 }
 
 /** The options as words of a command line. `TOKEN` stands in for the token. */

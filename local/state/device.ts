@@ -2,7 +2,15 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as z from 'zod';
-import { DEVICE_ALGORITHM, DeviceKey, EnrolledDevices } from '../../shared/approvals.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { takeLock } from '../../machine/lock.ts';
+import { readIfThere, replaceFile } from '../../machine/private-files.ts';
+import {
+  DEVICE_ALGORITHM,
+  DeviceKey,
+  type EnrolledDevice,
+  EnrolledDevices,
+} from '../../shared/approvals.ts';
 import { DeviceId, newDeviceId } from '../../shared/ids.ts';
 import { openStateFile } from './state-file.ts';
 
@@ -16,7 +24,7 @@ export type Device = z.infer<typeof Device>;
 
 /** This machine's device: one for each server. */
 export async function openDevice(stateDir: string): Promise<Device> {
-  return await openStateFile(join(stateDir, 'device.json'), Device, newDevice);
+  return await openStateFile(join(stateDir, DEVICE_FILE), Device, newDevice);
 }
 
 /**
@@ -24,10 +32,40 @@ export async function openDevice(stateDir: string): Promise<Device> {
  * list is never changed here: a device that its owner removes from the list stays out.
  */
 export async function enrolDevice(device: Device, projectDir: string): Promise<void> {
-  await openStateFile(join(projectDir, 'devices.json'), EnrolledDevices, () => ({
+  await openStateFile(join(projectDir, DEVICES_FILE), EnrolledDevices, () => ({
     devices: [publicHalf(device)],
   }));
 }
+
+/** The device in this state folder; undefined where none was made. @throws {LocalError} for a damaged file. */
+export async function readDevice(stateDir: string): Promise<Device | undefined> {
+  const isThere = (await readIfThere(join(stateDir, DEVICE_FILE))) !== undefined;
+  return isThere ? await openDevice(stateDir) : undefined;
+}
+
+/**
+ * Changes the list of devices of a project's bridge, one command at a time. The bridge reads the list at each answer,
+ * so a change counts at once.
+ * @throws {LocalError} if another command changes it, or the list is damaged. `change` may throw as well.
+ */
+export async function changeDevices(
+  projectDir: string,
+  change: (devices: readonly EnrolledDevice[]) => EnrolledDevice[],
+): Promise<void> {
+  const lock = takeLock(join(projectDir, 'devices.lock'));
+  if (!lock.isTaken) {
+    const text =
+      'Another command is changing the list of devices: wait for its end, and try again.';
+    throw new LocalError('refused', text);
+  }
+  using _ = lock;
+  const path = join(projectDir, DEVICES_FILE);
+  const { devices } = await openStateFile(path, EnrolledDevices, () => ({ devices: [] }));
+  replaceFile(path, JSON.stringify({ devices: change(devices) }));
+}
+
+const DEVICE_FILE = 'device.json';
+const DEVICES_FILE = 'devices.json';
 
 async function newDevice(): Promise<Device> {
   const { privateKey } = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, [
@@ -41,7 +79,8 @@ async function newDevice(): Promise<Device> {
   });
 }
 
-function publicHalf({ deviceId, label, privateKey }: Device): DeviceKey {
+/** What others may know of a device. */
+export function publicHalf({ deviceId, label, privateKey }: Device): DeviceKey {
   const { d: _, ...publicKey } = privateKey;
   return { deviceId, label, publicKey };
 }

@@ -1,0 +1,171 @@
+/** `drawbridge devices`: the devices whose approvals count at the bridge of a folder. Only this machine enrols them. */
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { fingerprintOf, formatDeviceKey, parseDeviceKey } from '../../client/device-key.ts';
+import { changeDevices, openDevice, publicHalf, readDevice } from '../../local/state/device.ts';
+import { locateState, sharedServerDir } from '../../local/state/folder.ts';
+import { openServerState, openState } from '../../local/state/state.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { readPlainFile } from '../../machine/private-files.ts';
+import { DEVICE_ALGORITHM, type DeviceKey } from '../../shared/approvals.ts';
+import { nameInLine, printableLine } from '../../shared/plain-sight.ts';
+import { RENDER_LIMITS } from '../limits.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
+import { askFirst } from '../terminal/confirm.ts';
+import { EXIT_HELP } from '../terminal/exit-codes.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { openTerminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+/** Adds the command, which lists if no subcommand is given. */
+export function registerDevices(program: Command): void {
+  const group = program
+    .command('devices')
+    .description('List, enrol or revoke devices that may approve what the bridge asks about')
+    .addHelpText('after', `\nWithout a command, it lists them.\n${EXIT_HELP}`);
+  const list = group.command('list', { isDefault: true }).description('List the enrolled devices');
+  addLocationOptions(list).action(listAll);
+  const show = group.command('show').description('Show the public key of this machine');
+  addLocationOptions(show).action(showOwn);
+  const enrol = group
+    .command('enrol <key>')
+    .description(
+      'Let a device approve: its key is a file, JSON, or what "devices show" prints there',
+    );
+  addLocationOptions(enrol).action(enrolOne);
+  const revoke = group
+    .command('revoke <device>')
+    .description('Let a device approve nothing more, by its id or its name');
+  addLocationOptions(revoke).action(revokeOne);
+}
+
+async function listAll(options: LocationOptions): Promise<void> {
+  const { readDevices, readDeviceUses } = await import('../../bridge/admission/devices.ts');
+  const { projectDir, serverDir } = await locateState(await findLocation(options, 'kept'));
+  const devices = await readDevices(join(projectDir, 'devices.json'));
+  const uses = await readDeviceUses(join(projectDir, 'device-uses.json'));
+  const own = await readDevice(serverDir);
+  const terminal = openTerminal(process, process.env);
+  for (const device of devices) {
+    const { deviceId, label, enrolledAt } = device;
+    const isOwn = deviceId === own?.deviceId;
+    const enrolled = enrolledAt ? `enrolled ${enrolledAt}` : 'enrolled with the folder';
+    const used = uses[deviceId] ? `last approved ${uses[deviceId]}` : 'no approval yet';
+    const name = `${labelInLine(label)}${isOwn ? ' (this machine)' : ''}`;
+    const cells = [deviceId, await fingerprintOf(device), enrolled, inLine(used), name];
+    terminal.writeOut(`${cells.join('  ')}\n`);
+  }
+  if (devices.length === 0) terminal.write('No device is enrolled for this folder.\n');
+}
+
+async function showOwn(options: LocationOptions): Promise<void> {
+  const dir = options.state
+    ? (await openState(await findLocation(options, 'kept'))).dir
+    : await ownDir();
+  const device = publicHalf(await openDevice(dir));
+  const terminal = openTerminal(process, process.env);
+  terminal.write(`Device       ${labelInLine(device.label)} (${device.deviceId})\n`);
+  terminal.write(`Fingerprint  ${await fingerprintOf(device)}\n`);
+  terminal.write(
+    'Enrol it at the machine of the bridge, with "drawbridge devices enrol" and this text:\n',
+  );
+  terminal.writeOut(`${formatDeviceKey(device)}\n`);
+}
+
+/** The folder of this machine's own device. */
+async function ownDir(): Promise<string> {
+  return (await openServerState(await sharedServerDir())).dir;
+}
+
+async function enrolOne(written: string, options: LocationOptions): Promise<void> {
+  const device = await readKey(written);
+  const location = await findLocation(options, 'kept');
+  const { projectDir } = await openState(location);
+  const terminal = openTerminal(process, process.env);
+  const name = labelInLine(device.label);
+  terminal.write(`Device       ${name} (${device.deviceId})\n`);
+  terminal.write(`Fingerprint  ${await fingerprintOf(device)}\n`);
+  terminal.write(
+    `It could then approve any command and any edit in ${nameInLine(location.workspaceDir)}.\n`,
+  );
+  await askFirst(terminal, 'Does the device itself show this fingerprint?', {
+    unasked: 'a person must compare the fingerprint, so enrol devices in a terminal.',
+    otherwise: 'Nothing was enrolled.',
+  });
+  await changeDevices(projectDir, (devices) => {
+    const known = devices.find(({ deviceId }) => deviceId === device.deviceId);
+    if (known) throw alreadyThere(known, device);
+    return [...devices, { ...device, enrolledAt: new Date().toISOString() }];
+  });
+  terminal.write(`${name} may approve from now on.\n`);
+}
+
+function alreadyThere(known: DeviceKey, device: DeviceKey): LocalError {
+  const isSame =
+    known.publicKey.x === device.publicKey.x && known.publicKey.y === device.publicKey.y;
+  const what = isSame ? 'is enrolled already' : 'is enrolled with another key: revoke it first';
+  return new LocalError('refused', `${device.deviceId} ${what}.`);
+}
+
+/** The key as WebCrypto writes it, so that one key has one fingerprint. */
+async function readKey(written: string): Promise<DeviceKey> {
+  const device = parseDeviceKey(written) ?? parseDeviceKey(await readKeyFile(written));
+  if (!device) throw new UsageError(`${inLine(written)} holds no device key. ${HOW}`);
+  try {
+    const { publicKey } = device;
+    const key = await crypto.subtle.importKey('jwk', publicKey, DEVICE_ALGORITHM, true, ['verify']);
+    const { x = '', y = '' } = await crypto.subtle.exportKey('jwk', key);
+    return { ...device, publicKey: { ...publicKey, x, y } };
+  } catch (cause) {
+    throw new UsageError(`The key is damaged: it is no point of the curve P-256. ${HOW}`, {
+      cause,
+    });
+  }
+}
+
+async function readKeyFile(path: string): Promise<string> {
+  return await readPlainFile(path).catch((cause: unknown) => {
+    const text = `${inLine(path)} is neither a device key nor a file that can be read. ${HOW}`;
+    throw new UsageError(text, { cause });
+  });
+}
+
+const HOW = `\`${ownCommand('devices', 'show')}\` prints one on the device.`;
+
+async function revokeOne(named: string, options: LocationOptions): Promise<void> {
+  const { projectDir, serverDir } = await locateState(await findLocation(options, 'kept'));
+  const own = await readDevice(serverDir);
+  let revoked: DeviceKey | undefined;
+  await changeDevices(projectDir, (devices) => {
+    revoked = findNamed(devices, named);
+    return devices.filter((device) => device !== revoked);
+  });
+  const terminal = openTerminal(process, process.env);
+  terminal.write(`${labelInLine(revoked?.label ?? named)} can approve nothing here any more.\n`);
+  if (revoked?.deviceId === own?.deviceId) {
+    terminal.write(
+      'That is this machine: your chats here can no longer approve for this folder.\n',
+    );
+  }
+}
+
+function findNamed<Key extends DeviceKey>(devices: readonly Key[], named: string): Key {
+  const found = devices.filter(({ deviceId, label }) => named === deviceId || named === label);
+  const [device] = found;
+  if (device && found.length === 1) return device;
+  const why = device ? 'names several devices' : 'is not enrolled here';
+  throw new LocalError('refused', `${inLine(named)} ${why}: "devices list" shows the ids.`);
+}
+
+function inLine(text: string): string {
+  return printableLine(text, RENDER_LIMITS.maxSummaryChars);
+}
+
+/** A device names itself. */
+function labelInLine(label: string): string {
+  return inLine(label) || 'a device without a name';
+}

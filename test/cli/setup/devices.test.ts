@@ -1,0 +1,146 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { fingerprintOf, formatDeviceKey } from '../../../client/device-key.ts';
+import { DEVICE_ALGORITHM, DeviceKey } from '../../../shared/approvals.ts';
+import { newDeviceId } from '../../../shared/ids.ts';
+import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { newPlace, type Place, runDrawbridge } from '../drawbridge.ts';
+import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
+
+const oneLine = (text: string) => expect.stringMatching(new RegExp(`^drawbridge: .*${text}.*\n$`));
+const placeOf = ({ workspaceDir, stateDir }: Place) => [
+  ...['--workspace', workspaceDir, '--state', stateDir],
+];
+const devices = (place: Place, ...args: readonly string[]) =>
+  runDrawbridge(['devices', ...args, ...placeOf(place)]);
+
+async function newKey(label = 'phone'): Promise<DeviceKey> {
+  const pair = await crypto.subtle.generateKey(DEVICE_ALGORITHM, true, ['sign', 'verify']);
+  const publicKey = await crypto.subtle.exportKey('jwk', pair.publicKey);
+  return DeviceKey.parse({ deviceId: newDeviceId(crypto.randomUUID()), label, publicKey });
+}
+
+function openEnrol(place: Place, key: string) {
+  const program = join(import.meta.dirname, '..', 'fixtures', 'drawbridge.ts');
+  return openPseudoTerminal([
+    process.execPath,
+    program,
+    'devices',
+    'enrol',
+    key,
+    ...placeOf(place),
+  ]);
+}
+
+function listOf({ stateDir }: Place): DeviceKey[] {
+  return JSON.parse(readFileSync(join(stateDir, 'devices.json'), 'utf8')).devices;
+}
+
+test('the list names this machine, and what it shows of itself can be read back', async () => {
+  const place = newPlace();
+  const shown = await devices(place, 'show');
+  const [own] = listOf(place);
+  if (!own) throw new Error('no device was made');
+  expect(shown.stdout).toBe(`${formatDeviceKey(own)}\n`);
+  const fingerprint = await fingerprintOf(own);
+  expect(shown.stderr).toContain(`Fingerprint  ${fingerprint}\n`);
+  const { stdout } = await devices(place);
+  expect(stdout).toContain(`${own.deviceId}  ${fingerprint}  enrolled with the folder`);
+  expect(stdout).toContain(`${own.label} (this machine)\n`);
+});
+
+test('a fingerprint is the beginning of the thumbprint that RFC 7638 describes', async () => {
+  // Computed with Python's hashlib over the members in their order.
+  const publicKey = {
+    ...{ kty: 'EC' as const, crv: 'P-256' as const },
+    x: 'f83OJ3D2xF1Bg8vub9tLe1gHMzV76e8Tus9uPHvRVEU',
+    y: 'x_FEzRu9m36HLN_tue659LNpXW6pCyStikYjKIWI5a0',
+  };
+  expect(await fingerprintOf({ publicKey })).toBe('M2H3-5GQH-JJJK-AMYB');
+});
+
+test.runIf(HAS_TERMINALS)(
+  'a no, or what was typed before the question, enrols nothing',
+  async () => {
+    const place = newPlace();
+    const key = formatDeviceKey(await newKey());
+    const terminal = openEnrol(place, key);
+    terminal.type('y\r');
+    await terminal.shows('y or n:');
+    terminal.type('n\r');
+    expect((await terminal.finished).code).toBe(1);
+    expect(terminal.screen()).toContain('Nothing was enrolled.');
+    expect(listOf(place)).toHaveLength(1);
+  },
+);
+
+test.runIf(HAS_TERMINALS)('a key is taken from a file, and is in the list only once', async () => {
+  const place = newPlace();
+  const key = await newKey('My ‮ phone');
+  const path = join(temporaryFolder(), 'key.json');
+  writeFileSync(path, JSON.stringify(key));
+  for (const says of ['may approve from now on', 'is enrolled already']) {
+    const terminal = openEnrol(place, path);
+    await terminal.shows('y or n:');
+    expect(terminal.screen()).not.toContain('‮');
+    terminal.type('y\r');
+    await terminal.finished;
+    expect(terminal.screen()).toContain(says);
+  }
+  expect(listOf(place)).toHaveLength(2);
+  expect(listOf(place)[1]).toEqual({ ...key, enrolledAt: expect.stringMatching(/Z$/) });
+  expect(await devices(place, 'revoke', key.label)).toMatchObject({ code: 0 });
+  expect(listOf(place)).toHaveLength(1);
+});
+
+test('without a terminal nothing is enrolled', async () => {
+  const place = newPlace();
+  const refused = await devices(place, 'enrol', JSON.stringify(await newKey()));
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toContain('There is no terminal to ask at');
+  expect(listOf(place)).toHaveLength(1);
+});
+
+test('what is no key is refused in one line', async () => {
+  const place = newPlace();
+  const folder = temporaryFolder();
+  mkdirSync(join(folder, 'key'));
+  writeFileSync(join(folder, 'other.json'), '{"kty": "EC"}');
+  const key = await newKey();
+  const offCurve = { ...key, publicKey: { ...key.publicKey, y: key.publicKey.x } };
+  for (const [written, says] of [
+    [join(folder, 'key'), 'neither a device key nor a file'],
+    [join(folder, 'missing'), 'neither a device key nor a file'],
+    [join(folder, 'other.json'), 'holds no device key'],
+    [formatDeviceKey(key).slice(0, 60), 'neither a device key nor a file'],
+    [formatDeviceKey(offCurve), 'no point of the curve'],
+  ] as const) {
+    const refused = await devices(place, 'enrol', written);
+    expect(refused).toEqual({ code: 2, stdout: '', stderr: oneLine(says) });
+  }
+});
+
+test('revoking tells of an unknown device, and of this machine', async () => {
+  const place = newPlace();
+  await devices(place, 'show');
+  const unknown = await devices(place, 'revoke', 'tablet');
+  expect(unknown).toEqual({ code: 2, stdout: '', stderr: oneLine('tablet is not enrolled here') });
+  const [own] = listOf(place);
+  const { stderr } = await devices(place, 'revoke', own?.deviceId ?? '');
+  expect(stderr).toContain('That is this machine');
+  expect(await devices(place)).toMatchObject({
+    stderr: 'No device is enrolled for this folder.\n',
+  });
+});
+
+test('a damaged list is told, and stays as it is', async () => {
+  const place = newPlace();
+  await devices(place, 'show');
+  const path = join(place.stateDir, 'devices.json');
+  writeFileSync(path, 'broken');
+  for (const args of [['list'], ['revoke', 'phone']]) {
+    expect(await devices(place, ...args)).toMatchObject({ stderr: oneLine('devices.json') });
+  }
+  expect(readFileSync(path, 'utf8')).toBe('broken');
+});
