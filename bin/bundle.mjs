@@ -73,34 +73,39 @@ async function build(root, cache, dir) {
   const { buildSync } = await import('esbuild');
   mkdirSync(cache, { recursive: true });
   const outdir = mkdtempSync(join(cache, 'new-'));
-  const worker = join(root, 'bridge', 'compute', 'worker.ts');
   try {
-    buildSync({
-      absWorkingDir: root,
-      entryPoints: {
-        main: join(root, 'cli', 'main.ts'),
-        ...(existsSync(worker) && { 'compute-worker': worker }),
-      },
-      outdir,
-      bundle: true,
-      splitting: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      logLevel: 'silent',
-      // These packages look for their own programs beside their files.
-      external: ['esbuild', 'workerd', '@vscode/ripgrep'],
-      // CommonJS packages load Node's modules with `require`.
-      banner: {
-        js: "import { createRequire as newRequire } from 'node:module';\nconst require = newRequire(import.meta.url);",
-      },
-    });
+    buildSync(describeBundle(root, outdir));
     writeFileSync(join(outdir, 'package.json'), '{"type": "module"}');
     renameSync(outdir, dir);
   } catch (error) {
     rmSync(outdir, { recursive: true, force: true });
     if (!existsSync(join(dir, 'main.js'))) throw error;
   }
+}
+
+/** What esbuild is told to make the program of. The package has the same bundle (build/build.ts). */
+export function describeBundle(root, outdir) {
+  const worker = join(root, 'bridge', 'compute', 'worker.ts');
+  return {
+    absWorkingDir: root,
+    entryPoints: {
+      main: join(root, 'cli', 'main.ts'),
+      ...(existsSync(worker) && { 'compute-worker': worker }),
+    },
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    logLevel: 'silent',
+    // These packages look for their own programs beside their files.
+    external: ['esbuild', 'workerd', '@vscode/ripgrep'],
+    // CommonJS packages load Node's modules with `require`.
+    banner: {
+      js: "import { createRequire as newRequire } from 'node:module';\nconst require = newRequire(import.meta.url);",
+    },
+  };
 }
 
 /** Removes bundles of older sources that no process uses. */

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
-// Starts `drawbridge` on any Node that the machine has, so it is plain JavaScript. The program itself is TypeScript and
-// runs from a bundle (bin/bundle.mjs). An older Node hands over to the Node 24 in the dependencies.
+// Starts `drawbridge` on any Node that the machine has, so it is plain JavaScript. The installed package runs its bundle
+// in `dist/`. In a clone the program runs from a bundle of the sources (bin/bundle.mjs), on the Node 24 in the
+// dependencies: an older Node hands over to it.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -8,21 +9,36 @@ import { dirname, join } from 'node:path';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 
-const REQUIRED_MAJOR = 24;
+/** The oldest Node that runs the package (package.json, `engines`), and the one that runs a clone. */
+const OLDEST = [20, 19];
+const CLONE_MAJOR = 24;
 /** Tells the second process that its IPC channel only serves to end it together with the first. */
 const HANDED_OVER = 'DRAWBRIDGE_HANDED_OVER';
 const PARENT_POLL_MS = 250;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const [major] = process.versions.node.split('.').map(Number);
+const [major, minor] = process.versions.node.split('.').map(Number);
 
-if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
-  await import('../local/ensure-installed.mjs');
-}
 if (process.env.npm_lifecycle_event === 'start' && !process.env[HANDED_OVER]) endWithShell();
-if (major < REQUIRED_MAJOR) {
-  handOver();
-} else {
+if (existsSync(join(root, 'cli', 'main.ts'))) await startClone();
+else await startPackage();
+
+async function startPackage() {
+  if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {
+    process.stderr.write(
+      `drawbridge: Node ${OLDEST.join('.')} or newer is needed, and this is ${process.version}.\n`,
+    );
+    process.exit(2);
+  }
+  const { main } = await import('../dist/cli/main.js');
+  await main(process.argv.slice(2));
+}
+
+async function startClone() {
+  if (!existsSync(join(root, 'node_modules', '.package-lock.json'))) {
+    await import('../local/ensure-installed.mjs');
+  }
+  if (major < CLONE_MAJOR) return handOver();
   if (process.env[HANDED_OVER]) endWithFirstProcess();
   const { programUrl } = await import('./bundle.mjs');
   const { main } = await import(await programUrl(root));

@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import type { Programs } from '../local/instance.ts';
-import { OWN_ROOT, OWN_VERSION } from '../local/own-root.ts';
+import { IS_CLONE, OWN_ROOT, OWN_VERSION } from '../local/own-root.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
 import { registerUsage } from './account/usage.ts';
@@ -28,10 +28,17 @@ import { EXIT } from './terminal/exit-codes.ts';
 import { describeFailure } from './terminal/failure-text.ts';
 import { UsageError } from './terminal/usage-error.ts';
 
-/** The programs that `up` starts: those of this repository. */
+const WORKER = IS_CLONE
+  ? { workerEntry: join('worker', 'index.ts'), wranglerConfig: 'wrangler.toml' }
+  : {
+      workerEntry: join('dist', 'worker', 'worker.js'),
+      wranglerConfig: join('dist', 'worker', 'wrangler.toml'),
+    };
+
+/** The programs that `up` starts: those of this clone or package. */
 const OWN_PROGRAMS: Programs = {
-  workerEntry: join(OWN_ROOT, 'worker', 'index.ts'),
-  wranglerConfig: join(OWN_ROOT, 'wrangler.toml'),
+  workerEntry: join(OWN_ROOT, WORKER.workerEntry),
+  wranglerConfig: join(OWN_ROOT, WORKER.wranglerConfig),
   drawbridge: [process.execPath, join(OWN_ROOT, 'bin', 'drawbridge.mjs')],
 };
 

@@ -14,7 +14,9 @@ if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.jso
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   // `install` follows the lock file like `ci`. Unlike `ci`, it does not fail if the file lacks another platform's
   // optional packages, and it does not empty node_modules under a running instance.
-  const args = ['install', '--no-save', '--loglevel=error', '--no-audit', '--no-fund'];
+  // Without `--include`, an environment with NODE_ENV=production would get no bundler and no Node.
+  const args = ['install', '--include=dev', '--no-save', '--loglevel=error', '--no-audit'];
+  args.push('--no-fund');
   const { status } = spawnSync(npm, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],

@@ -10,7 +10,7 @@ import { LOCAL_LIMITS } from './limits.ts';
 import { beside, whenAborted } from './processes/beside.ts';
 import { type LogFile, openLogFile } from './processes/log-file.ts';
 import { requireFreePort, urlOf, waitUntilHealthy } from './runtime/address.ts';
-import { bundleWorker } from './runtime/bundle.ts';
+import { placeWorker } from './runtime/bundle.ts';
 import { runWorker } from './runtime/runtime.ts';
 import { readAlarms, wakeConversations } from './runtime/wake.ts';
 import { readWranglerConfig } from './runtime/wrangler-config.ts';
@@ -21,6 +21,7 @@ import { watchState } from './state/watch.ts';
 
 /** Where the programs of an instance are. */
 export interface Programs {
+  /** The entry among the Worker's sources, or the module that the package brings: see `placeWorker`. */
   readonly workerEntry: string;
   readonly wranglerConfig: string;
   /** The program that runs `drawbridge`, and its first arguments. */
@@ -104,7 +105,7 @@ async function runLoggedWorker(
 ): Promise<void> {
   const { programs, state, host, port, model, workerSettings, onNotice } = options;
   const moduleFile = 'worker.js';
-  await bundleWorker(programs.workerEntry, join(state.buildDir, moduleFile));
+  await placeWorker(programs.workerEntry, join(state.buildDir, moduleFile));
   let alarms: readonly string[] = [];
   const runtime = {
     wrangler: await readWranglerConfig(programs.wranglerConfig),

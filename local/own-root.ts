@@ -1,4 +1,4 @@
-/** Finds the folder of this project, and its version. */
+/** Finds the folder of this program, a clone of the repository or the installed package, and its version. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,6 +11,9 @@ export const OWN_ROOT = findRoot(dirname(fileURLToPath(import.meta.url)));
 export const OWN_VERSION = z
   .object({ version: z.string() })
   .parse(JSON.parse(readFileSync(join(OWN_ROOT, 'package.json'), 'utf8'))).version;
+
+/** Whether the sources are there. The installed package has what `npm run build` has made of them in `dist/`. */
+export const IS_CLONE = existsSync(join(OWN_ROOT, 'cli', 'main.ts'));
 
 function findRoot(dir: string): string {
   const above = dirname(dir);

@@ -201,6 +201,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:'],
   ],
 
+  build: ['local/runtime', 'bin', 'esbuild', 'cloudflare:', 'node:', 'zod'],
+
   'bench/edge': ['worker/env.ts', 'worker/index.ts', 'cloudflare:'],
   'bench/fuzz': ['@cfworker/json-schema'],
   'bench/cases': ['bench', 'node:', 'zod'],
@@ -451,11 +453,11 @@ function isAllowed(from: string, to: string): boolean {
 }
 
 function sourceFiles(): string[] {
-  return ['shared', 'worker', 'bridge', 'machine', 'local', 'client', 'cli', 'bench'].flatMap(
-    (folder) =>
-      readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-        .filter((name) => name.endsWith('.ts'))
-        .map((name) => join(folder, name)),
+  const folders = ['shared', 'worker', 'bridge', 'machine', 'local', 'client', 'cli', 'build'];
+  return [...folders, 'bench'].flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => join(folder, name)),
   );
 }
 

@@ -1,16 +1,38 @@
-/** Builds the Worker as one module from its sources; every start does this. */
+/** Builds the Worker as one module from its sources. In a clone every start does this. */
+import { copyFile } from 'node:fs/promises';
 import { LocalError } from '../../machine/local-error.ts';
 
+/** Names of the files that went into a module, as esbuild reports them. */
+export interface Built {
+  readonly inputs: readonly string[];
+}
+
+/**
+ * Puts the Worker into `outfile`: bundles an entry among the sources, copies a module that is built already (`.js`),
+ * so that an update of the package does not change a Worker that runs.
+ * @throws {LocalError} with the first error in the sources.
+ */
+export async function placeWorker(entry: string, outfile: string): Promise<void> {
+  if (entry.endsWith('.js')) await copyFile(entry, outfile);
+  else await bundleWorker(entry, outfile);
+}
+
 /** Bundles `entry` into `outfile`. @throws {LocalError} with the first error in the sources. */
-export async function bundleWorker(entry: string, outfile: string): Promise<void> {
+export async function bundleWorker(
+  entry: string,
+  outfile: string,
+  { minify = false } = {},
+): Promise<Built> {
   // Imported only here: commands that build nothing start without esbuild.
   const { build, stop } = await import('esbuild');
   building += 1;
   try {
-    await build({
+    const { metafile } = await build({
       entryPoints: [entry],
       outfile,
       bundle: true,
+      minify,
+      metafile: true,
       format: 'esm',
       target: 'esnext',
       platform: 'neutral',
@@ -19,6 +41,7 @@ export async function bundleWorker(entry: string, outfile: string): Promise<void
       external: ['cloudflare:*', 'node:*'],
       logLevel: 'silent',
     });
+    return { inputs: Object.keys(metafile.inputs) };
   } catch (error) {
     throw new LocalError('failed', `The Worker could not be built: ${firstLineOf(error)}`, {
       cause: error,

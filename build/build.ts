@@ -1,0 +1,63 @@
+/** `npm run build`: makes `dist/`, which the package consists of. */
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { describeBundle } from '../bin/bundle.mjs';
+import { bundleWorker } from '../local/runtime/bundle.ts';
+import { licencesOf } from './licences.ts';
+import { packageConfig } from './package-config.ts';
+
+const ROOT = join(import.meta.dirname, '..');
+
+await buildPackage(join(ROOT, 'dist'));
+
+/** A build that fails leaves the old folder as it was. */
+async function buildPackage(target: string): Promise<void> {
+  mkdirSync(join(ROOT, '.build'), { recursive: true });
+  const dir = mkdtempSync(join(ROOT, '.build', 'dist-'));
+  try {
+    const inputs = [...(await buildProgram(dir)), ...(await buildWorker(dir))];
+    writeFileSync(join(dir, 'THIRD-PARTY-LICENSES.txt'), licencesOf(ROOT, inputs));
+    rmSync(target, { recursive: true, force: true });
+    renameSync(dir, target);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** The command for Node, and the thread of its long computations. Returns the files that went into it. */
+async function buildProgram(dir: string): Promise<string[]> {
+  const { metafile } = await build({
+    ...describeBundle(ROOT, join(dir, 'cli')),
+    // Names stay as they are: errors that are logged name classes.
+    minifySyntax: true,
+    minifyWhitespace: true,
+    metafile: true,
+  });
+  return Object.keys(metafile.inputs);
+}
+
+/** The Worker as one module, with the configuration that deploys it and the types of what it exports. */
+async function buildWorker(dir: string): Promise<readonly string[]> {
+  const folder = join(dir, 'worker');
+  mkdirSync(folder);
+  const { inputs } = await bundleWorker(
+    join(ROOT, 'worker', 'index.ts'),
+    join(folder, 'worker.js'),
+    {
+      minify: true,
+    },
+  );
+  const config = readFileSync(join(ROOT, 'wrangler.toml'), 'utf8');
+  writeFileSync(join(folder, 'wrangler.toml'), packageConfig(config));
+  copyFileSync(join(ROOT, 'build', 'worker.d.ts'), join(folder, 'worker.d.ts'));
+  return inputs;
+}

@@ -1,0 +1,20 @@
+/** Drawbridge's Worker, to be exported again by a Worker of your own, or called by it. */
+import { DurableObject } from 'cloudflare:workers';
+
+/** What `wrangler.toml` binds. Its comments say what each setting is for. */
+export interface Env {
+  readonly CONVERSATIONS: DurableObjectNamespace;
+  readonly TUNNELS: DurableObjectNamespace;
+  readonly ACCOUNTS: DurableObjectNamespace;
+  readonly AUTH_SECRET?: string;
+  readonly [setting: string]: unknown;
+}
+
+export class Conversation extends DurableObject<Env> {}
+export class Tunnel extends DurableObject<Env> {}
+export class Account extends DurableObject<Env> {}
+
+declare const worker: {
+  fetch(request: Request, env: Env, context: ExecutionContext): Response | Promise<Response>;
+};
+export default worker;
