@@ -2,6 +2,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
+import type { Preset } from '../machine/preset.ts';
 import type { MessageLook } from '../shared/findings.ts';
 import { DeviceAsker, terminalAsker } from './admission/askers.ts';
 import { type Asker, Asking } from './admission/asking.ts';
@@ -51,6 +52,8 @@ export interface BridgeConfig {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Whether it may ask questions at this process's terminal. One bridge of a process may. */
   readonly asksAtTerminal: boolean;
+  /** The owner's preset for projects without one of their own. Default: `workspace`. */
+  readonly preset?: Preset;
   /** Tools beside the built-in ones. The tools of the owner's MCP servers are added to them. */
   readonly offers?: Offers;
   onStatus(status: BridgeStatus): void;
@@ -82,7 +85,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const builtIn = createCatalogue(createRunTerminalCmd({ confinement, background, guard }));
   const { kind, detail } = confinement;
   const isForeign = (path: string) => guard.isForeign(path);
-  const surroundings = { root, stateDir, isForeign };
+  const surroundings = { root, stateDir, preset: config.preset, isForeign };
   const link = linkHere(root, { stateDir, environment }, (view) =>
     companion.contextChanged(guestContext(view)),
   );

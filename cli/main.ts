@@ -10,6 +10,7 @@ import { registerAgents } from './agents/agents.ts';
 import { registerApprovals } from './chat/approvals-command.ts';
 import { registerChat } from './chat/command.ts';
 import { registerPlan } from './chat/plan-command.ts';
+import { registerConfig } from './config/config.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
 import { registerCheck } from './setup/check.ts';
@@ -80,6 +81,7 @@ function newProgram(programs: Programs): Command {
   registerConversations(program);
   registerExport(program);
   registerUsage(program);
+  registerConfig(program);
   registerConnect(program);
   registerToken(program);
   registerDevices(program);

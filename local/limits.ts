@@ -41,4 +41,11 @@ export const LOCAL_LIMITS = {
   maxLogBytes: 5 * MIB,
   /** UTF-16 units of the log's end that are shown if the Worker keeps dying. */
   maxLogTailChars: 4 * KIB,
+  /** How long a command of config.json may take to print a key: a person may have to unlock a store of passwords. */
+  keyCommandMs: 60 * SECOND,
+  /** UTF-16 units of a key. Signed tokens, the longest keys, have some thousands. */
+  maxKeyChars: 16 * KIB,
+  /** UTF-16 units of a path or a word of a command in config.json, and the words of one command. */
+  maxConfigWordChars: 4 * KIB,
+  maxConfigWords: 64,
 } as const;

@@ -137,6 +137,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'local/own-root.ts': ['node:', 'zod'],
   'local/processes': ['shared', 'machine', 'node:', 'local/limits.ts'],
   'local/settings.ts': ['shared', 'machine'],
+  'local/config': ['shared', 'machine', 'local/settings.ts', 'local/limits.ts', 'node:', 'zod'],
   'local/state': [
     ...['shared', 'machine', 'jose', 'node:', 'zod'],
     ...['local/archive', 'local/limits.ts', 'local/own-root.ts'],
@@ -164,10 +165,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['commander', 'node:'],
   ],
   'cli/chat': [
+    'local/config',
     ...['shared', 'client', 'machine', 'cli/render', 'cli/target', 'cli/terminal', 'commander'],
     ...['node:'],
     'cli/limits.ts',
   ],
+  'cli/config': ['shared', 'machine', 'cli/terminal', 'local/config', 'commander', 'node:'],
   'cli/account': ['shared', 'client', 'cli/target', 'cli/terminal', 'commander'],
   'cli/conversations': [
     ...['shared', 'client', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
@@ -190,12 +193,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/worktrees',
     ],
     ...['cli/target', 'cli/terminal', 'local/bridge', 'local/instance.ts', 'local/processes'],
-    ...['local/settings.ts', 'local/state', 'commander', 'jose', 'node:'],
+    ...['local/config', 'local/settings.ts', 'local/state', 'commander', 'jose', 'node:'],
     'cli/limits.ts',
     'local/limits.ts',
   ],
   'cli/main.ts': [
     ...['shared', 'machine', 'cli/account', 'cli/agents', 'cli/chat', 'cli/conversations'],
+    'cli/config',
     'cli/setup',
     'cli/terminal',
     ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:'],

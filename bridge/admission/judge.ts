@@ -1,5 +1,6 @@
 /** Applies the owner's and the workspace's rules, as they are now, to calls. */
 import { join } from 'node:path';
+import type { Preset } from '../../machine/preset.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
@@ -30,6 +31,8 @@ export interface Surroundings {
   /** The folder of the workspace. */
   readonly root: string;
   readonly stateDir: string;
+  /** The preset where the owner's policy.json names none. Default: `workspace`. */
+  readonly preset?: Preset | undefined;
   /** Whether a running command has made the path. */
   readonly isForeign: (path: string) => Promise<boolean>;
 }
@@ -108,6 +111,7 @@ export async function readTrust(
 async function readAllRules({
   root,
   stateDir,
+  preset,
   isForeign: isForeignPath,
 }: Surroundings): Promise<
   Pick<Policy, 'userRules' | 'workspaceRules' | 'trustsNetwork'> | undefined
@@ -115,7 +119,7 @@ async function readAllRules({
   try {
     // Rules that a running command made are about to be quarantined. Until then they must not stop other calls.
     const isForeign = await isForeignPath('.drawbridge');
-    const owners = await readRules(join(stateDir, 'policy.json'));
+    const owners = await readRules(join(stateDir, 'policy.json'), preset);
     const workspaces = isForeign
       ? undefined
       : await readRules(join(root, '.drawbridge', 'policy.json'));

@@ -1,6 +1,7 @@
 /** The rules of a machine's owner and of a workspace, as their files hold them. */
 
 import * as z from 'zod';
+import { Preset } from '../../machine/preset.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
@@ -32,10 +33,8 @@ export const Rule = z.strictObject({
 });
 export type Rule = z.infer<typeof Rule>;
 
-const PresetName = z.enum(['read-only', 'ask', 'workspace', 'trusted']);
-
 const RuleFile = z
-  .strictObject({ preset: PresetName.optional(), rules: z.array(Rule).optional() })
+  .strictObject({ preset: Preset.optional(), rules: z.array(Rule).optional() })
   .refine(({ preset, rules }) => preset !== undefined || rules !== undefined, {
     error: 'it has neither "preset" nor "rules"',
   });
@@ -47,8 +46,8 @@ export interface RuleSet {
   readonly trustsNetwork: boolean;
 }
 
-/** A rule file starts from a preset. Its own rules come after and win. `workspace` applies without any file. */
-const PRESETS: Readonly<Record<z.infer<typeof PresetName>, RuleSet>> = {
+/** A rule file starts from a preset. Its own rules come after and win. */
+const PRESETS: Readonly<Record<Preset, RuleSet>> = {
   'read-only': { rules: forAll('deny', ['edit', 'command', 'web', 'mcp:*']), trustsNetwork: false },
   ask: { rules: forAll('ask', ['edit', 'command', 'web', 'mcp:*']), trustsNetwork: false },
   workspace: { rules: [], trustsNetwork: false },
@@ -59,21 +58,24 @@ function forAll(decision: Rule['decision'], categories: readonly string[]): read
   return categories.map((tool) => ({ tool, pattern: '*', decision }));
 }
 
-/** The file's rules; those of `workspace` without a file. Throws for a wrong file, because its rules may be needed. */
-export async function readRules(path: string): Promise<RuleSet> {
+/**
+ * The file's rules. `usual` is the preset without a file, and of a file that names none. Throws for a wrong file,
+ * because its rules may be needed.
+ */
+export async function readRules(path: string, usual: Preset = 'workspace'): Promise<RuleSet> {
   try {
-    return parseRules(await readPlainFile(path), path);
+    return parseRules(await readPlainFile(path), path, usual);
   } catch (error) {
-    if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return PRESETS.workspace;
+    if (isSystemError(error, 'ENOENT', 'ENOTDIR')) return PRESETS[usual];
     throw error;
   }
 }
 
 /** Parses the JSON of a rule file. `origin` names it in the error. */
-export function parseRules(json: string, origin: string): RuleSet {
+export function parseRules(json: string, origin: string, usual: Preset = 'workspace'): RuleSet {
   const parsed = RuleFile.safeParse(toValue(json, origin));
   if (parsed.success) {
-    const { preset = 'workspace', rules = [] } = parsed.data;
+    const { preset = usual, rules = [] } = parsed.data;
     const { rules: first, trustsNetwork } = PRESETS[preset];
     return { rules: [...first, ...rules], trustsNetwork };
   }

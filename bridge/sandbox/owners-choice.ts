@@ -1,9 +1,10 @@
-/** The machine owner's decisions on what commands see: our state never, and the owner's own list. */
+/** The machine owner's decisions on what commands see: our state and configuration never, and the owner's own list. */
 
 import { realpath } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import * as z from 'zod';
+import { configFolder } from '../../machine/config-folder.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError, invalidRequest } from '../../shared/errors.ts';
@@ -30,8 +31,8 @@ export async function readReadable(stateDir: string): Promise<readonly string[]>
 }
 
 /**
- * The state folders of all instances: this one, those beside it, and those in the usual place. A folder directly below
- * `/` holds more than state, so it is not closed.
+ * The state folders of all instances: this one, those beside it, and those in the usual place; and the folder of
+ * config.json, which names programs to run. A folder directly below `/` holds more than state, so it is not closed.
  */
 export async function stateFolders(stateDir: string): Promise<readonly string[]> {
   const beside = dirname(stateDir);
@@ -39,8 +40,9 @@ export async function stateFolders(stateDir: string): Promise<readonly string[]>
   const { XDG_STATE_HOME } = process.env;
   const base =
     XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local/state');
-  const usual = await realpath(join(base, 'drawbridge')).catch(() => undefined);
-  return [...new Set([own, ...(usual === undefined ? [] : [usual])])];
+  const usual = [join(base, 'drawbridge'), configFolder(process.env) ?? own];
+  const real = await Promise.all(usual.map((path) => realpath(path).catch(() => own)));
+  return [...new Set([own, ...real])];
 }
 
 function parse(text: string, path: string): z.infer<typeof SandboxFile> {

@@ -1,6 +1,7 @@
 /** `drawbridge chat`: reads its options and opens the chat. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createClient } from '../../client/client.ts';
+import { readSettings } from '../../local/config/settings.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { ModeName } from '../../shared/definitions.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
@@ -20,7 +21,7 @@ import { runChat } from './run-chat.ts';
 
 /** The options as commander parses them. */
 export interface ChatOptions extends TargetOptions {
-  readonly mode: string;
+  readonly mode?: string;
   readonly questions?: 'ask' | 'never' | 'default' | 'stop';
   readonly answerWithin?: number;
   readonly model?: string;
@@ -37,9 +38,10 @@ export function registerChat(program: Command): void {
     .description('Give the agent a prompt; without one, talk to it in the terminal')
     .argument('[prompt...]', 'what to do; text from stdin is added below it')
     .addOption(
-      new Option('--mode <mode>', `${Mode.options.join(', ')}, or a mode of the workspace`)
-        .argParser(parseMode)
-        .default('agent'),
+      new Option(
+        '--mode <mode>',
+        `${Mode.options.join(', ')}, or a mode of the workspace (default: agent)`,
+      ).argParser(parseMode),
     )
     .addOption(
       new Option('--questions <policy>', QUESTIONS_HELP).choices([
@@ -105,7 +107,8 @@ function collect(file: string, files: readonly string[] = []): string[] {
 
 /** The chat that the options describe. */
 export async function openChat(options: ChatOptions, terminal: Terminal): Promise<Chat> {
-  const { mode, model, conversation, image: files = [] } = options;
+  const { mode } = await readSettings(process.env, { mode: options.mode });
+  const { model, conversation, image: files = [] } = options;
   const named = conversation === undefined ? undefined : parseConversationId(conversation);
   const images = await Promise.all(files.map(readImage));
   const { url, token, device } = await findTarget(options);

@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
 import type { BridgeConfig } from '../../bridge/run.ts';
 import { limitOwnEnvironment } from '../../local/bridge/environment.ts';
+import { readSettings } from '../../local/config/settings.ts';
 import { beside } from '../../local/processes/beside.ts';
 import { openState } from '../../local/state/state.ts';
 import { watchState } from '../../local/state/watch.ts';
@@ -35,8 +36,9 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     .option('--token-file <file>', 'file with the token (default: the variable DRAWBRIDGE_TOKEN)')
     .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)');
   addLocationOptions(command).action(async (url: string, options: ConnectOptions) => {
-    const config = await configOf(url, options);
-    limitOwnEnvironment();
+    const { preset, keyNames } = await readSettings();
+    const config = { ...(await configOf(url, options)), preset };
+    limitOwnEnvironment(keyNames);
     await connect(config, findOwner(), runBridge);
   });
 }

@@ -2,19 +2,19 @@
 import { isIP } from 'node:net';
 import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
+import { openServerSettings, readSettings } from '../../local/config/settings.ts';
 import type { InstanceOptions, Programs } from '../../local/instance.ts';
-import { readModelSettings, readWorkerSettings } from '../../local/settings.ts';
 import { openServerState, type ServerState } from '../../local/state/state.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { jsonLine } from '../terminal/terminal.ts';
 import { modelText } from './ready.ts';
-import { DEFAULT_PORT, parsePort, runUntilInterrupted } from './up.ts';
+import { PORT_HELP, parsePort, runUntilInterrupted } from './up.ts';
 
 interface ServeOptions {
   readonly state: string;
-  readonly port: number;
+  readonly port?: number;
   readonly host: string;
   readonly trustProxy: boolean;
   readonly publicUrl?: string;
@@ -27,7 +27,7 @@ export function registerServe(program: Command, programs: Programs): void {
     .command('serve')
     .description('Run the API on a server, behind a proxy that does TLS, until SIGTERM')
     .requiredOption('--state <folder>', 'the folder of the keys and conversations')
-    .option('--port <number>', 'the port of the API; 0 for any free port', parsePort, DEFAULT_PORT)
+    .option('--port <number>', PORT_HELP, parsePort)
     .option('--host <address>', 'the IP address to listen on; 0.0.0.0 for all', parseHost, LOOPBACK)
     .option('--trust-proxy', 'believe X-Forwarded-Proto, which the proxy must set itself', false)
     .option('--public-url <url>', 'where clients reach the API, such as https://…', parsePublicUrl)
@@ -35,28 +35,33 @@ export function registerServe(program: Command, programs: Programs): void {
 }
 
 async function serve(
-  { state: dir, port, host, trustProxy, publicUrl }: ServeOptions,
+  options: ServeOptions,
   programs: Programs,
   signal: AbortSignal,
 ): Promise<void> {
-  const model = readModelSettings(process.env);
-  const workerSettings = {
-    ...readWorkerSettings(process.env),
-    ...(publicUrl && { PUBLIC_URL: publicUrl }),
-  };
-  const state = await openServerState(resolve(dir));
+  await runUntilInterrupted(() => prepare(options, programs, signal), signal);
+}
+
+async function prepare(
+  { state: dir, port, host, trustProxy, publicUrl }: ServeOptions,
+  programs: Programs,
+  signal: AbortSignal,
+): Promise<InstanceOptions> {
   const teller = process.stdout.isTTY ? tellPerson() : tellLog();
+  const settings = await readSettings(process.env, { port });
+  const { model, ...served } = await openServerSettings(settings, teller.notice, signal);
+  const workerSettings = { ...served.workerSettings, ...(publicUrl && { PUBLIC_URL: publicUrl }) };
+  const state = await openServerState(resolve(dir));
   const onReady = async ({ url }: { url: string }) => {
     teller.ready({ url, publicUrl, model: modelText(model), state });
     if (host === LOOPBACK || trustProxy) return;
     teller.notice(`It listens on ${host} without TLS: let only a proxy reach this port.`);
   };
-  const instance: InstanceOptions = {
+  return {
     ...{ programs, state, bridge: null },
-    ...{ port, host, isBehindProxy: trustProxy, model, workerSettings },
+    ...{ port: settings.port, host, isBehindProxy: trustProxy, model, workerSettings },
     ...{ onReady, onNotice: teller.notice, onOutput: teller.output },
   };
-  await runUntilInterrupted(instance, signal);
 }
 
 interface Served {

@@ -1,8 +1,8 @@
 /** `drawbridge up`: runs the API and the bridge on this machine until Ctrl-C. `npm start` runs it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
+import { openServerSettings, readSettings } from '../../local/config/settings.ts';
 import { type InstanceOptions, type Programs, runInstance } from '../../local/instance.ts';
-import { readModelSettings, readWorkerSettings } from '../../local/settings.ts';
 import { openState, readUserToken } from '../../local/state/state.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
@@ -16,20 +16,22 @@ import { abortOnInterrupt } from '../terminal/ending.ts';
 import { readyLine, readyText } from './ready.ts';
 
 interface UpOptions extends LocationOptions {
-  readonly port: number;
+  readonly port?: number;
   readonly json: boolean;
   readonly bridge: boolean;
 }
 
-export const DEFAULT_PORT = 8787;
 const MAX_PORT = 65_535;
 const INTERRUPTED = 130;
+
+/** The help of `--port`. It has no default of its own: config.json may have one. */
+export const PORT_HELP = 'the port of the API; 0 for any free port (default: 8787)';
 
 export function registerUp(program: Command, programs: Programs): void {
   const command = program
     .command('up')
     .description('Run the API and the bridge on this machine, until Ctrl-C')
-    .option('--port <number>', 'the port of the API; 0 for any free port', parsePort, DEFAULT_PORT);
+    .option('--port <number>', PORT_HELP, parsePort);
   addLocationOptions(command)
     .option('--json', 'print one line of JSON to stdout when ready, all else to stderr', false)
     .option('--no-bridge', 'run only the API: the agent cannot read files or run commands')
@@ -38,37 +40,46 @@ export function registerUp(program: Command, programs: Programs): void {
 
 /** Runs until `signal` aborts. Throws if the instance cannot start or cannot go on. */
 async function up(options: UpOptions, programs: Programs, signal: AbortSignal): Promise<void> {
+  await runUntilInterrupted(() => prepare(options, programs, signal), signal);
+}
+
+async function prepare(
+  options: UpOptions,
+  programs: Programs,
+  signal: AbortSignal,
+): Promise<InstanceOptions> {
   const location = locationOf(options);
   const workspaceDir = await resolveWorkspace(location.workspaceDir);
-  const model = readModelSettings(process.env);
-  const environment = bridgeEnvironment(process.env);
+  const settings = await readSettings(process.env, { port: options.port });
+  const { port, keyNames } = settings;
+  const environment = bridgeEnvironment(process.env, keyNames);
+  const onNotice = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
+  const served = await openServerSettings(settings, onNotice, signal);
   const state = await openState(location);
   const onReady = async (running: { url: string; confinement: Confinement | null }) => {
+    const { model } = served;
     const token = await readUserToken(state, new Date());
     const bridgeId = options.bridge ? state.bridgeId : null;
     const stateDir = location.stateDir && state.dir;
     const ready = { ...running, token, bridgeId, model, workspaceDir, stateDir, programs };
     process.stdout.write(options.json ? readyLine(ready) : readyText(ready));
   };
-  const onNotice = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
   const bridge = options.bridge ? { project: state, workspaceDir, environment } : null;
-  const workerSettings = readWorkerSettings(process.env);
-  const settings = { port: options.port, model, workerSettings };
-  const instance = { ...{ programs, state, bridge }, ...settings, ...{ onReady, onNotice } };
-  await runUntilInterrupted(instance, signal);
+  return { ...{ programs, state, bridge, port }, ...served, ...{ onReady, onNotice } };
 }
 
 /** Runs until `signal` aborts, which is no failure; before the instance is ready the exit code says so. */
 export async function runUntilInterrupted(
-  instance: InstanceOptions,
+  prepareInstance: () => Promise<InstanceOptions>,
   signal: AbortSignal,
 ): Promise<void> {
   let isReady = false;
-  const onReady: InstanceOptions['onReady'] = async (ready) => {
-    isReady = true;
-    await instance.onReady(ready);
-  };
   try {
+    const instance = await prepareInstance();
+    const onReady: InstanceOptions['onReady'] = async (ready) => {
+      isReady = true;
+      await instance.onReady(ready);
+    };
     await runInstance({ ...instance, onReady }, signal);
   } catch (error) {
     if (!signal.aborted || error !== signal.reason) throw error;

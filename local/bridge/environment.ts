@@ -58,15 +58,19 @@ const PASSED_ON: readonly string[] = [
   ...['TERM_PROGRAM', 'TERM_PROGRAM_VERSION', 'GEMINI_CLI_IDE_', 'QWEN_CODE_IDE_', 'QWEN_HOME'],
   ...['DRAWBRIDGE_IDE_PORT', 'SSH_CONNECTION', 'REMOTE_CONTAINERS'],
   'VSCODE_REMOTE_CONTAINERS_SESSION',
-  PASS_ENV,
+  ...['DRAWBRIDGE_PRESET', PASS_ENV],
 ];
 
 /**
- * The part of `own` that a bridge gets: the names on the list and those that the owner adds. Never the keys of models.
+ * The part of `own` that a bridge gets: the names on the list and those that the owner adds. Never the keys of models:
+ * those that `own` names, and `moreKeys`, which config.json names.
  * @throws {LocalError} if the owner adds a model's key.
  */
-export function bridgeEnvironment(own: NodeJS.ProcessEnv): Record<string, string> {
-  const keys = new Set(modelKeyNames(own));
+export function bridgeEnvironment(
+  own: NodeJS.ProcessEnv,
+  moreKeys: readonly string[] = [],
+): Record<string, string> {
+  const keys = new Set([...modelKeyNames(own), ...moreKeys]);
   const named = new Set((own[PASS_ENV] ?? '').split(',').map((name) => name.trim()));
   const key = [...named].find((name) => keys.has(name));
   if (key !== undefined) {
@@ -82,8 +86,8 @@ export function bridgeEnvironment(own: NodeJS.ProcessEnv): Record<string, string
 }
 
 /** Removes all other variables than {@link bridgeEnvironment} from this process: its children then cannot get them. */
-export function limitOwnEnvironment(): void {
-  const kept = bridgeEnvironment(process.env);
+export function limitOwnEnvironment(moreKeys: readonly string[] = []): void {
+  const kept = bridgeEnvironment(process.env, moreKeys);
   for (const name of Object.keys(process.env)) {
     if (!(name in kept)) Reflect.deleteProperty(process.env, name);
   }

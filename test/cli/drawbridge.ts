@@ -72,7 +72,11 @@ export function startDrawbridge(
   const child = spawn(command, [...first, ...args], {
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     // What a bridge is to do in a test is told to it by a variable that the tests alone know.
-    env: { ...cleanEnvironment(), ...COMPILED, DRAWBRIDGE_PASS_ENV: 'FAKE_BRIDGE', ...env },
+    env: {
+      ...{ ...cleanEnvironment(), ...COMPILED, DRAWBRIDGE_PASS_ENV: 'FAKE_BRIDGE' },
+      // The developer's own config.json is for no test.
+      ...{ XDG_CONFIG_HOME: '/nonexistent', ...env },
+    },
     cwd,
   });
   const { stdin, stdout, stderr } = child;

@@ -25,6 +25,16 @@ test('no file is no rules', async () => {
   });
 });
 
+test("the owner's usual preset holds where a file names none", async () => {
+  const path = join(await temporaryFolder(), 'policy.json');
+  const ask = parseRules('{"preset":"ask"}', path);
+  expect(await readRules(path, 'ask')).toEqual(ask);
+  await writeFile(path, '{"rules":[]}');
+  expect(await readRules(path, 'ask')).toEqual(ask);
+  await writeFile(path, '{"preset":"trusted"}');
+  expect(await readRules(path, 'ask')).toEqual({ rules: [], trustsNetwork: true });
+});
+
 test.each([
   ['{"rules":', 'p.json is not JSON.'],
   ['[]', 'p.json is not a file of rules: '],

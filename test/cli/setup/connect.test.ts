@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openState } from '../../../local/state/state.ts';
 import { mintToken } from '../../../local/state/tokens.ts';
+import { newConfig } from '../../local/config/config-folder.ts';
 import { newPlace, type Place, runDrawbridge, startDrawbridge } from '../drawbridge.ts';
 
 const BRIDGE: [string, string] = [
@@ -39,11 +40,21 @@ describe('connect at a terminal', () => {
       bridgeId,
       ...folders(place),
       asksAtTerminal: true,
+      preset: 'workspace',
       environment: [],
     });
     bridge.kill('SIGINT');
     const stderr = 'Connected. Sandbox: none. It is a test.\n';
     expect(await finished).toEqual({ code: 0, stdout: '', stderr });
+  });
+
+  test("takes the owner's preset from config.json", async () => {
+    const place = newPlace();
+    const { env } = newConfig({ preset: 'read-only' });
+    const args = [...argumentsFor(place), '--token-file', await writeToken(place)];
+    startDrawbridge(args, { env, program: BRIDGE });
+    const seen = () => JSON.parse(readFileSync(join(place.stateDir, 'bridge-saw.json'), 'utf8'));
+    await expect.poll(seen, { timeout: 10_000 }).toMatchObject({ preset: 'read-only' });
   });
 
   test('says in one line why it was refused', async () => {

@@ -67,6 +67,7 @@ describe('up', () => {
       workspaceDir: place.workspaceDir,
       stateDir: place.stateDir,
       asksAtTerminal: true,
+      preset: 'workspace',
       environment: [],
     });
   });

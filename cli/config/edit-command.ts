@@ -1,0 +1,102 @@
+/** `drawbridge config edit`: a text that is not right is never saved, and never lost. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import {
+  configPath,
+  noHome,
+  parseConfig,
+  readText,
+  writeConfig,
+} from '../../local/config/config-file.ts';
+import { withSchemaLink } from '../../local/config/edit.ts';
+import { configSchemaText, SCHEMA_FILE } from '../../local/config/json-schema.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { makePrivateFolders, replaceFile } from '../../machine/private-files.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import type { Terminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+
+/**
+ * Opens a draft of the file in the person's editor, and saves it once it is right.
+ * @throws {LocalError} if it is not right. The draft stays, and the next edit goes on with it.
+ */
+export async function editConfig(terminal: Terminal, env: NodeJS.ProcessEnv): Promise<void> {
+  const path = configPath(env);
+  if (path === undefined) throw noHome();
+  const draft = join(dirname(path), 'config.draft.json');
+  const old = await readText(path);
+  const unfinished = await readText(draft);
+  if (unfinished !== undefined)
+    terminal.write('This is the text of your last edit, which was not saved.\n');
+  openDraft(draft, unfinished ?? old ?? EMPTY);
+  const text = await editUntilRight(terminal, draft, env);
+  if ((await readText(path)) !== old) {
+    const reason = 'was changed while you edited it, so it is left as it is';
+    throw new LocalError('failed', `${nameInLine(path)} ${reason}. ${keptIn(draft)}`);
+  }
+  if (text === old) terminal.write('Nothing is changed.\n');
+  else writeConfig(path, withSchemaLink(text));
+  rmSync(draft);
+}
+
+const EMPTY = `{\n  "$schema": "./${SCHEMA_FILE}"\n}\n`;
+
+function openDraft(draft: string, text: string): void {
+  makePrivateFolders(dirname(draft));
+  // The editor reads the schema while the person writes.
+  replaceFile(join(dirname(draft), SCHEMA_FILE), configSchemaText());
+  replaceFile(draft, text);
+}
+
+/** The text of the draft once it is right. */
+async function editUntilRight(
+  terminal: Terminal,
+  draft: string,
+  env: NodeJS.ProcessEnv,
+): Promise<string> {
+  for (;;) {
+    await runEditor(editorOf(terminal, env), draft);
+    try {
+      const text = (await readText(draft)) ?? '';
+      parseConfig(text, draft);
+      return text;
+    } catch (error) {
+      if (!(error instanceof LocalError)) throw error;
+      const problem = `Not saved: ${error.message}`;
+      if (!terminal.isInteractive) throw new LocalError('refused', `${problem} ${keptIn(draft)}`);
+      terminal.write(`${problem}\n`);
+      const answer = await terminal.ask('Edit it again? y or n: ');
+      if (!/^\s*y(?:es)?\s*$/i.test(answer ?? '')) throw new LocalError('refused', keptIn(draft));
+    }
+  }
+}
+
+function keptIn(draft: string): string {
+  return `Your text is kept in ${nameInLine(draft)}: \`config edit\` goes on with it.`;
+}
+
+function editorOf({ isInteractive }: Terminal, { VISUAL, EDITOR }: NodeJS.ProcessEnv): string {
+  const editor = VISUAL || EDITOR || (isInteractive ? 'vi' : '');
+  if (editor !== '') return editor;
+  throw new UsageError('There is no editor: set VISUAL or EDITOR to the command that opens one.');
+}
+
+/** A shell runs it, because the variables may hold arguments: `code --wait`. */
+async function runEditor(editor: string, draft: string): Promise<void> {
+  const child = spawn('sh', ['-c', `${editor} "$@"`, editor, draft], { stdio: 'inherit' });
+  // Ctrl-C is for the editor.
+  const ignore = () => {};
+  process.on('SIGINT', ignore);
+  try {
+    const [code] = await once(child, 'close');
+    if (code === 0) return;
+  } finally {
+    process.off('SIGINT', ignore);
+  }
+  throw new LocalError(
+    'failed',
+    `The editor (${nameInLine(editor)}) failed, so nothing is saved. ${keptIn(draft)}`,
+  );
+}

@@ -1,0 +1,109 @@
+/** Reads and writes config.json. A broken file is refused, never ignored. */
+import { lstatSync, realpathSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { configFolder } from '../../machine/config-folder.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { makePrivateFolders, readPlainFile, replaceFile } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import { findJsonMistake } from './json-error.ts';
+import { configSchemaText, SCHEMA_FILE } from './json-schema.ts';
+import { describeProblem } from './problems.ts';
+import { Config } from './schema.ts';
+
+/** A file as it was read. Without a file, `text` is undefined and the configuration is empty. */
+export interface ConfigFile {
+  readonly path: string | undefined;
+  readonly text: string | undefined;
+  readonly config: Config;
+}
+
+/** The path of config.json; undefined without a home folder. */
+export function configPath(env: NodeJS.ProcessEnv): string | undefined {
+  const folder = configFolder(env);
+  return folder && join(folder, 'config.json');
+}
+
+/** @throws {LocalError} if there is a file that cannot be read or is not right. */
+export async function readConfig(env: NodeJS.ProcessEnv): Promise<ConfigFile> {
+  const path = configPath(env);
+  const text = path && (await readText(path));
+  if (path === undefined || text === undefined) return { path, text: undefined, config: {} };
+  return { path, text, config: parseConfig(text, path) };
+}
+
+/** The file's text; undefined without a file. @throws {LocalError} if it cannot be read, or others may change it. */
+export async function readText(path: string): Promise<string | undefined> {
+  try {
+    const text = await readPlainFile(path);
+    await requireOwnersFile(path);
+    return text.replace(/^\uFEFF/, '');
+  } catch (cause) {
+    if (isSystemError(cause, 'ENOENT')) return undefined;
+    if (cause instanceof LocalError) throw cause;
+    throw new LocalError('refused', `${nameInLine(path)} ${reasonOf(cause)}`, { cause });
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (isSystemError(error, 'EINVAL', 'EISDIR')) {
+    return 'is no file: move it away, then `drawbridge config set` makes a new one.';
+  }
+  if (isSystemError(error, 'EACCES', 'EPERM')) return 'may not be read: change its permissions.';
+  if (isSystemError(error, 'EFBIG')) return 'is too large for a configuration: move it away.';
+  if (isSystemError(error, 'ENOTDIR'))
+    return 'lies below something that is no folder: move that away.';
+  return `cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unknown'}).`;
+}
+
+/** The file can name programs to run (`command`): another user who may change it could run programs as this one. */
+async function requireOwnersFile(path: string): Promise<void> {
+  const OTHERS_WRITE = 0o002;
+  const { mode, uid } = await stat(path);
+  const own = process.getuid?.();
+  if (own === undefined || own === 0) return;
+  if (uid !== own && uid !== 0) {
+    throw new LocalError(
+      'refused',
+      `${nameInLine(path)} belongs to another user: make it your own.`,
+    );
+  }
+  if ((mode & OTHERS_WRITE) === 0) return;
+  const todo = `chmod 600 ${nameInLine(path)}`;
+  throw new LocalError('refused', `Every user may change ${nameInLine(path)}: run \`${todo}\`.`);
+}
+
+/** @throws {LocalError} that names the place in the text, or the setting, and what is wrong. */
+export function parseConfig(text: string, path: string): Config {
+  const mistake = findJsonMistake(text);
+  if (mistake) {
+    const { line, column, what } = mistake;
+    const place = `${nameInLine(path)}, line ${line}, column ${column}`;
+    throw new LocalError('refused', `${place}: ${what}.`);
+  }
+  const parsed = Config.safeParse(JSON.parse(text));
+  if (parsed.success) return parsed.data;
+  throw new LocalError('refused', `${nameInLine(path)}: ${describeProblem(parsed.error)}`);
+}
+
+/**
+ * Replaces the file, and the schema beside it. A link stays a link: its target is replaced.
+ * @throws {LocalError} without a home folder.
+ */
+export function writeConfig(path: string | undefined, text: string): void {
+  if (path === undefined) throw noHome();
+  makePrivateFolders(dirname(path));
+  replaceFile(join(dirname(path), SCHEMA_FILE), configSchemaText());
+  replaceFile(targetOf(path), text);
+}
+
+/** The error for a machine on which config.json has no place. */
+export function noHome(): LocalError {
+  return new LocalError('refused', 'There is no home folder: set HOME or XDG_CONFIG_HOME.');
+}
+
+function targetOf(path: string): string {
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? realpathSync(path) : path;
+}

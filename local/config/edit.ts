@@ -1,0 +1,95 @@
+/** Changes single settings in the text of config.json, and leaves all else as it is: order, indentation, `$schema`. */
+import { LocalError } from '../../machine/local-error.ts';
+import { findJsonMistake } from './json-error.ts';
+import { fieldsAt, SCHEMA_FILE } from './json-schema.ts';
+import { describeProblem, describeUnknown } from './problems.ts';
+import { Config } from './schema.ts';
+
+/** `['models', 0, 'id']` for `models.0.id` and `models[0].id`. */
+export type SettingPath = readonly (string | number)[];
+
+/** @throws {LocalError} if there is no such setting. */
+export function parseSettingPath(text: string): SettingPath {
+  const path: (string | number)[] = [];
+  for (const word of text.replaceAll(/\[(\d+)\]/g, '.$1').split('.')) {
+    const known = fieldsAt(path);
+    if (/^\d+$/.test(word) && known.length === 0) path.push(Number(word));
+    else if (known.length > 0 && !known.includes(word)) {
+      throw new LocalError('refused', describeUnknown(path, word));
+    } else path.push(word);
+  }
+  return path;
+}
+
+/**
+ * The value that a person typed: JSON where that is right for the setting, else the text itself.
+ * @throws {LocalError} if neither is right.
+ */
+export function withTypedSetting(
+  text: string | undefined,
+  path: SettingPath,
+  typed: string,
+): string {
+  const asJson = findJsonMistake(typed) ? [] : [JSON.parse(typed) as unknown];
+  const texts = [...asJson, typed].map((value) => withSetting(text, path, value));
+  const right = texts.find((candidate) => Config.safeParse(JSON.parse(candidate)).success);
+  if (right !== undefined) return right;
+  const { error } = Config.safeParse(JSON.parse(texts[0] ?? '{}'));
+  throw new LocalError('refused', error ? describeProblem(error) : 'The value is not right.');
+}
+
+/** The text with the setting. Links the schema where the text does not. */
+export function withSetting(text: string | undefined, path: SettingPath, value: unknown): string {
+  const config = linked(toObject(text));
+  const last = path.at(-1) ?? '';
+  Reflect.set(holderOf(config, path.slice(0, -1)), last, value);
+  return toText(config, text);
+}
+
+/** The text without the setting. @throws {LocalError} if the rest is not right without it. */
+export function withoutSetting(text: string | undefined, path: SettingPath): string {
+  const config = linked(toObject(text));
+  const holder = holderOf(config, path.slice(0, -1));
+  const last = path.at(-1) ?? '';
+  if (Array.isArray(holder)) holder.splice(Number(last), 1);
+  else Reflect.deleteProperty(holder, last);
+  const parsed = Config.safeParse(config);
+  if (!parsed.success) throw new LocalError('refused', describeProblem(parsed.error));
+  return toText(config, text);
+}
+
+/** The text with the link to the schema, for a text that a person has written. */
+export function withSchemaLink(text: string): string {
+  const config = toObject(text);
+  return '$schema' in config ? text : toText(linked(config), text);
+}
+
+function linked(config: object): object {
+  return '$schema' in config ? config : { $schema: `./${SCHEMA_FILE}`, ...config };
+}
+
+/** The text has been parsed before: it is an object. */
+function toObject(text = '{}'): object {
+  return JSON.parse(text);
+}
+
+function toText(config: object, old = ''): string {
+  const indent = /^([ \t]+)"/m.exec(old)?.[1] ?? '  ';
+  return `${JSON.stringify(config, null, indent)}\n`;
+}
+
+/** The object or list at a path, made where it is missing. */
+function holderOf(config: object, path: SettingPath): object {
+  let holder = config;
+  for (const [index, key] of path.entries()) {
+    const inner: unknown = Reflect.get(holder, key);
+    const next = typeof inner === 'object' && inner !== null ? inner : emptyAt(path, index + 1);
+    Reflect.set(holder, key, next);
+    holder = next;
+  }
+  return holder;
+}
+
+function emptyAt(path: SettingPath, depth: number): object {
+  return typeof path[depth] === 'number' ? [] : {};
+}

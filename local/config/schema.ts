@@ -1,0 +1,167 @@
+/** The form of config.json. docs/config.schema.json is made from it (local/config/json-schema.ts). */
+import * as z from 'zod';
+import { Preset } from '../../machine/preset.ts';
+import { ModeName } from '../../shared/definitions.ts';
+import { MODEL_LIMITS } from '../../shared/limits.ts';
+import { chats, ModelEntry, ModelTable } from '../../shared/models.ts';
+import { PromptChanges } from '../../shared/prompt-blocks.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
+
+/** The value of `model` that chooses the built-in demo model. */
+export const DEMO = 'demo';
+
+const REFERENCES =
+  '{"env": "NAME"} (a variable), {"file": "PATH"} or {"command": ["pass", "show", "x"]}';
+
+const Word = wordOf(/^[^\0]+$/, 'must not be empty');
+
+function wordOf(form: RegExp, otherwise: string) {
+  return z.string().max(LOCAL_LIMITS.maxConfigWordChars).regex(form, otherwise);
+}
+
+/** Where a key is kept. The file never has the key itself. */
+export const KeyReference = z.union(
+  [
+    z
+      .strictObject({ env: wordOf(/^[^=\0]+$/, 'must be the name of a variable') })
+      .describe('A variable of the environment.'),
+    z
+      .strictObject({ file: Word })
+      .describe(
+        'A file with the key in one line. A relative path begins in the folder of config.json.',
+      ),
+    z
+      .strictObject({
+        command: z.array(Word).min(1, 'must name a program').max(LOCAL_LIMITS.maxConfigWords),
+      })
+      .describe('A program and its arguments, run without a shell. It prints the key in one line.'),
+  ],
+  {
+    error: ({ input }) =>
+      typeof input === 'string'
+        ? `a key is never written into this file: say where it is kept, ${REFERENCES}`
+        : `must say where the key is kept: ${REFERENCES}`,
+  },
+);
+export type KeyReference = z.infer<typeof KeyReference>;
+
+const BaseUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http(s) URL such as http://127.0.0.1:11434/v1' })
+  .refine((url) => !hasPassword(url), 'must hold no password: a key has a field of its own, "key"');
+
+function hasPassword(text: string): boolean {
+  const { username, password } = new URL(text);
+  return username !== '' || password !== '';
+}
+
+/** A model of the table. */
+export const ConfigModel = ModelEntry.omit({ keyName: true }).extend({
+  baseUrl: BaseUrl.optional(),
+  key: KeyReference.optional(),
+});
+export type ConfigModel = z.infer<typeof ConfigModel>;
+
+/** The name of the variable that carries the key of the model at this place of the table to the Worker. */
+export function keyVariable(index: number): string {
+  return `CONFIG_KEY_${index + 1}`;
+}
+
+/** The table in the form of the Worker's setting MODELS. */
+export function toModelTable(models: readonly ConfigModel[]): unknown {
+  return models.map(({ key, ...model }, index) => ({
+    ...model,
+    ...(key && { keyName: keyVariable(index) }),
+  }));
+}
+
+const Models = z
+  .array(ConfigModel)
+  .min(1)
+  .max(MODEL_LIMITS.maxModels)
+  .superRefine((models, context) => {
+    for (const { path, message } of ModelTable.safeParse(toModelTable(models)).error?.issues ??
+      []) {
+      const [index, field, ...rest] = path;
+      const place = field === 'keyName' ? [index ?? 0, 'key'] : [index ?? 0, field ?? '', ...rest];
+      const text = field === 'keyName' ? 'must say where the key of Anthropic is kept' : message;
+      context.addIssue({ code: 'custom', path: place, message: text });
+    }
+  });
+
+function isOrigin(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { origin, protocol } = new URL(text);
+  return /^https?:$/.test(protocol) && origin === text.replace(/\/$/, '');
+}
+
+const Origins = z.array(
+  z.string().refine(isOrigin, 'must be an origin such as https://app.example.com'),
+);
+const PORT = 'must be a number from 0 to 65535';
+const RATE = 'must be a whole number; 0 is for no limit';
+const Rate = z.int(RATE).min(0, RATE);
+
+const Server = z.strictObject({
+  port: z
+    .int(PORT)
+    .min(0, PORT)
+    .max(65_535, PORT)
+    .optional()
+    .describe('The port of the API; 0 for any free one.'),
+  allowedOrigins: Origins.optional().describe('Origins of web pages that may call the API.'),
+  webhookOrigins: Origins.optional().describe(
+    'Origins that webhooks may go to although they are not public or have no https.',
+  ),
+  textOnlyModels: z
+    .array(z.string().regex(/^[^,]+$/, 'must be a name without a comma'))
+    .optional()
+    .describe('Models of `baseUrl` that take no images.'),
+  requestsPerMinute: Rate.optional().describe('Requests of one account; 0 for no limit.'),
+  runsPerMinute: Rate.optional().describe('Answers that one account may start; 0 for no limit.'),
+  promptBlocks: PromptChanges.optional().describe('Changes of the system prompt.'),
+});
+
+const MODE = 'must be agent, plan, ask, debug, or the name of a mode of yours';
+
+export const Config = z
+  .strictObject({
+    $schema: z.string().optional(),
+    model: z
+      .string()
+      .min(1)
+      .max(MODEL_LIMITS.maxNameChars)
+      .optional()
+      .describe('The model that answers when a request names none; "demo" for the built-in one.'),
+    baseUrl: BaseUrl.optional().describe(
+      'The URL of an OpenAI-compatible server. Default: OpenAI.',
+    ),
+    key: KeyReference.optional().describe('The key of the server at `baseUrl`.'),
+    models: Models.optional().describe('A table of models with their own servers and keys.'),
+    mode: z
+      .string()
+      .refine((name) => ModeName.safeParse(name).success, MODE)
+      .optional()
+      .describe('The mode of `drawbridge chat`: agent, plan, ask, debug or one of yours.'),
+    preset: Preset.optional().describe(
+      'What the agent may do without a question, in a project without a preset of its own in policy.json.',
+    ),
+    server: Server.optional(),
+    updateHint: z.boolean().optional().describe('Whether to tell of a newer version.'),
+  })
+  .superRefine(({ model, models, baseUrl }, context) => {
+    if (!models || baseUrl) return;
+    const names = models.filter(chats).map(({ id }) => id);
+    if (names.length === 0) {
+      const message = 'no model of the table answers messages: give one the role "chat"';
+      context.addIssue({ code: 'custom', path: ['models'], message });
+    } else if (model !== undefined && !names.includes(model)) {
+      const message = `must be a chat model of the table: ${names.join(', ')}`;
+      context.addIssue({ code: 'custom', path: ['model'], message });
+    }
+  });
+export type Config = z.infer<typeof Config>;
+
+/** Whether the file itself chooses the demo model. */
+export function choosesDemo({ model, baseUrl, key, models }: Config): boolean {
+  return model === DEMO && baseUrl === undefined && key === undefined && models === undefined;
+}

@@ -1,0 +1,261 @@
+import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import {
+  openServerSettings,
+  readSettings,
+  type SettingName,
+} from '../../../local/config/settings.ts';
+import { modelVariables } from '../../../local/settings.ts';
+import { newConfig } from './config-folder.ts';
+
+const OPENAI = 'https://api.openai.com/v1';
+const OLLAMA = 'http://127.0.0.1:11434/v1';
+const MY_KEY = { env: 'MY_KEY' };
+
+/** The Worker's variables of the model for a file and an environment. */
+async function variablesFor(config: unknown, variables: NodeJS.ProcessEnv = {}) {
+  const { env } = newConfig(config);
+  const settings = await readSettings({ ...env, MY_KEY: 'mine', ...variables });
+  const { model } = await openServerSettings(settings, () => {}, new AbortController().signal);
+  return modelVariables(model);
+}
+
+describe('the model of config.json', () => {
+  test.each<[string, unknown, NodeJS.ProcessEnv, Record<string, string>]>([
+    ['nothing is the demo', {}, {}, {}],
+    [
+      'a server without a key',
+      { baseUrl: OLLAMA, model: 'qwen' },
+      {},
+      { OPENAI_BASE_URL: OLLAMA, OPENAI_MODEL: 'qwen' },
+    ],
+    [
+      'a key by reference',
+      { key: MY_KEY, model: 'gpt' },
+      {},
+      { OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY: 'mine', OPENAI_MODEL: 'gpt' },
+    ],
+    [
+      'the environment names another model',
+      { key: MY_KEY, model: 'gpt' },
+      { OPENAI_MODEL: 'other' },
+      { OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY: 'mine', OPENAI_MODEL: 'other' },
+    ],
+    [
+      'the environment has another key for OpenAI',
+      { key: MY_KEY, model: 'gpt' },
+      { OPENAI_API_KEY: 'theirs' },
+      { OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY: 'theirs', OPENAI_MODEL: 'gpt' },
+    ],
+    [
+      'the key for OpenAI does not go to another server',
+      { baseUrl: OLLAMA, model: 'qwen' },
+      { OPENAI_API_KEY: 'theirs' },
+      { OPENAI_BASE_URL: OLLAMA, OPENAI_MODEL: 'qwen' },
+    ],
+    [
+      'the server of the environment gets neither key nor model of the file',
+      { key: MY_KEY, model: 'gpt', models: undefined },
+      { OPENAI_BASE_URL: OLLAMA },
+      { OPENAI_BASE_URL: OLLAMA },
+    ],
+    ['a chosen demo stays', { model: 'demo' }, { OPENAI_API_KEY: 'theirs' }, {}],
+    [
+      'a model of the environment replaces a chosen demo',
+      { model: 'demo' },
+      { OPENAI_API_KEY: 'theirs', OPENAI_MODEL: 'gpt' },
+      { OPENAI_BASE_URL: OPENAI, OPENAI_API_KEY: 'theirs', OPENAI_MODEL: 'gpt' },
+    ],
+    [
+      'a table of the environment replaces the whole file',
+      { models: [{ id: 'mine', key: MY_KEY }], model: 'mine' },
+      { MODELS: '[{"id":"theirs"}]', OPENAI_API_KEY: 'k' },
+      { MODELS: '[{"id":"theirs"}]', OPENAI_API_KEY: 'k' },
+    ],
+  ])('%s', async (_, config, variables, expected) => {
+    expect(await variablesFor(config, variables)).toEqual(expected);
+  });
+
+  test('a table goes to the Worker with its keys', async () => {
+    const models = [
+      { id: 'local', baseUrl: OLLAMA },
+      { id: 'claude', dialect: 'anthropic', key: MY_KEY },
+    ];
+    const { MODELS = '', ...others } = await variablesFor({ models, model: 'claude' });
+    expect(others).toEqual({ CONFIG_KEY_2: 'mine', OPENAI_MODEL: 'claude' });
+    expect(JSON.parse(MODELS)).toMatchObject([
+      { id: 'local', baseUrl: OLLAMA },
+      { id: 'claude', keyName: 'CONFIG_KEY_2' },
+    ]);
+    expect(MODELS).not.toContain('MY_KEY');
+  });
+});
+
+test('settings of the server become variables of the Worker, below the environment', async () => {
+  const { env } = newConfig({
+    server: {
+      ...{ allowedOrigins: ['https://a.test', 'https://b.test'], requestsPerMinute: 0 },
+      ...{
+        webhookOrigins: ['http://127.0.0.1:9000'],
+        runsPerMinute: 5,
+        textOnlyModels: ['a', 'b'],
+      },
+      promptBlocks: [{ change: 'omit', block: 'asking' }],
+    },
+  });
+  const settings = await readSettings({ ...env, RATE_LIMIT_RUNS_PER_MINUTE: '9' });
+  const opened = await openServerSettings(settings, () => {}, new AbortController().signal);
+  expect(opened.workerSettings).toEqual({
+    ALLOWED_ORIGINS: 'https://a.test,https://b.test',
+    WEBHOOK_ORIGINS: 'http://127.0.0.1:9000',
+    TEXT_ONLY_MODELS: 'a,b',
+    RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
+    RATE_LIMIT_RUNS_PER_MINUTE: '9',
+    PROMPT_BLOCKS: '[{"change":"omit","block":"asking"}]',
+  });
+});
+
+describe('the order of places', () => {
+  const config = { mode: 'plan', preset: 'ask', updateHint: false, server: { port: 1 } };
+  const variables = {
+    ...{ DRAWBRIDGE_MODE: 'ask', DRAWBRIDGE_PRESET: 'read-only' },
+    ...{ DRAWBRIDGE_PORT: '2', DRAWBRIDGE_UPDATE_HINT: '1' },
+  };
+  const flags = { mode: 'debug', preset: 'trusted', port: 3 } as const;
+
+  test.each([
+    ['default', {}, {}, {}, ['agent', 'workspace', 8787, true]],
+    ['file', config, {}, {}, ['plan', 'ask', 1, false]],
+    ['environment', config, variables, {}, ['ask', 'read-only', 2, true]],
+    ['option', config, variables, flags, ['debug', 'trusted', 3, true]],
+  ])('%s', async (from, file, environment, options, expected) => {
+    const { env, path } = newConfig(file);
+    const settings = await readSettings({ ...env, ...environment }, options);
+    const { mode, preset, port, updateHint, shown } = settings;
+    expect([mode, preset, port, updateHint]).toEqual(expected);
+    const names = {
+      option: '--port',
+      environment: 'DRAWBRIDGE_PORT',
+      file: path,
+      default: undefined,
+    };
+    const name = names[from as keyof typeof names];
+    expect(shown.get('server.port')?.origin).toEqual({ from, ...(name && { name }) });
+  });
+
+  test.each([
+    ['DRAWBRIDGE_MODE', 'No Mode'],
+    ['DRAWBRIDGE_PRESET', 'all'],
+    ['DRAWBRIDGE_PORT', '65536'],
+    ['DRAWBRIDGE_UPDATE_HINT', 'maybe'],
+  ])('%s=%s is refused', async (name, value) => {
+    const { env } = newConfig();
+    await expect(readSettings({ ...env, [name]: value })).rejects.toThrow(
+      `The variable ${name} must be`,
+    );
+  });
+});
+
+test('what is shown has no key and no password', async () => {
+  const { env } = newConfig({ models: [{ id: 'a', key: MY_KEY }] });
+  const variables = {
+    OPENAI_BASE_URL: 'https://me:secret@a.test/v1?key=secret',
+    OPENAI_API_KEY: 'secret',
+  };
+  for (const more of [{}, variables]) {
+    const { shown } = await readSettings({ ...env, MY_KEY: 'secret', ...more });
+    expect(JSON.stringify([...shown])).not.toContain('secret');
+  }
+});
+
+test.each<[SettingName, unknown, boolean]>([
+  ['key', MY_KEY, false],
+  ['model', 'demo', true],
+  ['baseUrl', OLLAMA, true],
+  ['models', [{ id: 'a', baseUrl: OLLAMA }], true],
+])('a file with %s has chosen a model: %#', async (name, value, expected) => {
+  const { env } = newConfig({ [name]: value });
+  expect((await readSettings(env)).isModelChosen).toBe(expected);
+});
+
+describe('a file that is not right is refused', () => {
+  test.each<[unknown, RegExp]>([
+    ['{"model": "a",}', /config\.json, line 1, column 15: a comma stands before }: remove it\.$/],
+    [[], /expected object/],
+    [{ mdoel: 'a' }, /mdoel: there is no such setting\. Did you mean model\?$/],
+    [
+      { server: { prot: 1 } },
+      /server\.prot: there is no such setting\. Did you mean server\.port\?$/,
+    ],
+    [{ port: 1 }, /port: there is no such setting\. Did you mean server\.port\?$/],
+    [{ apiKey: 'sk-1234' }, /apiKey: there is no such setting\. Did you mean key\?$/],
+    [
+      { models: [{ id: 'a', keyName: 'X' }] },
+      /models\[0\]\.keyName: .* Did you mean models\[0\]\.key\?$/,
+    ],
+    [{ wholly: 1 }, /wholly: there is no such setting\. The settings here are model, baseUrl, /],
+    [{ key: 'sk-1234' }, /key: a key is never written into this file: say where it is kept, /],
+    [{ key: { evn: 'A' } }, /key: must say where the key is kept: /],
+    [{ key: { command: [] } }, /key\.command: must name a program$/],
+    [{ baseUrl: 'localhost:11434' }, /baseUrl: must be an http\(s\) URL/],
+    [{ baseUrl: 'https://me:pw@a.test/v1' }, /baseUrl: must hold no password/],
+    [{ models: [{ id: 'a' }, { id: 'a' }] }, /models\[1\]\.id: there are two models a$/],
+    [
+      { models: [{ id: 'a', dialect: 'anthropic' }] },
+      /models\[0\]\.key: must say where the key of Anthropic is kept$/,
+    ],
+    [{ models: [{ id: 'a', roles: ['fast'] }] }, /models: no model of the table answers messages/],
+    [{ models: [{ id: 'a' }], model: 'b' }, /model: must be a chat model of the table: a$/],
+    [{ mode: 'No' }, /mode: must be agent, plan, ask, debug, or/],
+    [{ preset: 'all' }, /preset: .*"read-only"/],
+    [{ server: { port: 65_536 } }, /server\.port: must be a number from 0 to 65535$/],
+    [{ server: { allowedOrigins: ['a.test'] } }, /server\.allowedOrigins\[0\]: must be an origin/],
+    [
+      { server: { promptBlocks: [{ change: 'omit', block: 'trust' }] } },
+      /promptBlocks\[0\]\.block: trust can only/,
+    ],
+  ])('%j', async (config, message) => {
+    const { env, path } = newConfig(config);
+    const error = await readSettings(env).catch((thrown) => thrown);
+    expect(error).toMatchObject({ name: 'LocalError', kind: 'refused' });
+    expect(error.message).toMatch(message);
+    expect(error.message).toContain(path);
+    expect(error.message).not.toContain('sk-1234');
+  });
+
+  test('a folder in its place', async () => {
+    const { env, path } = newConfig();
+    mkdirSync(path);
+    await expect(readSettings(env)).rejects.toThrow(`${path} is no file: move it away`);
+  });
+
+  test('a file in the place of its folder', async () => {
+    const { env, folder } = newConfig();
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    await expect(readSettings(env)).rejects.toThrow('lies below something that is no folder');
+  });
+
+  test.skipIf(process.getuid?.() === 0)(
+    'a file that may not be read, or that all may change',
+    async () => {
+      const { env, path } = newConfig({});
+      chmodSync(path, 0o200);
+      await expect(readSettings(env)).rejects.toThrow(`${path} may not be read`);
+      chmodSync(path, 0o666);
+      await expect(readSettings(env)).rejects.toThrow(`Every user may change ${path}: run`);
+    },
+  );
+});
+
+test('a byte order mark before the text is no mistake', async () => {
+  const { env } = newConfig('\uFEFF{"mode": "plan"}');
+  expect((await readSettings(env)).mode).toBe('plan');
+});
+
+test('without a file or a home folder the defaults hold', async () => {
+  const { env, folder } = newConfig();
+  rmSync(join(folder), { recursive: true });
+  expect((await readSettings(env)).mode).toBe('agent');
+});
