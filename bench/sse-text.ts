@@ -1,6 +1,7 @@
 /** Reads a stream's text after the measurement, so that nothing is parsed during it. */
-import type { StreamEvent } from '../shared/events.ts';
-import { parseNamedEvent } from '../shared/sse.ts';
+import { StreamEvent } from '../shared/events.ts';
+import { parseJson } from '../shared/json.ts';
+import { eventOfNamed } from '../shared/sse.ts';
 
 export interface SentEvent {
   readonly event: StreamEvent;
@@ -15,7 +16,7 @@ export function readEvents(text: string): SentEvent[] {
     .flatMap((frame) => {
       const { event: name, id, data } = fieldsOf(frame);
       if (name === undefined) return []; // The frame has only `retry:`, or nothing.
-      const event = parseNamedEvent(name, data ?? '');
+      const event = StreamEvent.safeParse(eventOfNamed(name, parseJson(data ?? ''))).data;
       if (!event) throw new Error(`The stream holds an event of an unknown form: ${name}`);
       return [{ event, position: id === undefined ? null : Number(id) }];
     });

@@ -1,5 +1,6 @@
 /** A device's public key as a person carries it from the device to the machine of a bridge, and its fingerprint. */
-import { DeviceKey } from '../shared/approvals.ts';
+import type { DeviceKey } from '../shared/approvals.ts';
+import { parseJson } from '../shared/json.ts';
 
 const PREFIX = 'dbdevice1';
 
@@ -8,12 +9,14 @@ export function formatDeviceKey({ deviceId, label, publicKey }: DeviceKey): stri
   return [PREFIX, deviceId, publicKey.x, publicKey.y, encodeURIComponent(label)].join('.');
 }
 
-/** Reads the text of {@link formatDeviceKey}, or the key as JSON. Undefined for anything else. */
-export function parseDeviceKey(text: string): DeviceKey | undefined {
+/**
+ * Reads the text of {@link formatDeviceKey}, or the key as JSON. The machine checks it with its schema before it trusts
+ * it. Undefined for anything else.
+ */
+export function readDeviceKey(text: string): unknown {
   const written = text.trim();
   try {
-    const key = written.startsWith('{') ? JSON.parse(written) : fromWord(written);
-    return DeviceKey.safeParse(key).data;
+    return written.startsWith('{') ? parseJson(written) : fromWord(written);
   } catch {
     return undefined; // It is cut, or its label is not encoded.
   }

@@ -1,23 +1,43 @@
 /** Signs approvals with a device's own key; a bridge trusts the signature of an enrolled device. */
-import {
-  ALLOW_ONCE,
-  type ApprovalQuestion,
-  approvalText,
-  DEVICE_ALGORITHM,
-  type Proposal,
-} from '../shared/approvals.ts';
+import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../shared/approval-text.ts';
+import type { ApprovalQuestion, DeviceKey, Proposal } from '../shared/approvals.ts';
 import type { ApprovalRequest } from '../shared/requests.ts';
 
 /** An enrolled device. Its private key never leaves it. */
-export interface Device {
+export type Device = StoredDevice | KeyedDevice;
+
+/** A device whose key is a file of its machine. */
+export interface StoredDevice {
   readonly deviceId: string;
   /** A P-256 key as JWK (RFC 7518, section 6.2). */
-  readonly privateJwk: {
-    readonly kty: 'EC';
-    readonly crv: 'P-256';
-    readonly x: string;
-    readonly y: string;
-    readonly d: string;
+  readonly privateJwk: DeviceKey['publicKey'] & { readonly d: string };
+}
+
+/** A `CryptoKey`: the types of Node have no global of this name. */
+type PrivateKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
+/** A device whose key no script can read. IndexedDB stores the whole object. */
+export interface KeyedDevice {
+  readonly deviceId: string;
+  readonly privateKey: PrivateKey;
+}
+
+/**
+ * Makes a device with a key that cannot be exported. Keep `device` on the machine; its approvals count once the bridge's
+ * owner has enrolled `enrolment` there. A page needs a secure context (https, or localhost).
+ */
+export async function createDevice(
+  label: string,
+): Promise<{ readonly device: KeyedDevice; readonly enrolment: DeviceKey }> {
+  const deviceId = `device_${crypto.randomUUID()}`;
+  // Workers have one type for all algorithms and formats.
+  const made = await crypto.subtle.generateKey(DEVICE_ALGORITHM, false, ['sign', 'verify']);
+  const pair = made as { readonly publicKey: PrivateKey; readonly privateKey: PrivateKey };
+  const { x = '', y = '' } = Object(await crypto.subtle.exportKey('jwk', pair.publicKey));
+  const publicKey = { kty: 'EC', crv: 'P-256', x, y } as const;
+  return {
+    device: { deviceId, privateKey: pair.privateKey },
+    enrolment: { deviceId, label, publicKey },
   };
 }
 
@@ -30,12 +50,14 @@ export async function signApproval(
   question: ApprovalQuestion,
   content?: string,
 ): Promise<NonNullable<ApprovalRequest['signature']>> {
-  const key = await crypto.subtle.importKey('jwk', device.privateJwk, DEVICE_ALGORITHM, false, [
-    'sign',
-  ]);
   const text = new TextEncoder().encode(approvalText(question, { ...ALLOW_ONCE, content }));
-  const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, key, text);
+  const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, await keyOf(device), text);
   return { deviceId: device.deviceId, value: encodeBase64Url(new Uint8Array(signature)) };
+}
+
+async function keyOf(device: Device): Promise<PrivateKey> {
+  if ('privateKey' in device) return device.privateKey;
+  return await crypto.subtle.importKey('jwk', device.privateJwk, DEVICE_ALGORITHM, false, ['sign']);
 }
 
 /**

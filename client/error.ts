@@ -1,15 +1,16 @@
 /** The one error class of the client. */
+import type { ErrorCode } from '../shared/errors.ts';
 
 /** The client's own codes, in addition to those of the API (shared/errors.ts). */
 export type ClientOwnCode = 'UNREACHABLE' | 'BAD_ANSWER';
 
 /**
- * The API refused a request, could not be reached (`UNREACHABLE`) or gave an unexpected answer (`BAD_ANSWER`). The code
- * is a plain string: a newer server may have codes that this client does not know.
+ * The API refused a request, could not be reached (`UNREACHABLE`) or gave an unexpected answer (`BAD_ANSWER`). A
+ * newer server may have codes that this client does not know.
  */
 export class ClientError extends Error {
   override readonly name = 'ClientError';
-  readonly code: string;
+  readonly code: ErrorCode | ClientOwnCode | (string & {});
   /** The HTTP status; undefined without an answer. */
   readonly status: number | undefined;
   readonly details: unknown;

@@ -1,5 +1,5 @@
 /** Reads one stream over several connections: reconnects with the cursor, backs off, and gives up when refused. */
-import type { StreamEvent } from '../shared/events.ts';
+import type { ReadEvent } from '../shared/events.ts';
 import type { Clock } from './clock.ts';
 import { ClientError } from './error.ts';
 import { CLIENT_LIMITS } from './limits.ts';
@@ -9,7 +9,7 @@ import { readFrames } from './sse.ts';
 /** An event with the cursor after it, which is undefined only before the first event with a position. */
 export interface Positioned {
   readonly position: number | undefined;
-  readonly event: StreamEvent;
+  readonly event: ReadEvent;
 }
 
 export interface FollowOptions {
@@ -27,7 +27,7 @@ export interface Source {
   /** A connection that is already open. */
   readonly opened?: Response;
   /** Whether the stream is complete with this event. */
-  readonly isLast: (event: StreamEvent) => boolean;
+  readonly isLast: (event: ReadEvent) => boolean;
 }
 
 /**
@@ -54,7 +54,6 @@ export async function* follow(
       for await (const frame of readFrames(response.body, { clock, signal, onRetry })) {
         failures = 0;
         cursor = frame.position ?? cursor;
-        if (!frame.event) continue;
         yield { position: cursor, event: frame.event };
         if (source.isLast(frame.event)) return;
       }

@@ -1,16 +1,25 @@
 /** Sends one request to the API. An answer that is not a success becomes a ClientError. */
-import * as z from 'zod';
 import { parseJson } from '../shared/json.ts';
 import { JSON_LIMITS } from '../shared/limits.ts';
 import { ClientError, clientError } from './error.ts';
+import { type Guard, guard } from './shapes.ts';
 
 export interface Endpoint {
   /** The URL of Drawbridge without `/api/v1`. It may end in a slash and may have a path. */
   readonly url: string;
-  readonly token: string;
+  readonly token: string | TokenSource;
   /** Replaces the global `fetch`. */
   readonly fetch?: typeof fetch;
 }
+
+/**
+ * Gives the bearer token of each request, so keep it until it is refused. After a 401 it gets the token that the server
+ * has refused; the request is repeated once if another one comes back.
+ */
+export type TokenSource = (
+  refused: string | undefined,
+  signal: AbortSignal | undefined,
+) => string | Promise<string>;
 
 export interface RequestParts {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -26,72 +35,122 @@ export type Send = (path: string, parts?: RequestParts) => Promise<Response>;
 /** Binds an endpoint. The returned function resolves only to successes; an abort rejects with the signal's reason. */
 export function createSend({ url, token, fetch = globalThis.fetch }: Endpoint): Send {
   const base = `${url.replace(/\/+$/, '')}/api/v1/`;
-  return async (path, { method = 'GET', query, body, headers, signal } = {}) => {
-    const init: RequestInit = {
-      method,
-      headers: {
-        ...headers,
-        authorization: `Bearer ${token}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-      ...(signal && { signal }),
-    };
-    const search = new URLSearchParams(query).toString();
+  return async (path, parts = {}) => {
+    const { signal } = parts;
+    const search = new URLSearchParams(parts.query).toString();
     const address = `${base}${path}${search && `?${search}`}`;
-    const response = await reach(() => fetch(address, init), url, signal);
-    if (!response.ok) throw await refusal(response);
-    return response;
+    const sendAs = async (bearer: string) => {
+      const cannot = `Drawbridge cannot be reached at ${url}`;
+      const response = await reach(() => fetch(address, initOf(parts, bearer)), cannot, signal);
+      if (!response.ok) throw await refusalOf(response, signal);
+      return response;
+    };
+    if (typeof token === 'string') return await sendAs(token);
+    const kept = await giveToken(token, undefined, signal);
+    try {
+      return await sendAs(kept);
+    } catch (error) {
+      if (!(error instanceof ClientError && error.status === UNAUTHENTICATED)) throw error;
+      const renewed = await giveToken(token, kept, signal);
+      if (renewed === kept) throw error;
+      return await sendAs(renewed);
+    }
   };
 }
 
-/** The JSON of an answer, checked by the schema. @throws {ClientError} `BAD_ANSWER` if the check fails. */
-export async function readJson<Output>(
+const UNAUTHENTICATED = 401;
+
+/** The JSON of an answer. @throws {ClientError} `BAD_ANSWER` if it is another one. */
+export async function readJson<T>(
   response: Response,
-  schema: z.ZodType<Output>,
-): Promise<Output> {
-  const parsed = schema.safeParse(await jsonOf(response));
-  if (parsed.success) return parsed.data;
+  isAnswer: Guard<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  const answer = await jsonOf(response, signal);
+  if (isAnswer(answer)) return answer;
   throw clientError(
     'BAD_ANSWER',
-    `Drawbridge gave an answer in an unexpected form: ${parsed.error.issues[0]?.message}`,
-    parsed.error,
+    'The answer has an unexpected form: check that the URL is that of a Drawbridge of this version',
   );
 }
 
+function initOf(
+  { method = 'GET', body, headers, signal }: RequestParts,
+  bearer: string,
+): RequestInit {
+  return {
+    method,
+    headers: {
+      ...headers,
+      authorization: `Bearer ${bearer}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(signal && { signal }),
+  };
+}
+
 /** Undefined if the body is not JSON, or nests deeper than any answer of Drawbridge. */
-async function jsonOf(response: Response): Promise<unknown> {
+async function jsonOf(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
+  const text = await readText(response, signal);
   try {
-    return parseJson(await response.text(), JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
+    return parseJson(text, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope);
   } catch {
-    return undefined; // The caller's schema refuses it and says what it expected.
+    return undefined; // It is no answer of Drawbridge.
   }
 }
 
-async function reach(
-  request: () => Promise<Response>,
-  url: string,
+/** The whole body as text. */
+export async function readText(
+  response: Response,
   signal: AbortSignal | undefined,
-): Promise<Response> {
+): Promise<string> {
+  return await reach(() => response.text(), 'The answer broke off', signal);
+}
+
+async function reach<T>(
+  work: () => Promise<T>,
+  message: string,
+  signal: AbortSignal | undefined,
+): Promise<T> {
   try {
-    return await request();
+    return await work();
   } catch (error) {
     signal?.throwIfAborted();
-    throw clientError('UNREACHABLE', `Drawbridge cannot be reached at ${url}`, error);
+    throw clientError('UNREACHABLE', message, error);
   }
 }
 
-const Refusal = z.object({
-  error: z.object({ code: z.string(), message: z.string(), details: z.unknown().optional() }),
-});
+/** Leaves a source that does not look at its signal. */
+async function giveToken(
+  source: TokenSource,
+  refused: string | undefined,
+  signal: AbortSignal | undefined,
+): Promise<string> {
+  signal?.throwIfAborted();
+  return await new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    Promise.resolve(source(refused, signal))
+      .then(resolve, reject)
+      .finally(() => signal?.removeEventListener('abort', onAbort));
+  });
+}
+
+const isRefusal = guard<{
+  readonly error: { readonly code: string; readonly message: string; readonly details?: unknown };
+}>({ error: { code: 'string', message: 'string' } });
 
 /** The API's own error, or the error of a proxy in front of the API. */
-async function refusal(response: Response): Promise<ClientError> {
+async function refusalOf(
+  response: Response,
+  signal: AbortSignal | undefined,
+): Promise<ClientError> {
   const { status } = response;
-  const body = Refusal.safeParse(await jsonOf(response));
-  if (!body.success) {
+  const body = await jsonOf(response, signal);
+  if (!isRefusal(body)) {
     return new ClientError('BAD_ANSWER', `The server answered with status ${status}`, { status });
   }
-  const { code, message, details } = body.data.error;
+  const { code, message, details } = body.error;
   return new ClientError(code, message, { status, details });
 }

@@ -1,14 +1,16 @@
 /** Reads the body of one connection as frames. Silence ends the reading. */
 import { createParser } from 'eventsource-parser';
-import type { StreamEvent } from '../shared/events.ts';
-import { parseNamedEvent } from '../shared/sse.ts';
+import type { ReadEvent } from '../shared/events.ts';
+import { parseJson } from '../shared/json.ts';
+import { JSON_LIMITS } from '../shared/limits.ts';
 import type { Clock } from './clock.ts';
+import { readEvent } from './shapes.ts';
 import { unlessSilent } from './silence.ts';
 
-/** One event on the wire. `position` is undefined for a heartbeat, `event` for a type unknown to this version. */
+/** One event on the wire. `position` is undefined for a heartbeat. */
 export interface Frame {
   readonly position: number | undefined;
-  readonly event: StreamEvent | undefined;
+  readonly event: ReadEvent;
 }
 
 export interface ReadOptions {
@@ -29,7 +31,7 @@ export async function* readFrames(
   const frames: Frame[] = [];
   const parser = createParser({
     onEvent: ({ id, event, data }) =>
-      frames.push({ position: parsePosition(id), event: parseEvent(event, data) }),
+      frames.push({ position: parsePosition(id), event: parseEvent(event ?? 'message', data) }),
     onRetry,
   });
   const decoder = new TextDecoder();
@@ -54,12 +56,11 @@ function parsePosition(id: string | undefined): number | undefined {
   return id !== undefined && /^\d+$/.test(id) ? Number(id) : undefined;
 }
 
-/** Undefined for data that is not JSON: all known types are JSON, so its type is unknown. */
-function parseEvent(name: string | undefined, data: string): StreamEvent | undefined {
+function parseEvent(name: string, data: string): ReadEvent {
   try {
-    return parseNamedEvent(name ?? 'message', data);
+    return readEvent(name, parseJson(data, JSON_LIMITS.maxDepth + JSON_LIMITS.envelope));
   } catch {
-    return undefined;
+    return { type: 'unknown', name, data };
   }
 }
 

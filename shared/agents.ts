@@ -73,6 +73,7 @@ export const AgentRequest = AgentFields.superRefine((request, context) => {
   }
 });
 export type AgentRequest = z.infer<typeof AgentRequest>;
+export type AgentRequestInput = z.input<typeof AgentRequest>;
 
 /** `POST agents/{id}/followup`. Without a model and a mode, those of the newest message count. */
 export const AgentFollowUp = AgentFields.omit({
@@ -85,6 +86,7 @@ export const AgentFollowUp = AgentFields.omit({
   webhook: true,
 }).extend({ delivery: ChatFields.shape.delivery });
 export type AgentFollowUp = z.infer<typeof AgentFollowUp>;
+export type AgentFollowUpInput = z.input<typeof AgentFollowUp>;
 
 /** An agent in the list. Its id is that of its conversation. */
 export const AgentInfo = ConversationInfo.omit({ archived: true }).extend({ status: AgentStatus });
@@ -102,6 +104,7 @@ export const AgentsQuery = ConversationsQuery.pick({ limit: true, cursor: true }
   /** Absent: all agents that are not archived. */
   status: AgentStatus.optional(),
 });
+export type AgentsQuery = z.infer<typeof AgentsQuery>;
 
 /** Why a response failed. */
 const Failure = z.object({ code: z.string(), message: z.string() });

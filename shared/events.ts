@@ -255,6 +255,18 @@ export const StreamEvent = z.discriminatedUnion('type', [
 ]);
 export type StreamEvent = z.infer<typeof StreamEvent>;
 
+/** An event as a client of another version reads it: one that it does not know is kept as it came. */
+export type ReadEvent = StreamEvent | UnknownEvent;
+
+/** An event whose type or form this version does not know. Readers let it pass. */
+export interface UnknownEvent {
+  readonly type: 'unknown';
+  /** Its type on the wire. */
+  readonly name: string;
+  /** Its JSON; the text itself if it is not JSON. */
+  readonly data: unknown;
+}
+
 /** A delta can be split and merged; every other event is indivisible. */
 export type DeltaEvent = Extract<TapeEvent, { delta: string }>;
 

@@ -1,6 +1,6 @@
 /** Builds documents from events: the one place that defines what a response looks like after a list of events. */
 import type { ChatResponse, ConversationView, Document, ResponseStatus } from './documents.ts';
-import type { StreamEvent, TapeEvent } from './events.ts';
+import type { ReadEvent, StreamEvent, TapeEvent } from './events.ts';
 import type { SubagentAsk } from './subagents.ts';
 
 type ResponseStart = Extract<TapeEvent, { type: 'response_start' }>;
@@ -16,8 +16,8 @@ export function newResponse(start: ResponseStart['response']): ChatResponse {
   };
 }
 
-/** Applies an event to its response, in place. Ignores events of documents that the response lacks. */
-export function foldEvent(response: ChatResponse, event: StreamEvent): void {
+/** Applies an event to its response, in place. Ignores unknown events and those of documents that the response lacks. */
+export function foldEvent(response: ChatResponse, event: ReadEvent): void {
   switch (event.type) {
     case 'document_start':
       response.documents.push(newDocument(event.document));
@@ -50,6 +50,7 @@ export function foldEvent(response: ChatResponse, event: StreamEvent): void {
     case 'context_summary':
     case 'conversation_update':
     case 'heartbeat':
+    case 'unknown':
       return;
     default: {
       const document = findDocument(response, event.documentId);
@@ -63,7 +64,7 @@ export function foldEvent(response: ChatResponse, event: StreamEvent): void {
 }
 
 /** Applies an event to a whole conversation, in place. */
-export function foldConversation(view: ConversationView, event: StreamEvent): void {
+export function foldConversation(view: ConversationView, event: ReadEvent): void {
   switch (event.type) {
     case 'message':
       view.messages.push(event.message);

@@ -98,6 +98,7 @@ export const PlanEdit = z
     message: `A plan may take ${maxWholePlanChars} characters as JSON: shorten its text or its todos`,
   });
 export type PlanEdit = z.infer<typeof PlanEdit>;
+export type PlanEditInput = z.input<typeof PlanEdit>;
 
 /** The names of a plan: its document, and its response where the client gives it. */
 export interface PlanName {

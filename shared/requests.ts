@@ -205,6 +205,8 @@ const EXECUTING = [todoWrite.name];
 /** `POST /api/v1/chat/completions`. */
 export const ChatRequest = ChatFields.superRefine(refuseTwoPlaces).transform(toOneSelection);
 export type ChatRequest = z.infer<typeof ChatRequest>;
+/** As a client writes it, with every default left out. */
+export type ChatRequestInput = z.input<typeof ChatRequest>;
 
 /**
  * `POST /api/v1/chat/plan`: a {@link ChatRequest} whose mode is always `plan`. The tools that planning needs stay
@@ -259,6 +261,7 @@ export const MessagePatch = z.strictObject({
   ),
 });
 export type MessagePatch = z.infer<typeof MessagePatch>;
+export type MessagePatchInput = z.input<typeof MessagePatch>;
 
 /** The settings of a run that executes a plan. */
 const ExecutionFields = ChatFields.omit({
@@ -286,6 +289,7 @@ const ExecutionFields = ChatFields.omit({
  */
 export const PlanExecution = ExecutionFields.superRefine(refuseTwoForms);
 export type PlanExecution = z.infer<typeof PlanExecution>;
+export type PlanExecutionInput = z.input<typeof PlanExecution>;
 
 /** `POST /api/v1/chat/plan/execute`: a {@link PlanExecution} of a plan that lies in a file of the workspace. */
 export const PlanFileExecution = ExecutionFields.omit({ version: true, responseId: true })
@@ -297,6 +301,7 @@ export const PlanFileExecution = ExecutionFields.omit({ version: true, responseI
   })
   .superRefine(refuseTwoForms);
 export type PlanFileExecution = z.infer<typeof PlanFileExecution>;
+export type PlanFileExecutionInput = z.input<typeof PlanFileExecution>;
 
 /** `POST /api/v1/conversations/{id}/plans/{documentId}/save`. */
 export const PlanSave = ExecutionFields.pick({
@@ -312,6 +317,7 @@ export const PlanSave = ExecutionFields.pick({
     name: PlanSlug.optional(),
   })
   .superRefine(refuseTwoForms);
+export type PlanSaveRequestInput = z.input<typeof PlanSave>;
 
 /** The header `Idempotency-Key`: visible ASCII, as in the IETF's draft. */
 export const IdempotencyKey = z
@@ -336,6 +342,7 @@ export const ClarificationAnswer = z.strictObject({
     .max(REQUEST_LIMITS.maxOptions),
 });
 export type ClarificationAnswer = z.infer<typeof ClarificationAnswer>;
+export type ClarificationAnswerInput = z.input<typeof ClarificationAnswer>;
 
 /** `POST /api/v1/conversations/{id}/approvals/{callId}`: an {@link ApprovalAnswer}; the path names the call. */
 export const ApprovalRequest = ApprovalAnswer.omit({ callId: true })

@@ -18,7 +18,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'shared/tools': ['shared', 'zod'],
   shared: ['shared/tools', 'zod', '@cfworker/json-schema'],
 
-  client: ['shared', 'eventsource-parser', 'zod'],
+  // Other rooms import only the face of the package. A web page's script has no zod in it.
+  client: ['shared', 'eventsource-parser'],
+  'client/index.ts': ['client', 'shared'],
 
   machine: ['shared', 'node:', 'zod'],
 
@@ -158,29 +160,46 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 
   'cli/limits.ts': [],
-  'cli/terminal': ['shared', 'client', 'machine', 'local/own-root.ts', 'node:', 'cli/limits.ts'],
+  'cli/terminal': [
+    'shared',
+    'client/index.ts',
+    'machine',
+    'local/own-root.ts',
+    'node:',
+    'cli/limits.ts',
+  ],
   'cli/render': ['shared', 'cli/terminal', 'diff', 'zod', 'cli/limits.ts'],
   'cli/target': [
-    ...['shared', 'client', 'machine', 'cli/terminal', 'local/own-root.ts', 'local/state'],
+    ...['shared', 'client/index.ts', 'machine', 'cli/terminal', 'local/own-root.ts', 'local/state'],
     ...['commander', 'node:'],
   ],
   'cli/chat': [
     'local/config',
-    ...['shared', 'client', 'machine', 'cli/render', 'cli/target', 'cli/terminal', 'commander'],
+    ...[
+      'shared',
+      'client/index.ts',
+      'machine',
+      'cli/render',
+      'cli/target',
+      'cli/terminal',
+      'commander',
+    ],
     ...['node:'],
     'cli/limits.ts',
   ],
   'cli/config': ['shared', 'machine', 'cli/terminal', 'local/config', 'commander', 'node:'],
-  'cli/account': ['shared', 'client', 'cli/target', 'cli/terminal', 'commander'],
+  'cli/account': ['shared', 'client/index.ts', 'cli/target', 'cli/terminal', 'commander'],
   'cli/conversations': [
-    ...['shared', 'client', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
+    ...['shared', 'client/index.ts', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
     'cli/limits.ts',
   ],
-  'cli/agents': [...['shared', 'client', 'cli/chat', 'cli/target', 'cli/terminal', 'commander']],
+  'cli/agents': [
+    ...['shared', 'client/index.ts', 'cli/chat', 'cli/target', 'cli/terminal', 'commander'],
+  ],
   'cli/setup': [
     ...[
       'shared',
-      'client',
+      'client/index.ts',
       'machine',
       'bridge/admission',
       'bridge/ide/companion',
@@ -212,7 +231,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bench/cases': ['bench', 'node:', 'zod'],
   'bench/escapes': ['bench/fuzz', 'bridge/sandbox', 'bridge/terminal', 'node:'],
   'bench/faults': [
-    ...['shared', 'bench', 'client', 'bench/fuzz', 'local/bridge', 'local/instance.ts'],
+    ...['shared', 'bench', 'client/index.ts', 'bench/fuzz', 'local/bridge', 'local/instance.ts'],
     ...['local/processes', 'local/state', 'node:', 'zod'],
     'local/limits.ts',
   ],

@@ -2,10 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Client, createClient } from '../../client/client.ts';
-import { signApproval } from '../../client/device.ts';
-import { ClientError } from '../../client/error.ts';
-import type { StreamEvent } from '../../shared/events.ts';
+import { type Client, ClientError, createClient, signApproval } from '../../client/index.ts';
+import type { ReadEvent, StreamEvent } from '../../shared/events.ts';
 import type { Random } from '../fuzz/random.ts';
 import type { FaultHouse, Target } from './house.ts';
 import { commandOf, modelOf, type Scenario, traceFileOf } from './scenarios.ts';
@@ -79,7 +77,7 @@ async function* stream(
   { state }: FaultHouse,
   { scenario, round }: RoundPlan,
   signal: AbortSignal,
-): AsyncGenerator<{ event: StreamEvent }> {
+): AsyncGenerator<{ event: ReadEvent }> {
   const request = {
     ...{ model: modelOf(scenario, round), bridgeId: state.bridgeId },
     messages: [{ role: 'user' as const, content: 'Go on.' }],
@@ -95,7 +93,7 @@ async function* stream(
   }
 }
 
-function isMoment(scenario: Scenario, event: StreamEvent): boolean {
+function isMoment(scenario: Scenario, event: ReadEvent): boolean {
   switch (scenario) {
     case 'stream':
       return event.type === 'content_delta';

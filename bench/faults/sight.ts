@@ -1,6 +1,6 @@
 /** Records what one client has seen of a response, and checks for what it must never see. */
 import type { ChatResponse } from '../../shared/documents.ts';
-import type { StreamEvent } from '../../shared/events.ts';
+import type { ReadEvent } from '../../shared/events.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
 import type { Scenario } from './scenarios.ts';
 
@@ -21,7 +21,7 @@ export class Sight {
     return this.#calling ? 'call' : 'stream';
   }
 
-  see(event: StreamEvent): void {
+  see(event: ReadEvent): void {
     if (event.type === 'response_start') {
       this.response = newResponse(event.response);
       this.conversationId = event.response.conversationId;

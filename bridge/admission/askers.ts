@@ -1,6 +1,7 @@
 /** The ways to reach people: the terminal of this machine, and enrolled devices over the tunnel. */
 import { newDeferred } from '../../machine/deferred.ts';
-import { type ApprovalQuestion, type DeviceKey, takesContent } from '../../shared/approvals.ts';
+import { takesContent } from '../../shared/approval-text.ts';
+import type { ApprovalQuestion, DeviceKey } from '../../shared/approvals.ts';
 import { readForm } from '../../shared/elicitation.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalAnswer } from '../../shared/tunnel.ts';

@@ -3,11 +3,9 @@ import { readFile } from 'node:fs/promises';
 import * as z from 'zod';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
+import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../../shared/approval-text.ts';
 import {
-  ALLOW_ONCE,
   type ApprovalQuestion,
-  approvalText,
-  DEVICE_ALGORITHM,
   type DeviceKey,
   type EnrolledDevice,
   EnrolledDevices,

@@ -1,6 +1,7 @@
 /** What a person is asked about, and the digest by which the journal recognizes it. */
 import { createHash } from 'node:crypto';
-import { type ApprovalQuestion, canonicalJson, type Proposal } from '../../shared/approvals.ts';
+import { canonicalJson } from '../../shared/approval-text.ts';
+import type { ApprovalQuestion, Proposal } from '../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 
 /** A question without its nonce. */

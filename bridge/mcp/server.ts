@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import { newDeferred } from '../../machine/deferred.ts';
-import { canonicalJson } from '../../shared/approvals.ts';
+import { canonicalJson } from '../../shared/approval-text.ts';
 import type { Metadata } from '../../shared/documents.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';

@@ -1,6 +1,6 @@
 /** What a tool of an MCP server returned, as a result for the model and for people. Pure. */
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { canonicalJson } from '../../shared/approvals.ts';
+import { canonicalJson } from '../../shared/approval-text.ts';
 import { ResultImage } from '../../shared/documents.ts';
 import { indentedJson, parseJson } from '../../shared/json.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';

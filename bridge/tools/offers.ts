@@ -1,6 +1,6 @@
 /** Tools that servers of this machine's owner offer: holds them, and describes them to the edge. */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../shared/approvals.ts';
+import { canonicalJson } from '../../shared/approval-text.ts';
 import type { Metadata } from '../../shared/documents.ts';
 import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS, OFFER_LIMITS } from '../../shared/limits.ts';

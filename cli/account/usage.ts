@@ -1,6 +1,6 @@
 /** `drawbridge usage`: what the account's responses have spent, by day and model. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Client, createClient } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/index.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
 import { addEntries, type UsageEntry } from '../../shared/usage.ts';

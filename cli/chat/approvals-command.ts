@@ -1,6 +1,6 @@
 /** `drawbridge approvals`: the calls that wait for a person, in all conversations. */
 import type { Command } from 'commander';
-import { createClient } from '../../client/client.ts';
+import { createClient } from '../../client/index.ts';
 import type { OpenApproval } from '../../shared/listings.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';

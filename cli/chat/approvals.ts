@@ -1,5 +1,5 @@
 /** Asks the person for the approvals that the bridge needs, and signs a yes with this machine's key. */
-import { type Device, isNewText, signApproval } from '../../client/device.ts';
+import { type Device, isNewText, signApproval } from '../../client/index.ts';
 import { askForm } from '../../machine/ask-form.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';

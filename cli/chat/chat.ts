@@ -1,7 +1,6 @@
 /** What the parts of a chat share, and two messages about answers to questions. */
-import type { Client } from '../../client/client.ts';
-import type { Device } from '../../client/device.ts';
-import { ClientError } from '../../client/error.ts';
+import type { Client, Device } from '../../client/index.ts';
+import { ClientError } from '../../client/index.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import type { ImagePart } from '../../shared/requests.ts';
 import { describeError } from '../terminal/failure-text.ts';

@@ -1,6 +1,6 @@
 /** `drawbridge chat`: reads its options and opens the chat. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { createClient } from '../../client/client.ts';
+import { createClient } from '../../client/index.ts';
 import { readSettings } from '../../local/config/settings.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { ModeName } from '../../shared/definitions.ts';

@@ -1,5 +1,5 @@
 /** Ends a turn early: at Ctrl-C, at SIGTERM, or when the reader of the output has left. */
-import { ClientError } from '../../client/error.ts';
+import { ClientError } from '../../client/index.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import type { EndSignal } from '../terminal/terminal.ts';

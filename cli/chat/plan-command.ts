@@ -1,6 +1,6 @@
 /** `drawbridge plan`: has the agent carry out a plan, of a conversation or of a file, or saves one as a file. */
 import { type Command, Option } from 'commander';
-import type { Client } from '../../client/client.ts';
+import type { Client } from '../../client/index.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isPlan } from '../../shared/fold.ts';
 import { addTargetOptions, type TargetOptions } from '../target/target.ts';

@@ -1,5 +1,5 @@
 /** A chat: one prompt and its answer, or a conversation in the terminal. */
-import { ClientError } from '../../client/error.ts';
+import { ClientError } from '../../client/index.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import { describeError } from '../terminal/failure-text.ts';

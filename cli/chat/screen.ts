@@ -1,5 +1,5 @@
 /** Shows the events of a response to a person, to a person and a pipe, or to a program. */
-import type { Positioned } from '../../client/follow.ts';
+import type { Positioned } from '../../client/index.ts';
 import { nothingShown, type RenderState, renderEvent } from '../render/render.ts';
 import type { View } from '../render/text.ts';
 import { type Paint, plain } from '../terminal/paint.ts';
@@ -29,6 +29,7 @@ function newView(view: View, paint: Paint, write: (text: string) => void): Scree
   let screen: RenderState = nothingShown(view);
   return {
     show({ event }) {
+      if (event.type === 'unknown') return;
       const { state, text } = renderEvent(screen, event, paint);
       screen = state;
       write(text);
@@ -38,5 +39,6 @@ function newView(view: View, paint: Paint, write: (text: string) => void): Scree
 
 function showJson({ event, position }: Positioned, write: (text: string) => void): void {
   if (event.type === 'heartbeat') return;
-  write(jsonLine({ ...event, position }));
+  const asItCame = event.type === 'unknown' ? { ...Object(event.data), type: event.name } : event;
+  write(jsonLine({ ...asItCame, position }));
 }

@@ -1,8 +1,8 @@
 /** Sends one message, shows its answer and asks the questions that come up. */
 import { hostname } from 'node:os';
-import type { EventStream } from '../../client/client.ts';
+import type { EventStream } from '../../client/index.ts';
 import type { ResponseStatus } from '../../shared/documents.ts';
-import type { StreamEvent } from '../../shared/events.ts';
+import { type ReadEvent, StreamEvent } from '../../shared/events.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { MessageContent } from '../../shared/requests.ts';
 import { type Chat, sayHowToExecute, sayWhereToAnswer } from './chat.ts';
@@ -106,11 +106,16 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
   let hasPlan = false;
   try {
     for await (const positioned of open(signal)) {
-      const { event } = positioned;
+      const event = checked(positioned.event);
+      const show = () => screen.show({ ...positioned, event });
+      if (event.type === 'unknown') {
+        show();
+        continue;
+      }
       learn(chat, interrupts, event);
       chat.onEvent?.(event);
       questions.withdrawAnswered(event);
-      screen.show(positioned);
+      show();
       if (!chat.terminal.isInteractive && asks(event) && !answersItself(chat, event)) {
         sayWhereToAnswer(chat);
         return 'waiting';
@@ -128,6 +133,12 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
     interrupts.end();
     await questions.end();
   }
+}
+
+/** The client takes an event at its word; what a terminal shows, and a person signs, has the form of its schema. */
+function checked(event: ReadEvent): ReadEvent {
+  if (event.type === 'unknown') return event;
+  return StreamEvent.safeParse(event).data ?? { type: 'unknown', name: event.type, data: event };
 }
 
 function beginsPlan(event: StreamEvent): boolean {

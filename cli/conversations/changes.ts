@@ -1,6 +1,6 @@
 /** The commands that change a conversation: rename, archive, unarchive, fork and delete. */
 import type { Command } from 'commander';
-import { createClient } from '../../client/client.ts';
+import { createClient } from '../../client/index.ts';
 import { ConversationPatch } from '../../shared/conversations.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId, parseResponseId } from '../target/typed-ids.ts';

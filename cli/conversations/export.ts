@@ -1,7 +1,7 @@
 /** `drawbridge export`: writes a conversation as one document. */
 import { writeFile } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
-import { type Client, createClient } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/index.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { indentedJson } from '../../shared/json.ts';
 import { escapeControls, printable } from '../../shared/plain-sight.ts';

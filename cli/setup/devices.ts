@@ -1,13 +1,14 @@
 /** `drawbridge devices`: the devices whose approvals count at the bridge of a folder. Only this machine enrols them. */
 import { join } from 'node:path';
 import type { Command } from 'commander';
-import { fingerprintOf, formatDeviceKey, parseDeviceKey } from '../../client/device-key.ts';
+import { fingerprintOf, formatDeviceKey, readDeviceKey } from '../../client/index.ts';
 import { changeDevices, openDevice, publicHalf, readDevice } from '../../local/state/device.ts';
 import { locateState, sharedServerDir } from '../../local/state/folder.ts';
 import { openServerState, openState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
-import { DEVICE_ALGORITHM, type DeviceKey } from '../../shared/approvals.ts';
+import { DEVICE_ALGORITHM } from '../../shared/approval-text.ts';
+import { DeviceKey } from '../../shared/approvals.ts';
 import { nameInLine, printableLine } from '../../shared/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import {
@@ -113,7 +114,8 @@ function alreadyThere(known: DeviceKey, device: DeviceKey): LocalError {
 
 /** The key as WebCrypto writes it, so that one key has one fingerprint. */
 async function readKey(written: string): Promise<DeviceKey> {
-  const device = parseDeviceKey(written) ?? parseDeviceKey(await readKeyFile(written));
+  const parse = (text: string) => DeviceKey.safeParse(readDeviceKey(text)).data;
+  const device = parse(written) ?? parse(await readKeyFile(written));
   if (!device) throw new UsageError(`${inLine(written)} holds no device key. ${HOW}`);
   try {
     const { publicKey } = device;

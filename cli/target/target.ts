@@ -1,7 +1,7 @@
 /** Finds the Drawbridge that a command talks to: the one at a URL, or the one that runs for a workspace. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Device } from '../../client/device.ts';
+import type { Device } from '../../client/index.ts';
 import { readDevice } from '../../local/state/device.ts';
 import { sharedServerDir } from '../../local/state/folder.ts';
 import { findInstance } from '../../local/state/running.ts';

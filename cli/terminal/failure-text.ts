@@ -1,5 +1,5 @@
 /** Describes a failure in one line for a person. An expected failure has no stack. */
-import { ClientError } from '../../client/error.ts';
+import { ClientError } from '../../client/index.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';

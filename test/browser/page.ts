@@ -1,5 +1,5 @@
 /** What runs in the page of the browser test: the client, and a browser's own EventSource. */
-import { type ChatInput, createClient } from '../../client/client.ts';
+import { type ChatInput, createClient } from '../../client/index.ts';
 
 export interface Connection {
   readonly url: string;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createClient } from '../../client/client.ts';
+import { createClient, createDevice, prependPart } from '../../client/index.ts';
+import { ConversationView } from '../../shared/documents.ts';
 import { foldConversation } from '../../shared/fold.ts';
-import { CALL_ID, CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from './sample-tape.ts';
-import { startScriptedApi } from './scripted-api.ts';
+import { CALL_ID, CONVERSATION_ID, QUESTION, RESPONSE_ID, SAMPLE_TAPE } from './sample-tape.ts';
+import { eventsAfter, startScriptedApi, streamText } from './scripted-api.ts';
 import { createTestClock } from './test-clock.ts';
 
 const HELLO = { messages: [{ role: 'user' as const, content: 'Hi' }] };
@@ -135,6 +136,22 @@ describe('a request', () => {
     expect(api.requests).toEqual([{ line, body }]);
   });
 
+  it('allows a call with a signature of the device, and rejects one without', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const line = `POST conversations/${CONVERSATION_ID}/approvals/${CALL_ID}`;
+    api.answers.set(line, { callId: CALL_ID, decision: 'once' });
+    const client = createClient({ url: api.url, token: 'token' });
+    const { device } = await createDevice('Phone');
+    await client.allowCall(QUESTION, device, { content: 'new text' });
+    await client.rejectCall(QUESTION, { message: 'Not now' });
+    const { nonce } = QUESTION;
+    const signature = { deviceId: device.deviceId, value: expect.any(String) };
+    expect(api.requests).toEqual([
+      { line, body: { nonce, decision: 'once', content: 'new text', signature } },
+      { line, body: { nonce, decision: 'reject', message: 'Not now' } },
+    ]);
+  });
+
   it('answers a question at its document', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const line = `POST conversations/${CONVERSATION_ID}/clarifications/doc_001`;
@@ -205,7 +222,95 @@ describe('a request', () => {
   });
 });
 
+describe('a token from a function', () => {
+  const VALID = 'token';
+
+  it('is asked for with each request and renewed once it is refused', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    api.answers.set('GET me', { account: 'a', scope: 'user' });
+    let kept = 'old';
+    const asked: (string | undefined)[] = [];
+    const token = async (refused: string | undefined) => {
+      asked.push(refused);
+      if (refused === kept) kept = VALID;
+      return kept;
+    };
+    const client = createClient({ url: api.url, token }, createTestClock());
+    expect(await client.getMe()).toEqual({ account: 'a', scope: 'user' });
+    await client.getMe();
+    expect(asked).toEqual([undefined, 'old', undefined]);
+    expect(api.requests).toHaveLength(3);
+  });
+
+  it('is not sent again if it stays the same', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const client = createClient({ url: api.url, token: () => 'old' });
+    await expect(client.getMe()).rejects.toMatchObject({ code: 'UNAUTHENTICATED', status: 401 });
+    expect(api.requests).toHaveLength(1);
+  });
+
+  it('renews it for a stream that returns', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const tokens = [VALID, 'expired', VALID];
+    const token = () => tokens.shift() ?? VALID;
+    api.fates.push({ type: 'text', text: streamText(eventsAfter(SAMPLE_TAPE, 0).slice(0, 3)) });
+    const client = createClient({ url: api.url, token }, createTestClock());
+    const types: string[] = [];
+    for await (const { event } of client.streamChat(HELLO)) types.push(event.type);
+    expect(types.at(-1)).toBe('done');
+    expect(tokens).toEqual([]);
+  });
+
+  it('leaves a request at its signal', async () => {
+    const reason = new Error('The tab was closed');
+    const never = new Promise<string>(() => undefined);
+    const client = createClient({ url: 'http://x', token: () => never });
+    await expect(client.getMe(AbortSignal.abort(reason))).rejects.toBe(reason);
+    const leaving = new AbortController();
+    const asking = client.getMe(leaving.signal);
+    leaving.abort(reason);
+    await expect(asking).rejects.toBe(reason);
+  });
+});
+
 describe('a conversation', () => {
+  it('is watched: read once, then changed by each event', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const empty = { ...VIEW, messages: [], responses: [], position: 0 };
+    api.answers.set(`GET conversations/${CONVERSATION_ID}?limit=2`, empty);
+    const client = createClient({ url: api.url, token: 'token' }, createTestClock());
+    const seen: (string | undefined)[] = [];
+    for await (const { view, event } of client.watchConversation(CONVERSATION_ID, { limit: 2 })) {
+      seen.push(event?.type);
+      if (event?.type !== 'done') continue;
+      expect(view.responses).toMatchObject([{ status: 'completed', documents: [{}, {}] }]);
+      break;
+    }
+    expect(seen.slice(0, 3)).toEqual([undefined, 'message', 'response_start']);
+    expect(seen.at(-1)).toBe('done');
+  });
+
+  it('grows by its earlier part', () => {
+    const view = { ...VIEW, earlier: RESPONSE_ID, responses: [{ ...RESPONSE, id: 'chat_2' }] };
+    const earlier = { ...VIEW, responses: [{ ...RESPONSE, id: 'chat_1' }] };
+    const whole = ConversationView.parse(VIEW);
+    const merged = structuredClone({ ...whole, ...view } as ConversationView);
+    prependPart(merged, { ...whole, ...earlier } as ConversationView);
+    expect(merged.responses.map(({ id }) => id)).toEqual(['chat_1', 'chat_2']);
+    expect(merged.earlier).toBeNull();
+  });
+
+  it('gets a message without its answer being followed', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const client = createClient({ url: api.url, token: 'token' });
+    const steering = { ...HELLO, conversationId: CONVERSATION_ID, delivery: 'steer' as const };
+    const sent = await client.sendMessage(steering);
+    expect(sent).toEqual({ conversationId: CONVERSATION_ID, responseId: RESPONSE_ID });
+    expect(api.requests).toEqual([
+      { line: 'POST chat/completions', body: { ...steering, stream: true } },
+    ]);
+  });
+
   it('is followed past the end of a response, over recycled connections', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const client = createClient({ url: api.url, token: 'token' }, createTestClock());

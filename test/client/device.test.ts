@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Device, signApproval } from '../../client/device.ts';
-import { type ApprovalQuestion, approvalText, DEVICE_ALGORITHM } from '../../shared/approvals.ts';
+import { createDevice, type Device, signApproval } from '../../client/index.ts';
+import { approvalText, DEVICE_ALGORITHM } from '../../shared/approval-text.ts';
+import { type ApprovalQuestion, DeviceKey } from '../../shared/approvals.ts';
 import { ApprovalAnswer } from '../../shared/tunnel.ts';
 import { CALL_ID, CONVERSATION_ID, QUESTION } from './sample-tape.ts';
 
@@ -56,6 +57,21 @@ describe('an approval signed by a device', () => {
         `"conversationId":"${CONVERSATION_ID}","decision":"allow","nonce":"n-1","pattern":null,` +
         '"proposal":{"arguments":{"contents":"1","path":"ä.md"},"kind":"call","tool":"write"},"scope":"once"}',
     );
+  });
+});
+
+describe('a device of a browser', () => {
+  it('signs with a key that cannot be exported, and is enrolled by its public half', async () => {
+    const { device, enrolment } = await createDevice('Phone');
+    expect(DeviceKey.parse(enrolment)).toEqual({ ...enrolment, label: 'Phone' });
+    expect(device.privateKey.extractable).toBe(false);
+    const { value } = await signApproval(device, QUESTION);
+    const key = await crypto.subtle.importKey('jwk', enrolment.publicKey, DEVICE_ALGORITHM, false, [
+      'verify',
+    ]);
+    const text = new TextEncoder().encode(approvalText(QUESTION));
+    const bytes = Buffer.from(value, 'base64url');
+    expect(await crypto.subtle.verify(DEVICE_ALGORITHM, key, bytes, text)).toBe(true);
   });
 });
 

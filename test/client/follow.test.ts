@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { createClient } from '../../client/client.ts';
-import type { Positioned } from '../../client/follow.ts';
+import type { Positioned } from '../../client/index.ts';
+import { createClient } from '../../client/index.ts';
 import { CLIENT_LIMITS } from '../../client/limits.ts';
 import type { ChatResponse } from '../../shared/documents.ts';
 import { foldEvent, newResponse } from '../../shared/fold.ts';
@@ -68,13 +68,23 @@ describe('a response stream', () => {
     ]);
   });
 
-  it('skips events it does not know and still moves its cursor past them', async () => {
+  it('keeps events it does not know as they came, and moves its cursor past them', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
-    const unknown = `event: telepathy\nid: ${END - 1}\ndata: not even JSON\n\n`;
-    api.fates.push({ type: 'text', text: unknown });
+    const text = [
+      'event: telepathy\ndata: not even JSON\n\n',
+      'event: telekinesis\ndata: {"spoons": 2}\n\n',
+      `event: content_delta\nid: ${END - 1}\ndata: {"documentId": "doc_001", "delta": 7}\n\n`,
+    ].join('');
+    api.fates.push({ type: 'text', text });
     const client = createClient({ url: api.url, token: 'token' }, createTestClock());
     const events = await collect(client.streamChat(HELLO));
-    expect(events.map(({ event, position }) => [event.type, position])).toEqual([['done', END]]);
+    const otherForm = { documentId: 'doc_001', delta: 7 };
+    expect(events.slice(0, -1)).toEqual([
+      { position: undefined, event: { type: 'unknown', name: 'telepathy', data: 'not even JSON' } },
+      { position: undefined, event: { type: 'unknown', name: 'telekinesis', data: { spoons: 2 } } },
+      { position: END - 1, event: { type: 'unknown', name: 'content_delta', data: otherForm } },
+    ]);
+    expect(events.at(-1)).toMatchObject({ position: END, event: { type: 'done' } });
   });
 
   it('is over when the server has nothing more to say', async () => {

@@ -1,6 +1,6 @@
 /** A tool as a server of the owner would offer it. */
 import { createHash } from 'node:crypto';
-import { canonicalJson } from '../../shared/approvals.ts';
+import { canonicalJson } from '../../shared/approval-text.ts';
 import type { Offer, OfferDefinition, OfferSet } from '../../shared/offer.ts';
 
 export function fakeDefinition(changes: Partial<OfferDefinition> = {}): OfferDefinition {

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Device, signApproval } from '../../client/device.ts';
+import { type Device, signApproval } from '../../client/index.ts';
 import type { ChatResponse } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import type { House } from './house.ts';

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Device, signApproval } from '../../client/device.ts';
+import { type Device, signApproval } from '../../client/index.ts';
 import type { Proposal } from '../../shared/approvals.ts';
-import type { StreamEvent } from '../../shared/events.ts';
+import type { ReadEvent, StreamEvent } from '../../shared/events.ts';
 import { newDeviceId } from '../../shared/ids.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type House, startHouse } from './house.ts';
@@ -80,7 +80,7 @@ it('asks anew about an edit whose file has changed, and makes what was shown las
   const { house, conversationId } = asked;
   const device = deviceOf(house);
   const path = join(house.workspace, 'a.txt');
-  const approve = async (event: StreamEvent | undefined) => {
+  const approve = async (event: ReadEvent | undefined) => {
     if (event?.type !== 'approval_request') throw new Error('nothing was asked');
     const { callId, nonce } = event;
     const signature = await signApproval(device, { ...event, conversationId });
@@ -171,7 +171,7 @@ async function startTask(
   });
   writeFileSync(join(house.workspace, 'a.txt'), 'two\n');
   const stream = house.client.streamChat({ messages: [{ role: 'user', content: 'Go' }] });
-  const events: StreamEvent[] = [];
+  const events: ReadEvent[] = [];
   let conversationId = '';
   const readUntil = async (type: StreamEvent['type']) => {
     for (let next = await stream.next(); !next.done; next = await stream.next()) {

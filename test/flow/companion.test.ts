@@ -4,7 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect, it } from 'vitest';
 import * as z from 'zod';
-import { signApproval } from '../../client/device.ts';
+import { signApproval } from '../../client/index.ts';
 import type { OpenApproval } from '../../shared/listings.ts';
 import { deviceOf } from './allowing.ts';
 import { type House, startHouse, until } from './house.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { type Device, signApproval } from '../../client/device.ts';
+import { type Device, signApproval } from '../../client/index.ts';
 import type { StreamEvent } from '../../shared/events.ts';
 import { runDrawbridge } from '../cli/drawbridge.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { confirmCompanion } from '../../bridge/ide/link/confirmed.ts';
-import { type Device, signApproval } from '../../client/device.ts';
+import { type Device, signApproval } from '../../client/index.ts';
 import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
 import type { StreamEvent } from '../../shared/events.ts';

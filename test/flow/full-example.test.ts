@@ -5,12 +5,12 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ChatResponse, type Document, DocumentMetadata } from '../../shared/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
-import { parseNamedEvent } from '../../shared/sse.ts';
 import {
   type ScriptedAnswer,
   type ScriptedModel,
   startScriptedModel,
 } from '../far-ends/scripted-model.ts';
+import { parseNamedEvent } from '../named-event.ts';
 import { type House, startHouse } from './house.ts';
 
 const MAIN = `import os

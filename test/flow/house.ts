@@ -16,7 +16,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import * as z from 'zod';
 import { WorktreeStore } from '../../bridge/worktrees/store.ts';
-import { type Client, createClient } from '../../client/client.ts';
+import { type Client, createClient } from '../../client/index.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { EventStream } from '../../client/client.ts';
-import { signApproval } from '../../client/device.ts';
+import type { EventStream } from '../../client/index.ts';
+import { signApproval } from '../../client/index.ts';
 import type { ChatResponse } from '../../shared/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';

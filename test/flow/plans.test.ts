@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createClient, type EventStream } from '../../client/client.ts';
-import { ClientError } from '../../client/error.ts';
+import { ClientError, createClient, type EventStream } from '../../client/index.ts';
 import { newDeferred } from '../../machine/deferred.ts';
 import type { ChatResponse } from '../../shared/documents.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';

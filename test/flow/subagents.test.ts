@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { signApproval } from '../../client/device.ts';
+import { signApproval } from '../../client/index.ts';
 import type { ChatResponse } from '../../shared/documents.ts';
-import type { StreamEvent } from '../../shared/events.ts';
+import type { ReadEvent, StreamEvent } from '../../shared/events.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { deviceOf } from './allowing.ts';
@@ -90,7 +90,7 @@ it('loses and doubles nothing when the runtime is killed while subagents work', 
     return existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n').sort() : [];
   };
   const answered = (async () => {
-    const events: StreamEvent[] = [];
+    const events: ReadEvent[] = [];
     const messages = [{ role: 'user' as const, content: 'go' }];
     for await (const { event } of house.client.streamChat({ messages })) events.push(event);
     return events;
@@ -148,7 +148,7 @@ async function newest(house: House, conversationId: string): Promise<ChatRespons
 }
 
 async function firstOf<Type extends StreamEvent['type']>(
-  stream: AsyncIterable<{ readonly event: StreamEvent }>,
+  stream: AsyncIterable<{ readonly event: ReadEvent }>,
   type: Type,
 ): Promise<Extract<StreamEvent, { type: Type }>> {
   for await (const { event } of stream) {

@@ -3,7 +3,7 @@ import { ConversationView } from '../../shared/documents.ts';
 import { StreamEvent } from '../../shared/events.ts';
 import { foldConversation } from '../../shared/fold.ts';
 import { newConversationId, responseIdOf } from '../../shared/ids.ts';
-import { parseNamedEvent } from '../../shared/sse.ts';
+import { parseNamedEvent } from '../named-event.ts';
 
 const conversationId = newConversationId('4f6c1b9e-6a0d-4c1e-9d6b-3c2f5a7e0000');
 const LATER = {

@@ -7,7 +7,8 @@ import {
 import { Asking } from '../../../bridge/admission/asking.ts';
 import type { QuestionBook, Resolution } from '../../../bridge/admission/book.ts';
 import type { ApprovalSubject } from '../../../bridge/admission/proposal.ts';
-import { ALLOW_ONCE, type Proposal } from '../../../shared/approvals.ts';
+import { ALLOW_ONCE } from '../../../shared/approval-text.ts';
+import type { Proposal } from '../../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { BRIDGE_ID, type Device, newDevice, newSubject } from './device.ts';
 

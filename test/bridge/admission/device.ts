@@ -3,13 +3,11 @@ import { randomUUID } from 'node:crypto';
 import type { ApprovalSubject } from '../../../bridge/admission/proposal.ts';
 import {
   ALLOW_ONCE,
-  type ApprovalQuestion,
   approvalText,
   DEVICE_ALGORITHM,
-  DeviceKey,
   type Grant,
-  type Proposal,
-} from '../../../shared/approvals.ts';
+} from '../../../shared/approval-text.ts';
+import { type ApprovalQuestion, DeviceKey, type Proposal } from '../../../shared/approvals.ts';
 import { newBridgeId, newCallId, newConversationId, newDeviceId } from '../../../shared/ids.ts';
 import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import type { Decision } from '../../../bridge/admission/rules.ts';
 import type { DiffOutcome } from '../../../bridge/ide/companion/diffs.ts';
-import { ALLOW_ONCE } from '../../../shared/approvals.ts';
+import { ALLOW_ONCE } from '../../../shared/approval-text.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import { guestEdit } from '../../../shared/tools/guest-edit.ts';
 import {

@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import { hashOf } from '../../../bridge/workspace/files.ts';
-import { ALLOW_ONCE, type ApprovalQuestion, type Proposal } from '../../../shared/approvals.ts';
+import { ALLOW_ONCE } from '../../../shared/approval-text.ts';
+import type { ApprovalQuestion, Proposal } from '../../../shared/approvals.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { ToolCall } from '../../../shared/tunnel.ts';
 import { type Device, newDevice } from '../admission/device.ts';

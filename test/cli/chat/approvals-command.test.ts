@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { answerApprovals } from '../../../cli/chat/approvals-command.ts';
-import { createClient } from '../../../client/client.ts';
+import { createClient } from '../../../client/index.ts';
 import type { OpenApproval } from '../../../shared/listings.ts';
 import { BRIDGE_ID, CALL_ID, CONVERSATION_ID, RESPONSE_ID } from '../../client/sample-tape.ts';
 import { type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';

@@ -6,13 +6,8 @@ import type { Chat } from '../../../cli/chat/chat.ts';
 import { runChat } from '../../../cli/chat/run-chat.ts';
 import type { EndSignal } from '../../../cli/terminal/terminal.ts';
 import { UsageError } from '../../../cli/terminal/usage-error.ts';
-import {
-  ALLOW_ONCE,
-  type ApprovalQuestion,
-  approvalText,
-  DEVICE_ALGORITHM,
-  type Proposal,
-} from '../../../shared/approvals.ts';
+import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../../../shared/approval-text.ts';
+import type { ApprovalQuestion, Proposal } from '../../../shared/approvals.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { ApprovalRequest } from '../../../shared/requests.ts';
 import {

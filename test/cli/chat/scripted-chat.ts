@@ -1,8 +1,8 @@
 /** A chat against a scripted API, and what the tests of chats share. */
 import type { Chat } from '../../../cli/chat/chat.ts';
-import { createClient } from '../../../client/client.ts';
-import type { Device } from '../../../client/device.ts';
-import { DEVICE_ALGORITHM } from '../../../shared/approvals.ts';
+import type { Device } from '../../../client/index.ts';
+import { createClient } from '../../../client/index.ts';
+import { DEVICE_ALGORITHM } from '../../../shared/approval-text.ts';
 import type { ScriptedApi } from '../../client/scripted-api.ts';
 import { createTestClock } from '../../client/test-clock.ts';
 import type { ScriptedTerminal } from '../scripted-terminal.ts';

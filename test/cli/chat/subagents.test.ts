@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { runChat } from '../../../cli/chat/run-chat.ts';
-import { approvalText, DEVICE_ALGORITHM } from '../../../shared/approvals.ts';
+import { approvalText, DEVICE_ALGORITHM } from '../../../shared/approval-text.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { askKeyOf } from '../../../shared/fold.ts';
 import { ApprovalRequest } from '../../../shared/requests.ts';

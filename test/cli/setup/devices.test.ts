@@ -1,8 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { fingerprintOf, formatDeviceKey } from '../../../client/device-key.ts';
-import { DEVICE_ALGORITHM, DeviceKey } from '../../../shared/approvals.ts';
+import { fingerprintOf, formatDeviceKey } from '../../../client/index.ts';
+import { DEVICE_ALGORITHM } from '../../../shared/approval-text.ts';
+import { DeviceKey } from '../../../shared/approvals.ts';
 import { newDeviceId } from '../../../shared/ids.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 import { newPlace, type Place, runDrawbridge } from '../drawbridge.ts';

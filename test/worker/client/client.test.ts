@@ -1,6 +1,6 @@
 import { SELF } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import { type Client, createClient } from '../../../client/client.ts';
+import { type Client, createClient } from '../../../client/index.ts';
 import { foldConversation } from '../../../shared/fold.ts';
 import { scriptModel, tokenFor } from '../api.ts';
 

@@ -1,7 +1,7 @@
 /** Reads an SSE response as a client does, with an independent parser, as far as the test wants. */
 import { createParser } from 'eventsource-parser';
 import type { StreamEvent } from '../../../shared/events.ts';
-import { parseNamedEvent } from '../../../shared/sse.ts';
+import { parseNamedEvent } from '../../named-event.ts';
 
 /** A frame as it stood in the stream. */
 export interface RawEvent {

@@ -1,5 +1,5 @@
 /** Finds calls that a model repeats within a run, so that a person looks at them or they are refused. Pure. */
-import { canonicalJson } from '../../../shared/approvals.ts';
+import { canonicalJson } from '../../../shared/approval-text.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';

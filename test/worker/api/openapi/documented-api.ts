@@ -10,7 +10,7 @@ import {
   operationsOf,
 } from '../../../../bench/fuzz/description.ts';
 import type { StreamEvent } from '../../../../shared/events.ts';
-import { parseNamedEvent } from '../../../../shared/sse.ts';
+import { parseNamedEvent } from '../../../named-event.ts';
 import { tokenFor } from '../../api.ts';
 
 export interface Call {

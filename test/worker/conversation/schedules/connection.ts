@@ -2,7 +2,7 @@
 import { createParser } from 'eventsource-parser';
 import * as z from 'zod';
 import { StreamEvent } from '../../../../shared/events.ts';
-import { parseNamedEvent } from '../../../../shared/sse.ts';
+import { parseNamedEvent } from '../../../named-event.ts';
 
 /** Takes an event, heartbeats aside; returns whether the reader leaves now. */
 export type Take = (event: StreamEvent, position: number) => boolean;

@@ -1,0 +1,249 @@
+/** What a client can do: the API's requests as methods. */
+import type {
+  Agent,
+  AgentFollowUpInput,
+  AgentList,
+  AgentRequestInput,
+  AgentsQuery,
+  WebhookDeliveries,
+} from '../shared/agents.ts';
+import type { Cancelled } from '../shared/answers.ts';
+import type { ApprovalQuestion } from '../shared/approvals.ts';
+import type {
+  ConversationExport,
+  ConversationInfo,
+  ConversationList,
+  ConversationPatch,
+  ConversationQuery,
+  ConversationsQuery,
+  Forked,
+  Ticket,
+  TicketRequest,
+} from '../shared/conversations.ts';
+import type { ChatResponse, ConversationView } from '../shared/documents.ts';
+import type { ReadEvent } from '../shared/events.ts';
+import type {
+  ApprovalList,
+  BridgeDetails,
+  BridgeList,
+  Me,
+  ModelList,
+  ToolList,
+} from '../shared/listings.ts';
+import type { Plan, PlanEditInput } from '../shared/plans.ts';
+import type {
+  ApprovalRequest,
+  ChatRequestInput,
+  ClarificationAnswerInput,
+  MessagePatchInput,
+  PlanExecutionInput,
+  PlanFileExecutionInput,
+  PlanSaveRequestInput,
+} from '../shared/requests.ts';
+import type { RuleReports } from '../shared/rules.ts';
+import type { UsageList, UsageQuery } from '../shared/usage.ts';
+import type { Device } from './device.ts';
+import type { FollowOptions, Positioned } from './follow.ts';
+
+/** A chat request as a caller writes it. The client itself sets the fields of the transport. */
+export type ChatInput = Omit<ChatRequestInput, 'stream' | 'stream_options' | 'documents'>;
+
+/** A request to save a plan, in the same way. */
+export type PlanSaveInput = Omit<PlanSaveRequestInput, 'stream' | 'stream_options' | 'documents'>;
+
+/** A request to execute a plan of a file, in the same way. */
+export type PlanFileInput = Omit<PlanFileExecutionInput, 'stream' | 'stream_options' | 'documents'>;
+
+/** The settings of a run that executes a plan, as a caller writes them. */
+export type PlanInput = Omit<PlanExecutionInput, 'stream' | 'stream_options' | 'documents'>;
+
+/** The request for an agent, as a caller writes it. */
+export type AgentInput = AgentRequestInput;
+
+export interface KeyedOptions extends Pick<FollowOptions, 'signal'> {
+  /** A second request with the same key gets the response of the first one; see docs/protocol.md. */
+  readonly idempotencyKey?: string;
+}
+
+export interface SendOptions extends FollowOptions, KeyedOptions {}
+
+/** Where a stream begins: after `cursor`, the position of the last event that the reader has seen. */
+export interface FollowFrom extends FollowOptions {
+  readonly cursor?: number | undefined;
+}
+
+/** An event stream that outlives its connections. {@link follow} documents how it ends and what it throws. */
+export type EventStream = AsyncGenerator<Positioned, void, undefined>;
+
+/** The conversation after an event. `event` is null at first: the conversation as it was read. */
+export interface Watched {
+  readonly view: ConversationView;
+  readonly event: ReadEvent | null;
+}
+
+/** What a message was sent to and what it asks for. */
+export interface Sent {
+  readonly conversationId: string;
+  readonly responseId: string;
+}
+
+/**
+ * All methods reject with a ClientError, with the reason of the signal they were given, or with what the source of the
+ * token throws.
+ */
+export interface Client {
+  /** Sends a message and waits for the whole answer. */
+  chat(request: ChatInput, options?: SendOptions): Promise<ChatResponse>;
+  /**
+   * Sends a message and yields the events of its response up to `done`. If the sending fails, the stream throws: it
+   * never sends twice, because the run may have begun. Leaving the loop does not end the run.
+   */
+  streamChat(request: ChatInput, options?: SendOptions): EventStream;
+  /**
+   * Sends a message and resolves as soon as the server has it: for a reader that watches the conversation anyway, and
+   * for a message that steers (`delivery: 'steer'`).
+   */
+  sendMessage(request: ChatInput, options?: KeyedOptions): Promise<Sent>;
+  /** The events of a response up to `done`, from the start or after a cursor. */
+  followResponse(responseId: string, from?: FollowFrom): EventStream;
+  /**
+   * The events of a conversation; it ends only with the signal. If too much has happened since the cursor, one
+   * `snapshot` comes instead, with the content of {@link getConversation}.
+   */
+  followConversation(conversationId: string, from?: FollowFrom): EventStream;
+  /**
+   * The newest part of a conversation, once as it is and then after each event. It is one object, changed in place. Ends
+   * only with the signal. `limit` bounds the first part, as for {@link getConversation}.
+   */
+  watchConversation(
+    conversationId: string,
+    options?: FollowOptions & { readonly limit?: number },
+  ): AsyncGenerator<Watched, void, undefined>;
+  getResponse(responseId: string, signal?: AbortSignal): Promise<ChatResponse>;
+  getMe(signal?: AbortSignal): Promise<Me>;
+  listModels(signal?: AbortSignal): Promise<ModelList>;
+  listTools(signal?: AbortSignal): Promise<ToolList>;
+  /** What was spent, by day and model. The oldest day comes first. */
+  listUsage(query?: Partial<UsageQuery>, signal?: AbortSignal): Promise<UsageList>;
+  /** The most recently connected bridge comes first. */
+  listBridges(signal?: AbortSignal): Promise<BridgeList>;
+  /** With the MCP servers of the bridge. */
+  getBridge(bridgeId: string, signal?: AbortSignal): Promise<BridgeDetails>;
+  /** The most recently answered conversation comes first. */
+  listConversations(
+    query?: Partial<ConversationsQuery>,
+    signal?: AbortSignal,
+  ): Promise<ConversationList>;
+  /**
+   * The newest part of a conversation, or the part before a response. `followConversation` continues from the
+   * `position` of the newest part: fold its events into that part, not into an earlier one.
+   */
+  getConversation(
+    conversationId: string,
+    query?: Partial<ConversationQuery>,
+    signal?: AbortSignal,
+  ): Promise<ConversationView>;
+  /** Which rules of the workspace applied to the newest response and why, and which did not. */
+  getRules(conversationId: string, signal?: AbortSignal): Promise<RuleReports>;
+  updateConversation(
+    conversationId: string,
+    patch: ConversationPatch,
+    signal?: AbortSignal,
+  ): Promise<ConversationInfo>;
+  /** Ends the conversation's runs and deletes all its content. */
+  deleteConversation(conversationId: string, signal?: AbortSignal): Promise<void>;
+  /** A new conversation with everything up to the end of the response. */
+  forkConversation(
+    conversationId: string,
+    responseId: string,
+    signal?: AbortSignal,
+  ): Promise<Forked>;
+  exportConversation(conversationId: string, signal?: AbortSignal): Promise<ConversationExport>;
+  exportMarkdown(conversationId: string, signal?: AbortSignal): Promise<string>;
+  /** A ticket for one stream, for readers that cannot send a header. */
+  createTicket(request: TicketRequest, signal?: AbortSignal): Promise<Ticket>;
+  /**
+   * Replaces the conversation's newest plan. Rejects with PLAN_CHANGED if `edit.version` is not the present version;
+   * `details.plan` is then the present plan.
+   */
+  changePlan(
+    conversationId: string,
+    documentId: string,
+    edit: PlanEditInput,
+    signal?: AbortSignal,
+  ): Promise<Plan>;
+  /** Has the conversation's newest plan executed, and yields the events of the response like {@link streamChat}. */
+  executePlan(
+    conversationId: string,
+    documentId: string,
+    request?: PlanInput,
+    options?: SendOptions,
+  ): EventStream;
+  /** Has the newest plan saved as a file of the workspace. The bridge's owner is asked first. */
+  savePlan(
+    conversationId: string,
+    documentId: string,
+    request?: PlanSaveInput,
+    options?: SendOptions,
+  ): EventStream;
+  /** Has the plan in a file of the workspace executed, in a new conversation or in `conversationId`. */
+  executePlanFile(request: PlanFileInput, options?: SendOptions): EventStream;
+  /** Starts an agent: a conversation with the same id that works without any client. Resolves at once. */
+  createAgent(request: AgentInput, options?: KeyedOptions): Promise<Agent>;
+  /** The agent that answered last comes first. */
+  listAgents(query?: Partial<AgentsQuery>, signal?: AbortSignal): Promise<AgentList>;
+  getAgent(agentId: string, signal?: AbortSignal): Promise<Agent>;
+  /** Sends the agent a message. Resolves at once. */
+  followUpAgent(
+    agentId: string,
+    request: AgentFollowUpInput,
+    options?: KeyedOptions,
+  ): Promise<Agent>;
+  /** Cancels everything that the agent does. `archive` also puts it away. */
+  changeAgent(
+    agentId: string,
+    change: 'stop' | 'archive' | 'unarchive',
+    signal?: AbortSignal,
+  ): Promise<Agent>;
+  /** The events for the agent's webhook, the newest first. */
+  listDeliveries(agentId: string, signal?: AbortSignal): Promise<WebhookDeliveries>;
+  deleteAgent(agentId: string, signal?: AbortSignal): Promise<void>;
+  /** Changes a message that still waits for its turn. `responseId` is the response that the message asks for. */
+  editMessage(
+    responseId: string,
+    patch: MessagePatchInput,
+    signal?: AbortSignal,
+  ): Promise<Cancelled>;
+  /** Cancels a run. The result has its status at this moment; the run's `done` says how it ended. */
+  cancel(responseId: string, signal?: AbortSignal): Promise<Cancelled>;
+  /** The calls that wait for approval, in all conversations. */
+  listApprovals(signal?: AbortSignal): Promise<ApprovalList>;
+  /**
+   * Allows a call once, signed by an enrolled device. Pass the question that the person was shown. `content` replaces
+   * the proposed file, or holds the values that a form asks for.
+   */
+  allowCall(
+    question: ApprovalQuestion,
+    device: Device,
+    options?: { readonly content?: string | undefined; readonly signal?: AbortSignal | undefined },
+  ): Promise<void>;
+  /** Rejects a call. The model is told the message. */
+  rejectCall(
+    question: Pick<ApprovalQuestion, 'conversationId' | 'callId' | 'nonce'>,
+    options?: { readonly message?: string | undefined; readonly signal?: AbortSignal | undefined },
+  ): Promise<void>;
+  /** Answers an approval; a yes counts only with a signature ({@link allowCall} makes it). */
+  answerApproval(
+    conversationId: string,
+    callId: string,
+    answer: ApprovalRequest,
+    signal?: AbortSignal,
+  ): Promise<void>;
+  /** Answers the questions of a `clarification`. The first answer counts. */
+  answerClarification(
+    conversationId: string,
+    documentId: string,
+    answer: ClarificationAnswerInput,
+    signal?: AbortSignal,
+  ): Promise<void>;
+}

@@ -1,0 +1,69 @@
+/** The package's face: all that a program needs of the client. Code outside `client/` imports from here only. */
+export type {
+  Agent,
+  AgentInfo,
+  AgentList,
+  AgentStatus,
+  WebhookDelivery,
+} from '../shared/agents.ts';
+export { takesContent } from '../shared/approval-text.ts';
+export type { ApprovalQuestion, DeviceKey, Proposal } from '../shared/approvals.ts';
+export type {
+  ConversationExport,
+  ConversationInfo,
+  ConversationList,
+} from '../shared/conversations.ts';
+export type {
+  Answer,
+  ChatResponse,
+  ConversationView,
+  Document,
+  DocumentType,
+  Question,
+  ResponseStatus,
+  Usage,
+  UserMessage,
+} from '../shared/documents.ts';
+export type { ErrorCode } from '../shared/errors.ts';
+export type { ReadEvent, StreamEvent, TapeEvent, UnknownEvent } from '../shared/events.ts';
+export {
+  asksOf,
+  foldConversation,
+  foldEvent,
+  isPlan,
+  isWaiting,
+  newResponse,
+} from '../shared/fold.ts';
+export type { BridgeInfo, ModelInfo, OpenApproval } from '../shared/listings.ts';
+export type { Plan } from '../shared/plans.ts';
+export type { SubagentAsk, SubagentState } from '../shared/subagents.ts';
+export type { UsageEntry } from '../shared/usage.ts';
+export type {
+  AgentInput,
+  ChatInput,
+  Client,
+  EventStream,
+  FollowFrom,
+  KeyedOptions,
+  PlanFileInput,
+  PlanInput,
+  PlanSaveInput,
+  SendOptions,
+  Sent,
+  Watched,
+} from './api.ts';
+export { createClient } from './client.ts';
+export type { Clock } from './clock.ts';
+export {
+  createDevice,
+  type Device,
+  isNewText,
+  type KeyedDevice,
+  type StoredDevice,
+  signApproval,
+} from './device.ts';
+export { fingerprintOf, formatDeviceKey, readDeviceKey } from './device-key.ts';
+export { ClientError, type ClientOwnCode } from './error.ts';
+export type { FollowOptions, Positioned } from './follow.ts';
+export type { Endpoint, TokenSource } from './send.ts';
+export { prependPart } from './watch.ts';

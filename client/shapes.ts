@@ -1,0 +1,174 @@
+/**
+ * The members that every answer and every event must have. Schemas of zod would be most of a web page's script, so the
+ * client checks what tells one answer from another and what the fold reads. It takes the rest at its word.
+ */
+import type { Agent, AgentInfo, AgentList, WebhookDeliveries } from '../shared/agents.ts';
+import type { Cancelled } from '../shared/answers.ts';
+import type {
+  ConversationExport,
+  ConversationInfo,
+  ConversationList,
+  Forked,
+  Ticket,
+} from '../shared/conversations.ts';
+import type { ChatResponse, ConversationView, Document, UserMessage } from '../shared/documents.ts';
+import type { ReadEvent, StreamEvent } from '../shared/events.ts';
+import type {
+  ApprovalList,
+  BridgeDetails,
+  BridgeInfo,
+  BridgeList,
+  Me,
+  ModelList,
+  ToolList,
+} from '../shared/listings.ts';
+import type { Plan } from '../shared/plans.ts';
+import type { RuleReports } from '../shared/rules.ts';
+import { eventOfNamed } from '../shared/sse.ts';
+import type { UsageList } from '../shared/usage.ts';
+
+/** The types of members that a `T` must have. A list has the shape of its items. */
+export type Shape<T> = T extends string
+  ? 'string'
+  : T extends number
+    ? 'number'
+    : T extends boolean
+      ? 'boolean'
+      : T extends readonly (infer Item)[]
+        ? readonly [Shape<Item>]
+        : { readonly [Name in keyof T]?: Shape<T[Name]> };
+
+export type Guard<T> = (value: unknown) => value is T;
+
+type AnyShape = string | readonly [AnyShape] | { readonly [name: string]: AnyShape | undefined };
+
+/** Tells whether a value has all members of the shape. Other members do not matter. */
+export function guard<T>(shape: Shape<T>): Guard<T> {
+  return (value): value is T => fits(value, shape as AnyShape);
+}
+
+function fits(value: unknown, shape: AnyShape): boolean {
+  if (typeof shape === 'string') return typeof value === shape;
+  const isList = Array.isArray(value);
+  if (Array.isArray(shape)) return isList && value.every((item) => fits(item, shape[0]));
+  if (typeof value !== 'object' || value === null || isList) return false;
+  return Object.entries(shape).every(
+    ([name, member]) => member === undefined || fits(Reflect.get(value, name), member),
+  );
+}
+
+/** The event of a named frame. An event of another type or form is kept as it came, as `unknown`. */
+export function readEvent(name: string, data: unknown): ReadEvent {
+  const event = eventOfNamed(name, data);
+  const shape = Object.hasOwn(EVENTS, name) ? EVENTS[name as StreamEvent['type']] : undefined;
+  if (!shape || !fits(event, shape as AnyShape)) return { type: 'unknown', name, data };
+  if (name === 'snapshot' && !isSnapshot(data)) return { type: 'unknown', name, data };
+  return event as StreamEvent;
+}
+
+function isSnapshot(data: unknown): boolean {
+  const { scope, response, conversation } = Object(data);
+  return scope === 'response'
+    ? isAnswer.chatResponse(response)
+    : isAnswer.conversationView(conversation);
+}
+
+const DOCUMENT: Shape<Document> = {
+  id: 'string',
+  type: 'string',
+  sequence: 'number',
+  metadata: {},
+};
+const MESSAGE: Shape<UserMessage> = { responseId: 'string', content: 'string', created: 'string' };
+const RESPONSE: Shape<ChatResponse> = {
+  id: 'string',
+  conversationId: 'string',
+  status: 'string',
+  documents: [DOCUMENT],
+  metadata: {},
+};
+const WHOLE: Shape<ConversationExport['conversation']> = {
+  id: 'string',
+  title: 'string',
+  messages: [MESSAGE],
+  responses: [RESPONSE],
+};
+const VIEW: Shape<ConversationView> = { ...WHOLE, position: 'number' };
+const INFO: Shape<ConversationInfo> = { id: 'string', title: 'string', updated: 'string' };
+const AGENT: Shape<AgentInfo> = { ...INFO, status: 'string' };
+const BRIDGE: Shape<BridgeInfo> = { id: 'string', connected: 'boolean', workspacePath: 'string' };
+
+/** Whether a value is this answer of the API. */
+export const isAnswer = {
+  chatResponse: guard<ChatResponse>(RESPONSE),
+  conversationView: guard<ConversationView>(VIEW),
+  conversationInfo: guard<ConversationInfo>(INFO),
+  conversationList: guard<ConversationList>({ items: [INFO] }),
+  conversationExport: guard<ConversationExport>({ version: 'number', conversation: WHOLE }),
+  forked: guard<Forked>({ conversationId: 'string' }),
+  ticket: guard<Ticket>({ ticket: 'string' }),
+  me: guard<Me>({ account: 'string' }),
+  models: guard<ModelList>({ items: [{ id: 'string' }], passesThrough: 'boolean' }),
+  tools: guard<ToolList>({ items: [{ name: 'string', description: 'string' }] }),
+  usage: guard<UsageList>({
+    ...{ from: 'string', to: 'string' },
+    items: [{ day: 'string', model: 'string', totalTokens: 'number', costs: [{}] }],
+  }),
+  bridge: guard<BridgeDetails>({ ...BRIDGE, mcpServers: [{}], definitions: {} }),
+  bridges: guard<BridgeList>({ items: [BRIDGE] }),
+  rules: guard<RuleReports>({ rules: [{ name: 'string', state: 'string' }] }),
+  plan: guard<Plan>({ documentId: 'string', version: 'number' }),
+  agent: guard<Agent>({ ...AGENT, responseId: 'string' }),
+  agents: guard<AgentList>({ items: [AGENT] }),
+  deliveries: guard<WebhookDeliveries>({ items: [{}] }),
+  cancelled: guard<Cancelled>({ id: 'string', status: 'string' }),
+  approvals: guard<ApprovalList>({
+    items: [{ callId: 'string', nonce: 'string', proposal: {}, conversationId: 'string' }],
+  }),
+};
+
+const OF_DOCUMENT = { documentId: 'string' } as const;
+const OF_RESPONSE = { responseId: 'string' } as const;
+const DELTA = { ...OF_DOCUMENT, delta: 'string' } as const;
+
+const EVENTS: { readonly [Type in StreamEvent['type']]: Shape<Extract<StreamEvent, Typed<Type>>> } =
+  {
+    message: { message: MESSAGE },
+    message_update: { ...OF_RESPONSE, content: 'string' },
+    steered: OF_RESPONSE,
+    response_start: { response: { id: 'string', conversationId: 'string', model: 'string' } },
+    response_model: { model: 'string' },
+    mode_update: { ...OF_RESPONSE, mode: 'string' },
+    context_summary: { ...OF_RESPONSE, status: 'string' },
+    budget_near: { ...OF_RESPONSE, budget: {} },
+    document_start: { document: { id: 'string', type: 'string', sequence: 'number' } },
+    content_delta: DELTA,
+    tool_call_start: { ...OF_DOCUMENT, toolName: 'string', toolCallId: 'string' },
+    tool_call_arguments: { ...OF_DOCUMENT, arguments: {} },
+    tool_output: DELTA,
+    tool_result: { ...OF_DOCUMENT, result: { status: 'string' } },
+    document_end: { ...OF_DOCUMENT, metadata: {} },
+    attention: { ...OF_DOCUMENT, items: [{ name: 'string' }] },
+    approval_request: {
+      ...OF_DOCUMENT,
+      ...{ callId: 'string', bridgeId: 'string', nonce: 'string', reason: 'string' },
+      proposal: { kind: 'string', tool: 'string' },
+    },
+    approval_resolved: { ...OF_DOCUMENT, callId: 'string', decision: 'string', by: 'string' },
+    clarification_request: {
+      ...OF_DOCUMENT,
+      questions: [{ id: 'string', text: 'string', options: [{ id: 'string', label: 'string' }] }],
+    },
+    subagent_update: { ...OF_DOCUMENT, subagent: { status: 'string' } },
+    subagent_ask: { ...OF_DOCUMENT, ask: { kind: 'string', conversationId: 'string' } },
+    subagent_answered: { ...OF_DOCUMENT, key: 'string' },
+    plan_update: { ...OF_RESPONSE, ...OF_DOCUMENT, plan: { content: 'string' } },
+    conversation_update: { title: 'string', archived: 'boolean' },
+    done: { ...OF_RESPONSE, status: 'string', metadata: {} },
+    snapshot: { snapshot: { scope: 'string' } },
+    heartbeat: {},
+  };
+
+interface Typed<Type> {
+  readonly type: Type;
+}

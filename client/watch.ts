@@ -1,0 +1,32 @@
+/** A conversation as it is now: reads it, follows it, and folds each event into it. */
+import type { ConversationView } from '../shared/documents.ts';
+import { foldConversation } from '../shared/fold.ts';
+import type { Client, Watched } from './api.ts';
+import type { FollowOptions } from './follow.ts';
+
+/** {@link Client.watchConversation} documents it. */
+export async function* watch(
+  client: Pick<Client, 'getConversation' | 'followConversation'>,
+  conversationId: string,
+  { limit, ...options }: FollowOptions & { readonly limit?: number } = {},
+): AsyncGenerator<Watched, void, undefined> {
+  const view = await client.getConversation(
+    conversationId,
+    { ...(limit && { limit }) },
+    options.signal,
+  );
+  yield { view, event: null };
+  const events = client.followConversation(conversationId, { ...options, cursor: view.position });
+  for await (const { event } of events) {
+    if (event.type === 'heartbeat') continue;
+    foldConversation(view, event);
+    yield { view, event };
+  }
+}
+
+/** Puts the part before a view in front of it: what `getConversation` answers for `before: view.earlier`. */
+export function prependPart(view: ConversationView, part: ConversationView): void {
+  view.messages.unshift(...part.messages);
+  view.responses.unshift(...part.responses);
+  view.earlier = part.earlier;
+}

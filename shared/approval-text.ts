@@ -1,0 +1,50 @@
+/** What a device signs. Without zod at run time: a browser's bundle has it. */
+import type { ApprovalQuestion, Proposal } from './approvals.ts';
+
+/** How far an approval reaches. The signature covers the grant, so that an edge cannot widen it. */
+export interface Grant {
+  readonly decision: string;
+  readonly scope: string;
+  readonly pattern: string | null;
+  /**
+   * The whole file as the person wants it instead of the proposed one; absent for the proposal as it is. For a server's
+   * question: the values.
+   */
+  readonly content?: string | undefined;
+}
+
+/** The only grant that a bridge accepts so far, with or without content. */
+export const ALLOW_ONCE: Grant = { decision: 'allow', scope: 'once', pattern: null };
+
+/**
+ * Whether a yes to the proposal may bring content of its own: a file that stays can be written otherwise, and a server's
+ * question is answered with values.
+ */
+export function takesContent(proposal: Proposal): boolean {
+  if (proposal.kind === 'elicitation') return true;
+  return proposal.kind === 'edit' && proposal.operation !== 'delete';
+}
+
+/** ECDSA on P-256 with SHA-256 (WebCrypto): every browser, Node and workerd support it. */
+export const DEVICE_ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const;
+
+/**
+ * The text to sign (its UTF-8 bytes). It contains the proposal itself, not its digest: a device signs what it shows,
+ * and an edge that shows something else gains nothing. The nonce binds it to one question, so it counts once.
+ */
+export function approvalText(question: ApprovalQuestion, grant: Grant = ALLOW_ONCE): string {
+  const { bridgeId, nonce, callId, conversationId, proposal } = question;
+  const signed = { bridgeId, nonce, callId, conversationId, ...grant, proposal };
+  return `drawbridge-approval-v2\n${canonicalJson(signed)}`;
+}
+
+/** JSON with sorted keys, as RFC 8785 orders them: by UTF-16 units. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null';
+  const members = Object.entries(value)
+    .filter(([, member]) => member !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`);
+  return `{${members.join(',')}}`;
+}
