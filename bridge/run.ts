@@ -120,8 +120,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const finding = {
     ...{ workspace, ledger, looker, readPage },
     readTellable: () => readFindable(surroundings, isDistrusted),
-    worktreeOf: async (conversationId: string) =>
-      await worktrees?.rooms.workspaceOf(conversationId),
+    worktreeOf: async (conversationId: string) => await worktrees?.rooms.lookedOf(conversationId),
   };
   const finder = new Finder(finding, signal);
   const tools = { get: (name: string) => known.get(name) ?? findOffer(name) };

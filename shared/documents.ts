@@ -238,7 +238,7 @@ export const ResponseMetadata = z.object({
   rows: z.int().nonnegative().optional(),
   /** Present from the start; absent if every requested tool is available. */
   unavailableTools: z.array(UnavailableTool).optional(),
-  /** Present from the start, in the order of the message; absent if the message mentions nothing. */
+  /** In the order of the messages; absent if they mention nothing. */
   attachments: z.array(AttachedMention).optional(),
   /** Present once a response with a budget nears it, and at its end. */
   budget: BudgetState.optional(),

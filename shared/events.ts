@@ -4,6 +4,7 @@ import { Asked } from './approvals.ts';
 import { AttentionItem } from './attention.ts';
 import { BudgetState } from './budget.ts';
 import {
+  AttachedMention,
   ChatResponse,
   ConversationView,
   Metadata,
@@ -32,6 +33,13 @@ const MessageUpdate = z.object({
 
 /** From here on the model knows all messages that steer this response. */
 const Steered = z.object({ type: z.literal('steered'), responseId: ResponseId });
+
+/** More of what the messages to this response mention was looked up. It joins `metadata.attachments`. */
+const Attached = z.object({
+  type: z.literal('attached'),
+  responseId: ResponseId,
+  attachments: z.array(AttachedMention),
+});
 
 const ResponseStart = z.object({
   type: z.literal('response_start'),
@@ -210,6 +218,7 @@ export const TapeEvent = z.discriminatedUnion('type', [
   Message,
   MessageUpdate,
   Steered,
+  Attached,
   ResponseStart,
   ResponseModel,
   ModeUpdate,

@@ -20,6 +20,8 @@ export const MessageLook = z.object({
     .array(z.object({ path: Path, line: z.int().positive().optional() }))
     .max(FINDING_LIMITS.maxShownFiles)
     .optional(),
+  /** The message steers a run at work: only what it mentions counts. */
+  isSteer: z.literal(true).optional(),
 });
 export type MessageLook = z.infer<typeof MessageLook>;
 
@@ -44,6 +46,13 @@ export const Findings = z.object({
   changed: z.array(NamedText).max(FINDING_LIMITS.maxChangedFiles),
   /** Other files that changed since the conversation last worked here. */
   touched: z.array(Path).max(FINDING_LIMITS.maxTouchedFiles),
+  /** What the run's worktree looks like. Absent for another run, and while the worktree is not made. */
+  worktree: z
+    .object({
+      projectLayout: z.string().max(REQUEST_LIMITS.maxContextChars),
+      gitStatus: z.string().max(REQUEST_LIMITS.maxContextChars).optional(),
+    })
+    .optional(),
 });
 export type Findings = z.infer<typeof Findings>;
 

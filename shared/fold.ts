@@ -37,6 +37,12 @@ export function foldEvent(response: ChatResponse, event: ReadEvent): void {
     case 'plan_update':
       if (event.responseId === response.id) foldPlan(response, event);
       return;
+    case 'attached': {
+      const { attachments = [] } = response.metadata;
+      if (event.responseId !== response.id) return;
+      response.metadata.attachments = [...attachments, ...event.attachments];
+      return;
+    }
     case 'budget_near':
       if (event.responseId === response.id) response.metadata.budget = event.budget;
       return;

@@ -34,7 +34,8 @@ export async function readMachineContext(
   };
 }
 
-async function readLayout(
+/** The tree of the files, within its bounds; empty where the folder cannot be listed in time. */
+export async function readLayout(
   root: string,
   signal: AbortSignal,
   { mayName = () => true, ignored }: ContextLook,

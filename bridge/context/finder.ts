@@ -14,14 +14,20 @@ import { readShown, shownBy } from './shown-files.ts';
 
 export interface Finding {
   readonly workspace: Workspace;
-  /** The conversation's worktree as a workspace; undefined without one. */
-  readonly worktreeOf: (conversationId: string) => Promise<Workspace | undefined>;
+  /** Undefined for a conversation without one. */
+  readonly worktreeOf: (conversationId: string) => Promise<LookedWorktree | undefined>;
   readonly ledger: ReadLedger;
   readonly looker: Looker;
   /** The policy of this moment. */
   readonly readTellable: () => Promise<Tellable & Pick<Visit, 'mayFetch'>>;
   /** The text of a web page. Throws a ToolFailure. */
   readonly readPage: (url: string, visit: Visit) => Promise<string>;
+}
+
+/** A conversation's worktree. */
+export interface LookedWorktree {
+  readonly workspace: Workspace;
+  readonly look: (tellable: Tellable, signal: AbortSignal) => Promise<Findings['worktree']>;
 }
 
 /** The answer to a look; `findings` only where a message was given, and the disk answered in time. */
@@ -69,22 +75,29 @@ export class Finder {
   }
 
   async #find(
-    { conversationId, mentions, shown, worktree }: MessageLook,
+    { conversationId, mentions, shown, worktree, isSteer }: MessageLook,
     context: Promise<MachineContext>,
     signal: AbortSignal,
   ): Promise<Findings> {
     const { workspace, worktreeOf, readPage, readTellable } = this.#finding;
-    const { mayName, mayRead, mayFetch } = await readTellable();
+    const tellable = await readTellable();
+    const { mayName, mayRead, mayFetch } = tellable;
     const owner = worktree === true ? conversationId : worktree;
     const room = owner === undefined ? undefined : await worktreeOf(owner);
-    const place = room ?? workspace;
+    const place = room?.workspace ?? workspace;
     const nameable = place.showing(mayName);
     const readable = place.showing((name) => mayName(name) && mayRead(name));
     const reading = { nameable, readable, signal };
-    const [attachments, changed, { editor, gitStatus }] = await Promise.all([
-      attach(mentions, { ...reading, readPage: (url) => readPage(url, { mayFetch, signal }) }),
+    const attaching = {
+      ...reading,
+      readPage: (url: string) => readPage(url, { mayFetch, signal }),
+    };
+    if (isSteer) return { ...NOTHING, attachments: await attach(mentions, attaching) };
+    const [attachments, changed, { editor, gitStatus }, seen] = await Promise.all([
+      attach(mentions, attaching),
       this.#history.changedSince(conversationId, reading),
       context,
+      room?.look(tellable, signal),
     ]);
     // The editor of this machine and git's status are about the person's own files.
     const [openFiles, touched] = await Promise.all([
@@ -96,9 +109,12 @@ export class Finder {
       openFiles: openFiles.filter(({ path }) => isTellable(path)),
       changed: changed.filter(({ path }) => isTellable(path)),
       touched: touched.filter(isTellable),
+      ...(seen && { worktree: seen }),
     };
   }
 }
+
+const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched: [] };
 
 function isTellable(name: string): boolean {
   return name.length <= REQUEST_LIMITS.maxPathChars;

@@ -35,12 +35,7 @@ export async function readGitStatus(
       const launch = await confine(launchOf(root, [...settings, ...STATUS, ...more, ...HERE]));
       return await outputOf(launch, timeoutMs, signal);
     };
-    const format = (output: string) =>
-      cutLines(
-        formatStatus(output.split('\0').slice(0, -1), prefix, mayName),
-        CONTEXT_LIMITS.maxGitStatusChars,
-        'run git status',
-      );
+    const format = (output: string) => formatStatus(output, prefix, mayName);
     const whole = await ask(CONTEXT_LIMITS.gitStatusMs);
     if (whole !== null) return format(whole);
     const known = await ask(CONTEXT_LIMITS.gitQuickMs, '--untracked-files=no');
@@ -68,7 +63,7 @@ const SAFE = [
 ];
 
 /** Submodules have a configuration of their own. The status covers only the workspace, not the repository around it. */
-const STATUS = ['status', '--short', '--branch', '-z', '--ignore-submodules=all'];
+export const STATUS = ['status', '--short', '--branch', '-z', '--ignore-submodules=all'];
 const HERE = ['--', '.'];
 
 /**
@@ -103,8 +98,18 @@ async function readPrefix(root: string, signal: AbortSignal): Promise<string> {
   return output.replace(/\n$/, '');
 }
 
+/** The status as the model is told it, from what git prints for {@link STATUS}. `prefix` is as {@link readPrefix}. */
+export function formatStatus(
+  output: string,
+  prefix: string,
+  mayName: (name: string) => boolean,
+): string {
+  const lines = linesOf(output.split('\0').slice(0, -1), prefix, mayName);
+  return cutLines(lines, CONTEXT_LIMITS.maxGitStatusChars, 'run git status');
+}
+
 /** One line for each entry. A renamed file has its old name in an entry of its own. */
-function formatStatus(
+function linesOf(
   entries: readonly string[],
   prefix: string,
   mayName: (name: string) => boolean,

@@ -8,7 +8,7 @@ import { closureOf } from '../sandbox/protected.ts';
 import { tellDifference } from './difference.ts';
 import { worktreeFailed } from './git.ts';
 import type { Workshop } from './making.ts';
-import { type RecordCall, Snapshot } from './record.ts';
+import { type RecordCall, recordCall, Snapshot } from './record.ts';
 import { findRepository, landBranch, readAuthor } from './repository.ts';
 import type { WorktreeFacts, WorktreePaths } from './store.ts';
 
@@ -31,7 +31,7 @@ export async function closeWorktree(
 ): Promise<{ readonly closed: ClosedWorktree; readonly notes: readonly string[] }> {
   const { store, git } = workshop;
   const { conversationId, base, branch, prefix } = closing.facts;
-  const call = recordCall(closing);
+  const call = recordCall(closing.facts, closing.paths, closing.confinement);
   const snapshot = new Snapshot(git, call, prefix, signal);
   // Of a git that was killed. No other one is at work here.
   await rm(join(closing.paths.record, 'index.lock'), { force: true });
@@ -102,16 +102,4 @@ const ANOTHER_REPOSITORY =
 
 function homeOf(account: Workshop['account']): string {
   return account?.home ?? process.env['HOME'] ?? '/nonexistent';
-}
-
-/** Git reads files that commands wrote, and may be misled to others: it sees no more than commands do. */
-function recordCall({ facts, paths, confinement }: Closing): RecordCall {
-  const { tree, record } = paths;
-  const reach = { readable: [facts.objects, tree], writable: [record] };
-  const isConfined = confinement.kind !== 'none';
-  return {
-    cwd: tree,
-    env: { GIT_DIR: record, GIT_WORK_TREE: tree },
-    confine: isConfined ? (launch) => confinement.confineLook(launch, reach) : undefined,
-  };
 }

@@ -6,11 +6,12 @@ import type { Stats } from 'node:fs';
 import { cp, lstat, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type BytePath, fromText, toBytes, toText } from '../sandbox/byte-path.ts';
+import type { Confinement } from '../sandbox/confinement.ts';
 import type { Git, GitCall } from './git.ts';
 import { gitFailed, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 import { type Repository, readShared } from './repository.ts';
-import type { WorktreePaths } from './store.ts';
+import type { WorktreeFacts, WorktreePaths } from './store.ts';
 
 export interface Checkout {
   readonly repository: Repository;
@@ -63,6 +64,21 @@ async function writeShared(
 
 /** How git is asked about a worktree's record. */
 export type RecordCall = Pick<GitCall, 'cwd' | 'env' | 'confine'>;
+
+/** Git reads files that commands wrote, and may be misled to others: it sees no more than commands do. */
+export function recordCall(
+  { objects }: Pick<WorktreeFacts, 'objects'>,
+  { tree, record }: WorktreePaths,
+  confinement: Confinement,
+): RecordCall {
+  const reach = { readable: [objects, tree], writable: [record] };
+  const isConfined = confinement.kind !== 'none';
+  return {
+    cwd: tree,
+    env: { GIT_DIR: record, GIT_WORK_TREE: tree },
+    confine: isConfined ? (launch) => confinement.confineLook(launch, reach) : undefined,
+  };
+}
 
 export interface Taken {
   /** The id of a tree with all files as they are now. */

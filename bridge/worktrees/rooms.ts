@@ -4,6 +4,7 @@ import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { ToolCall } from '../../shared/tunnel.ts';
 import type { Gate } from '../admission/admit.ts';
 import type { Judge } from '../admission/judge.ts';
+import type { LookedWorktree } from '../context/finder.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
 import { logTrouble } from '../log.ts';
@@ -13,6 +14,7 @@ import { createCatalogue } from '../tools/catalogue.ts';
 import { createRunTerminalCmd } from '../tools/run-terminal-cmd.ts';
 import { Workspace } from '../workspace/workspace.ts';
 import { folderOf, worktreeGone } from './folder.ts';
+import { lookedAt } from './look.ts';
 import type { Workshop } from './making.ts';
 import type { WorktreeFacts } from './store.ts';
 
@@ -54,10 +56,11 @@ export class Rooms {
     return await this.enter(facts);
   }
 
-  /** The conversation's worktree as a workspace; undefined without one. */
-  async workspaceOf(conversationId: string): Promise<Workspace | undefined> {
+  /** The conversation's worktree for a look at it; undefined without one. */
+  async lookedOf(conversationId: string): Promise<LookedWorktree | undefined> {
     try {
-      return (await this.enter(await this.find(conversationId))).workspace;
+      const facts = await this.find(conversationId);
+      return lookedAt(this.#house.workshop, facts, await this.enter(facts));
     } catch (error) {
       if (error instanceof ToolFailure) return undefined;
       throw error;

@@ -35,7 +35,12 @@ export function renderEvent(state: RenderState, event: StreamEvent, paint: Paint
   switch (event.type) {
     case 'response_start':
       return draw({ ...state, documents: new Map() }, null, (pen) => {
-        if (state.view !== 'answer') writeNotAttached(pen, event, paint);
+        const { attachments = [] } = event.response.metadata ?? {};
+        if (state.view !== 'answer') writeNotAttached(pen, attachments, paint);
+      });
+    case 'attached':
+      return draw(state, null, (pen) => {
+        if (state.view !== 'answer') writeNotAttached(pen, event.attachments, paint);
       });
     case 'snapshot':
       return renderSnapshot(state, event.snapshot, paint);

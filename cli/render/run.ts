@@ -46,8 +46,12 @@ const PLACES = new Map([
 ]);
 
 /** Says which mentions of the message lead to nothing. */
-export function writeNotAttached(pen: Pen, event: Event<'response_start'>, paint: Paint): void {
-  for (const { type, name, reason } of event.response.metadata?.attachments ?? []) {
+export function writeNotAttached(
+  pen: Pen,
+  attachments: Event<'attached'>['attachments'],
+  paint: Paint,
+): void {
+  for (const { type, name, reason } of attachments) {
     if (type !== 'none') continue;
     pen.line();
     const words = printableLine(

@@ -77,6 +77,43 @@ it('an agent in a worktree leaves the folder as it is and ends with a commit, ov
   expect(git(house, 'status', '--porcelain')).toBe('');
 });
 
+it('an agent in a worktree and its subagents are told of the worktree, and not of the person’s folder', async () => {
+  const task = { description: 'Write', prompt: 'Write c.txt', subagent_type: 'generalPurpose' };
+  const model = await scripted(({ messages }) => {
+    const said = JSON.stringify(messages.slice(1));
+    if (messages.at(-1)?.role === 'tool') return { text: 'Done.' };
+    if (said.includes('Write c.txt')) return { calls: [writing('c.txt', 'c\n')] };
+    return said.includes('Go on')
+      ? { text: 'Done.' }
+      : { calls: [{ name: 'task', arguments: task }] };
+  });
+  await using house = await startHouse({ modelUrl: model.baseUrl, prepare: makeRepository });
+  writeFileSync(join(house.workspace, 'mine.ts'), 'mine\n');
+  const { id } = await house.client.createAgent({
+    ...{ prompt: 'See @mine.ts and @old.txt', branch: 'fix', commit: true },
+  });
+  const { worktree } = await ended(house, id);
+  expect(worktree?.files).toMatchObject([{ path: 'c.txt', status: 'added' }]);
+  const told = model.requests.slice(0, 2).map(({ messages }) => JSON.stringify(messages));
+  for (const text of told) {
+    expect(text).toContain('<project_layout>\\nold.txt\\n</project_layout>');
+    expect(text).toContain('<git_status>\\n## fix\\n');
+  }
+  expect(told[0]).toMatch(/<attached_file>\\nold\.txt/);
+  expect(told[0]).toMatch(/<not_attached>\\nmine\.ts/);
+  const { responses } = await house.client.getConversation(id);
+  expect(responses[0]?.metadata.attachments).toMatchObject([
+    { type: 'none', name: 'mine.ts' },
+    { type: 'file', name: 'old.txt' },
+  ]);
+
+  await house.client.followUpAgent(id, { prompt: 'Go on' });
+  const lastTold = () => JSON.stringify(model.requests.at(-1)?.messages.slice(1));
+  await until(async () => lastTold().includes('Go on'));
+  expect(lastTold()).toContain('<project_layout_changes>\\n+ c.txt');
+  expect(lastTold()).not.toContain('+ mine.ts');
+});
+
 it('an agent that was stopped in a worktree tells its difference without a commit, and goes on later', async () => {
   let hangs = true;
   const model = await scripted(({ messages }) => {

@@ -1,6 +1,6 @@
 /** Tells the model, in one message only, what the message mentions and what others changed before it. Pure. */
 import { cutLines } from '../../shared/cut-lines.ts';
-import type { Attachment, Findings } from '../../shared/findings.ts';
+import type { Attachment } from '../../shared/findings.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { RuleSet } from '../../shared/rules.ts';
 import { tagged } from './escape.ts';
@@ -8,7 +8,9 @@ import { PROMPT_LIMITS } from './limits.ts';
 
 /** `room` is the model's room for a prompt, in UTF-16 units. A file that is told as a rule is not attached again. */
 export function tellFindings(
-  findings: Findings | undefined,
+  findings:
+    | { readonly attachments: readonly Attachment[]; readonly touched: readonly string[] }
+    | undefined,
   rules: RuleSet | undefined,
   room: number,
 ): string[] {

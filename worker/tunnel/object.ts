@@ -442,7 +442,8 @@ type Seen = Pick<Look, 'rows' | 'findings'>;
 
 function lookMs(message: MessageLook | undefined): number {
   const types = new Set(message?.mentions.map(({ type }) => type));
-  if (types.size === 0) return CONTEXT_LIMITS.waitMs;
+  // A run in the background has time, and must not be told of the person's folder.
+  if (types.size === 0) return message?.worktree ? FINDING_LIMITS.waitMs : CONTEXT_LIMITS.waitMs;
   return types.has('url') ? FINDING_LIMITS.waitForPageMs : FINDING_LIMITS.waitMs;
 }
 

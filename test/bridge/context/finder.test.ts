@@ -216,12 +216,22 @@ describe('a conversation with a worktree', () => {
     await find('one', apart);
     await sleep(20); // The clock of a file system is some milliseconds behind.
     await place.put('b.ts', 'changed');
-    const { attachments, openFiles, touched } = await find('@a.ts', apart);
+    const { attachments, openFiles, touched, worktree } = await find('@a.ts', apart);
+    expect(worktree).toEqual({ projectLayout: 'a.ts', gitStatus: '## apart' });
     expect(attachments).toEqual([{ type: 'file', name: 'a.ts', text: '1|in the worktree' }]);
     expect([openFiles, touched]).toEqual([[], []]);
     const before = { ...apart, conversationId: 'conv_test' };
     const [first] = (await find('@a.ts', before)).attachments;
     expect(first?.text).toBe('1|in the workspace');
+  });
+
+  it('gets only what is named, for a message that steers, and later what has changed', async () => {
+    const { find, place } = await finderOf({ 'a.ts': 'one' });
+    await place.call('read_file', { target_file: 'a.ts' });
+    await place.put('a.ts', 'two');
+    const steer = await find('@a.ts', { isSteer: true });
+    expect(steer).toMatchObject({ attachments: [{ name: 'a.ts' }], changed: [] });
+    expect((await find('go on')).changed).toMatchObject([{ path: 'a.ts' }]);
   });
 
   it('is told what others changed in its worktree, and nothing of one that is gone', async () => {
@@ -264,8 +274,9 @@ async function finderOf(
   const looked = { root: place.root, confinement, readTellable, readEditor: async () => editor };
   const looker = new Looker(looked as unknown as ConstructorParameters<typeof Looker>[0], live);
   const other = await temporaryWorkspace({ 'a.ts': 'in the worktree' });
-  const worktreeOf = async (id: string) =>
-    id === 'conv_apart' ? other.context.workspace : undefined;
+  const seen = { projectLayout: 'a.ts', gitStatus: '## apart' };
+  const apart = { workspace: other.context.workspace, look: async () => seen };
+  const worktreeOf = async (id: string) => (id === 'conv_apart' ? apart : undefined);
   const finding = { workspace, worktreeOf, ledger, looker, readTellable, readPage };
   const finder = new Finder(finding, live);
   const find = async (said: string, more: Partial<MessageLook> = {}) => {

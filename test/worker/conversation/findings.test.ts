@@ -159,6 +159,101 @@ describe('what a message mentions', () => {
   });
 });
 
+describe('what a message that steers mentions', () => {
+  const told = [FILE_TOLD, '<not_attached>\ngone.ts\nIt is gone.\n</not_attached>'].join('\n\n');
+  const found = [FILE, { type: 'none' as const, name: 'gone.ts', text: 'It is gone.' }];
+
+  it('is looked up before the model is told, and shown', async () => {
+    const { model, bridge, first, held, conversationId } = await atWork();
+    bridge.finds = { ...NOTHING, attachments: found, touched: ['b.ts'] };
+    const steered = await steer(conversationId, 'see @src/a.ts and @gone.ts');
+    held.answer({ text: 'One.' });
+    const next = await model.next();
+    expect(bridge.asked.at(-1)).toMatchObject({ isSteer: true, mentions: [MENTION, {}] });
+    const message = String(next.request.messages.at(-1)?.content);
+    expect(message).toBe(`${told}\n\n${query('see @src/a.ts and @gone.ts')}`);
+    next.answer({ text: 'Two.' });
+    const events = (await first.reader.toEnd()).map(({ event }) => event);
+    await steered.reader.toEnd();
+    expect(events).toContainEqual({
+      type: 'attached',
+      responseId: first.responseId,
+      attachments: [
+        { type: 'file', name: 'src/a.ts' },
+        { type: 'none', name: 'gone.ts', reason: 'It is gone.' },
+      ],
+    });
+    const { metadata } = await readResponse(first.responseId);
+    expect(metadata.attachments).toMatchObject([{ name: 'src/a.ts' }, { name: 'gone.ts' }]);
+    bridge.finds = NOTHING;
+    const later = await askStreamed({ conversationId });
+    const after = await model.next();
+    expect(after.request.messages.slice(0, next.request.messages.length)).toEqual(
+      next.request.messages,
+    );
+    after.answer({ text: 'Three.' });
+    await later.reader.toEnd();
+  });
+
+  it('is looked up again after a crash, and that of a later one with it', async () => {
+    const { model, bridge, held, conversationId, first } = await atWork();
+    bridge.sees = null;
+    await steer(conversationId, 'see @src/a.ts');
+    held.answer({ text: 'One.' });
+    await bridge.next('look');
+    await runInDurableObject(conversationObject(conversationId), (_, state) => {
+      state.abort('crash');
+    }).catch(() => undefined);
+    await readResponse(first.responseId);
+    const { lookId } = await bridge.next('look');
+    await steer(conversationId, 'and @gone.ts');
+    bridge.sees = contextOf('a.ts');
+    bridge.finds = { ...NOTHING, attachments: [{ type: 'none', name: 'gone.ts', text: 'No.' }] };
+    const answer = { type: 'context', context: contextOf('a.ts') };
+    bridge.send({ ...answer, lookId, findings: { ...NOTHING, attachments: [FILE] } });
+    const next = await model.next();
+    const messages = next.request.messages.slice(-2).map(({ content }) => content);
+    expect(messages).toEqual([
+      `${FILE_TOLD}\n\n${query('see @src/a.ts')}`,
+      `<not_attached>\ngone.ts\nNo.\n</not_attached>\n\n${query('and @gone.ts')}`,
+    ]);
+    next.answer({ text: 'Two.' });
+    await vi.waitFor(async () => {
+      expect((await readResponse(first.responseId)).status).toBe('completed');
+    });
+  });
+
+  it('holds up no cancel, and is said to be missing where the bridge does not answer', async () => {
+    vi.spyOn(FINDING_LIMITS as { waitMs: number }, 'waitMs', 'get').mockReturnValue(50);
+    const { model, bridge, held, conversationId, first } = await atWork();
+    bridge.sees = null;
+    await steer(conversationId, 'see @src/a.ts');
+    held.answer({ text: 'One.' });
+    const next = await model.next();
+    expect(next.request.messages.at(-1)?.content).toMatch(/not_attached>\nsrc\/a.ts\nIt could not/);
+    await steer(conversationId, 'see @https://slow.example/');
+    next.answer({ text: 'Two.' });
+    await bridge.next('look');
+    await bridge.next('look');
+    await cancel(first.responseId);
+    expect((await readResponse(first.responseId)).status).toBe('cancelled');
+    expect(model.count).toBe(2);
+  });
+
+  async function atWork() {
+    const model = holdModel();
+    const bridge = await looking();
+    const first = await askStreamed({ bridgeId: bridge.bridgeId });
+    const held = await model.next();
+    return { model, bridge, first, held, conversationId: first.conversationId };
+  }
+
+  function steer(conversationId: string, content: string) {
+    const messages = [{ role: 'user', content }];
+    return askStreamed({ conversationId, delivery: 'steer', messages });
+  }
+});
+
 describe('what the bridge read of open files', () => {
   it('is asked for by what the request shows, and told where it changed', async () => {
     const { told, say, bridge } = await conversation();

@@ -1,17 +1,18 @@
 /** The conversation's calls to its bridge. Every call uses a fresh stub, because a kept stub throws after a reset. */
-import { type Findings, missedFindings } from '../../../shared/findings.ts';
+import { type Attachment, type Findings, missedFindings } from '../../../shared/findings.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
+import type { MessageContent } from '../../../shared/requests.ts';
 import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
-import type { Look, TunnelPort } from '../../ports.ts';
+import type { Look, MachineSeen, TunnelPort } from '../../ports.ts';
 
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { Machine, RunRequest } from '../store/rows.ts';
 import type { LoggedCall } from './calls.ts';
-import { messageLookOf } from './message-look.ts';
+import { messageLookOf, steerLookOf } from './message-look.ts';
 
 export interface HandsOf {
   readonly account: string;
@@ -46,14 +47,29 @@ export class TunnelHands {
     const look: Look | null | undefined = await this.#tunnel()?.look(account, message);
     this.#meter.count(look?.rows ?? 0);
     if (!look) return null;
-    const { offers: digest, ...known } = look.known;
     const isTooLarge = request && look.findings && !fitsRow(look.findings, request);
     const findings = isTooLarge && message ? missedFindings(message) : look.findings;
-    const machine = { ...known, ...(findings && { findings }) };
+    const { offers: digest, ...known } = look.known;
+    const machine = machineOf(known, findings, request);
     if (digest === undefined) return machine;
     const offers: OfferSet | null =
       held(digest) ?? (await this.#tunnel()?.offers(account, digest)) ?? null;
     return offers ? { ...machine, offers } : machine;
+  }
+
+  /** What the mentions of a message that steers the run lead to. Resolves in any case. */
+  async findMentioned(content: MessageContent, run: RunRequest): Promise<readonly Attachment[]> {
+    const { account, conversationId } = this.#of;
+    const message = steerLookOf(conversationId, content, run);
+    if (!message) return [];
+    // A rejection means that the tunnel's object was reset.
+    const look = await this.#tunnel()
+      ?.look(account, message)
+      .catch(() => null);
+    this.#meter.count(look?.rows ?? 0);
+    const isWhole = look && (!look.findings || fitsRow(look.findings, content));
+    const findings = isWhole ? look.findings : missedFindings(message);
+    return findings?.attachments ?? [];
   }
 
   /** `isPatient` as in {@link TunnelPort.dispatch}. */
@@ -96,8 +112,24 @@ export class TunnelHands {
   }
 }
 
-/** Whether the run's row has space for them beside its request. */
-function fitsRow(findings: Findings, request: RunRequest): boolean {
-  const bytes = new TextEncoder().encode(JSON.stringify([findings, request])).byteLength;
+/** In a worktree, the layout and the status of the workspace would mislead. What is missing is not told. */
+function machineOf(
+  known: Omit<MachineSeen, 'offers'>,
+  findings: Findings | undefined,
+  request: RunRequest | null,
+): Omit<Machine, 'offers'> {
+  const { worktree, ...found } = findings ?? NOTHING;
+  const machine = { ...known, ...(findings && { findings: found }) };
+  if (!request?.worktree) return machine;
+  const { projectLayout: _, gitStatus: __, ...context } = known.context;
+  const isInWorktree = worktree !== undefined;
+  return { ...machine, isInWorktree, context: { ...context, projectLayout: '', ...worktree } };
+}
+
+const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched: [] };
+
+/** Whether the row has space for them beside what was asked. */
+function fitsRow(findings: Findings, asked: RunRequest | MessageContent): boolean {
+  const bytes = new TextEncoder().encode(JSON.stringify([findings, asked])).byteLength;
   return bytes <= RUN_LIMITS.maxFoundBytes;
 }

@@ -2,7 +2,7 @@
 import type { MessageLook } from '../../../shared/findings.ts';
 import { FINDING_LIMITS, REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { findMentions, type Mention } from '../../../shared/mentions.ts';
-import { type RequestContext, textOf } from '../../../shared/requests.ts';
+import { type MessageContent, type RequestContext, textOf } from '../../../shared/requests.ts';
 import type { RunRequest } from '../store/rows.ts';
 
 /**
@@ -10,7 +10,11 @@ import type { RunRequest } from '../store/rows.ts';
  * by calls, under the rules for calls, and not as if a person had named it.
  */
 export function mentionsOf({ messages, guest, subagent }: RunRequest): Mention[] {
-  return guest || subagent ? [] : findMentions(textOf(messages.at(-1)?.content ?? ''));
+  return guest || subagent ? [] : mentionsIn(messages.at(-1)?.content ?? '');
+}
+
+export function mentionsIn(content: MessageContent): Mention[] {
+  return findMentions(textOf(content));
 }
 
 /** Undefined for a run that asks no model. */
@@ -22,6 +26,17 @@ export function messageLookOf(
   const shown = request.context && shownIn(request.context);
   const place = request.worktree && { worktree: request.worktree };
   return { conversationId, mentions: mentionsOf(request), ...place, ...(shown && { shown }) };
+}
+
+/** What is asked about a message that steers a run in this place. Undefined for one that mentions nothing. */
+export function steerLookOf(
+  conversationId: string,
+  content: MessageContent,
+  { worktree }: Pick<RunRequest, 'worktree'>,
+): MessageLook | undefined {
+  const mentions = mentionsIn(content);
+  if (mentions.length === 0) return undefined;
+  return { conversationId, mentions, isSteer: true, ...(worktree && { worktree }) };
 }
 
 /** Undefined where the request tells of no editor. A path in another folder than the bridge's leads nowhere there. */

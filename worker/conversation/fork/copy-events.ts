@@ -52,6 +52,8 @@ function copyEvent(event: TapeEvent | Lost, copy: Copy): TapeEvent | null {
     }
     case 'message_update':
     case 'steered':
+    case 'attached':
+    case 'mode_update':
     case 'context_summary':
     case 'budget_near':
     case 'plan_update':

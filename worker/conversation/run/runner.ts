@@ -30,13 +30,13 @@ import {
   RECOVERY_EXHAUSTED,
   TURN_LIMIT,
 } from './failures.ts';
-
+import { lookAtWorktree, lookUpMentions, unseenSteers } from './looks.ts';
 import { Asking, type ModelTurn, streamTurn, tryAgain } from './model-turn.ts';
 import { inWantedMode } from './own-mode.ts';
 import { EMPTY_TURN, type GuestRequest, guestCall, type OwnCall, turnOf } from './own-turn.ts';
 import { type PlanStep, planStep } from './plan-files.ts';
 import type { RunDeps } from './run-deps.ts';
-import { closeCall, worktreeStep } from './worktree-turns.ts';
+import { closeCall, type WorktreeStep, worksInOwnTree, worktreeStep } from './worktree-turns.ts';
 
 /**
  * What a run waits for. `watchdog`: any progress. `attempt`: its next attempt with the model. `bridge`: a bridge that
@@ -254,12 +254,20 @@ export class Runner {
     if (run.request.guest) return this.#takeGuestCall(run, run.request.guest);
     if (this.#endChecked(run)) return;
     this.#listTodos(run);
-    if (run.request.worktree && this.#takeWorktreeStep(run)) return;
+    if (worksInOwnTree(run)) {
+      const next = worktreeStep(run, this.#deps);
+      if (next.type === 'look') return await this.#lookFirst(lookAtWorktree(run, this.#deps));
+      if (this.#takeWorktreeStep(run, next)) return;
+    }
     const step = planStep(run, this.#deps);
     if (step) return this.#takePlanStep(run, step);
     if (log.turns.length >= RUN_LIMITS.maxTurns) return this.#ending.fail(TURN_LIMIT);
     const over = overBudget(run, this.#deps);
     if (over) return this.#ending.fail(over);
+    const unseen = unseenSteers(this.#deps);
+    if (unseen.length > 0) {
+      return await this.#lookFirst(lookUpMentions(run, unseen, this.#deps));
+    }
     await arm();
     if (isEarly(run, now())) return;
     if (log.current?.ordinal !== run.ordinal) return this.advance();
@@ -276,6 +284,12 @@ export class Runner {
     this.advance();
   }
 
+  /** The next step follows from what the look has stored. */
+  async #lookFirst(look: Promise<void>): Promise<void> {
+    await Promise.all([this.#deps.arm(), look]);
+    this.advance();
+  }
+
   async #askWith(run: Run, asking: Asking): Promise<void> {
     const { signal } = asking;
     const refusal = this.#refusal;
@@ -285,6 +299,8 @@ export class Runner {
     const prepared = await memory.prepareTurn(run, { signal, isRefused: refusal !== null });
     const over = overBudget(run, this.#deps); // A summary may have spent the rest.
     if (over) return this.#ending.fail(over);
+    // One that arrived meanwhile is looked up first, and told with the others.
+    if (prepared && unseenSteers(this.#deps).length > 0) return;
     if (prepared) {
       this.#tellSteers(run); // In the same step in which `prepareTurn` read them.
       this.#takeTurn(run, await streamTurn(run, prepared, this.#deps, asking));
@@ -350,7 +366,7 @@ export class Runner {
       return false;
     }
     const last = after.report ? errorDocument(recorder.nextSequence, after.report) : [];
-    if (run.request.worktree) {
+    if (worksInOwnTree(run)) {
       recorder.record(last);
       this.#takeOwnTurn(run, [closeCall(this.#deps)], 'worktree');
       this.advance();
@@ -359,8 +375,7 @@ export class Runner {
   }
 
   /** Does the next step of a run in a worktree, unless the model is next. */
-  #takeWorktreeStep(run: Run): boolean {
-    const step = worktreeStep(run, this.#deps);
+  #takeWorktreeStep(run: Run, step: Exclude<WorktreeStep, { type: 'look' }>): boolean {
     if (step.type === 'ask') return false;
     if (step.type === 'end') this.#ending.end(run, step.status);
     else if (step.type === 'fail') this.#ending.fail(step.error);
@@ -418,7 +433,7 @@ export class Runner {
     const isOver = !failure && logged.length === 0 && !log.hasWaitingSteer;
     const searches = isOver ? searchesAtEnd(run, this.#deps) : [];
     const isLast = isOver && searches.length === 0;
-    if (isLast && !run.request.worktree) return this.#ending.end(run, 'completed', [], turn);
+    if (isLast && !worksInOwnTree(run)) return this.#ending.end(run, 'completed', [], turn);
     if (text !== '' || logged.length > 0 || usage) log.addTurn(run, turn);
     if (failure) return this.#ending.fail(failure);
     recorder.commit();

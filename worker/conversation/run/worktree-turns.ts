@@ -15,14 +15,20 @@ import type { EndStatus } from '../tape/run-events.ts';
 import type { OwnCall } from './own-turn.ts';
 import type { RunDeps } from './run-deps.ts';
 
-/** `ask`: the model is next. `call`: a turn of our own is. */
+/** `ask`: the model is next. `call`: a turn of our own is. `look`: the worktree is new, and was not looked at yet. */
 export type WorktreeStep =
   | { readonly type: 'ask' }
+  | { readonly type: 'look' }
   | { readonly type: 'call'; readonly call: OwnCall }
   | { readonly type: 'end'; readonly status: EndStatus }
   | { readonly type: 'fail'; readonly error: ErrorReport };
 
 type StepDeps = Pick<RunDeps, 'log' | 'recorder' | 'worktree' | 'newUuid'>;
+
+/** Whether the run opens and closes a worktree. A subagent's run works in that of another conversation. */
+export function worksInOwnTree({ request }: Pick<Run, 'request'>): boolean {
+  return request.worktree === true;
+}
 
 /** The next step of a run whose calls so far all have their results. */
 export function worktreeStep({ machine }: Run, deps: StepDeps): WorktreeStep {
@@ -40,6 +46,7 @@ export function worktreeStep({ machine }: Run, deps: StepDeps): WorktreeStep {
   const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
   const { status } = Object(document?.metadata['result']);
   if (status !== 'success') return { type: 'end', status: 'error' };
+  if (call.name === openWorktree.name && !machine?.isInWorktree) return { type: 'look' };
   const isOver = call.name === closeWorktree.name && !log.hasWaitingSteer;
   return isOver ? { type: 'end', status: 'completed' } : ASK;
 }

@@ -40,19 +40,17 @@ export function isReachable({ name, executor, origin }: Tool, machine: Machine |
   return executor === 'edge' || origin !== undefined || (machine?.tools.includes(name) ?? false);
 }
 
-type Asked = Pick<Run['request'], 'tools' | 'unasking' | 'subagent' | 'worktree'>;
+type Asked = Pick<Run['request'], 'tools' | 'unasking' | 'subagent'>;
 
 /** Whether the request lets the run use this tool, whether or not it is reachable. */
 export function isWanted(
-  { tools, unasking, subagent, worktree }: Asked,
-  { name, executor }: Pick<Tool, 'name' | 'executor'>,
+  { tools, unasking, subagent }: Asked,
+  { name }: Pick<Tool, 'name'>,
 ): boolean {
   if (unasking && ASKING.has(name)) return false;
   if (subagent?.mayStart === 0 && name === task.name) return false;
   // Its mode is bound to that of the agent that started it.
   if (subagent && name === switchMode.name) return false;
-  // A subagent is a conversation of its own, and would work in the person's folder.
-  if (worktree && executor === 'agent') return false;
   return !tools || tools[name] !== undefined;
 }
 

@@ -4,7 +4,7 @@ import type { RunBudget } from '../../../shared/budget.ts';
 import type { ModeDefinition } from '../../../shared/definitions.ts';
 import type { Todo, Usage } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
-import type { Findings } from '../../../shared/findings.ts';
+import type { Attachment, Findings } from '../../../shared/findings.ts';
 import type { Mode } from '../../../shared/modes.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
 import type { PlanState } from '../../../shared/plans.ts';
@@ -167,7 +167,9 @@ export interface Machine {
   /** The tools that it offered then; undefined where it offered none. */
   readonly offers?: OfferSet;
   /** What it found for the run's message; undefined where it found nothing in time, or is older. */
-  readonly findings?: Findings;
+  readonly findings?: Omit<Findings, 'worktree'>;
+  /** Whether `context` has the layout and git's status of the run's worktree, in place of the workspace's. */
+  readonly isInWorktree?: boolean;
 }
 
 export interface Run {
@@ -267,6 +269,8 @@ export interface Steer {
   readonly content: MessageContent;
   /** The plan after the change. Its `content` above is then empty. */
   readonly plan?: PlanState | undefined;
+  /** What its mentions lead to; undefined until they were looked up. */
+  readonly attachments?: readonly Attachment[] | undefined;
   /** Set for a note of Drawbridge itself, which is told as it is. */
   readonly isNote?: true | undefined;
   /** The mode from here on. `content` is then empty. */

@@ -1,5 +1,6 @@
 /** The stored runs, with the open ones in memory. Says what is to be done next and never does it. */
 import type { TaskSpent } from '../../../shared/documents.ts';
+import type { Attachment } from '../../../shared/findings.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
 import type { PlanState } from '../../../shared/plans.ts';
@@ -206,6 +207,16 @@ export class RunLog {
     this.#remember(steer.idempotency, run.ordinal);
   }
 
+  /** Adds what the mentions of a steer lead to. The steer must be waiting. */
+  attach({ number }: Steer, attachments: readonly Attachment[]): void {
+    this.#steers = this.#steers.map((steer) => {
+      if (steer.number !== number) return steer;
+      const attached = { ...steer, attachments };
+      this.#store.updateSteer(attached);
+      return attached;
+    });
+  }
+
   /** Adds a note behind the present turns of the run at work. It lets no run go on. */
   addNote(run: Run, content: string): void {
     this.#add({ content, isNote: true, run: run.ordinal, turns: this.#turns.length });
@@ -259,6 +270,13 @@ export class RunLog {
   changeRequest(run: Run, request: RunRequest): void {
     this.#store.updateRequest(run.ordinal, request);
     this.#replace({ ...run, request });
+  }
+
+  /** Replaces the machine of a run at work that has told its model nothing yet. */
+  changeMachine(run: Run, machine: Machine): void {
+    const changed = { ...run, machine };
+    this.#store.updateMachine(changed);
+    this.#replace(changed);
   }
 
   /** Adds a run. A run that starts at once requires that no other run is at work. */

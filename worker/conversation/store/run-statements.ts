@@ -124,6 +124,11 @@ export class RunStore {
     );
   }
 
+  updateMachine(run: Pick<Run, 'ordinal' | 'machine'>): void {
+    const machine = this.#storeMachine(run);
+    this.#sql.exec('update runs set machine = ? where ordinal = ?', machine, run.ordinal);
+  }
+
   endRun(ordinal: number, { status, last }: RunEnd): void {
     this.#sql.exec(
       'update runs set status = ?, last = ?, takeovers = 0 where ordinal = ?',

@@ -173,6 +173,7 @@ export const MACHINE: Shape<StoredMachine> = {
     context: MachineContext,
     offers: z.string().optional(),
     findings: Findings.optional(),
+    isInWorktree: z.boolean().optional(),
   }),
 };
 
@@ -217,16 +218,16 @@ export const RESULT: Shape<ToldResult> = {
   }),
 };
 
-export const STEER: Shape<Pick<Steer, 'content' | 'plan' | 'isNote' | 'switched' | 'idempotency'>> =
-  {
-    schema: z.object({
-      content: Content,
-      plan: PlanState.optional(),
-      isNote: z.literal(true).optional(),
-      switched: RUN_MODE.optional(),
-      idempotency: Idempotency,
-    }),
-  };
+export const STEER: Shape<Omit<Steer, 'number' | 'run' | 'turns'>> = {
+  schema: z.object({
+    content: Content,
+    plan: PlanState.optional(),
+    attachments: Findings.shape.attachments.optional(),
+    isNote: z.literal(true).optional(),
+    switched: RUN_MODE.optional(),
+    idempotency: Idempotency,
+  }),
+};
 
 export const TASK_SPENT: Shape<TaskSpent> = { schema: TaskSpent };
 

@@ -7,6 +7,7 @@ import type {
   UserMessage,
 } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
+import type { Attachment } from '../../../shared/findings.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { imagesOf, type MessageContent, textOf } from '../../../shared/requests.ts';
 import type { Posted } from '../../ports.ts';
@@ -40,7 +41,7 @@ export function contentOf({ messages }: Pick<RunRequest, 'messages'>): MessageCo
 
 /** What `response_start` tells of a run. */
 interface Started extends Pick<Run, 'ordinal'> {
-  readonly request: Pick<Run['request'], 'model' | 'mode' | 'own' | 'tools'>;
+  readonly request: Pick<Run['request'], 'model' | 'mode' | 'own' | 'tools' | 'worktree'>;
   /** Undefined where a lost event is recreated, which then tells nothing of tools. */
   readonly machine?: Run['machine'] | undefined;
 }
@@ -55,7 +56,9 @@ export function startEvent(
   const id = responseIdOf(conversationId, ordinal);
   const created = new Date(nowMs).toISOString();
   const unavailable = machine === undefined ? [] : unavailableTools(request, machine);
-  const attachments = attachedTo(machine);
+  // In a worktree that is not made yet they are looked up again.
+  const isLater = request.worktree === true && !machine?.isInWorktree;
+  const attachments = isLater ? [] : attachedTo(machine?.findings?.attachments);
   const metadata = {
     ...(unavailable.length > 0 && { unavailableTools: unavailable }),
     ...(attachments.length > 0 && { attachments }),
@@ -67,9 +70,17 @@ export function startEvent(
   };
 }
 
-/** What became of the mentions of the run's message. */
-function attachedTo(machine: Started['machine']): AttachedMention[] {
-  const attachments = machine?.findings?.attachments ?? [];
+/** No event where nothing was looked up. */
+export function attachedEvents(
+  responseId: string,
+  found: readonly Attachment[] | undefined,
+): TapeEvent[] {
+  const attachments = attachedTo(found);
+  return attachments.length === 0 ? [] : [{ type: 'attached', responseId, attachments }];
+}
+
+/** What became of the mentions of a message. */
+function attachedTo(attachments: readonly Attachment[] = []): AttachedMention[] {
   return attachments.map(({ type, name, text }) =>
     type === 'none' ? { type, name, reason: text } : { type, name },
   );

@@ -2,6 +2,7 @@
  * What stands in the messages of a window besides the words: the machine, the editor and the rules. A pure function of
  * the runs' rows and their calls.
  */
+import type { Attachment } from '../../../../shared/findings.ts';
 import { textOf } from '../../../../shared/requests.ts';
 import type { RuleSet } from '../../../../shared/rules.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
@@ -146,6 +147,16 @@ export function wholeChars(run: ToldRun, room: number): number {
   return [...tellSurroundings(around(run, room), null), ...mode].join('\n\n').length;
 }
 
+/** The parts that precede a message that steers the run. */
+export function aroundSteer(
+  attachments: readonly Attachment[] = [],
+  run: ToldRun,
+  room: number,
+): string[] {
+  if (attachments.length === 0) return [];
+  return tellFindings({ attachments, touched: [] }, rulesOf(run, room), room);
+}
+
 /** The UTF-16 units of all rules of a run. */
 export function allRulesChars(run: ToldRun, room: number): number {
   return rulesChars(rulesOf(run, room));
@@ -156,7 +167,10 @@ function rulesOf({ machine }: ToldRun, room: number): RuleSet | undefined {
 }
 
 function around({ request, machine }: ToldRun, room: number): Surroundings {
-  const { createdMs, context } = request;
+  const { createdMs, worktree } = request;
   const { context: seen = null, findings } = machine ?? {};
+  const { projectLayout: _, ...withoutLayout } = request.context ?? {};
+  // The client's tree is that of the person's folder.
+  const context = worktree && request.context ? withoutLayout : request.context;
   return surroundingsOf({ createdMs, context, machine: seen, findings }, room);
 }

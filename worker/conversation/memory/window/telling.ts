@@ -2,7 +2,7 @@
 
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
-import { aroundPieces, type Known, NOTHING_KNOWN } from './around.ts';
+import { aroundPieces, aroundSteer, type Known, NOTHING_KNOWN } from './around.ts';
 import { digestMessages } from './digest-message.ts';
 import { WINDOW_LIMITS } from './limits.ts';
 import { fullLength, lengthOf, prunedTexts, resultTexts } from './results.ts';
@@ -15,6 +15,7 @@ import {
   piecesOf,
   showsImages,
   type ToldRun,
+  type Utterance,
 } from './transcript.ts';
 
 /** The messages besides the system prompt. The newest results are cut where the messages exceed the model's room. */
@@ -146,8 +147,10 @@ export function weighPieces(
   return aroundPieces(piecesOf({ told }), known, { room, toolbox }).map((one) => {
     const { piece, around, midway } = one;
     const withImages = takesImages && shows.has(piece.run.ordinal);
+    const aroundOne = ({ as, attachments }: Utterance) =>
+      as === 'steer' ? aroundSteer(attachments, piece.run, room) : around;
     const said = piece.utterances.map((utterance) =>
-      messageOf(utterance, piece.run.request, { withImages, around }),
+      messageOf(utterance, piece.run.request, { withImages, around: aroundOne(utterance) }),
     );
     if (midway !== null) said.unshift({ role: 'user', content: midway });
     return { ...weighPiece(piece, said, { prunedThrough, room, toolbox }), known: one.known };

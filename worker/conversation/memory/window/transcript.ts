@@ -1,4 +1,5 @@
 /** Splits what was said into the pieces at which a window can begin, and into messages for the model. Pure. */
+import type { Attachment } from '../../../../shared/findings.ts';
 import type { PlanState } from '../../../../shared/plans.ts';
 import {
   type ChatMessage,
@@ -65,6 +66,8 @@ export interface Utterance {
   readonly message: ChatMessage;
   /** The plan that the message brings: changed by a person, or to be executed. */
   readonly plan?: PlanState | undefined;
+  /** What the mentions of a steer lead to. */
+  readonly attachments?: readonly Attachment[] | undefined;
   /** Whether Drawbridge itself says it. */
   readonly isNote?: true | undefined;
 }
@@ -109,10 +112,15 @@ function piecesOfRun({ run, before, turns, steers }: Told): Piece[] {
 
   function steersAt(place: number | null): Utterance[] {
     const told = (places.get(place) ?? []).filter(({ switched }) => !switched);
-    return told.map(({ content, plan, isNote }) => {
+    return told.map(({ content, plan, isNote, attachments }) => {
       if (plan)
         return { as: 'told', message: { role: 'user', content: buildPlanNote(plan) }, plan };
-      return { as: isNote ? 'told' : 'steer', message: { role: 'user', content }, isNote };
+      return {
+        as: isNote ? 'told' : 'steer',
+        message: { role: 'user', content },
+        isNote,
+        attachments,
+      };
     });
   }
 
@@ -143,7 +151,7 @@ function askedOf({ request }: ToldRun): Utterance[] {
   );
 }
 
-/** What a message is told with. `around` precedes the message that its run answers. */
+/** What a message is told with. `around` precedes the words of a message that asks or steers. */
 export interface Telling {
   /** Whether the model gets the message's images. */
   readonly withImages: boolean;
@@ -160,7 +168,7 @@ export function messageOf(
     case 'asked':
       return toUpstream(message, buildUserPrompt({ query: text, mode, around, plan }), withImages);
     case 'steer':
-      return toUpstream(message, tagQuery(text), withImages);
+      return toUpstream(message, [...around, tagQuery(text)].join('\n\n'), withImages);
     case 'told':
       return toUpstream(message, text, withImages);
     default:

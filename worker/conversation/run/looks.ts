@@ -1,0 +1,46 @@
+/** Looks at the machine in the middle of a run, before the model is told what they are about. */
+import { responseIdOf } from '../../../shared/ids.ts';
+import { mentionsIn } from '../calls/message-look.ts';
+import type { Run, Steer } from '../store/rows.ts';
+import { attachedEvents } from '../tape/run-events.ts';
+import type { RunDeps } from './run-deps.ts';
+
+type LookDeps = Pick<RunDeps, 'hands' | 'log' | 'recorder' | 'conversationId'>;
+
+/**
+ * Looks at the run's worktree, which the look before the run did not see: it was not made yet. The model has been told
+ * nothing so far.
+ */
+export async function lookAtWorktree(run: Run, deps: LookDeps): Promise<void> {
+  const { hands, log, recorder, conversationId } = deps;
+  const look = hands.look((digest) => log.heldOffers(digest), run.request);
+  const machine = (await look.catch(() => null)) ?? run.machine;
+  const { current } = log;
+  if (current?.ordinal !== run.ordinal || !machine) return;
+  log.changeMachine(current, { ...machine, isInWorktree: true });
+  const responseId = responseIdOf(conversationId, run.ordinal);
+  recorder.record(attachedEvents(responseId, machine.findings?.attachments));
+}
+
+/** The waiting messages whose mentions were not looked up. */
+export function unseenSteers({ log }: Pick<LookDeps, 'log'>): Steer[] {
+  return log.steeringMessages.filter(
+    ({ turns, attachments, content }) =>
+      turns === null && attachments === undefined && mentionsIn(content).length > 0,
+  );
+}
+
+/** Looks up what these messages mention. All at once, so it takes no longer than one of them. */
+export async function lookUpMentions(
+  run: Run,
+  steers: readonly Steer[],
+  deps: LookDeps,
+): Promise<void> {
+  const { hands, log, recorder, conversationId } = deps;
+  const found = await Promise.all(
+    steers.map(({ content }) => hands.findMentioned(content, run.request)),
+  );
+  if (log.current?.ordinal !== run.ordinal) return;
+  for (const [index, steer] of steers.entries()) log.attach(steer, found[index] ?? []);
+  recorder.record(attachedEvents(responseIdOf(conversationId, run.ordinal), found.flat()));
+}
