@@ -136,6 +136,7 @@ const EVENTS: { readonly [Type in StreamEvent['type']]: Shape<Extract<StreamEven
     message: { message: MESSAGE },
     message_update: { ...OF_RESPONSE, content: 'string' },
     steered: OF_RESPONSE,
+    attached: { ...OF_RESPONSE, attachments: [{ type: 'string', name: 'string' }] },
     response_start: { response: { id: 'string', conversationId: 'string', model: 'string' } },
     response_model: { model: 'string' },
     mode_update: { ...OF_RESPONSE, mode: 'string' },
