@@ -117,6 +117,7 @@ async function runLoggedWorker(
       ...workerSettings,
       ...modelVariables(model),
       AUTH_SECRET: state.authSecret,
+      ...(state.restoredMs !== undefined && { RESTORED_AT: String(state.restoredMs) }),
     },
     log,
     beforeStart: () => {

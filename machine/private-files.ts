@@ -109,6 +109,11 @@ function systemError(code: string, message: string): Error {
   return Object.assign(new Error(message), { code });
 }
 
+/** The file that a restore from a backup leaves beside a bridge's journal. */
+export function restoreMarkOf(journalPath: string): string {
+  return `${journalPath}.restored`;
+}
+
 /** Writes a new file in the same folder and returns its path. Removes the part that a full disk took. */
 function writeBeside(path: string, text: string): string {
   const temporary = `${path}.${randomUUID()}.tmp`;

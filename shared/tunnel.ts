@@ -198,6 +198,11 @@ const Hello = z.object({
   offers: z.string().optional(),
   /** Calls in the bridge's journal. The tunnel acks those that it no longer knows, so that the journal drops them. */
   calls: z.array(CallId).max(TUNNEL_LIMITS.maxListedCalls),
+  /**
+   * The journal was restored from a backup: it may lack calls that were begun. The tunnel cancels every call that it has
+   * sent before.
+   */
+  restored: z.literal(true).optional(),
 });
 
 /** More calls in the journal, if one hello cannot list them all. */

@@ -256,7 +256,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 
   'worker/ports.ts': ['shared', 'worker/outcome.ts', 'worker/conversation/store'],
   'worker/env.ts': [
-    ...['worker/ports.ts', 'worker/deliveries', 'worker/prompt', 'worker/upstream'],
+    ...['worker/ports.ts', 'worker/deliveries', 'worker/prompt', 'worker/storage'],
+    'worker/upstream',
   ],
   'worker/objects.ts': ['worker/ports.ts', 'worker/env.ts'],
   'worker/origin.ts': ['worker/env.ts'],

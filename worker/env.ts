@@ -3,9 +3,10 @@
 import type { SendEnv } from './deliveries/send.ts';
 import type { AccountPort, ConversationPort, TunnelPort } from './ports.ts';
 import type { PromptEnv } from './prompt/setting.ts';
+import type { RestoredEnv } from './storage/restored.ts';
 import type { ModelEnv } from './upstream/models.ts';
 
-export interface Env extends ModelEnv, PromptEnv, SendEnv {
+export interface Env extends ModelEnv, PromptEnv, RestoredEnv, SendEnv {
   readonly CONVERSATIONS: DurableObjectNamespace<ConversationPort>;
   readonly TUNNELS: DurableObjectNamespace<TunnelPort>;
   readonly ACCOUNTS: DurableObjectNamespace<AccountPort>;

@@ -3,10 +3,18 @@
  * lost, and an approval counts only for the one question that it answers.
  */
 import { randomBytes } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { takeLock } from '../../machine/lock.ts';
-import { makePrivateFolders } from '../../machine/private-files.ts';
+import { makePrivateFolders, restoreMarkOf } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
@@ -27,6 +35,9 @@ export class Journal implements CallBook, Disposable {
   readonly #bootId: string;
   readonly #lock: Disposable;
   readonly #file: JournalFile;
+  /** Exists from a restore of the journal until the tunnel knows of it. */
+  readonly #restoreMark: string;
+  #wasRestored: boolean;
 
   /**
    * Opens a journal, or makes one. Throws when a living bridge has it open, when it cannot be written, or when it is
@@ -36,7 +47,8 @@ export class Journal implements CallBook, Disposable {
     try {
       const held = lock(path);
       try {
-        return new Journal(bootId, JournalFile.open(path, replay(readIfAny(path), path)), held);
+        const file = JournalFile.open(path, replay(readIfAny(path), path));
+        return new Journal({ bootId, path, file, held });
       } catch (error) {
         held[Symbol.dispose]();
         throw error;
@@ -46,10 +58,24 @@ export class Journal implements CallBook, Disposable {
     }
   }
 
-  private constructor(bootId: string, file: JournalFile, held: Disposable) {
+  private constructor({ bootId, path, file, held }: Opened) {
     this.#bootId = bootId;
     this.#file = file;
     this.#lock = held;
+    this.#restoreMark = restoreMarkOf(path);
+    this.#wasRestored = existsSync(this.#restoreMark);
+  }
+
+  /** Whether the journal comes from a backup: calls that it does not know may have run since. */
+  get wasRestored(): boolean {
+    return this.#wasRestored;
+  }
+
+  /** The tunnel has cancelled what was open at the restore. */
+  settleRestore(): void {
+    if (!this.#wasRestored) return;
+    this.#wasRestored = false;
+    rmSync(this.#restoreMark, { force: true });
   }
 
   /** The ids of all calls in the journal. None of them was acked. */
@@ -148,6 +174,13 @@ export class Journal implements CallBook, Disposable {
   #held(callId: string): Partial<Held> {
     return this.#file.calls.get(callId) ?? {};
   }
+}
+
+interface Opened {
+  readonly bootId: string;
+  readonly path: string;
+  readonly file: JournalFile;
+  readonly held: Disposable;
 }
 
 const DURABLE = { isDurable: true } as const;

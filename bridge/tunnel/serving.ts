@@ -39,7 +39,9 @@ export async function serve(
     onOpen: (send, closed) => void introduce(config.bridgeId, served, send, closed),
     onFrame: (frame) => {
       session.receive(frame);
-      if (frame.type === 'welcome') status.connected(introduction.confinement);
+      if (frame.type !== 'welcome') return;
+      served.journal.settleRestore();
+      status.connected(introduction.confinement);
     },
     onClose: (reason) => {
       session.detach();
@@ -68,7 +70,9 @@ async function introduce(
   const { calls } = journal;
   const first = calls.splice(0, TUNNEL_LIMITS.maxListedCalls);
   const version = { protocol: TUNNEL_PROTOCOL, features: [LOOK, FINDINGS_FEATURE, OFFERS_FEATURE] };
-  send({ type: 'hello', ...version, bridgeId, ...introduction, ...told, context, calls: first });
+  const restored = journal.wasRestored && ({ restored: true } as const);
+  const known = { ...introduction, ...told, ...restored, context, calls: first };
+  send({ type: 'hello', ...version, bridgeId, ...known });
   session.attach(send);
   // One frame takes `maxListedCalls` ids. The server acks the calls that it does not know, which takes some time.
   while (calls.length > 0) {

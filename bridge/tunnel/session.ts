@@ -238,7 +238,8 @@ export class Session {
     if (known.state === 'finished') {
       return this.#tell({ type: 'result', callId, result: known.result });
     }
-    const mayHaveActed = known.state === 'interrupted' && !known.repeatable;
+    const { wasRestored } = this.#machine.journal;
+    const mayHaveActed = wasRestored || (known.state === 'interrupted' && !known.repeatable);
     this.#finish(callId, mayHaveActed ? UNKNOWN_OUTCOME : CANCELLED);
   }
 

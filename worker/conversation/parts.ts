@@ -3,6 +3,7 @@ import { CONVERSATION_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { Agent } from '../agents/agent.ts';
 import { DeliveryStore } from '../deliveries/delivery-statements.ts';
 import type { Env } from '../env.ts';
+import { firstPositionOf, restoredMsOf } from '../storage/restored.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
 import { Approvals } from './calls/approvals.ts';
 import { CallDesk } from './calls/call-desk.ts';
@@ -74,7 +75,7 @@ export function assembleParts(
 ): Parts {
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
   const log = new RunLog(store.runs, isStored);
-  const tape = new Tape(store, isStored);
+  const tape = new Tape(store, isStored, firstPositionOf(env));
   const atWork = log.current;
   const at = atWork?.started ?? null;
   const resumed = atWork && at !== null ? { at, run: atWork, conversationId } : null;
@@ -90,6 +91,7 @@ export function assembleParts(
     arm: () => deadlines.arm(),
     hands,
     settings: env,
+    restoredMs: restoredMsOf(env),
     head: () => tape.head,
     now: () => Date.now(),
     newUuid: () => crypto.randomUUID(),

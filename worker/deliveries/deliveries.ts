@@ -75,10 +75,11 @@ export class Deliveries {
 
   /** The newest first. */
   list(): WebhookDelivery[] {
-    return this.#deps.store.readAll().map(({ number, state, attempts, nextMs, body, answer }) => {
+    return this.#deps.store.readAll().map((row) => {
+      const { state, attempts, nextMs, body, answer } = row;
       const { type, timestamp } = JSON.parse(body) as WebhookEvent;
       return {
-        id: this.#idOf(number),
+        id: this.#idOf(row),
         ...{ type, timestamp, state, attempts },
         ...(answer !== null && { answer }),
         ...(state === 'pending' && { next: new Date(nextMs).toISOString() }),
@@ -90,7 +91,7 @@ export class Deliveries {
     const { env, target } = this.#deps;
     this.#flying.add(row.number);
     const seconds = Math.floor(Date.now() / MS_PER_SECOND);
-    const message = { id: this.#idOf(row.number), seconds, body: row.body };
+    const message = { id: this.#idOf(row), seconds, body: row.body };
     const answered = await send(env, target, message);
     this.#flying.delete(row.number);
     if (!this.#pending.has(row.number) || this.#isStopped) return;
@@ -121,9 +122,13 @@ export class Deliveries {
     this.#deps.onGone();
   }
 
-  /** The same in every attempt, so that the receiver knows a repeated message. */
-  #idOf(number: number): string {
-    return `msg_${this.#deps.agentId.slice('conv_'.length)}_${number}`;
+  /**
+   * The same in every attempt, so that the receiver knows a repeated message. A number comes again after a restore from
+   * a backup, and then with another time.
+   */
+  #idOf({ number, body }: Pick<DeliveryRow, 'number' | 'body'>): string {
+    const { timestamp } = JSON.parse(body) as WebhookEvent;
+    return `msg_${this.#deps.agentId.slice('conv_'.length)}_${number}_${Date.parse(timestamp)}`;
   }
 }
 

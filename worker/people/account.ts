@@ -14,8 +14,10 @@ import type {
   Spent,
   UsageRange,
 } from '../ports.ts';
+import { restoredMsOf } from '../storage/restored.ts';
 import { AccountStore } from './account-statements.ts';
 import { formatCursor } from './cursor.ts';
+import { TICKET_LIMITS } from './limits.ts';
 
 /**
  * Each conversation's own object has the truth, and this list follows it. The next response or change repairs a lost
@@ -82,6 +84,8 @@ export class Account extends DurableObject<Env> implements AccountPort {
   }
 
   redeem(ticketId: string, expiresMs: number): boolean {
+    // A ticket of before a restore may have been used in the future that was taken back.
+    if (expiresMs - TICKET_LIMITS.lifeMs < restoredMsOf(this.env)) return false;
     return this.#store.useTicket(ticketId, expiresMs, Date.now());
   }
 }

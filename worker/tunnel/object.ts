@@ -32,6 +32,7 @@ import type {
   TunnelPort,
 } from '../ports.ts';
 
+import { restoredMsOf } from '../storage/restored.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
@@ -224,6 +225,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     const refusal = this.#refusalOf(hello, account, bridgeId);
     if (refusal) return refuse(socket, ...refusal);
     this.#introduce(hello, account);
+    if (hello.restored) this.#cancelDelivered();
     this.#socket.greet(socket, hello);
     try {
       // Before the welcome: once the bridge is welcomed, its account must list it.
@@ -247,6 +249,13 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     this.#store.saveBridge({ ...introduced, offers: isKnown ? offers : before });
   }
 
+  /** The bridge no longer knows which of these calls it has run. */
+  #cancelDelivered(): void {
+    for (const { call, delivered } of this.#store.readCalls()) {
+      if (delivered) this.#store.markCancelled(call.callId);
+    }
+  }
+
   #refusalOf(
     hello: Hello,
     account: string,
@@ -265,7 +274,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   #welcome(socket: WebSocket, journal: readonly string[]): void {
     this.#socket.welcome(socket);
     const open = this.#store.readCalls();
-    const calls = open.filter(({ cancelled }) => !cancelled).map(({ call }) => call);
+    const isOver = ({ cancelled, atMs }: OpenCall) => cancelled || atMs < restoredMsOf(this.env);
+    const calls = open.filter((each) => !isOver(each)).map(({ call }) => call);
     const answers = this.#store.readAnswers();
     // A quarter stays free for the other fields.
     const [fitting, answered] = [countFitting(calls, 1 / 2), countFitting(answers, 1 / 4)];
@@ -274,7 +284,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       protocol: TUNNEL_PROTOCOL,
       features: [OFFERS_FEATURE, GUESTS_FEATURE, MCP_SERVERS_FEATURE],
       calls: calls.slice(0, fitting),
-      cancels: open.filter(({ cancelled }) => cancelled).map(({ call }) => call.callId),
+      cancels: open.filter(isOver).map(({ call }) => call.callId),
       answers: answers.slice(0, answered),
     });
     for (const call of calls.slice(fitting)) sendFrame(socket, { type: 'call', call });

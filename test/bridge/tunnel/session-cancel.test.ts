@@ -1,6 +1,16 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test, vi } from 'vitest';
 import type { ToolResult } from '../../../shared/tunnel.ts';
-import { Bench, newCall, nextResult, nextRun, scriptedTool, settle } from './session-bench.ts';
+import {
+  Bench,
+  newCall,
+  nextQuestion,
+  nextResult,
+  nextRun,
+  scriptedTool,
+  settle,
+} from './session-bench.ts';
 
 const DONE: ToolResult = { status: 'success', data: 'done' };
 const CANCELLED: ToolResult = { status: 'error', code: 'CANCELLED', data: 'Cancelled.' };
@@ -52,6 +62,26 @@ describe('a cancel', () => {
     await nextResult(bench, call);
     bench.session.receive({ type: 'cancel', callId: call.callId });
     expect(bench.resultsOf(call)).toEqual([DONE, DONE]);
+  });
+
+  test('after a restore from a backup does not say that its call had no effect', async () => {
+    const { tool, runs } = command();
+    const bench = await Bench.start({ tools: [tool], decide: () => 'ask' });
+    const asked = newCall('command');
+    bench.send(asked);
+    await nextQuestion(bench, asked);
+    writeFileSync(join(bench.place.root, '..', 'journal.jsonl.restored'), '');
+    bench.restart();
+    expect(bench.journal.wasRestored).toBe(true);
+    const unknown = newCall('command'); // Sent after the backup.
+    bench.connect({ cancels: [asked.callId, unknown.callId] });
+    bench.send(asked, unknown);
+    await settle();
+    expect([asked, unknown].map((call) => bench.resultsOf(call)[0])).toEqual([UNKNOWN, UNKNOWN]);
+    expect(runs).toEqual([]);
+    bench.journal.settleRestore();
+    bench.restart();
+    expect(bench.journal.wasRestored).toBe(false);
   });
 
   test('while a person is asked takes the question back', async () => {

@@ -126,6 +126,12 @@ export class CallDesk {
     this.recall(calls, toolbox);
   }
 
+  /** Settles calls of before a restore. The future that was taken back may have run them. */
+  lose(calls: readonly Call[]): void {
+    for (const { callId } of calls) this.settle(callId, TAKEN_BACK);
+    this.recall(calls, this.#deps.log.toolbox);
+  }
+
   /** Tells the bridge that the conversation no longer waits for these calls. `toolbox` is that of their run. */
   recall(calls: readonly Call[], toolbox: Toolbox): void {
     const delivered = calls.filter(({ name }) => toolbox.executorOf(name) === 'bridge');
@@ -186,6 +192,12 @@ const DEADLINE_PASSED: ToolResult = {
   status: 'error',
   code: 'DEADLINE_PASSED',
   data: 'The bridge gave no result in time. Whether the call had any effect is unknown: check before you repeat it.',
+};
+
+const TAKEN_BACK: ToolResult = {
+  status: 'error',
+  code: 'UNKNOWN_OUTCOME',
+  data: 'This conversation was restored from a backup of before this call ended. It may or may not have had its effect: check the state of things before you repeat it.',
 };
 
 /**

@@ -30,13 +30,16 @@ export type CursorKind = 'exact' | 'jump' | 'beyond' | 'split';
  */
 export class Tape {
   readonly #store: ConversationStore;
+  readonly #first: number;
   #committed: number;
   #pending: Positioned[] = [];
   #pendingChars = 0;
   #jumped = false;
 
-  constructor(store: ConversationStore, stored: boolean) {
+  /** `first` is the least position that new events may have: see worker/storage/restored.ts. */
+  constructor(store: ConversationStore, stored: boolean, first = 0) {
     this.#store = store;
+    this.#first = first;
     const last = stored ? store.readTapeAt(Number.MAX_SAFE_INTEGER) : null;
     this.#committed = last ? endOf(last) : 0;
   }
@@ -130,7 +133,7 @@ export class Tape {
     const holder = this.#entryHolding(position);
     if (holder) return splitsPair(holder, position) ? 'split' : 'exact';
     if (position === 0) return 'exact';
-    const nextLanding = this.#jumped ? this.head : this.#committed + TAPE_LIMITS.jump;
+    const nextLanding = this.#jumped ? this.head : this.#landing;
     return position > nextLanding ? 'beyond' : 'jump';
   }
 
@@ -141,9 +144,13 @@ export class Tape {
    */
   #jump(): boolean {
     if (this.#jumped) return false;
-    this.#committed += TAPE_LIMITS.jump;
+    this.#committed = this.#landing;
     this.#jumped = true;
     return true;
+  }
+
+  get #landing(): number {
+    return Math.max(this.#committed + TAPE_LIMITS.jump, this.#first);
   }
 
   #enqueue(entry: Positioned): void {

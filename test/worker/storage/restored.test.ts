@@ -1,0 +1,115 @@
+import { abortAllDurableObjects, SELF } from 'cloudflare:test';
+import { env } from 'cloudflare:workers';
+import { afterEach, expect, it, vi } from 'vitest';
+import { firstPositionOf } from '../../../worker/storage/restored.ts';
+import { call, chat, scriptModel } from '../api.ts';
+import { askStreamed, readResponse } from '../conversation/conversing.ts';
+import { holdModel, runCommand } from '../conversation/held-model.ts';
+import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
+import { connectBridge, openBridge } from '../tunnel/scripted-bridge.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  setRestored(undefined);
+});
+
+it('gives out positions after a restore that no future before can have given out', async () => {
+  scriptModel(() => ({ text: 'An answer.' }));
+  const { id, conversationId } = await chat('first');
+  const whole = await eventsOf(`chat/completions/${id}`, 0);
+  const lost = (whole.at(-1)?.id ?? 0) + 77;
+  await restoreNow();
+  // A reader that has seen more of the other future than there is now is told to read again.
+  expect(await typesOf(`conversations/${conversationId}`, lost, 1)).toEqual(['snapshot']);
+  const second = await chat('second', { conversationId });
+  const after = await eventsOf(`chat/completions/${second.id}`, lost);
+  expect(after.map(({ event }) => event.type)).toEqual(['snapshot', 'done']);
+  expect(Math.min(...after.map(({ id }) => id))).toBeGreaterThan(firstPositionOf(env));
+  expect(firstPositionOf(env)).toBeGreaterThan(2 ** 40);
+  expect(await eventsOf(`chat/completions/${id}`, 0)).toEqual(whole);
+});
+
+it('goes further with each restore of the same backup', async () => {
+  const first = firstPositionOf({ RESTORED_AT: String(Date.UTC(2026, 10, 22)) });
+  const later = firstPositionOf({ RESTORED_AT: String(Date.UTC(2026, 10, 22, 0, 0, 10)) });
+  expect(later - first).toBe(10 * 2 ** 22);
+  expect([{}, { RESTORED_AT: 'nonsense' }].map(firstPositionOf)).toEqual([0, 0]);
+  expect(firstPositionOf({ RESTORED_AT: String(Date.UTC(2090, 0)) })).toBeLessThan(2 ** 53);
+});
+
+it('tells the model that a call of before the restore may have run, and runs it no more', async () => {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  const { responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  const { callId } = await bridge.nextCall();
+  await bridge.leave();
+  await restoreNow();
+  const again = await openBridge({ bridgeId: bridge.bridgeId });
+  again.hello({ calls: [callId] });
+  expect(await again.next('welcome')).toMatchObject({ calls: [], cancels: [callId] });
+  const read = readResponse(responseId); // Wakes the conversation.
+  const { request, ...reply } = await model.next();
+  expect(request.messages.at(-1)).toMatchObject({
+    role: 'tool',
+    content: expect.stringMatching(/restored from a backup/),
+  });
+  reply.answer({ text: 'So be it.' });
+  await read;
+});
+
+it('cancels the calls of a bridge whose own state was restored', async () => {
+  const model = holdModel();
+  const bridge = await connectBridge();
+  await askStreamed({ bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  const { callId } = await bridge.nextCall();
+  await bridge.leave();
+  const again = await openBridge({ bridgeId: bridge.bridgeId });
+  again.hello({ restored: true });
+  expect(await again.next('welcome')).toMatchObject({ calls: [], cancels: [callId] });
+});
+
+it('opens nothing with a ticket of before the restore', async () => {
+  scriptModel(() => ({ text: 'An answer.' }));
+  const { id: responseId } = await chat('first');
+  const { ticket: early } = await newTicket(responseId);
+  await restoreNow();
+  await new Promise((resolve) => setTimeout(resolve, 1_000)); // Tickets count in seconds.
+  const { ticket: late } = await newTicket(responseId);
+  const statuses = [];
+  for (const ticket of [early, late]) {
+    const path = `/api/v1/chat/completions/${responseId}/events?ticket=${ticket}`;
+    const response = await SELF.fetch(`https://drawbridge.test${path}`);
+    await response.body?.cancel();
+    statuses.push(response.status);
+  }
+  expect(statuses).toEqual([401, 200]);
+});
+
+async function newTicket(responseId: string): Promise<{ ticket: string }> {
+  return await (await call('tickets', { body: { responseId } })).json();
+}
+
+async function eventsOf(path: string, after: number): Promise<ReadEvent[]> {
+  return await new SseReader(await call(`${path}/events?after=${after}`)).toEnd();
+}
+
+/** The first events of a stream that goes on. */
+async function typesOf(path: string, after: number, count: number): Promise<string[]> {
+  const reader = new SseReader(await call(`${path}/events?after=${after}`));
+  const events = await reader.until((seen) => seen.length >= count);
+  await reader.leave();
+  return events.map(({ event }) => event.type);
+}
+
+/** As if all data came from a backup of this moment. */
+async function restoreNow(): Promise<void> {
+  await new Promise((resolve) => setTimeout(resolve, 5)); // What was there is older.
+  setRestored(String(Date.now()));
+  await abortAllDurableObjects();
+}
+
+function setRestored(value: string | undefined): void {
+  Object.assign(env, { RESTORED_AT: value });
+}
