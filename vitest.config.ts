@@ -20,6 +20,7 @@ export function insideWorkerd() {
         AUTH_SECRET: 'dGVzdHMtb25seS10ZXN0cy1vbmx5LXRlc3RzLW9ubHktMTIzNA',
         OPENAI_BASE_URL: 'http://model.test/v1',
         OPENAI_MODEL: 'scripted',
+        METRICS_TOKEN: 'metrics-token-of-tests',
         RATE_LIMIT_REQUESTS_PER_MINUTE: '0',
         RATE_LIMIT_RUNS_PER_MINUTE: '0',
         TEXT_ONLY_MODELS: 'blind',

@@ -172,7 +172,13 @@ export const DocumentMetadata = {
   terminal_command: TerminalCommandMetadata,
   plan: PlanMetadata,
   clarification: ClarificationMetadata,
-  error: z.object({ errorCode: z.string(), source: z.string(), details: z.string() }),
+  error: z.object({
+    errorCode: z.string(),
+    source: z.string(),
+    details: z.string(),
+    /** The trace id of the run (shared/trace.ts). Absent in documents of earlier versions. */
+    traceId: z.string().optional(),
+  }),
   todo_update: TodoUpdateMetadata,
   reasoning: z.object({ format: z.literal('plain') }),
 } as const;

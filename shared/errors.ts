@@ -44,7 +44,13 @@ export type ErrorCode = z.infer<typeof ErrorCode>;
 
 /** An error as a client gets it. `details` never has a stack, a path of the server or an upstream's body. */
 export const WireError = z.object({
-  error: z.object({ code: ErrorCode, message: z.string(), details: z.unknown().optional() }),
+  error: z.object({
+    code: ErrorCode,
+    message: z.string(),
+    details: z.unknown().optional(),
+    /** The trace id of the request (shared/trace.ts). */
+    traceId: z.string().optional(),
+  }),
 });
 export type WireError = z.infer<typeof WireError>;
 

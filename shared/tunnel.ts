@@ -14,6 +14,7 @@ import { Mode } from './modes.ts';
 import { OfferSet } from './offer.ts';
 import { AllowedPath } from './paths.ts';
 import { RuleSet } from './rules.ts';
+import { TraceId } from './trace.ts';
 
 /** Raise it with every change of this file that an older peer would misread. */
 export const TUNNEL_PROTOCOL = 3;
@@ -71,6 +72,8 @@ export const ToolCall = z.object({
    * the person's own files.
    */
   worktree: z.union([z.literal(true), ConversationId]).optional(),
+  /** The trace id of the run, for the bridge's log. An older bridge drops it. */
+  trace: TraceId.optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;
 

@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 /** How rooms of the Worker reach objects, and each other's refusals. */
 const EDGE = [
   ...['worker/ports.ts', 'worker/env.ts', 'worker/objects.ts'],
-  ...['worker/outcome.ts', 'worker/reach.ts'],
+  ...['worker/outcome.ts', 'worker/reach.ts', 'worker/health'],
 ];
 
 /**
@@ -266,6 +266,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/app.ts': [
     ...['shared', 'hono', 'worker/reach.ts', 'worker/people', 'worker/endpoint.ts'],
     ...['worker/api', 'worker/api/openapi', 'worker/connect', 'worker/desk', 'worker/openai'],
+    'worker/health',
   ],
   'worker/index.ts': [
     ...['worker/app.ts', 'worker/env.ts'],
@@ -273,12 +274,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/endpoint.ts': ['shared', 'worker/people', 'hono', 'zod'],
   'worker/load.ts': [],
+  'worker/health': ['shared'],
   'worker/storage': [],
   'worker/prompt/escape.ts': [],
   'worker/prompt/blocks': ['shared', 'worker/prompt/escape.ts'],
   'worker/prompt': ['shared', 'worker/prompt/blocks', 'worker/prompt/escape.ts'],
   'worker/upstream': [
-    ...['shared', 'worker/load.ts', 'worker/upstream/demo', 'worker/upstream/dialects'],
+    ...['shared', 'worker/health', 'worker/load.ts', 'worker/upstream/demo'],
+    'worker/upstream/dialects',
     ...['openai', 'zod'],
   ],
   'worker/upstream/dialects': [
@@ -312,14 +315,18 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/conversation/calls': [
     ...['shared', ...EDGE, 'worker/storage', 'worker/upstream', 'worker/reply', 'zod'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
-    'worker/conversation/calls/edge-tools',
+    ...['worker/conversation/calls/edge-tools', 'worker/conversation/run-watch.ts'],
   ],
   'worker/conversation/subagents': [
     ...['shared', ...EDGE, 'worker/storage', 'worker/upstream', 'zod'],
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/calls'],
     ...['worker/conversation/reading', 'worker/conversation/run'],
+    'worker/conversation/run-watch.ts',
   ],
   'worker/conversation/deadlines.ts': ['worker/storage'],
+  'worker/conversation/run-watch.ts': [
+    ...['shared', 'worker/health', 'worker/upstream', 'worker/conversation/store'],
+  ],
   'worker/conversation/run': [
     ...['shared', 'worker/ports.ts', 'worker/storage'],
     ...['worker/prompt', 'worker/upstream', 'worker/reply'],
@@ -336,7 +343,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['worker/conversation/store', 'worker/conversation/tape', 'worker/conversation/memory'],
     ...['worker/conversation/calls', 'worker/conversation/deadlines.ts', 'worker/conversation/run'],
     ...['worker/conversation/reading', 'worker/conversation/fork', 'worker/conversation/subagents'],
-    ...['worker/agents', 'worker/deliveries'],
+    ...['worker/agents', 'worker/deliveries', 'worker/conversation/run-watch.ts'],
   ],
   'worker/conversation/object.ts': [
     ...['shared', ...EDGE, 'worker/storage', 'cloudflare:', 'worker/conversation'],
@@ -356,6 +363,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'worker/desk': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/upstream', 'hono', 'zod'],
     ...['worker/conversation/store', 'worker/conversation/fork', 'worker/endpoint.ts'],
+    'worker/people',
   ],
   'worker/deliveries': ['shared', 'worker/storage'],
   'worker/agents': [
@@ -374,7 +382,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'worker/endpoint.ts',
   ],
   'worker/connect': [
-    ...['shared', 'worker/people', 'worker/upstream', 'worker/follow', 'worker/desk'],
+    ...['shared', 'worker/health', 'worker/people', 'worker/upstream', 'worker/follow'],
+    'worker/desk',
     ...['worker/openai', '@bufbuild/protobuf', 'hono', 'zod'],
   ],
   'worker/api': [

@@ -1,14 +1,18 @@
 /** Routes requests to the endpoints, and checks the access of each. */
+import type { Context } from 'hono';
 import { HTTPException } from 'hono/http-exception';
 import { RegExpRouter } from 'hono/router/reg-exp-router';
 import { Hono } from 'hono/tiny';
 import { DrawbridgeError, toWireError } from '../shared/errors.ts';
 import { frontPage } from './api/front-page.ts';
+import { observe } from './api/observe.ts';
 import { ENDPOINTS } from './api/openapi/endpoints.ts';
 import { allowOrigins } from './api/origins.ts';
 import { CALLS, failedCall, serveCall } from './connect/service.ts';
 import { dropBody } from './desk/read-text.ts';
 import type { Access, Endpoint } from './endpoint.ts';
+import { logEvent } from './health/log.ts';
+import { metrics } from './health/metrics.ts';
 
 import { isOpenAiPath, toOpenAiResponse } from './openai/errors.ts';
 import { type AppContext, authenticate } from './people/caller.ts';
@@ -19,6 +23,7 @@ export const app = new Hono<AppContext>();
 // Hono's small preset has a router that treats `/v1/models/` like `/v1/models`, and no option to choose another router.
 app.router = new RegExpRouter();
 
+app.use('*', observe);
 for (const endpoint of endpointsFor('bridge')) {
   app.use(patternOf(endpoint), authenticate('bridge'));
   serve(endpoint);
@@ -26,7 +31,7 @@ for (const endpoint of endpointsFor('bridge')) {
 
 app.get('/', frontPage);
 app.use('*', allowOrigins);
-for (const endpoint of endpointsFor('open')) serve(endpoint);
+for (const endpoint of endpointsFor('open', 'metrics')) serve(endpoint);
 
 // All other paths, known or not, need a user's token. Without one, even an unknown path answers 401.
 app.use('*', authenticate('user'));
@@ -40,6 +45,7 @@ function endpointsFor(...accesses: readonly Access[]): readonly Endpoint[] {
 
 function serve(endpoint: Endpoint): void {
   app.on(endpoint.method.toUpperCase(), patternOf(endpoint), (c) => {
+    c.set('operation', endpoint.id);
     if (endpoint.rate === 'run') countRun(c);
     return endpoint.handle(c);
   });
@@ -55,7 +61,7 @@ function patternOf({ path, params = {} }: Endpoint): string {
 app.notFound(async (c) => {
   await dropBody(c.req.raw);
   const error = new DrawbridgeError('NOT_FOUND', 'There is nothing at this address');
-  return failedCall(c.req.raw, error) ?? toResponse(c.req.path, error, c.res.headers);
+  return failedCall(c.req.raw, error) ?? toResponse(c, error, c.res.headers);
 });
 
 app.onError(async (thrown, c) => {
@@ -63,16 +69,24 @@ app.onError(async (thrown, c) => {
   if (thrown instanceof HTTPException) return thrown.getResponse();
   const error = unlessReset(thrown);
   const { status, body } = toWireError(error);
+  const { code } = body.error;
   const isGone = c.req.raw.signal.aborted; // The client has left: errors of the aborted request are not faults.
-  if (body.error.code === 'INTERNAL' && !isGone) console.error('request failed', error);
+  const { trace, operation, caller } = c.var;
+  if (!isGone) metrics.errors.add({ place: 'request', code });
+  if (code === 'INTERNAL' && !isGone)
+    logEvent('request_failed', { trace, operation, account: caller?.sub, error });
   const headers = headersOf(error, status);
-  return failedCall(c.req.raw, error, headers) ?? toResponse(c.req.path, error, headers);
+  return failedCall(c.req.raw, error, headers) ?? toResponse(c, error, headers);
 });
 
-function toResponse(path: string, error: Error, headers: HeadersInit): Response {
-  if (isOpenAiPath(path)) return toOpenAiResponse(error, headers);
+function toResponse(
+  { req, var: { trace } }: Context<AppContext>,
+  error: Error,
+  headers: HeadersInit,
+): Response {
+  if (isOpenAiPath(req.path)) return toOpenAiResponse(error, headers);
   const { status, body } = toWireError(error);
-  return Response.json(body, { status, headers });
+  return Response.json({ error: { ...body.error, traceId: trace } }, { status, headers });
 }
 
 function headersOf(error: Error, status: number): Record<string, string> {

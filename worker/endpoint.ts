@@ -22,9 +22,9 @@ export const TAGS = {
 
 /**
  * The token that an operation needs. `open`: none. `user`: a user's token. `stream`: a user's token, or a ticket for
- * the stream. `bridge`: a bridge's token.
+ * the stream. `bridge`: a bridge's token. `metrics`: METRICS_TOKEN, which is no token of an account.
  */
-export type Access = 'open' | 'user' | 'stream' | 'bridge';
+export type Access = 'open' | 'user' | 'stream' | 'bridge' | 'metrics';
 
 /** A value in the path, the query or a header. */
 export interface Parameter {
@@ -59,7 +59,7 @@ export interface Header extends Parameter {
 /** One content type of a success. */
 export type Content =
   | { readonly type: 'application/json'; readonly schema: z.ZodType }
-  | { readonly type: 'text/markdown' }
+  | { readonly type: 'text/markdown' | 'text/plain' }
   | {
       readonly type: 'text/event-stream';
       /** The schema of each event in any framing. */

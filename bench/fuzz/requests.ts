@@ -74,7 +74,10 @@ export class RequestMaker {
     const body = example
       ?.replace(/conv_[0-9a-f-]{36}/g, own.ConversationId)
       .replace(/chat_[0-9a-f-]{36}/g, own.ResponseId);
-    return { ...request, isGood: !isWaiting, ...(body !== undefined && { body }) };
+    // It has no token for the metrics.
+    const isOurs = !operation.security?.some(({ metricsToken }) => metricsToken);
+    const isGood = isOurs && !isWaiting;
+    return { ...request, isGood, ...(body !== undefined && { body }) };
   }
 
   /** A body, a query and headers that the schemas allow. */

@@ -78,10 +78,11 @@ export async function chat(
   return await (await ask(content, more)).json();
 }
 
+/** The error of an answer, without its trace id, which every request has another one of. */
 export async function errorOf(
   response: Response,
 ): Promise<WireError['error'] & { status: number }> {
-  const { error } = (await response.json()) as WireError;
+  const { traceId: _, ...error } = ((await response.json()) as WireError).error;
   return { status: response.status, ...error };
 }
 

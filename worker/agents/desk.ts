@@ -9,24 +9,27 @@ import type {
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { ChatRequest } from '../../shared/requests.ts';
 import { reachOf } from '../deliveries/address.ts';
-import { type Submitted, submitMessage } from '../desk/submit.ts';
+import { type Sending, type Submitted, submitMessage } from '../desk/submit.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import type { Caller } from '../ports.ts';
 import { reach } from '../reach.ts';
 
+/** How a message came. */
+type Sent = Pick<Sending, 'idempotencyKey' | 'trace'>;
+
 /** Begins an agent. Throws WEBHOOK_NOT_ALLOWED, WORKTREES_NOT_SUPPORTED, and like {@link submitMessage}. */
 export async function createAgent(
   env: Env,
   account: string,
   { prompt, title, webhook, workspace, branch, base, commit, ...settings }: AgentRequest,
-  idempotencyKey?: string,
+  sent: Sent,
 ): Promise<Agent> {
   if (webhook) reachOf(webhook.url, env);
   const request = { ...saying(prompt), ...settings };
   const { caller } = await submitMessage(env, {
-    ...{ account, request, idempotencyKey },
+    ...{ account, request, ...sent },
     agent: { title, webhook, workspace, branch, base, commit },
   });
   return await readAgent(env, caller, true);
@@ -37,7 +40,7 @@ export async function followUp(
   env: Env,
   caller: Caller,
   { prompt, ...settings }: AgentFollowUp,
-  idempotencyKey?: string,
+  sent: Sent,
 ): Promise<Submitted> {
   const { status, model, mode, ownMode } = await readAgent(env, caller);
   if (status === 'archived') {
@@ -51,7 +54,7 @@ export async function followUp(
       : { model: settings.model ?? model, mode: settings.mode ?? ownMode ?? mode };
   const asked = { ...saying(prompt), ...settings, conversationId };
   const request = { ...asked, ...before };
-  return await submitMessage(env, { account, request, asked, idempotencyKey });
+  return await submitMessage(env, { account, request, asked, ...sent });
 }
 
 function saying(content: AgentRequest['prompt']) {

@@ -18,7 +18,7 @@ import {
   stopAgent,
 } from '../agents/desk.ts';
 import { deleteConversation } from '../desk/delete.ts';
-import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../desk/idempotency.ts';
+import { IDEMPOTENCY_KEY, sentWith } from '../desk/idempotency.ts';
 import { parse, parseBody } from '../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../endpoint.ts';
 import { accountOf } from '../objects.ts';
@@ -68,7 +68,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     errors: [...SUBMIT_ERRORS, 'WEBHOOK_NOT_ALLOWED', 'WORKTREES_NOT_SUPPORTED'],
     handle: async (c) => {
       const request = await parseBody(c, AgentRequest);
-      return c.json(await createAgent(c.env, c.var.caller.sub, request, idempotencyKeyOf(c)), 201);
+      return c.json(await createAgent(c.env, c.var.caller.sub, request, sentWith(c)), 201);
     },
   },
   {
@@ -131,7 +131,7 @@ export const AGENT_ENDPOINTS: readonly Endpoint[] = [
     errors: [...SUBMIT_ERRORS, 'AGENT_ARCHIVED'],
     handle: async (c) => {
       const caller = callerOf(c);
-      await followUp(c.env, caller, await parseBody(c, AgentFollowUp), idempotencyKeyOf(c));
+      await followUp(c.env, caller, await parseBody(c, AgentFollowUp), sentWith(c));
       return c.json(await readAgent(c.env, caller));
     },
   },

@@ -6,7 +6,7 @@ import { parseResponseId, ResponseId } from '../../shared/ids.ts';
 import { AnyResponse, toPlain } from '../../shared/plain-documents.ts';
 import { ChatRequest, MessagePatch, PlanRequest } from '../../shared/requests.ts';
 import { readWhole } from '../conversation/reading/requests.ts';
-import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../desk/idempotency.ts';
+import { IDEMPOTENCY_KEY, sentWith } from '../desk/idempotency.ts';
 import { parseBody, parseId } from '../desk/parse.ts';
 import { type Sending, submitMessage } from '../desk/submit.ts';
 import { type Answer, type Endpoint, jsonAnswer } from '../endpoint.ts';
@@ -195,7 +195,7 @@ export async function answer(
     account: c.var.caller.sub,
     request,
     ...planned,
-    idempotencyKey: idempotencyKeyOf(c),
+    ...sentWith(c),
   });
   const headers = {
     'Drawbridge-Conversation-Id': submitted.caller.conversationId,

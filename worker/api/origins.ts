@@ -25,7 +25,7 @@ function handle(origin: string[]): MiddlewareHandler {
     allowMethods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
     // Without allowHeaders, all headers that the preflight asks for are allowed. OpenAI clients send a dozen.
     exposeHeaders: [
-      ...['drawbridge-conversation-id', 'drawbridge-response-id'],
+      ...['drawbridge-conversation-id', 'drawbridge-response-id', 'drawbridge-trace-id'],
       'drawbridge-ignored-fields',
       ...['content-disposition', 'retry-after', 'x-should-retry'],
     ],

@@ -11,6 +11,7 @@ import { cancelRun } from '../follow/cancel-run.ts';
 import { type Delivery, deliver } from '../follow/deliver.ts';
 import { refusalOf } from '../follow/fold-answer.ts';
 import { SseWriter } from '../follow/sse-writer.ts';
+import { logEvent } from '../health/log.ts';
 import { LOST } from '../openai/errors.ts';
 import { CompletionRequest, toChatRequest } from '../openai/request.ts';
 import { Telling } from '../openai/telling.ts';
@@ -25,6 +26,7 @@ export async function streamChat(c: Context<AppContext>, codec: Codec): Promise<
   const request = toRequest(decoded(await readMessageBytes(c.req.raw, 'stream'), codec));
   const submitted = await submitMessage(c.env, {
     account: c.var.caller.sub,
+    trace: c.var.trace,
     request,
     ephemeral: request.conversationId === undefined,
     unasking: true,
@@ -87,7 +89,7 @@ function problemIn(error: z.ZodError): string {
 
 /** Always ends the stream and closes the socket. Never throws. */
 async function run(
-  { env, req }: Context<AppContext>,
+  { env, req, var: { trace } }: Context<AppContext>,
   submitted: Submitted,
   stream: ChatStream,
   timeoutMs: number | null,
@@ -102,7 +104,7 @@ async function run(
     if (first.type === 'response') throw await refusalOf(first.response);
     await deliver(env, submitted, first, stream, stream.writer, stream.life);
   } catch (error) {
-    console.error('a call could not be followed', error);
+    logEvent('follow_failed', { trace, run: submitted.responseId, error });
   } finally {
     clearTimeout(timer);
   }

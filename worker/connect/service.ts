@@ -25,6 +25,7 @@ export const CALLS: ReadonlyMap<string, Call> = new Map([
 /** Answers a call. A failure has the form that the kind of the call demands. */
 export async function serveCall(c: Context<AppContext>): Promise<Response> {
   const { kind, carryOut } = CALLS.get(c.req.path) as Call;
+  c.set('operation', c.req.path.slice(SERVICE.length));
   const codec = codecOf(c.req.raw, kind);
   if (!codec) return unsupported(kind);
   try {

@@ -14,6 +14,8 @@ export interface Duties<Name extends string> {
   derive(nowMs: number): readonly Deadline<Name>[];
   /** Called for a due deadline. The same deadline can be due more than once. */
   readonly handlers: Readonly<Record<Name, () => void | Promise<void>>>;
+  /** Called when a handler has thrown. Must not throw. */
+  readonly onFailure: (name: Name, error: unknown) => void;
   /** How long after an alarm the next one comes, where deadlines were due and no later deadline exists. */
   readonly againMs: number;
 }
@@ -98,7 +100,7 @@ export class Deadlines<Name extends string> {
     try {
       await this.#duties.handlers[name]();
     } catch (error) {
-      console.error('a deadline was not met', name, error); // The alarm that was set calls the handler again.
+      this.#duties.onFailure(name, error); // The alarm that was set calls the handler again.
     }
   }
 }

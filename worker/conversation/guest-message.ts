@@ -1,4 +1,5 @@
 /** A guest's call as a message of the guest's conversation (run/own-turn.ts has its call). */
+import { newTraceId } from '../../shared/trace.ts';
 import type { GuestCall } from '../../shared/tunnel.ts';
 import type { Posted } from '../ports.ts';
 import type { RunRequest } from './store/rows.ts';
@@ -17,6 +18,7 @@ export function guestPosted({ callId, program, path }: GuestCall, nowMs: number)
     messages: [{ role: 'user', content: `${program} wants to change ${path}` }],
     guest: { callId, path },
     idempotency: { key: callId, digest: callId },
+    trace: newTraceId(crypto.randomUUID()),
     createdMs: nowMs,
   };
   return { request, device: undefined, delivery: 'queue', ownFields: [] };

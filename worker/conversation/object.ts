@@ -19,6 +19,8 @@ import type { RuleReports } from '../../shared/rules.ts';
 import type { GuestCall, ToolResult } from '../../shared/tunnel.ts';
 import { newAgentRow, requireWorktrees } from '../agents/agent.ts';
 import type { Env } from '../env.ts';
+import { logEvent } from '../health/log.ts';
+import { noteConversation } from '../health/open.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
 import type {
   ApprovalAsked,
@@ -286,7 +288,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       // response, because it would retry for long.
       const isExpected = error instanceof DrawbridgeError;
       if (isRead && !isExpected) throw error;
-      if (!isExpected) console.error('follow failed', error);
+      if (!isExpected) logEvent('follow_failed', { conversation: this.#parts?.row.id, error });
       const { status, body } = toWireError(error);
       return Response.json(body, { status });
     }
@@ -299,6 +301,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   override webSocketClose(socket: WebSocket): void {
     this.#followers.detach(socket);
+    this.#note();
     socket.close();
   }
 
@@ -328,6 +331,7 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
     if (run && run.last !== null && cursor >= run.last) return new Response(null, { status: 204 });
     const { 0: client, 1: server } = new WebSocketPair();
     this.#followers.attach(server, following, past);
+    this.#note();
     parts.runner.advance();
     return new Response(null, { status: 101, webSocket: client });
   }
@@ -371,7 +375,16 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
   }
 
   /** Ends every run and stops the alarm first, so that work under way cannot write after the deletion. */
-  async #erase({ log, runner, deadlines, listing, agent, titles }: Parts): Promise<void> {
+  async #erase({
+    row,
+    log,
+    runner,
+    deadlines,
+    listing,
+    agent,
+    titles,
+    watch,
+  }: Parts): Promise<void> {
     this.#parts = null;
     this.#followers.close();
     titles.stop();
@@ -381,9 +394,10 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       try {
         runner.cancel(run);
       } catch (error) {
-        console.error('a run could not be ended', error); // A run that fails to end must not prevent the deletion.
+        watch.tell('run_unended', run, { error }); // A run that fails to end must not prevent the deletion.
       }
     }
+    noteConversation(row.id, null);
     await agent?.worktree?.remove();
     await this.ctx.storage.deleteAll();
     await listing.settled();
@@ -406,6 +420,21 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
         if (this.#parts) await this.#erase(this.#parts);
       },
       onOver: (isGone) => this.#over(isGone),
+      onChange: () => this.#note(),
+    });
+  }
+
+  /** Tells the metrics what is open here. */
+  #note(): void {
+    if (!this.#parts) return;
+    const { row, log, recorder } = this.#parts;
+    const { phase } = log;
+    const isWaiting = recorder.response?.status === 'waiting';
+    const isAtWork = phase.type === 'asking' || phase.type === 'awaiting_tools';
+    noteConversation(row.id, {
+      followers: this.#followers.count,
+      queued: log.open.filter(({ status }) => status === 'queued').length,
+      state: isAtWork ? (isWaiting ? 'waiting' : phase.type) : null,
     });
   }
 

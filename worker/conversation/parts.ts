@@ -17,6 +17,7 @@ import { Ending, RunRows } from './run/ending.ts';
 import { Inbox } from './run/inbox.ts';
 import type { RunDeps } from './run/run-deps.ts';
 import { type RunDeadline, Runner } from './run/runner.ts';
+import { RunWatch } from './run-watch.ts';
 import type { ConversationRow } from './store/rows.ts';
 import { RunLog } from './store/run-log.ts';
 import type { ConversationStore } from './store/statements.ts';
@@ -38,6 +39,7 @@ export interface Parts {
   >;
   /** Null for a conversation that is no agent. */
   readonly agent: Agent | null;
+  readonly watch: RunWatch;
   readonly log: RunLog;
   readonly recorder: Recorder;
   readonly reader: TapeReader;
@@ -59,6 +61,8 @@ export interface Ground extends Pick<RunDeps, 'onEnd'> {
   readonly onExpiry: () => Promise<void>;
   /** Called when nobody waits for a subagent's conversation any more; `isGone` if its parent was deleted. */
   readonly onOver: (isGone: boolean) => void;
+  /** Called after each step of a run. Must not throw. */
+  readonly onChange: () => void;
   readonly env: Env;
   readonly storage: DurableObjectStorage;
   readonly store: ConversationStore;
@@ -71,7 +75,7 @@ export interface Ground extends Pick<RunDeps, 'onEnd'> {
 export function assembleParts(
   row: ConversationRow,
   isStored: boolean,
-  { env, storage, store, followers, meter, onEnd, onExpiry, onOver }: Ground,
+  { env, storage, store, followers, meter, onEnd, onExpiry, onOver, onChange }: Ground,
 ): Parts {
   const { id: conversationId, owner: account, bridge: bridgeId } = row;
   const log = new RunLog(store.runs, isStored);
@@ -82,6 +86,7 @@ export function assembleParts(
   const recorder = new Recorder(tape, followers, resumed, () => agent?.look());
   const hands = new TunnelHands(env, meter, { account, conversationId, bridgeId });
   const memory = new Memory({ conversationId, log, runs: store.runs, recorder, settings: env });
+  const watch = new RunWatch({ account, conversation: conversationId });
   const deps: RunDeps = {
     conversationId,
     isHeadless: row.ephemeral,
@@ -90,6 +95,7 @@ export function assembleParts(
     memory,
     arm: () => deadlines.arm(),
     hands,
+    watch,
     settings: env,
     restoredMs: restoredMsOf(env),
     head: () => tape.head,
@@ -101,7 +107,10 @@ export function assembleParts(
       message: listing.row.title,
     }),
     onEnd,
-    onStep: () => parentLink?.tell(),
+    onStep: () => {
+      parentLink?.tell();
+      onChange();
+    },
     advanceSubagents: () => children.advance(),
     recallSubagents: (left) => children.recall(left),
     advance: () => runner.advance(),
@@ -117,11 +126,11 @@ export function assembleParts(
   const listing = new Listing(row, store, env, () => agent?.status, usage);
   const reader = new TapeReader(listing, tape, log, store.runs);
   const titles = new Titles({
-    ...{ listing, runs: store.runs, reader, recorder, settings: env },
+    ...{ listing, runs: store.runs, reader, recorder, watch, settings: env },
     arm: () => deadlines.arm(),
   });
   const family = { env, log, runs: store.runs, recorder, now: deps.now, arm: deps.arm };
-  const children = new Children({ ...family, row, calls, meter });
+  const children = new Children({ ...family, row, calls, meter, watch });
   const { parent } = row;
   const parentLink =
     parent && new ParentLink({ ...family, parent, listing, reader, head: deps.head, onOver });
@@ -156,6 +165,7 @@ export function assembleParts(
       expiry: onExpiry,
       agent: () => agent?.wake(),
     },
+    onFailure: (deadline, error) => watch.tell('deadline_missed', log.current, { deadline, error }),
     againMs: RUN_LIMITS.watchdogMs,
   });
   const publish = () => listing.publish(reader.answeredMs());
@@ -174,5 +184,5 @@ export function assembleParts(
   const plans = new Plans({ conversationId, log, runs: store.runs, tape, recorder });
   const desks = { runner, inbox, calls, approvals, plans, hands, memory };
   const kin = { children, parentLink: parentLink ?? null };
-  return { row, listing, titles, deadlines, agent, log, recorder, reader, ...desks, ...kin };
+  return { row, listing, titles, deadlines, agent, watch, log, recorder, reader, ...desks, ...kin };
 }

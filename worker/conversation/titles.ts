@@ -8,6 +8,7 @@ import type { UpstreamRequest } from '../upstream/request.ts';
 import type { Deadline } from './deadlines.ts';
 import type { Listing } from './listing.ts';
 import type { TapeReader } from './reading/reader.ts';
+import type { RunWatch } from './run-watch.ts';
 import { entryOf } from './store/model-requests.ts';
 import type { Run } from './store/rows.ts';
 import type { RunStore } from './store/run-statements.ts';
@@ -31,6 +32,7 @@ export interface TitleDeps {
   readonly runs: RunStore;
   readonly reader: TapeReader;
   readonly recorder: Recorder;
+  readonly watch: RunWatch;
   readonly settings: ModelEnv;
   /** Sets the alarm for the deadline of an attempt that dies with its instance. */
   readonly arm: () => Promise<void>;
@@ -65,7 +67,8 @@ export class Titles {
     this.#deps.listing.countTitleAttempt();
     void this.#attempt(due)
       .catch((error) => {
-        if (!this.#stopping.signal.aborted) console.error('no title was made', error);
+        if (!this.#stopping.signal.aborted)
+          this.#deps.watch.tell('title_failed', undefined, { error });
       })
       .finally(() => {
         this.#isAsking = false;

@@ -1,6 +1,7 @@
 /** Deletes a conversation, also one whose storage is damaged. */
 import { DrawbridgeError } from '../../shared/errors.ts';
 import type { Env } from '../env.ts';
+import { logEvent } from '../health/log.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, unwrap } from '../outcome.ts';
 import type { Caller } from '../ports.ts';
@@ -10,17 +11,17 @@ import { reach, unlessReset } from '../reach.ts';
 export async function deleteConversation(env: Env, caller: Caller): Promise<void> {
   const deleted = await conversationOf(env, caller)
     .delete(caller)
-    .catch((error: Error) => notErased(error));
+    .catch((error: Error) => notErased(caller, error));
   // Also if the conversation does not exist: a second delete repairs a list that missed the first one.
   await reach<void>(() => accountOf(env, caller.account).forget(caller.conversationId));
   unwrap(deleted);
 }
 
 /** The refusal if the runtime cannot start the object because its file is damaged. Throws UNAVAILABLE for a restart. */
-function notErased(error: Error): Outcome<void> {
+function notErased({ account, conversationId: conversation }: Caller, error: Error): Outcome<void> {
   const thrown = unlessReset(error);
   if (thrown instanceof DrawbridgeError) throw thrown; // A restart: the client can try again.
-  console.error('a conversation could not be opened to be erased', error);
+  logEvent('delete_failed', { account, conversation, error });
   const message =
     'The storage of this conversation is damaged and cannot be opened, so it could not be erased. It is off your list. ' +
     'The operator of this server can remove its file.';

@@ -2,7 +2,9 @@
 import type { Context } from 'hono';
 import { IdempotencyKey } from '../../shared/requests.ts';
 import type { Header } from '../endpoint.ts';
+import type { AppContext } from '../people/caller.ts';
 import { parse } from './parse.ts';
+import type { Sending } from './submit.ts';
 
 /** The header of requests that begin a response. */
 export const IDEMPOTENCY_KEY: Header = {
@@ -12,8 +14,11 @@ export const IDEMPOTENCY_KEY: Header = {
   zod: IdempotencyKey,
 };
 
-/** Throws INVALID_REQUEST for a malformed key. */
-export function idempotencyKeyOf(c: Context): string | undefined {
+/** The key and the trace id of a request that begins a response. Throws INVALID_REQUEST for a malformed key. */
+export function sentWith(c: Context<AppContext>): Pick<Sending, 'idempotencyKey' | 'trace'> {
   const key = c.req.header('idempotency-key');
-  return key === undefined ? undefined : parse(IdempotencyKey, key);
+  return {
+    idempotencyKey: key === undefined ? undefined : parse(IdempotencyKey, key),
+    trace: c.var.trace,
+  };
 }

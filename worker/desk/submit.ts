@@ -22,6 +22,8 @@ export interface Sending {
   readonly asked?: ChatRequest;
   /** A request with the same key gets the same response, which starts only once. */
   readonly idempotencyKey?: string | undefined;
+  /** The trace id of the request that it came with. */
+  readonly trace: string;
   /** Executes this plan instead of answering the request's messages. The conversation must exist. */
   readonly plan?: PlanVersion | undefined;
   /** Saves `plan` instead of executing it. */
@@ -58,7 +60,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
     await submitOnce(env, caller, {
       request: {
         ...runRequestOf(request),
-        ...{ model, budget, idempotency, planFile: sending.planFile },
+        ...{ model, budget, idempotency, planFile: sending.planFile, trace: sending.trace },
         unasking: sending.unasking || request.questions?.allowed === false,
       },
       device: request.device,

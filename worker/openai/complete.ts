@@ -5,6 +5,7 @@ import { type Submitted, submitMessage } from '../desk/submit.ts';
 import { cancelRun } from '../follow/cancel-run.ts';
 import { foldAnswer } from '../follow/fold-answer.ts';
 import { SSE_HEADERS } from '../follow/sse-writer.ts';
+import { logEvent } from '../health/log.ts';
 import type { AppContext } from '../people/caller.ts';
 import { resolveModel } from '../upstream/models.ts';
 import { type CompletionHead, newCompletion } from './completion.ts';
@@ -22,12 +23,14 @@ export async function complete(
   const isKept = request.store === true;
   const submitted = await submitMessage(c.env, {
     account: c.var.caller.sub,
+    trace: c.var.trace,
     request: toChatRequest(request),
     ephemeral: !isKept,
     unasking: true,
   });
   const completing: Completing = {
     submitted,
+    trace: c.var.trace,
     headers: headersOf(submitted, ignoredIn(request)),
     head: newHead(submitted, resolveModel(request.model, c.env)),
     // A client cannot come back to an answer that is not kept, so its run ends with the client.
@@ -38,13 +41,14 @@ export async function complete(
     return await answerStreamed(c, completing, request.stream_options?.include_usage === true);
   } catch (error) {
     if (failureOfRequest(error).status < 500) throw error;
-    return toResponse(failed(lossOf(error, c.req.raw.signal), completing));
+    return toResponse(failed(lossOf(error, c.req.raw.signal, completing), completing));
   }
 }
 
 /** A run that becomes a completion. */
 interface Completing {
   readonly submitted: Submitted;
+  readonly trace: string;
   readonly head: CompletionHead;
   /** The headers of every answer, also of an error. */
   readonly headers: Readonly<Record<string, string>>;
@@ -71,7 +75,7 @@ async function answerWhole(c: Context<AppContext>, completing: Completing): Prom
   waitUntil(answering.then(() => undefined, giveUp));
   const whole = answering.then(
     (response) => toWhole(response, completing),
-    (error) => failed(lossOf(error, signal), completing),
+    (error) => failed(lossOf(error, signal, completing), completing),
   );
   return await answerHeld(whole, completing.headers, { gone, signal, waitUntil });
 }
@@ -86,10 +90,11 @@ function toWhole(response: ChatResponse, completing: Completing): WholeAnswer {
 }
 
 /** The failure if the answer was lost without an error from the run. */
-function lossOf(thrown: unknown, signal: AbortSignal): Failure {
+function lossOf(thrown: unknown, signal: AbortSignal, { submitted, trace }: Completing): Failure {
   const failure = failureOfRequest(thrown);
   if (failure.status < 500) return failure;
-  if (!signal.aborted) console.error('completion lost', thrown);
+  const run = submitted.responseId;
+  if (!signal.aborted) logEvent('completion_lost', { trace, run, error: thrown });
   return LOST.failure;
 }
 

@@ -20,10 +20,13 @@ type Claims = z.infer<typeof Claims>;
 
 const verified = new VerifiedTokens<Claims>();
 
-/** The app's context. {@link authenticate} sets `caller` for every route after it. */
+/**
+ * The app's context. worker/api/observe.ts sets `trace` and `operation` for every route, {@link authenticate} sets
+ * `caller` for every route after it.
+ */
 export interface AppContext {
   Bindings: Env;
-  Variables: { caller: Claims };
+  Variables: { caller: Claims; trace: string; operation: string };
 }
 
 /** Refuses requests without a token of this scope. For the scope `user`, a ticket can replace the token. */

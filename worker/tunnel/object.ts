@@ -21,6 +21,8 @@ import {
   TUNNEL_PROTOCOL,
 } from '../../shared/tunnel.ts';
 import type { Env } from '../env.ts';
+import { logEvent } from '../health/log.ts';
+import { noteTunnel } from '../health/open.ts';
 import { accountOf, conversationOf } from '../objects.ts';
 import { type Outcome, toOutcome } from '../outcome.ts';
 import type {
@@ -108,6 +110,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       if (this.#store.insertCall(call, waiting)) rows += socket ? 2 : 3;
       sendFrame(socket, { type: 'call', call });
     }
+    this.#noteCalls();
     if (socket || isPatient) return rows;
     return rows + (await this.#wakeAt(now + calls.length + RUN_LIMITS.bridgeGraceMs));
   }
@@ -123,6 +126,7 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
       const isKnown = this.#begun.delete(callId) || open?.delivered;
       if (isKnown) sendFrame(socket, { type: 'cancel', callId });
     }
+    this.#noteCalls();
   }
 
   answer(account: string, answer: ApprovalAnswer): Promise<Outcome<number>> {
@@ -176,6 +180,10 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
 
   override webSocketClose(socket: WebSocket, code: number): void {
     socket.close(NEVER_SENT.has(code) ? undefined : code);
+    const { account, bridgeId: bridge, state } = attachmentOf(socket);
+    if (state !== 'welcomed') return;
+    logEvent('bridge_disconnected', { account, bridge, status: code });
+    noteTunnel(String(this.ctx.id), { isConnected: this.#socket.inUse() !== null });
   }
 
   /** Fails calls that were not sent to a bridge within `bridgeGraceMs`. Calls that the bridge may have begun wait. */
@@ -273,7 +281,10 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
   /** Makes this the socket in use, and sends it all open calls and answers. `journal` is the bridge's list of calls. */
   #welcome(socket: WebSocket, journal: readonly string[]): void {
     this.#socket.welcome(socket);
+    const { account, bridgeId: bridge } = attachmentOf(socket);
+    logEvent('bridge_connected', { account, bridge });
     const open = this.#store.readCalls();
+    noteTunnel(String(this.ctx.id), { isConnected: true, calls: open.length });
     const isOver = ({ cancelled, atMs }: OpenCall) => cancelled || atMs < restoredMsOf(this.env);
     const calls = open.filter((each) => !isOver(each)).map(({ call }) => call);
     const answers = this.#store.readAnswers();
@@ -430,6 +441,11 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     await conversationOf(this.env, open.call).settle(open.call.callId, result);
     this.#store.deleteCall(open.call.callId);
     this.#markOver(open.call.callId);
+    this.#noteCalls();
+  }
+
+  #noteCalls(): void {
+    noteTunnel(String(this.ctx.id), { calls: this.#store.countCalls() });
   }
 
   #markOver(callId: string): void {

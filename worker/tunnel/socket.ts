@@ -10,6 +10,7 @@ import {
   PONG,
   type TunnelFrame,
 } from '../../shared/tunnel.ts';
+import { logEvent } from '../health/log.ts';
 
 /** The state of a socket. It survives hibernation with the socket. */
 const Attachment = z.object({
@@ -117,6 +118,8 @@ export function sendFrame(socket: WebSocket | null, frame: TunnelFrame): void {
 
 /** Sends the reason as a goodbye, then closes with a code that the bridge takes as final. */
 export function refuse(socket: WebSocket, closeCode: number, code: string, message: string): void {
+  const { account, bridgeId: bridge } = attachmentOf(socket);
+  logEvent('bridge_refused', { account, bridge, code });
   sendFrame(socket, { type: 'goodbye', code, message });
   socket.close(closeCode, code);
 }

@@ -1,6 +1,8 @@
 /** Sends one request to the model, reads the streamed answer and judges it. The run decides about retries. */
 
 import type { ModelSwitches } from '../../shared/models.ts';
+import { logEvent } from '../health/log.ts';
+import { metrics } from '../health/metrics.ts';
 import { Body, ConnectionError } from './body.ts';
 import { costOf } from './cost.ts';
 import { demoReply } from './demo/wire.ts';
@@ -47,16 +49,31 @@ export async function askModel(
   try {
     const { reply, retry } = await attempt(target, request, onParts, guard);
     const fallback = fallbackFor(reply, retry);
-    return { reply: withPublicError(withCost(reply, target), target), retry, fallback };
+    const told = withPublicError(withCost(reply, target), target);
+    return counted({ reply: told, retry, fallback }, request);
   } catch (cause) {
     signal.throwIfAborted();
     if (!(cause instanceof ConnectionError)) throw cause;
-    console.error('upstream failed:', withoutSecrets(String(cause.cause), secretsOf(target)));
+    const message = withoutSecrets(String(cause.cause), secretsOf(target));
+    logEvent('upstream_unreachable', { model: request.model, message });
     const { reply, retry } = unreachable(guard);
-    return { reply, retry, fallback: fallbackFor(reply, retry) };
+    return counted({ reply, retry, fallback: fallbackFor(reply, retry) }, request);
   } finally {
     guard.end();
   }
+}
+
+/** Counts the request for the metrics. */
+function counted(answer: Answer, { model }: UpstreamRequest): Answer {
+  const { outcome, usage } = answer.reply;
+  metrics.modelRequests.add({ model, outcome });
+  if (!usage) return answer;
+  const { promptTokens, completionTokens, cachedPromptTokens, reasoningTokens } = usage;
+  metrics.tokens.add({ model, kind: 'input' }, promptTokens);
+  metrics.tokens.add({ model, kind: 'output' }, completionTokens);
+  if (cachedPromptTokens) metrics.tokens.add({ model, kind: 'cached_input' }, cachedPromptTokens);
+  if (reasoningTokens) metrics.tokens.add({ model, kind: 'reasoning' }, reasoningTokens);
+  return answer;
 }
 
 type Judged = Omit<Answer, 'fallback'>;

@@ -108,11 +108,16 @@ it.each([
 });
 
 it('the log says why a connection failed, without secrets', async () => {
-  const log = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+  const log = vi.spyOn(console, 'warn').mockImplementation(() => undefined);
   const address = `http://user:p4ss%20w0rdOfProxy@model.test/v1?key=${KEY}`;
   vi.spyOn(globalThis, 'fetch').mockRejectedValue(new TypeError(`cannot reach ${address} now`));
   await askFor();
-  expect(log.mock.calls).toEqual([['upstream failed:', 'TypeError: cannot reach [removed] now']]);
+  expect(log.mock.calls.map(([line]) => JSON.parse(line))).toEqual([
+    {
+      ...{ time: expect.any(String), level: 'warn', event: 'upstream_unreachable', model: 'big' },
+      message: 'TypeError: cannot reach [removed] now',
+    },
+  ]);
 });
 
 async function messageOf(said: string, status: number): Promise<string | undefined> {

@@ -9,7 +9,7 @@ import { ConversationId, parseResponseId, ResponseId } from '../../../shared/ids
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
 import { readWhole } from '../../conversation/reading/requests.ts';
 import { deleteConversation } from '../../desk/delete.ts';
-import { IDEMPOTENCY_KEY, idempotencyKeyOf } from '../../desk/idempotency.ts';
+import { IDEMPOTENCY_KEY, sentWith } from '../../desk/idempotency.ts';
 import { parse, parseBody, parseId } from '../../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { accountOf, conversationOf } from '../../objects.ts';
@@ -36,7 +36,10 @@ const AGENTS = '/v1/agents';
 const ID = { description: 'An agent: `bc-<uuid>`.', zod: z.string() };
 const PARAMS = { id: ID } as const;
 const RUN_PARAMS = { id: ID, runId: { description: 'A run: `run-<uuid>`.', zod: z.string() } };
-const SUBMIT_ERRORS = ['UNKNOWN_MODEL', 'IMAGES_NOT_SUPPORTED', 'CONVERSATION_FULL'] as const;
+const SUBMIT_ERRORS = [
+  ...(['UNKNOWN_MODEL', 'IMAGES_NOT_SUPPORTED', 'CONVERSATION_FULL'] as const),
+  'IDEMPOTENCY_CONFLICT',
+] as const;
 
 const Query = z.object({
   limit: PageSize.default(REQUEST_LIMITS.pageSize),
@@ -66,8 +69,7 @@ export const CURSOR: readonly Endpoint[] = [
       const { prompt, model, name, mode } = body;
       const wanted = { prompt: contentOf(prompt), model: model?.id, title: name, mode };
       const { sub: account } = c.var.caller;
-      const key = idempotencyKeyOf(c);
-      const agent = await createAgent(c.env, account, parse(AgentRequest, wanted), key);
+      const agent = await createAgent(c.env, account, parse(AgentRequest, wanted), sentWith(c));
       const caller = { account, conversationId: agent.id };
       const run = await readRun(c, caller, agent.responseId);
       return c.json({ agent: toAgent(agent, originOf(c), agent.responseId), run }, 201);
@@ -165,7 +167,7 @@ export const CURSOR: readonly Endpoint[] = [
       refuseElsewhere(body);
       const wanted = { prompt: contentOf(body.prompt), mode: body.mode, delivery: 'reject' };
       const request = parse(AgentFollowUp, wanted);
-      const sent = await followUp(c.env, caller, request, idempotencyKeyOf(c)).catch(asBusy);
+      const sent = await followUp(c.env, caller, request, sentWith(c)).catch(asBusy);
       return c.json({ run: await readRun(c, caller, sent.responseId) }, 201);
     },
   },

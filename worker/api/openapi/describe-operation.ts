@@ -35,6 +35,7 @@ const SECURITY: Readonly<Record<Access, object>> = {
   user: {},
   stream: { security: [{ bearerAuth: [] }, { ticket: [] }] },
   bridge: { security: [{ bearerAuth: ['bridge'] }] },
+  metrics: { security: [{ metricsToken: [] }] },
 };
 
 type Place = 'path' | 'query' | 'header';
@@ -88,6 +89,7 @@ function describeContent(content: Content, schemas: SchemaBook): object {
     case 'application/json':
       return { schema: schemas.refTo(content.schema) };
     case 'text/markdown':
+    case 'text/plain':
       return { schema: { type: 'string' } };
     case 'text/event-stream': {
       const { events, examples } = content;

@@ -63,6 +63,11 @@ const SECURITY_SCHEMES = {
     bearerFormat: 'JWT',
     description: 'HS256; `sub` is the account, `scope` is `user` or `bridge`.',
   },
+  metricsToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'The operator’s METRICS_TOKEN.',
+  },
   ticket: {
     type: 'apiKey',
     in: 'query',

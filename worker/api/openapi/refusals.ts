@@ -38,7 +38,10 @@ function toOpenAiRefusal(code: ErrorCode): Refusal {
 function codesOf({ access, body, query, headers, errors = [] }: Operation): Set<ErrorCode> {
   const codes = new Set<ErrorCode>(['INTERNAL', ...errors]);
   const add = (...more: readonly ErrorCode[]) => more.forEach((code) => void codes.add(code));
-  if (access !== 'open') add('UNAUTHENTICATED', 'FORBIDDEN', 'NOT_CONFIGURED', 'UNAVAILABLE');
+  if (access === 'metrics') add('UNAUTHENTICATED', 'NOT_FOUND');
+  else if (access !== 'open') {
+    add('UNAUTHENTICATED', 'FORBIDDEN', 'NOT_CONFIGURED', 'UNAVAILABLE');
+  }
   if (access === 'user' || access === 'stream') add('RATE_LIMITED');
   if (query || headers || body) add('INVALID_REQUEST');
   if (body) add('INVALID_JSON', 'PAYLOAD_TOO_LARGE', 'REQUEST_TIMEOUT');

@@ -5,6 +5,7 @@ import { switchMode } from '../../../shared/tools/switch-mode.ts';
 import type { Toolbox } from '../../../shared/tools/toolbox.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
 import type { Memory } from '../memory/prepare-turn.ts';
+import type { RunWatch } from '../run-watch.ts';
 import { findMode, modeOf, nameOfMode, namesOfModes } from '../store/modes.ts';
 import type { Call, Run, RunMode, Turn } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
@@ -26,6 +27,7 @@ export interface CallDeps {
   readonly recorder: Recorder;
   readonly memory: Memory;
   readonly hands: TunnelHands;
+  readonly watch: RunWatch;
   readonly now: () => number;
   /** Makes the run do all steps that are due. Returns at once, and may be called at any time. */
   readonly advance: () => void;
@@ -82,7 +84,7 @@ export class CallDesk {
    * that the run goes on in.
    */
   settle(callId: string, result: ToolResult, switched?: RunMode): void {
-    const { log, recorder, now, advance } = this.#deps;
+    const { log, recorder, now, advance, watch } = this.#deps;
     const pending = log.pending.find(({ call }) => call.callId === callId);
     if (!pending) return;
     const bounded = boundResult(result);
@@ -94,9 +96,17 @@ export class CallDesk {
     const document = recorder.response?.documents.find(({ id }) => id === call.documentId);
     recorder.record([
       ...(document ? withdrawnQuestion(document) : []),
-      ...resultEvents(call, document, bounded, { toolbox, sequence: recorder.nextSequence }),
+      ...resultEvents(call, document, bounded, {
+        toolbox,
+        sequence: recorder.nextSequence,
+        trace: log.current?.request.trace,
+      }),
       ...(switched && recorder.response ? [switchEvent(recorder.response.id, switched)] : []),
     ]);
+    const tool = toolbox.find(call.name)?.name ?? 'unknown';
+    const executor = toolbox.executorOf(call.name);
+    const durationMs = now() - pending.turn.atMs;
+    watch.settled(log.current, { callId, tool, executor, result: bounded, durationMs });
     // No question is open any more: running calls, and later ones, have the usual time again.
     if (wasWaiting && recorder.response?.status !== 'waiting') {
       log.setDeadline(now() + RUN_LIMITS.callDeadlineMs);

@@ -77,7 +77,7 @@ export class TunnelHands {
     const { account, conversationId } = this.#of;
     const rows = await this.#tunnel()?.dispatch(
       account,
-      calls.map(({ call, mode, tool, limits, definition, approvalReason, worktree }) => ({
+      calls.map(({ call, mode, tool, limits, definition, approvalReason, worktree, trace }) => ({
         callId: call.callId,
         conversationId,
         tool,
@@ -87,6 +87,7 @@ export class TunnelHands {
         ...(definition !== undefined && { definition }),
         ...(approvalReason !== undefined && { approvalReason }),
         ...(worktree && { worktree }),
+        ...(trace !== undefined && { trace }),
       })),
       isPatient,
     );

@@ -31,7 +31,7 @@ export function resultEvents(
   call: Call,
   document: Document | undefined,
   result: ToolResult,
-  { toolbox, sequence }: { readonly toolbox: Toolbox; readonly sequence: number },
+  { toolbox, sequence, trace }: ResultPlace,
 ): TapeEvent[] {
   const { documentId } = call;
   const outcome = { status: result.status, data: result.data };
@@ -41,9 +41,17 @@ export function resultEvents(
     { type: 'document_end', documentId, metadata },
     ...attentionEvents(documentId, metadata),
     ...(result.status === 'error'
-      ? errorDocument(sequence, reportOfCall(toolbox.nameOf(call.name), result))
+      ? errorDocument(sequence, reportOfCall(toolbox.nameOf(call.name), result), trace)
       : []),
   ];
+}
+
+/** What the events of a result need of their run. */
+interface ResultPlace {
+  readonly toolbox: Toolbox;
+  /** Of the next document. */
+  readonly sequence: number;
+  readonly trace: string | undefined;
 }
 
 /** Tells that the run goes on in another mode. */

@@ -22,7 +22,7 @@ export class Ending {
 
   /** Ends a run that is at work or waits. `turn` is the run's last turn, where it is not stored yet. */
   end(run: Run, status: EndStatus, last: readonly TapeEvent[] = [], turn?: NewTurn): void {
-    const { log, recorder, conversationId, head, now, onEnd, advance, recallSubagents } =
+    const { log, recorder, conversationId, head, now, onEnd, advance, recallSubagents, watch } =
       this.#deps;
     const startedMs = run.started === null ? now() : Date.parse(recorder.response?.created ?? '');
     const responseId = responseIdOf(conversationId, run.ordinal);
@@ -44,6 +44,9 @@ export class Ending {
     const left = run.started === null ? [] : log.pending.map(({ call }) => call);
     if (turn) log.addTurn(run, { ...turn, end: { status, last: head() } });
     else log.end(run, { status, last: head() });
+    const { turns } = spending;
+    const calls = turns.reduce((count, turn) => count + turn.calls.length, 0);
+    watch.ended(run, { status, code: codeIn(last), durationMs, turns: turns.length, calls });
     recallSubagents(left);
     onEnd(run.ordinal);
     advance();
@@ -55,7 +58,7 @@ export class Ending {
     const run = log.current;
     if (run?.status !== 'running') return;
     this.closeDocuments(NOT_RUN);
-    this.end(run, 'error', errorDocument(recorder.nextSequence, error));
+    this.end(run, 'error', errorDocument(recorder.nextSequence, error, run.request.trace));
   }
 
   /**
@@ -65,7 +68,7 @@ export class Ending {
     try {
       this.fail(reportOf(thrown));
     } catch (error) {
-      console.error('a failed run could not be ended', error);
+      this.#deps.watch.tell('run_unended', this.#deps.log.current, { error });
     }
   }
 
@@ -81,6 +84,15 @@ export class Ending {
       ),
     );
   }
+}
+
+/** The code of the error document among the last events of a run. */
+function codeIn(last: readonly TapeEvent[]): string | undefined {
+  for (const event of last) {
+    if (event.type !== 'document_start' || event.document.type !== 'error') continue;
+    return String(event.document.metadata?.['errorCode']);
+  }
+  return undefined;
 }
 
 /** The rows of a run's end: its events on the tape, and its last turn or its own row. */

@@ -92,7 +92,7 @@ export class Inbox {
 
   /** Adds a run. It starts at once when no run is at work and its machine is known; otherwise it waits. */
   #submit(ordinal: number, posted: Posted, machine: Machine | null | undefined): string {
-    const { log, recorder, head, conversationId, advance, now, settings } = this.#deps;
+    const { log, recorder, head, conversationId, advance, now, settings, watch } = this.#deps;
     this.#calls.passOverQuestions();
     const { request } = posted;
     const message = messageOf(posted, responseIdOf(conversationId, ordinal));
@@ -107,6 +107,7 @@ export class Inbox {
       recorder.record([said, startEvent(conversationId, run, now())]);
       const started = head() - 1;
       log.submit({ ...run, status: 'running', first: started - 1, started });
+      watch.started(run);
     }
     advance();
     return message.responseId;

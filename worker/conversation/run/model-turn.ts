@@ -41,7 +41,7 @@ export class Asking {
 export async function streamTurn(
   run: Run,
   prepared: PreparedTurn,
-  { recorder, newUuid }: RunDeps,
+  { recorder, newUuid, watch }: RunDeps,
   asking: Asking,
 ): Promise<ModelTurn> {
   const { signal } = asking;
@@ -57,7 +57,14 @@ export async function streamTurn(
     for (const part of parts) if (part.type === 'text') asking.said += part.text;
     recorder.stream(documents.push(parts));
   };
-  const answer = await askModel(prepared.target, prepared.request, show, signal);
+  const { target, request } = prepared;
+  const answer = await watch.asked(run, request.model, (onPart) => {
+    const onParts = (parts: readonly ReplyPart[]) => {
+      onPart();
+      show(parts);
+    };
+    return askModel(target, request, onParts, signal);
+  });
   signal.throwIfAborted();
   const isShown = recorder.nextSequence > nextSequence;
   return { answer, documents, isShown, prepared };

@@ -138,7 +138,9 @@ export class Runner {
     this.#orphaned = false;
     this.#refusal = null;
     this.#ending.closeDocuments(error ? NOT_RUN : CANCELLED);
-    const last = error ? errorDocument(this.#deps.recorder.nextSequence, error) : [];
+    const last = error
+      ? errorDocument(this.#deps.recorder.nextSequence, error, run.request.trace)
+      : [];
     this.#ending.end(run, status, last, this.#saidSoFar(error ? CUT_NOTE : STOPPED_NOTE));
     this.#asking?.cancel();
     // The request takes a moment to end, and its text does not belong to the next run.
@@ -171,7 +173,7 @@ export class Runner {
         await this.#step(this.#deps.log.phase);
         this.#deps.onStep();
       } catch (error) {
-        console.error('run failed', error);
+        this.#deps.watch.tell('run_failed', this.#deps.log.current, { error });
         this.#ending.failOn(error);
       }
     }
@@ -234,7 +236,7 @@ export class Runner {
   }
 
   #begin(run: Run, machine: Machine | null): void {
-    const { log, recorder, head, conversationId, now, settings } = this.#deps;
+    const { log, recorder, head, conversationId, now, settings, watch } = this.#deps;
     let { request } = run;
     let refusal: unknown = null;
     try {
@@ -245,6 +247,7 @@ export class Runner {
     if (request !== run.request) log.changeRequest(run, request);
     recorder.record([startEvent(conversationId, { ...run, request, machine }, now())]);
     log.start({ ...run, request }, head() - 1, machine);
+    watch.started({ ...run, request });
     if (refusal) this.#ending.failOn(refusal);
   }
 
@@ -365,7 +368,8 @@ export class Runner {
       if (after?.note) log.addNote(run, after.note);
       return false;
     }
-    const last = after.report ? errorDocument(recorder.nextSequence, after.report) : [];
+    const { trace } = run.request;
+    const last = after.report ? errorDocument(recorder.nextSequence, after.report, trace) : [];
     if (worksInOwnTree(run)) {
       recorder.record(last);
       this.#takeOwnTurn(run, [closeCall(this.#deps)], 'worktree');
@@ -420,7 +424,7 @@ export class Runner {
     }
     const { events, calls } = documents.end(reply);
     recorder.stream(events); // Committed with the next commit, in this same step.
-    this.#tellCut(prepared, reply);
+    this.#tellCut(run, prepared, reply);
     const toolbox = toolboxOf(run);
     const logged = failure ? [] : logCalls(calls, prepared.usedIds(), toolbox);
     this.#dispatched.clear(); // Removes the calls of the turn before.
@@ -443,13 +447,13 @@ export class Runner {
   }
 
   /** Reports a prompt that the server cut. Once per response: its later turns would be cut as well. */
-  #tellCut(prepared: PreparedTurn, { usage }: UpstreamReply): void {
+  #tellCut({ request: { trace } }: Run, prepared: PreparedTurn, { usage }: UpstreamReply): void {
     const { recorder } = this.#deps;
     const isTold = recorder.response?.documents.some(
       ({ metadata }) => metadata['errorCode'] === CONTEXT_LENGTH_EXCEEDED,
     );
     const report = isTold ? null : prepared.cutReport(usage);
-    if (report) recorder.stream(errorDocument(recorder.nextSequence, report));
+    if (report) recorder.stream(errorDocument(recorder.nextSequence, report, trace));
   }
 
   /** Hands the calls to the bridge and returns: the object can sleep while the developer's machine works. */
@@ -473,7 +477,9 @@ export class Runner {
       const repeated = repeatedCalls(log.turns, toolboxOf(run));
       const reasonFor = ({ callId }: Call) => (repeated.has(callId) ? REPEATED_REASON : undefined);
       const logged = ({ call }: PendingCall) =>
-        turn.own === 'worktree' ? ownCall(call) : loggedCall(call, run, reasonFor(call));
+        turn.own === 'worktree'
+          ? ownCall(call, run.request.trace)
+          : loggedCall(call, run, reasonFor(call));
       await hands.dispatch(fresh.map(logged));
       for (const { call } of fresh) this.#dispatched.add(call.callId);
       await this.#cancelOvertaken(fresh.map(({ call }) => call.callId));

@@ -145,6 +145,8 @@ export interface RunRequest extends RunMode {
   readonly save?: { readonly path: string; readonly contents: string } | undefined;
   /** Identifies the request, so that it is not carried out twice. */
   readonly idempotency?: { readonly key: string; readonly digest: string } | undefined;
+  /** Of the request that began it; a subagent has its parent's. Undefined in rows of earlier versions. */
+  readonly trace?: string | undefined;
   readonly createdMs: number;
 }
 

@@ -145,6 +145,7 @@ export const REQUEST: Shape<RunRequest> = {
     planFile: z.string().optional(),
     save: z.object({ path: z.string(), contents: z.string() }).optional(),
     idempotency: Idempotency,
+    trace: z.string().optional(),
     createdMs: z.number().max(MAX_DATE_MS),
   }),
 };

@@ -12,6 +12,7 @@ import type { Caller, TaskReport } from '../../ports.ts';
 import { reach } from '../../reach.ts';
 import type { RowMeter } from '../../storage/row-meter.ts';
 import type { CallDesk } from '../calls/call-desk.ts';
+import type { RunWatch } from '../run-watch.ts';
 import type { Call, ConversationRow, Run } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
 import type { RunStore } from '../store/run-statements.ts';
@@ -27,6 +28,7 @@ export interface ChildrenDeps {
   readonly runs: RunStore;
   readonly recorder: Recorder;
   readonly calls: CallDesk;
+  readonly watch: RunWatch;
   /** Counts every row that the response has cost, in all objects. */
   readonly meter: RowMeter;
   readonly now: () => number;
@@ -195,12 +197,12 @@ export class Children {
 
   /** A refusal ends the call. Anything else is a reset of the subagent's object, and tried again for a while. */
   #failed(call: Call, error: unknown): void {
-    const { calls, now } = this.#deps;
+    const { calls, now, log, watch } = this.#deps;
     const { callId } = call;
     const { position = 0, failures = 0 } = this.#heard.get(callId) ?? {};
     const isRefused = error instanceof DrawbridgeError;
     if (isRefused || failures >= TASK_LIMITS.maxRetries) {
-      if (!isRefused) console.error('a subagent could not be reached', error);
+      if (!isRefused) watch.tell('subagent_unreachable', log.current, { call: callId, error });
       calls.settle(callId, isRefused ? refusalOf(error) : UNREACHABLE);
       return this.recall([call]);
     }

@@ -43,7 +43,7 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
   if (typeof model !== 'string') return refuse(model.code, model.message);
   const budget = budgetShare(run, log, Math.max(0, nowMs - startedMs) / MS_PER_SECOND);
   if (!budget) return refuse('BUDGET_EXCEEDED', NO_BUDGET);
-  const { sampling, unasking, questions, withReasoning, context } = run.request;
+  const { sampling, unasking, questions, withReasoning, context, trace } = run.request;
   const worktree = run.request.worktree === true ? conversationId : run.request.worktree;
   const { type, mode, tools, definition } = kind;
   const depth = (run.request.subagent?.depth ?? 0) + 1;
@@ -57,7 +57,7 @@ export function planTask(call: Call, starting: Starting): PlannedTask {
       context: context?.rules && { rules: context.rules },
       subagent: { type, depth, mayStart: isLeaf ? 0 : below, definition },
       idempotency: { key: call.callId, digest: call.callId },
-      createdMs: nowMs,
+      ...{ trace, createdMs: nowMs },
     },
   };
 }

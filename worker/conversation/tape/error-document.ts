@@ -16,13 +16,18 @@ export interface ErrorReport {
 /** The code of an `error` document about damaged rows in storage. */
 export const UNREADABLE = 'UNREADABLE';
 
-/** The events of a whole `error` document with this `sequence`. */
-export function errorDocument(sequence: number, error: ErrorReport): TapeEvent[] {
+/** The events of a whole `error` document with this `sequence`. `trace` is the run's. */
+export function errorDocument(
+  sequence: number,
+  error: ErrorReport,
+  trace?: string | undefined,
+): TapeEvent[] {
   const id = documentIdOf(sequence);
   const metadata = {
     errorCode: error.code,
     source: error.source,
     details: error.details ?? error.message,
+    ...(trace !== undefined && { traceId: trace }),
   };
   return [
     { type: 'document_start', document: { id, type: 'error', sequence, metadata } },

@@ -1,3 +1,4 @@
+import { env } from 'cloudflare:workers';
 import { afterEach, beforeAll, expect, it, vi } from 'vitest';
 import {
   newBridgeId,
@@ -232,6 +233,11 @@ it('what there is', async () => {
   for (const operation of ['getMe', 'listModels', 'listTools', 'getHealth', 'getOpenApi']) {
     expect((await api.call(operation)).status).toBe(200);
   }
+  expect((await api.call('getMetrics', { token: env.METRICS_TOKEN ?? '' })).status).toBe(200);
+  for (const token of [null, undefined, 'metrics-token-of-nobody']) {
+    const call = token === undefined ? {} : { token };
+    expect((await api.call('getMetrics', call)).status).toBe(401);
+  }
   const id = newBridgeId(crypto.randomUUID());
   const token = await tokenFor({ account: ACCOUNT, claims: { scope: 'bridge', bridge: id } });
   const headers = { upgrade: 'websocket' };
@@ -262,7 +268,7 @@ it('without a token, with one of another scope, and for what does not exist', as
     bridges: bridge,
   };
   for (const { operationId, path, isOpen, requestBody } of api.operations) {
-    if (isOpen) continue;
+    if (isOpen || operationId === 'getMetrics') continue;
     const [, room = ''] = /(\w+)\/\{id\}/.exec(path) ?? [];
     const id = Object(ids)[room] ?? 'none';
     const params = {

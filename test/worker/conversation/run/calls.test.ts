@@ -146,13 +146,17 @@ it('tells people what failed in a sentence, and what exactly in the details', as
   }
   const { documents } = await answer;
   const errors = documents.filter(({ type }) => type === 'error');
+  const traceId = expect.stringMatching(/^[0-9a-f]{32}$/);
   expect(errors.map(({ content, metadata }) => [content, metadata])).toEqual(
     expect.arrayContaining([
       [
         'There is no such file.',
-        { errorCode: 'FILE_NOT_FOUND', source: 'read_file', details: data },
+        { errorCode: 'FILE_NOT_FOUND', source: 'read_file', details: data, traceId },
       ],
-      ['run_terminal_cmd failed.', { errorCode: 'ODD', source: 'run_terminal_cmd', details: '?' }],
+      [
+        'run_terminal_cmd failed.',
+        { errorCode: 'ODD', source: 'run_terminal_cmd', details: '?', traceId },
+      ],
     ]),
   );
 });

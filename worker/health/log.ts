@@ -1,0 +1,101 @@
+/** The Worker's log: one line of JSON for each event, with ids and codes, never with content or secrets. */
+import { DrawbridgeError } from '../../shared/errors.ts';
+import { LOG_LIMITS } from './limits.ts';
+
+/** The events, each with its level. docs/observability.md explains them. */
+const EVENTS = {
+  run_started: 'info',
+  run_ended: 'info',
+  turn_ended: 'info',
+  call_ended: 'info',
+  bridge_connected: 'info',
+  bridge_disconnected: 'info',
+  rate_limited: 'warn',
+  bridge_refused: 'warn',
+  upstream_unreachable: 'warn',
+  subagent_unreachable: 'warn',
+  title_failed: 'warn',
+  completion_lost: 'error',
+  deadline_missed: 'error',
+  delete_failed: 'error',
+  follow_failed: 'error',
+  request_failed: 'error',
+  run_failed: 'error',
+  run_unended: 'error',
+} as const;
+
+export type LogEvent = keyof typeof EVENTS;
+
+/** The fields of a line. `error` is whatever was thrown: of it, only what {@link describeError} keeps is written. */
+export interface LogFields {
+  readonly trace?: string | undefined;
+  readonly account?: string | undefined;
+  readonly conversation?: string | undefined;
+  /** The id of the response. */
+  readonly run?: string | undefined;
+  readonly call?: string | undefined;
+  readonly bridge?: string | null | undefined;
+  readonly operation?: string | undefined;
+  readonly model?: string | undefined;
+  readonly tool?: string | undefined;
+  readonly status?: string | number | undefined;
+  readonly code?: string | undefined;
+  readonly durationMs?: number | undefined;
+  readonly firstMs?: number | undefined;
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  readonly turns?: number | undefined;
+  readonly calls?: number | undefined;
+  readonly deadline?: string | undefined;
+  /** A sentence without content and secrets. */
+  readonly message?: string | undefined;
+  readonly error?: unknown;
+}
+
+/** Writes a line. Workers Logs makes fields of its JSON; workerd writes it to its standard output. */
+export function logEvent(event: LogEvent, { error, ...fields }: LogFields = {}): void {
+  const level = EVENTS[event];
+  const told = {
+    ...{ time: new Date().toISOString(), level, event },
+    ...fields,
+    ...(error !== undefined && describeError(error)),
+  };
+  console[level](
+    JSON.stringify(told, (_, value) => (typeof value === 'string' ? cut(value) : value)),
+  );
+}
+
+/**
+ * The name, the code, the message and the place of an error. Leaves out what can hold content: quoted parts of the
+ * message, addresses, and the whole message of an error that a parser or a refusal has made.
+ */
+export function describeError(thrown: unknown): {
+  error: string;
+  code?: string;
+  message?: string;
+  at?: string[];
+} {
+  if (!(thrown instanceof Error)) return { error: typeof thrown };
+  const { name, message, stack = '' } = thrown;
+  const isPlain = PLAIN.has(name) && message !== '';
+  const at = [...stack.matchAll(/^ +at (.*)$/gm)].map(([, frame = '']) => cut(frame));
+  return {
+    error: cut(name),
+    ...(thrown instanceof DrawbridgeError && { code: thrown.code }),
+    ...(isPlain && { message: withoutContent(message) }),
+    ...(at.length > 0 && { at: at.slice(0, LOG_LIMITS.maxFrames) }),
+  };
+}
+
+/** The classes of errors whose messages the runtime and this code write. */
+const PLAIN: ReadonlySet<string> = new Set(['Error', 'TypeError', 'RangeError', 'TimeoutError']);
+
+/** From the first quote to the last one: what is quoted may hold quotes itself. */
+function withoutContent(message: string): string {
+  return message.replace(/["'`“‘].*["'`”’]/s, '…').replaceAll(/\w+:\/\/\S+/g, '…');
+}
+
+function cut(text: string): string {
+  const { maxFieldChars } = LOG_LIMITS;
+  return text.length <= maxFieldChars ? text : `${text.slice(0, maxFieldChars)}…`.toWellFormed();
+}

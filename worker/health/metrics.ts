@@ -1,0 +1,80 @@
+/** What this isolate counts for `GET /metrics`. docs/observability.md explains each metric. */
+import { openConversations, openTunnels } from './open.ts';
+import { Counter, Gauge, Histogram } from './series.ts';
+
+/** The content type of {@link formatMetrics}. */
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+/** From a quick answer of the edge to a slow one of a database. */
+const QUICK = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10] as const;
+/** From a small model's first token to a long command. */
+const SLOW = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900] as const;
+
+/** All metrics, in the order in which they are told. */
+export const metrics = {
+  requests: new Counter('requests_total', 'Answered HTTP requests by operation and status.'),
+  requestSeconds: new Histogram(
+    'request_seconds',
+    'Time until the headers of an answer were ready, by operation.',
+    QUICK,
+  ),
+  rateLimited: new Counter('rate_limited_total', 'Requests refused because of the rate limits.'),
+  runs: new Counter('runs_total', 'Ended runs by status.'),
+  modelRequests: new Counter('model_requests_total', 'Requests to models by model and outcome.'),
+  firstSeconds: new Histogram(
+    'first_token_seconds',
+    'Time from a request to a model to the first part of its answer, by model.',
+    SLOW,
+  ),
+  turnSeconds: new Histogram(
+    'turn_seconds',
+    'Time from a request to a model to the end of its answer, by model.',
+    SLOW,
+  ),
+  tokens: new Counter('tokens_total', 'Tokens that model servers reported, by model and kind.'),
+  calls: new Counter('tool_calls_total', 'Settled tool calls by tool and status.'),
+  callSeconds: new Histogram(
+    'tool_call_seconds',
+    'Time from a tool call to its result, waits for people included, by place of execution.',
+    SLOW,
+  ),
+  errors: new Counter('errors_total', 'Errors by place and code.'),
+  conversations: new Gauge(
+    'open_conversations',
+    'Conversations with a follower, or with a run that has not ended.',
+    () => [[{}, openConversations().length]],
+  ),
+  followers: new Gauge('followers', 'Connected readers of conversations.', () => [
+    [{}, sum(openConversations().map(({ followers }) => followers))],
+  ]),
+  openRuns: new Gauge('open_runs', 'Runs that have not ended, by state.', () =>
+    RUN_STATES.map((state) => [
+      { state },
+      openConversations().filter((open) => open.state === state).length,
+    ]),
+  ),
+  queue: new Gauge('queued_runs', 'Runs that wait for their turn.', () => [
+    [{}, sum(openConversations().map(({ queued }) => queued))],
+  ]),
+  tunnels: new Gauge('bridges_connected', 'Connected bridges.', () => [
+    [{}, openTunnels().filter(({ isConnected }) => isConnected).length],
+  ]),
+  inFlight: new Gauge(
+    'bridge_calls_in_flight',
+    'Tool calls that bridges have, or wait for.',
+    () => [[{}, sum(openTunnels().map(({ calls }) => calls))]],
+  ),
+} as const;
+
+/** The states of a run at work. `waiting`: for a person. */
+const RUN_STATES = ['asking', 'awaiting_tools', 'waiting'] as const;
+
+export function formatMetrics(): string {
+  return Object.values(metrics)
+    .map((metric) => metric.format())
+    .join('');
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
