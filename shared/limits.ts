@@ -119,6 +119,8 @@ export const RUN_LIMITS = {
   dispatchRetryMs: SECOND,
   /** Edited files of a debug run that are searched for instrumentation: each is a call at the bridge. */
   maxCheckedFiles: 50,
+  /** Other files with instrumentation that a debug run is told of: a person reads the list. */
+  maxMarkedFiles: 20,
   /** How long a person has to answer an approval. */
   approvalMs: 24 * 60 * MINUTE,
   /** How long the Worker waits for the bridge to refuse an answer: a bridge refuses at once. */

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ScriptedReply, ScriptedRequest } from '../far-ends/reply-script.ts';
-import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import { type ScriptedAnswer, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { startHouse } from './house.ts';
 
 const MARKED = 'print(1)  # DRAWBRIDGE-DEBUG\n';
@@ -54,6 +54,35 @@ describe('a debug run', () => {
     expect(file()).toBe(MARKED);
   });
 
+  it('finds what its commands have left, once for the model and then for the person', async () => {
+    const command = { command: 'printf "log # DRAWBRIDGE-DEBUG\\n" > b.txt' };
+    const { requests, response } = await debug([
+      { calls: [{ name: 'run_terminal_cmd', arguments: command }] },
+      { text: 'Found it.' },
+      { text: 'I am done.' },
+    ]);
+    expect(requests[2]?.messages.at(-1)?.content).toMatch(
+      /^\[DRAWBRIDGE-DEBUG stands in b\.txt\. Where your commands .* put it there, remove it/,
+    );
+    expect(response.documents.at(-1)).toMatchObject({
+      content: 'DRAWBRIDGE-DEBUG stands in b.txt: a command may have put it there.',
+      metadata: { errorCode: 'DEBUG_MARKS_LEFT' },
+    });
+    expect(response.status).toBe('completed');
+  });
+
+  it('that fails in the middle says where to look, before it says why it failed', async () => {
+    const { response } = await debug([READ, MARK, { status: 400, body: '{}' }]);
+    expect(response.status).toBe('error');
+    expect(response.documents.slice(-2)).toMatchObject([
+      {
+        content: expect.stringMatching(/Look for DRAWBRIDGE-DEBUG in a\.py\.$/),
+        metadata: { errorCode: 'DEBUG_MARKS_LEFT' },
+      },
+      { type: 'error' },
+    ]);
+  });
+
   it('that left nothing, or edited nothing, asks the model no more', async () => {
     const { requests, response } = await debug([
       READ,
@@ -77,7 +106,7 @@ function edit(before: string, after: string): ScriptedReply {
   return { calls: [{ name: 'str_replace', arguments: args }] };
 }
 
-async function debug(replies: readonly ScriptedReply[], mode = 'debug') {
+async function debug(replies: readonly ScriptedAnswer[], mode = 'debug') {
   const script = (_: ScriptedRequest, turn: number) => replies[turn] ?? { text: 'Too much.' };
   let turn = 0;
   const model = await startScriptedModel((request) => script(request, turn++));

@@ -1,9 +1,10 @@
 import { abortAllDurableObjects } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
+import type { ChatResponse } from '../../../shared/documents.ts';
 import { ask, call } from '../api.ts';
 import { SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, readResponse } from './conversing.ts';
+import { askStreamed, cancel, readResponse } from './conversing.ts';
 import { holdModel } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -43,6 +44,22 @@ it('takes a message that steers during the search', async () => {
   expect((await reader.toEnd()).at(-1)?.event).toMatchObject({ status: 'completed' });
   expect(model.count).toBe(3);
 });
+
+it('says where to look when it is cancelled, unless it has marked nothing', async () => {
+  const { model, bridge, responseId } = await startSearching();
+  await cancel(responseId);
+  expect(errorsOf(await readResponse(responseId))).toEqual(['DEBUG_MARKS_LEFT']);
+  const quiet = await askStreamed({ bridgeId: bridge.bridgeId, mode: 'debug' });
+  await model.next();
+  await cancel(quiet.responseId);
+  expect(errorsOf(await readResponse(quiet.responseId))).toEqual([]);
+});
+
+function errorsOf({ documents }: ChatResponse) {
+  return documents.flatMap(({ type, metadata }) =>
+    type === 'error' ? [metadata['errorCode']] : [],
+  );
+}
 
 it('takes a file that is gone for a clean one', async () => {
   const { model, bridge, search, reader } = await startSearching();

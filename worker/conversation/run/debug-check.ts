@@ -1,11 +1,12 @@
-/** The end of a debug run: whether the files that it edited still hold instrumentation. */
+/** The end of a debug run: whether files still hold its instrumentation. */
 import { newCallId } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { DEBUG_MARK } from '../../../shared/modes.ts';
 import { nameInLine } from '../../../shared/plain-sight.ts';
 import { grep } from '../../../shared/tools/grep.ts';
+import type { Tool } from '../../../shared/tools/toolbox.ts';
 import { isReachable } from '../store/offered-tools.ts';
-import type { Run, Turn } from '../store/rows.ts';
+import type { Call, Run, Turn } from '../store/rows.ts';
 import type { ErrorReport } from '../tape/error-document.ts';
 import type { OwnCall } from './own-turn.ts';
 import type { RunDeps } from './run-deps.ts';
@@ -13,30 +14,70 @@ import type { RunDeps } from './run-deps.ts';
 type Deps = Pick<RunDeps, 'log' | 'recorder' | 'newUuid'>;
 
 /**
- * The searches that a run makes before it ends: one in each file that its calls edited. None for a run that was not in
- * debug mode, and for a bridge without the tool. Edits by commands are not known.
+ * The searches that a run makes before it ends: one in each file that its calls edited, and one in the whole workspace
+ * where other calls may have changed files. None for a run that was not in debug mode, and for a bridge without the
+ * tool.
  */
 export function searchesAtEnd(run: Run, { log, newUuid }: Deps): OwnCall[] {
-  const { request, switched, machine } = run;
-  const isDebug = request.mode === 'debug' || switched?.mode === 'debug';
   const tool = log.toolbox.find(grep.name);
-  if (!isDebug || !tool || !isReachable(tool, machine)) return [];
-  return editedFiles(log).map((path) => ({
-    callId: newCallId(newUuid()),
-    name: grep.name,
-    args: { pattern: DEBUG_MARK, path, head_limit: 3 },
-  }));
+  if (!isDebug(run) || !tool || !isReachable(tool, run.machine)) return [];
+  const search = (args: Readonly<Record<string, unknown>>) => ({
+    ...{ callId: newCallId(newUuid()), name: grep.name },
+    args: { pattern: DEBUG_MARK, ...args },
+  });
+  const inFiles = editedFiles(log).map((path) => search({ path, head_limit: 3 }));
+  if (!changesUnseen(log)) return inFiles;
+  const limits = { output_mode: 'files_with_matches', head_limit: RUN_LIMITS.maxMarkedFiles };
+  return [...inFiles, search(limits)];
+}
+
+/** For a run that ends without a search: where to look for what it may have left. Null for nothing. */
+export function unsearched(run: Run, log: Deps['log']): ErrorReport | null {
+  if (!isDebug(run)) return null;
+  const files = editedFiles(log, holdsMark);
+  const byCommands = callsOf(log).some(({ call, tool }) => isUnseen(tool) && holdsMark(call));
+  if (files.length === 0 && !byCommands) return null;
+  const places = [
+    ...(files.length > 0 ? [named(files)] : []),
+    ...(byCommands ? ['what its commands changed'] : []),
+  ];
+  return reportOf(
+    `The response ended before its instrumentation was searched for. Look for ${DEBUG_MARK} in ${places.join(' and ')}.`,
+  );
+}
+
+function isDebug({ request, switched }: Run): boolean {
+  return request.mode === 'debug' || switched?.mode === 'debug';
+}
+
+function callsOf({ turns, toolbox }: Deps['log']): { call: Call; tool: Tool | undefined }[] {
+  return turns.flatMap(({ calls }) =>
+    calls.map((call) => ({ call, tool: toolbox.find(call.name) })),
+  );
+}
+
+function holdsMark({ rawArguments }: Call): boolean {
+  return rawArguments.includes(DEBUG_MARK);
 }
 
 /** The newest ones first. */
-function editedFiles({ turns, toolbox }: Deps['log']): string[] {
-  const paths = turns.flatMap(({ calls }) =>
-    calls.flatMap(({ name, arguments: args }) => {
-      const tool = toolbox.find(name);
-      return args && tool?.document.type === 'file_edit' ? tool.subjects(args) : [];
-    }),
+function editedFiles(log: Deps['log'], isMeant: (call: Call) => boolean = () => true): string[] {
+  const paths = callsOf(log).flatMap(({ call, tool }) =>
+    call.arguments && tool?.document.type === 'file_edit' && isMeant(call)
+      ? tool.subjects(call.arguments)
+      : [],
   );
   return [...new Set(paths.toReversed())].slice(0, RUN_LIMITS.maxCheckedFiles);
+}
+
+/** Whether calls of the tool can change files that nothing names here: commands, tools of servers, subagents. */
+function isUnseen(tool: Tool | undefined): boolean {
+  if (!tool || tool.document.type === 'file_edit') return false;
+  return tool.effect === 'execute' || tool.origin !== undefined || tool.executor === 'agent';
+}
+
+function changesUnseen(log: Deps['log']): boolean {
+  return callsOf(log).some(({ tool }) => isUnseen(tool));
 }
 
 /** What follows once the searches of the last turn have results. */
@@ -49,38 +90,72 @@ export type AfterCheck =
 export function afterCheck({ log, recorder }: Deps): AfterCheck | null {
   const turn = log.turns.at(-1);
   if (turn?.own !== 'check') return null;
-  const files = filesLeft(turn, recorder);
+  const left = marksLeft(turn, recorder);
   const place = log.turns.length;
   const isTold = log.steers.some(({ isNote, turns }) => isNote && turns === place);
   if (isTold) return { type: 'go_on', note: null };
-  if (files.length === 0) {
+  if (left.edited.length + left.others.length === 0) {
     return log.hasWaitingSteer ? { type: 'go_on', note: null } : { type: 'end', report: null };
   }
   const isFirst = log.turns.filter(({ own }) => own === 'check').length === 1;
-  return isFirst
-    ? { type: 'go_on', note: noteOn(files) }
-    : { type: 'end', report: reportOn(files) };
+  return isFirst ? { type: 'go_on', note: noteOn(left) } : { type: 'end', report: reportOn(left) };
 }
 
-function filesLeft({ calls }: Turn, { response }: Deps['recorder']): string[] {
-  return calls.flatMap(({ documentId, arguments: args }) => {
+/** Where the mark stands: in files that calls edited, and in others, which may have had it before. */
+interface MarksLeft {
+  readonly edited: readonly string[];
+  readonly others: readonly string[];
+}
+
+function marksLeft({ calls }: Turn, { response }: Deps['recorder']): MarksLeft {
+  const results = calls.map(({ documentId, arguments: args }) => {
     const document = response?.documents.find(({ id }) => id === documentId);
     const { status, data } = Object(document?.metadata['result']) as Record<string, unknown>;
-    const isLeft = status === 'success' && String(data).includes(DEBUG_MARK);
-    return isLeft ? [String(args?.['path'])] : [];
+    return { path: args?.['path'], text: status === 'success' ? String(data) : '' };
   });
+  const edited = results.flatMap(({ path, text }) =>
+    path !== undefined && text.includes(DEBUG_MARK) ? [String(path)] : [],
+  );
+  const listed = results.flatMap(({ path, text }) => (path === undefined ? text.split('\n') : []));
+  const others = listed.filter((name) => name !== '' && !name.startsWith('('));
+  const isNew = (name: string) => !edited.some((path) => isSamePath(path, name));
+  return { edited, others: others.filter(isNew) };
 }
 
-function noteOn(files: readonly string[]): string {
-  return `[${DEBUG_MARK} still stands in files that you have edited: ${named(files)}. Remove every line of instrumentation now, then end with one sentence.]`;
+function isSamePath(one: string, other: string): boolean {
+  return one.replace(/^\.\//, '') === other.replace(/^\.\//, '') || one.endsWith(`/${other}`);
 }
 
-function reportOn(files: readonly string[]): ErrorReport {
-  return {
-    code: 'DEBUG_MARKS_LEFT',
-    source: 'drawbridge',
-    message: `Instrumentation is left in ${named(files)}: remove the lines with ${DEBUG_MARK}.`,
-  };
+function noteOn({ edited, others }: MarksLeft): string {
+  const parts = [
+    ...(edited.length > 0
+      ? [
+          `${DEBUG_MARK} still stands in files that you have edited: ${named(edited)}. Remove every line of instrumentation now.`,
+        ]
+      : []),
+    ...(others.length > 0
+      ? [
+          `${DEBUG_MARK} stands in ${named(others)}. Where your commands or subagents put it there, remove it; leave what is not yours.`,
+        ]
+      : []),
+  ];
+  return `[${parts.join(' ')} Then end with one sentence.]`;
+}
+
+function reportOn({ edited, others }: MarksLeft): ErrorReport {
+  const parts = [
+    ...(edited.length > 0
+      ? [`Instrumentation is left in ${named(edited)}: remove the lines with ${DEBUG_MARK}.`]
+      : []),
+    ...(others.length > 0
+      ? [`${DEBUG_MARK} stands in ${named(others)}: a command may have put it there.`]
+      : []),
+  ];
+  return reportOf(parts.join(' '));
+}
+
+function reportOf(message: string): ErrorReport {
+  return { code: 'DEBUG_MARKS_LEFT', source: 'drawbridge', message };
 }
 
 function named(files: readonly string[]): string {

@@ -8,6 +8,7 @@ import type { NewTurn, Run } from '../store/rows.ts';
 import { type ErrorReport, errorDocument } from '../tape/error-document.ts';
 import { doneEvent, type EndStatus } from '../tape/run-events.ts';
 import { budgetState, spendingOf } from './budget.ts';
+import { unsearched } from './debug-check.ts';
 import { NOT_RUN, reportOf } from './failures.ts';
 import type { RunDeps } from './run-deps.ts';
 
@@ -57,7 +58,7 @@ export class Ending {
     const { log, recorder } = this.#deps;
     const run = log.current;
     if (run?.status !== 'running') return;
-    this.closeDocuments(NOT_RUN);
+    this.breakOff(NOT_RUN);
     this.end(run, 'error', errorDocument(recorder.nextSequence, error, run.request.trace));
   }
 
@@ -72,8 +73,11 @@ export class Ending {
     }
   }
 
-  /** Closes the open documents of the run at work; `result` is the result of its calls. */
-  closeDocuments(result: ToolResult): void {
+  /**
+   * For a run at work that ends without success: closes its open documents, with `result` as the result of its calls,
+   * and says what a debug run may leave.
+   */
+  breakOff(result: ToolResult): void {
     const { log, recorder } = this.#deps;
     const calls = new Map(log.pending.map(({ call }) => [call.documentId, call]));
     const open =
@@ -83,6 +87,8 @@ export class Ending {
         closingEvents(document, calls.get(document.id), result, log.toolbox),
       ),
     );
+    const left = log.current && unsearched(log.current, log);
+    if (left) recorder.record(errorDocument(recorder.nextSequence, left));
   }
 }
 

@@ -137,7 +137,7 @@ export class Runner {
     // These findings belong to this run, not to the next one.
     this.#orphaned = false;
     this.#refusal = null;
-    this.#ending.closeDocuments(error ? NOT_RUN : CANCELLED);
+    this.#ending.breakOff(error ? NOT_RUN : CANCELLED);
     const last = error
       ? errorDocument(this.#deps.recorder.nextSequence, error, run.request.trace)
       : [];
