@@ -57,7 +57,7 @@ export default defineConfig({
           name: 'node',
           include: [
             'test/*.test.ts',
-            'test/{bench,bridge,browser,cli,client,local,machine,shared}/**/*.test.ts',
+            'test/{bench,bridge,browser,cli,client,local,machine,package,shared}/**/*.test.ts',
             ...PURE_ROOMS,
           ],
           testTimeout: 60_000,

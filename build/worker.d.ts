@@ -1,13 +1,12 @@
 /** Drawbridge's Worker, to be exported again by a Worker of your own, or called by it. */
 import { DurableObject } from 'cloudflare:workers';
 
-/** What `wrangler.toml` binds. Its comments say what each setting is for. */
+/** What the Worker needs bound. The comments in `wrangler.toml` beside this file name its settings. */
 export interface Env {
   readonly CONVERSATIONS: DurableObjectNamespace;
   readonly TUNNELS: DurableObjectNamespace;
   readonly ACCOUNTS: DurableObjectNamespace;
   readonly AUTH_SECRET?: string;
-  readonly [setting: string]: unknown;
 }
 
 export class Conversation extends DurableObject<Env> {}
