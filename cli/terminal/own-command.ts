@@ -6,16 +6,17 @@ import { inOneLine } from '../../shared/plain-sight.ts';
 
 const PROGRAM = join(OWN_ROOT, 'bin', 'drawbridge.mjs');
 
-/** This program with these arguments: by its name if the shell finds it, else by its file. */
+/** This program with these arguments: by its name if the shell or npx finds it, else by its file. */
 export function ownCommand(...words: readonly string[]): string {
   return commandLine([...nameHere(), ...words]);
 }
 
 function nameHere(): readonly string[] {
   const folders = (process.env['PATH'] ?? '').split(delimiter);
-  if (folders.some((folder) => folder !== '' && isOwn(join(folder, 'drawbridge')))) {
-    return ['drawbridge'];
-  }
+  const found = folders.filter((folder) => folder !== '' && isOwn(join(folder, 'drawbridge')));
+  // npm and npx put these folders on the path of what they run. The person's shell does not have them.
+  const isNpmOnly = (folder: string) => folder.endsWith(join('node_modules', '.bin'));
+  if (found.length > 0) return found.every(isNpmOnly) ? ['npx', 'drawbridge'] : ['drawbridge'];
   return process.cwd() === OWN_ROOT ? [join('bin', 'drawbridge.mjs')] : ['node', PROGRAM];
 }
 

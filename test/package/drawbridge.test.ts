@@ -19,7 +19,7 @@ describe('the package', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test('has only what is needed, and little of it', () => {
-    const others = packed.files.filter((file) => !/^(dist\/|docs\/\w+\.md$)/.test(file));
+    const others = packed.files.filter((file) => !/^(dist\/|docs\/[\w.]+$)/.test(file));
     expect(others).toEqual(['LICENSE', 'README.md', 'bin/drawbridge.mjs', 'package.json']);
     expect(packed.files.filter((file) => /\.ts$|test|bench/.test(file))).toEqual([
       'dist/worker/worker.d.ts',
