@@ -36,6 +36,8 @@ export const CLI_LIMITS = {
   maxTriedCompanions: 16,
   /** Days that a token for a hosted server may be valid: only a new AUTH_SECRET ends it earlier. */
   maxTokenDays: 366,
+  /** Models of one server that the choice of a model lists: more do not fit on a screen. */
+  maxOfferedModels: 12,
   /** How long an editor may take to install an extension: it downloads some megabytes. */
   installMs: 5 * 60 * SECOND,
 } as const;

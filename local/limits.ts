@@ -45,6 +45,11 @@ export const LOCAL_LIMITS = {
   keyCommandMs: 60 * SECOND,
   /** UTF-16 units of a key. Signed tokens, the longest keys, have some thousands. */
   maxKeyChars: 16 * KIB,
+  /** How long a model server on this machine may take to list its models: a person waits for it. */
+  probeMs: 300,
+  /** The same for a server elsewhere whose URL the person has just typed, and UTF-16 units of such a list. */
+  modelListMs: 3 * SECOND,
+  maxModelListChars: MIB,
   /** UTF-16 units of a path or a word of a command in config.json, and the words of one command. */
   maxConfigWordChars: 4 * KIB,
   maxConfigWords: 64,

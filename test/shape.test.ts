@@ -187,7 +187,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['node:'],
     'cli/limits.ts',
   ],
-  'cli/config': ['shared', 'machine', 'cli/terminal', 'local/config', 'commander', 'node:'],
+  'cli/config': [
+    ...['shared', 'machine', 'cli/terminal', 'local/config', 'commander', 'node:'],
+    'cli/limits.ts',
+  ],
   'cli/account': ['shared', 'client/index.ts', 'cli/target', 'cli/terminal', 'commander'],
   'cli/conversations': [
     ...['shared', 'client/index.ts', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
@@ -211,7 +214,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/run.ts',
       'bridge/worktrees',
     ],
-    ...['cli/target', 'cli/terminal', 'local/bridge', 'local/instance.ts', 'local/processes'],
+    ...[
+      'cli/config',
+      'cli/target',
+      'cli/terminal',
+      'local/bridge',
+      'local/instance.ts',
+      'local/processes',
+    ],
     ...['local/config', 'local/settings.ts', 'local/state', 'commander', 'jose', 'node:'],
     'cli/limits.ts',
     'local/limits.ts',

@@ -10,8 +10,12 @@ import {
 import { type Origin, readSettings, type Settings } from '../../local/config/settings.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
-import { EXIT_HELP } from '../terminal/exit-codes.ts';
+import { abortOnInterrupt } from '../terminal/ending.ts';
+import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { chooseModel, Interrupted } from './choose-model.ts';
 import { editConfig } from './edit-command.ts';
 
 export function registerConfig(program: Command): void {
@@ -40,6 +44,10 @@ export function registerConfig(program: Command): void {
     .command('edit')
     .description('Open config.json in $VISUAL or $EDITOR, and check it before it is saved')
     .action(() => editConfig(openTerminal(process, process.env), process.env));
+  group
+    .command('model')
+    .description('Choose the model that answers: asks, and finds servers on this machine')
+    .action(chooseAgain);
   group
     .command('path')
     .description('Print the path of config.json')
@@ -118,6 +126,20 @@ async function unset(key: string): Promise<void> {
   const isSet = text !== undefined && partOf(JSON.parse(text), path) !== undefined;
   if (!isSet) throw new LocalError('failed', `${key} is not set in config.json.`);
   writeConfig(file, withoutSetting(text, path));
+}
+
+async function chooseAgain(): Promise<void> {
+  const terminal = openTerminal(process, process.env);
+  if (!terminal.isInteractive) {
+    const set = ownCommand('config', 'set', 'model', 'NAME');
+    throw new UsageError(`There is no terminal to ask at: use \`${set}\`.`);
+  }
+  try {
+    await chooseModel(terminal, process.env, abortOnInterrupt());
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    process.exitCode = EXIT.interrupted;
+  }
 }
 
 function requirePath(): string {

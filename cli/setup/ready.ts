@@ -3,7 +3,7 @@ import type { Programs } from '../../local/instance.ts';
 import type { ModelSettings } from '../../local/settings.ts';
 import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
-import { commandLine } from '../terminal/own-command.ts';
+import { commandLine, ownCommand } from '../terminal/own-command.ts';
 
 export interface Ready {
   readonly url: string;
@@ -54,7 +54,7 @@ Three things to try there:
 /** The model that answers, for a person. */
 export function modelText(model: ModelSettings): string {
   if (model.kind === 'demo') {
-    return 'built-in demo (no LLM): set OPENAI_API_KEY or OPENAI_BASE_URL for a real model';
+    return `built-in demo (no LLM): \`${ownCommand('config', 'model')}\` chooses a real model`;
   }
   if (model.kind === 'table') {
     return `${model.model ?? 'none by default'} (the table has ${model.models.join(', ')})`;

@@ -1,18 +1,20 @@
 /** `drawbridge up`: runs the API and the bridge on this machine until Ctrl-C. `npm start` runs it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
-import { openServerSettings, readSettings } from '../../local/config/settings.ts';
+import { openServerSettings, readSettings, type Settings } from '../../local/config/settings.ts';
 import { type InstanceOptions, type Programs, runInstance } from '../../local/instance.ts';
 import { openState, readUserToken } from '../../local/state/state.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
+import { chooseModel, Interrupted } from '../config/choose-model.ts';
 import {
   addLocationOptions,
   type LocationOptions,
   locationOf,
 } from '../target/location-options.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
+import { openTerminal } from '../terminal/terminal.ts';
 import { readyLine, readyText } from './ready.ts';
 
 interface UpOptions extends LocationOptions {
@@ -50,7 +52,7 @@ async function prepare(
 ): Promise<InstanceOptions> {
   const location = locationOf(options);
   const workspaceDir = await resolveWorkspace(location.workspaceDir);
-  const settings = await readSettings(process.env, { port: options.port });
+  const settings = await settingsFor(options, signal);
   const { port, keyNames } = settings;
   const environment = bridgeEnvironment(process.env, keyNames);
   const onNotice = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
@@ -68,6 +70,14 @@ async function prepare(
   return { ...{ programs, state, bridge, port }, ...served, ...{ onReady, onNotice } };
 }
 
+/** Where nothing says which model answers, a person at the terminal is asked once. */
+async function settingsFor({ port, json }: UpOptions, signal: AbortSignal): Promise<Settings> {
+  const settings = await readSettings(process.env, { port });
+  if (settings.isModelChosen) return settings;
+  await chooseModel(openTerminal(process, process.env, { machine: json }), process.env, signal);
+  return await readSettings(process.env, { port });
+}
+
 /** Runs until `signal` aborts, which is no failure; before the instance is ready the exit code says so. */
 export async function runUntilInterrupted(
   prepareInstance: () => Promise<InstanceOptions>,
@@ -82,7 +92,9 @@ export async function runUntilInterrupted(
     };
     await runInstance({ ...instance, onReady }, signal);
   } catch (error) {
-    if (!signal.aborted || error !== signal.reason) throw error;
+    const isInterrupted =
+      error instanceof Interrupted || (signal.aborted && error === signal.reason);
+    if (!isInterrupted) throw error;
     if (!isReady) process.exitCode = INTERRUPTED;
   }
 }

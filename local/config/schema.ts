@@ -49,7 +49,9 @@ const BaseUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http(s) URL such as http://127.0.0.1:11434/v1' })
   .refine((url) => !hasPassword(url), 'must hold no password: a key has a field of its own, "key"');
 
+/** Also runs for a text that is no URL. */
 function hasPassword(text: string): boolean {
+  if (!URL.canParse(text)) return false;
   const { username, password } = new URL(text);
   return username !== '' || password !== '';
 }

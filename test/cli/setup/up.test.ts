@@ -128,8 +128,8 @@ describe('up', () => {
     const { stdout, stderr } = await finished;
     expect(stdout).toMatch(/API +http:\/\/127\.0\.0\.1:\d+\n/);
     expect(stdout).toContain(`chat --workspace ${workspaceDir} --state ${stateDir}`);
-    expect(stdout).toContain(
-      'built-in demo (no LLM): set OPENAI_API_KEY or OPENAI_BASE_URL for a real model',
+    expect(stdout).toMatch(
+      /built-in demo \(no LLM\): `.*drawbridge\.mjs config model` chooses a real model/,
     );
     expect(stdout).toContain('run without a sandbox, so each one asks you first. It is a test.');
     expect(stdout).not.toContain(readFileSync(join(stateDir, 'token'), 'utf8'));

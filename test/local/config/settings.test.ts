@@ -198,6 +198,7 @@ describe('a file that is not right is refused', () => {
     [{ key: 'sk-1234' }, /key: a key is never written into this file: say where it is kept, /],
     [{ key: { evn: 'A' } }, /key: must say where the key is kept: /],
     [{ key: { command: [] } }, /key\.command: must name a program$/],
+    [{ baseUrl: 'no url' }, /baseUrl: must be an http\(s\) URL/],
     [{ baseUrl: 'localhost:11434' }, /baseUrl: must be an http\(s\) URL/],
     [{ baseUrl: 'https://me:pw@a.test/v1' }, /baseUrl: must hold no password/],
     [{ models: [{ id: 'a' }, { id: 'a' }] }, /models\[1\]\.id: there are two models a$/],
