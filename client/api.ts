@@ -45,6 +45,24 @@ import type { UsageList, UsageQuery } from '../shared/usage.ts';
 import type { Device } from './device.ts';
 import type { FollowOptions, Positioned } from './follow.ts';
 
+/** The Drawbridge that a client talks to. */
+export interface Endpoint {
+  /** The URL of Drawbridge without `/api/v1`. It may end in a slash and may have a path. */
+  readonly url: string;
+  readonly token: string | TokenSource;
+  /** Replaces the global `fetch`. */
+  readonly fetch?: typeof fetch;
+}
+
+/**
+ * Gives the bearer token of each request, so keep it until it is refused. After a 401 it gets the token that the server
+ * has refused; the request is repeated once if another one comes back.
+ */
+export type TokenSource = (
+  refused: string | undefined,
+  signal: AbortSignal | undefined,
+) => string | Promise<string>;
+
 /** A chat request as a caller writes it. The client itself sets the fields of the transport. */
 export type ChatInput = Omit<ChatRequestInput, 'stream' | 'stream_options' | 'documents'>;
 

@@ -1,19 +1,12 @@
 /** The typed client of the HTTP API, for Node, browsers and Workers. */
 import type { ResponseStatus } from '../shared/documents.ts';
 import type { ReadEvent } from '../shared/events.ts';
-import type { Client, EventStream, KeyedOptions, SendOptions } from './api.ts';
+import type { Client, Endpoint, EventStream, KeyedOptions, SendOptions } from './api.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { signApproval } from './device.ts';
 import { clientError } from './error.ts';
 import { follow } from './follow.ts';
-import {
-  createSend,
-  type Endpoint,
-  type RequestParts,
-  readJson,
-  readText,
-  type Send,
-} from './send.ts';
+import { createSend, type RequestParts, readJson, readText, type Send } from './send.ts';
 import { type Guard, isAnswer } from './shapes.ts';
 import { watch } from './watch.ts';
 

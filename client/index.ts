@@ -16,11 +16,17 @@ export type {
 export type {
   Answer,
   ChatResponse,
+  ClarificationMetadata,
   ConversationView,
   Document,
   DocumentType,
+  FileEditMetadata,
+  PlanMetadata,
   Question,
   ResponseStatus,
+  TerminalCommandMetadata,
+  TodoUpdateMetadata,
+  ToolOutcome,
   Usage,
   UserMessage,
 } from '../shared/documents.ts';
@@ -42,6 +48,7 @@ export type {
   AgentInput,
   ChatInput,
   Client,
+  Endpoint,
   EventStream,
   FollowFrom,
   KeyedOptions,
@@ -50,6 +57,7 @@ export type {
   PlanSaveInput,
   SendOptions,
   Sent,
+  TokenSource,
   Watched,
 } from './api.ts';
 export { createClient } from './client.ts';
@@ -65,5 +73,4 @@ export {
 export { fingerprintOf, formatDeviceKey, readDeviceKey } from './device-key.ts';
 export { ClientError, type ClientOwnCode } from './error.ts';
 export type { FollowOptions, Positioned } from './follow.ts';
-export type { Endpoint, TokenSource } from './send.ts';
 export { prependPart } from './watch.ts';

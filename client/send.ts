@@ -1,25 +1,9 @@
 /** Sends one request to the API. An answer that is not a success becomes a ClientError. */
 import { parseJson } from '../shared/json.ts';
 import { JSON_LIMITS } from '../shared/limits.ts';
+import type { Endpoint, TokenSource } from './api.ts';
 import { ClientError, clientError } from './error.ts';
 import { type Guard, guard } from './shapes.ts';
-
-export interface Endpoint {
-  /** The URL of Drawbridge without `/api/v1`. It may end in a slash and may have a path. */
-  readonly url: string;
-  readonly token: string | TokenSource;
-  /** Replaces the global `fetch`. */
-  readonly fetch?: typeof fetch;
-}
-
-/**
- * Gives the bearer token of each request, so keep it until it is refused. After a 401 it gets the token that the server
- * has refused; the request is repeated once if another one comes back.
- */
-export type TokenSource = (
-  refused: string | undefined,
-  signal: AbortSignal | undefined,
-) => string | Promise<string>;
 
 export interface RequestParts {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';

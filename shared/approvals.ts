@@ -2,7 +2,7 @@
 import * as z from 'zod';
 import { Diff, Metadata } from './documents.ts';
 import { Form } from './elicitation.ts';
-import { BridgeId, CallId, type ConversationId, DeviceId } from './ids.ts';
+import { BridgeId, CallId, DeviceId } from './ids.ts';
 
 /** The SHA-256 of a file's bytes in hexadecimal; null without a file. */
 const FileHash = z.string().nullable();
@@ -83,7 +83,7 @@ export type Asked = z.infer<typeof Asked>;
 
 /** One question of one bridge. */
 export interface ApprovalQuestion extends Asked {
-  readonly conversationId: z.infer<typeof ConversationId>;
+  readonly conversationId: string;
 }
 
 /** A device's public key as enrolled at a bridge: a JWK (RFC 7517) of a P-256 point. */

@@ -21,6 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   // Other rooms import only the face of the package. A web page's script has no zod in it.
   client: ['shared', 'eventsource-parser'],
   'client/index.ts': ['client', 'shared'],
+  'client/examples': ['drawbridge-client'],
 
   machine: ['shared', 'node:', 'zod'],
 
@@ -234,7 +235,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:'],
   ],
 
-  build: ['local/runtime', 'bin', 'esbuild', 'cloudflare:', 'node:', 'zod'],
+  build: ['local/runtime', 'bin', 'esbuild', 'typescript', 'cloudflare:', 'node:', 'zod'],
 
   'bench/edge': ['worker/env.ts', 'worker/index.ts', 'cloudflare:'],
   'bench/fuzz': ['@cfworker/json-schema'],
@@ -499,7 +500,7 @@ function sourceFiles(): string[] {
   const folders = ['shared', 'worker', 'bridge', 'machine', 'local', 'client', 'cli', 'build'];
   return [...folders, 'bench'].flatMap((folder) =>
     readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('dist/'))
       .map((name) => join(folder, name)),
   );
 }

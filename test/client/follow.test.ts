@@ -218,6 +218,32 @@ describe('between two connections the client', () => {
   });
 });
 
+describe('a slow reader', () => {
+  it('lets the network wait: nothing is read before it is asked for', async () => {
+    const frames = WHOLE.map(({ event, position }) => formatEvent(event, position, 'named'));
+    let pulled = 0;
+    const body = new ReadableStream<Uint8Array>(
+      {
+        pull(controller) {
+          const frame = frames[pulled++];
+          if (frame === undefined) controller.close();
+          else controller.enqueue(new TextEncoder().encode(frame));
+        },
+      },
+      { highWaterMark: 0 },
+    );
+    const fetch = async () => new Response(body);
+    const client = createClient({ url: 'http://x', token: 'token', fetch }, createTestClock());
+    const events = client.followResponse(RESPONSE_ID);
+    for (let taken = 1; taken <= 4; taken++) {
+      await events.next();
+      await new Promise(setImmediate);
+      expect(pulled).toBe(taken);
+    }
+    await events.return();
+  });
+});
+
 describe('a reader that leaves', () => {
   it('by its signal gets the reason of the signal', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
