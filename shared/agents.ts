@@ -6,6 +6,7 @@ import { BridgeId } from './ids.ts';
 import { AGENT_LIMITS, REQUEST_LIMITS } from './limits.ts';
 import { ChatFields, MessagePatch } from './requests.ts';
 import { ClosedWorktree, OpenedWorktree, openWorktree } from './tools/worktree.ts';
+import { CallLimits } from './tunnel.ts';
 
 /** `waiting`: a person must answer. `archived`: put away; `responseId` tells how the work ended. */
 export const AgentStatus = z.enum([
@@ -75,7 +76,7 @@ export const AgentRequest = AgentFields.superRefine((request, context) => {
 export type AgentRequest = z.infer<typeof AgentRequest>;
 export type AgentRequestInput = z.input<typeof AgentRequest>;
 
-/** `POST agents/{id}/followup`. Without a model and a mode, those of the newest message count. */
+/** `POST agents/{id}/followup`. Without a model, a mode or tools, those of the newest message count. */
 export const AgentFollowUp = AgentFields.omit({
   bridgeId: true,
   title: true,
@@ -116,6 +117,8 @@ export const Agent = AgentInfo.extend({
   model: ChatResponse.shape.model,
   mode: ChatResponse.shape.mode,
   ownMode: ChatResponse.shape.ownMode,
+  /** The only tools of the newest message, with their limits; absent where it names none. */
+  tools: z.record(z.string(), CallLimits).optional(),
   usage: ChatResponse.shape.usage,
   /** The model's last words; null until the response has ended, and if it said nothing. */
   result: z.string().nullable(),

@@ -116,11 +116,15 @@ function registerList(group: Command): void {
     const client = await clientOf(options);
     const { status } = options;
     const limit = REQUEST_LIMITS.maxPageSize;
+    let isAny = false;
     for (let cursor: string | undefined | null; cursor !== null; ) {
       const page = await client.listAgents({ limit, status, ...(cursor && { cursor }) });
       for (const agent of page.items) print(options, agent, agentLine(agent));
+      isAny ||= page.items.length > 0;
       cursor = page.nextCursor;
     }
+    const { write } = openTerminal(process, process.env, { machine: options.json });
+    if (!isAny) write(status ? `No agent is ${status}.\n` : 'There is no agent.\n');
   });
 }
 

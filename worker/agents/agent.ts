@@ -133,10 +133,12 @@ export class Agent {
     const run = log.find(log.newest);
     if (!run) throw new Error('an agent begins with a message');
     const { webhook } = this.#row.settings;
+    const { tools } = run.request;
     return {
       ...viewOf(listing.row, reader.response(run)),
       status: this.status,
       updated: new Date(reader.answeredMs()).toISOString(),
+      ...(tools && { tools }),
       ...this.worktree?.describe(),
       ...(webhook && { webhook: shownWebhook(webhook, withSecret) }),
     };

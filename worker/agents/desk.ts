@@ -42,7 +42,7 @@ export async function followUp(
   { prompt, ...settings }: AgentFollowUp,
   sent: Sent,
 ): Promise<Submitted> {
-  const { status, model, mode, ownMode } = await readAgent(env, caller);
+  const { status, model, mode, ownMode, tools } = await readAgent(env, caller);
   if (status === 'archived') {
     throw new DrawbridgeError('AGENT_ARCHIVED', 'The agent is archived: unarchive it first');
   }
@@ -51,7 +51,11 @@ export async function followUp(
   const before =
     settings.delivery === 'steer'
       ? {}
-      : { model: settings.model ?? model, mode: settings.mode ?? ownMode ?? mode };
+      : {
+          model: settings.model ?? model,
+          mode: settings.mode ?? ownMode ?? mode,
+          tools: settings.tools ?? tools,
+        };
   const asked = { ...saying(prompt), ...settings, conversationId };
   const request = { ...asked, ...before };
   return await submitMessage(env, { account, request, asked, ...sent });

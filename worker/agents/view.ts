@@ -10,7 +10,7 @@ import { VIEW_LIMITS } from './limits.ts';
 export function viewOf(
   { id, title, created, bridge: bridgeId }: ConversationRow,
   response: ChatResponse,
-): Omit<Agent, 'status' | 'updated'> {
+): Omit<Agent, 'status' | 'updated' | 'tools'> {
   const { id: responseId, model, mode, ownMode, usage } = response;
   const fields = { id, title, created, bridgeId, responseId, model, mode, usage };
   return { ...fields, ...(ownMode !== undefined && { ownMode }), ...outcomeOf(response) };

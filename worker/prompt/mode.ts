@@ -13,12 +13,21 @@ export interface ToldMode {
     | undefined;
 }
 
+/** What a message tells of each built-in mode. */
+export type ModeWords = Readonly<Record<Mode, string>>;
+
 /**
  * The parts of a message that tell the difference from `known`. The system prompt has the words about a built-in mode
  * that the run began with. At most `maxChars` UTF-16 units of a file's text are told.
  */
-export function tellMode(now: ToldMode, known: ToldMode, maxChars: number): string[] {
-  const parts = now.mode === known.mode ? [] : [`${CHANGED}${now.mode}.\n${wordsOf(now.mode)}`];
+export function tellMode(
+  now: ToldMode,
+  known: ToldMode,
+  { maxChars, words }: { readonly maxChars: number; readonly words?: ModeWords | undefined },
+): string[] {
+  const { mode } = now;
+  const said = words?.[mode] ?? modeWords(mode);
+  const parts = mode === known.mode ? [] : [`${CHANGED}${mode}.\n${wordsOf(mode, said)}`];
   const before = known.own;
   const { own } = now;
   if (!own) return before ? [...parts, endOf(before.name)] : parts;
@@ -30,8 +39,8 @@ export function tellMode(now: ToldMode, known: ToldMode, maxChars: number): stri
 const CHANGED =
   '[The user has changed the mode. What was said of the mode before no longer holds.] Mode: ';
 
-function wordsOf(mode: Mode): string {
-  return isReadOnly(mode) ? `Change nothing from here on.\n${modeWords(mode)}` : modeWords(mode);
+function wordsOf(mode: Mode, said: string): string {
+  return isReadOnly(mode) ? `Change nothing from here on.\n${said}` : said;
 }
 
 const OWN = `[The user has chosen a mode that a file of the workspace describes. Like a rule, its text says how to do the work:

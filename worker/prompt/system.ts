@@ -1,16 +1,18 @@
 /** Builds the system prompt: the named blocks in their order, with the changes that a model family and a setting make. */
+import type { Mode } from '../../shared/modes.ts';
 import { BLOCK_NAMES, type BlockName, type PromptChange } from '../../shared/prompt-blocks.ts';
 import type { BlockText, PromptFacts } from './blocks/block.ts';
 import { codeChanges } from './blocks/code-changes.ts';
 import { citingCode, communication } from './blocks/communication.ts';
 import { surroundings, workspaceRules } from './blocks/messages.ts';
-import { mode } from './blocks/mode.ts';
+import { blocksOfMode, mode } from './blocks/mode.ts';
 import { role, trust } from './blocks/role.ts';
 import { subagent, subagentTypes } from './blocks/subagent.ts';
 import { asking, taskManagement } from './blocks/tasks.ts';
 import { mcpInstructions, userRules } from './blocks/told.ts';
 import { contextStrategy, parallelCalls, toolCalling } from './blocks/tool-calling.ts';
 import { isModelIn } from './families.ts';
+import type { ModeWords } from './mode.ts';
 
 const BLOCKS: Readonly<Record<BlockName, BlockText>> = {
   role,
@@ -42,12 +44,43 @@ export function buildSystemPrompt(
   names: readonly string[] = [facts.model],
 ): string {
   const builtIn = BLOCK_NAMES.map((name) => ({ name, text: textOf(BLOCKS[name], facts) }));
-  return changes
-    .filter(({ modes }) => modes?.includes(facts.mode) ?? true)
-    .filter(({ models }) => !models || isModelIn(models, names))
+  return changesFor(facts.mode, changes, names)
     .reduce<readonly Block[]>(changed, builtIn)
     .flatMap(({ name, text }) => (text === null ? [] : [`<${name}>\n${text}\n</${name}>`]))
     .join('\n\n');
+}
+
+/**
+ * What a message tells of each mode that follows another one, with the same changes. Undefined without changes: the
+ * built-in words then. A block that is added for all modes stands in the system prompt already.
+ */
+export function modeWordsWith(
+  changes: readonly PromptChange[],
+  names: readonly string[],
+): ModeWords | undefined {
+  const ofModes = changes.filter(({ change, modes }) => change !== 'add' || modes !== undefined);
+  if (ofModes.length === 0) return undefined;
+  const wordsOf = (mode: Mode) =>
+    changesFor(mode, ofModes, names)
+      .reduce<readonly Block[]>(changed, blocksOfMode(mode))
+      .flatMap(({ text }) => text ?? [])
+      .join('\n');
+  return {
+    agent: wordsOf('agent'),
+    plan: wordsOf('plan'),
+    ask: wordsOf('ask'),
+    debug: wordsOf('debug'),
+  };
+}
+
+function changesFor(
+  mode: Mode,
+  changes: readonly PromptChange[],
+  names: readonly string[],
+): readonly PromptChange[] {
+  return changes
+    .filter(({ modes }) => modes?.includes(mode) ?? true)
+    .filter(({ models }) => !models || isModelIn(models, names));
 }
 
 /** A block of one prompt. It keeps its place without a text, because others can stand behind it. */

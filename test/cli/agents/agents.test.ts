@@ -41,6 +41,15 @@ it('agents are listed by their status, page by page', async () => {
   });
 });
 
+it.each([
+  { args: [], query: '', stderr: 'There is no agent.\n' },
+  { args: ['--status', 'waiting'], query: '&status=waiting', stderr: 'No agent is waiting.\n' },
+])('a list without an agent says so %o', async ({ args, query, stderr }) => {
+  await using api = await startScriptedApi([]);
+  api.answers.set(`GET agents?limit=100${query}`, { items: [], nextCursor: null });
+  expect(await run(api, 'list', ...args)).toEqual({ code: 0, stdout: '', stderr });
+});
+
 it('an agent is shown with what it has changed, without control characters', async () => {
   await using api = await startScriptedApi([]);
   const files = [{ path: 'a\u001b[31m.ts', status: 'added', added: 1, removed: 0 }];

@@ -82,6 +82,23 @@ describe('a follow-up', () => {
     expect(await untilStatus(account, id, 'completed')).toMatchObject({ mode: 'agent' });
   });
 
+  it('keeps the tools with their limits, unless it names others', async () => {
+    const account = 'ada';
+    const { bridgeId } = await connectBridge();
+    const requests = scriptModel(() => ({ text: 'Done.' }));
+    const tools = { read_file: { allowedPaths: ['src'] }, grep: {} };
+    const { id } = await create(account, { bridgeId, tools, workspace: 'in_place' });
+    await untilStatus(account, id, 'completed');
+    await post(account, `/${id}/followup`, { prompt: 'More' });
+    await vi.waitFor(() => expect(requests).toHaveLength(2));
+    expect(await untilStatus(account, id, 'completed')).toMatchObject({ tools });
+    await post(account, `/${id}/followup`, { prompt: 'More', tools: ['list_dir'] });
+    await vi.waitFor(() => expect(requests).toHaveLength(3));
+    expect(await untilStatus(account, id, 'completed')).toMatchObject({ tools: { list_dir: {} } });
+    const names = requests.map((request) => request.tools?.map(({ function: { name } }) => name));
+    expect(names).toEqual([['read_file', 'grep'], ['read_file', 'grep'], ['list_dir']]);
+  });
+
   it('keeps a mode of the workspace, also before that mode was looked up', async () => {
     const account = 'ada';
     const bridge = await connectLookingBridge('a.ts');

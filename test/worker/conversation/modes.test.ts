@@ -11,10 +11,11 @@ import { askStreamed, conversationObject, readResponse } from './conversing.ts';
 import { holdModel, readFile, runCommand } from './held-model.ts';
 
 /** The settings of the Worker under test, which it reads at each request. */
-const settings = env as { MODELS?: string };
+const settings = env as { MODELS?: string; PROMPT_BLOCKS?: string };
 
 afterEach(() => {
   delete settings.MODELS;
+  delete settings.PROMPT_BLOCKS;
   vi.useRealTimers();
   vi.restoreAllMocks();
 });
@@ -159,6 +160,21 @@ describe('switch_mode', () => {
     const events = (await reader.toEnd()).map(({ event }) => event);
     expect(events).toContainEqual({ type: 'mode_update', responseId, mode: 'agent' });
     expect(await readResponse(responseId)).toMatchObject({ status: 'completed', mode: 'agent' });
+  });
+
+  it('tells the new mode in the words of the deployment', async () => {
+    settings.PROMPT_BLOCKS = JSON.stringify([
+      { change: 'replace', block: 'mode', text: 'Do it at once.', modes: ['agent'] },
+      { change: 'append', block: 'code_changes', text: 'Use tabs.' },
+      { change: 'replace', block: 'mode', text: 'Never told.', models: ['another'] },
+    ]);
+    const { model, reader, conversationId } = await startSwitching();
+    await accept(conversationId);
+    const next = await model.next();
+    const told = String(next.request.messages.at(-1)?.content);
+    expect(told).toMatch(/Mode: agent\.\nDo it at once\.\nRead a file .*\nUse tabs\.$/s);
+    next.answer({ text: 'Ok.' });
+    await reader.toEnd();
   });
 
   it('outlives a crash between the consent and the next turn', async () => {

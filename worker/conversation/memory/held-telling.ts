@@ -21,7 +21,7 @@ import type { ToldRun } from './window/transcript.ts';
 /**
  * When a run asks, all its turns are answered and all earlier runs have ended. A piece with a turn, or at the end of an
  * earlier run, then never changes any more. This class holds these pieces while the window, the room, the support of
- * images and the toolbox stay the same; a new instance makes them anew. It holds nothing from before the window, and at
+ * images, the words about modes and the toolbox stay the same; a new instance makes them anew. It holds nothing from before the window, and at
  * most WINDOW_LIMITS.maxHeldChars.
  */
 export class HeldTelling {
@@ -60,12 +60,15 @@ export class HeldTelling {
     const isNewest = (held?.window?.number ?? 0) === this.#store.readWindowNumber();
     const window = held && isNewest ? held.window : newestWindow(this.#store);
     const room = roomOf(size, scaleOf(window));
-    const { takesImages } = size;
+    const { takesImages, modeWords } = size;
     const isSame =
-      held?.room === room && held.takesImages === takesImages && held.toolbox === toolbox;
+      held?.room === room &&
+      held.takesImages === takesImages &&
+      held.toolbox === toolbox &&
+      JSON.stringify(held.modeWords) === JSON.stringify(modeWords);
     if (held && isNewest && isSame && held.next.run <= ordinal) return held;
     const nothing = { first: undefined, pieces: [], known: NOTHING_KNOWN, chars: 0 };
-    return { window, room, takesImages, toolbox, next: startOf(window), ...nothing };
+    return { window, room, takesImages, modeWords, toolbox, next: startOf(window), ...nothing };
   }
 }
 
@@ -74,6 +77,7 @@ interface Held {
   /** UTF-16 units, which bound the length of results. */
   readonly room: number;
   readonly takesImages: boolean;
+  readonly modeWords: ModelSize['modeWords'];
   readonly toolbox: Toolbox;
   /** The run in which the window begins. */
   first: ToldRun | undefined;

@@ -4,7 +4,8 @@ import type { PromptChange } from '../../../shared/prompt-blocks.ts';
 import { textOf } from '../../../shared/requests.ts';
 import type { Tool } from '../../../shared/tools/toolbox.ts';
 import { familyOf, offeredTo } from '../../prompt/families.ts';
-import { buildSystemPrompt } from '../../prompt/system.ts';
+import type { ModeWords } from '../../prompt/mode.ts';
+import { buildSystemPrompt, modeWordsWith } from '../../prompt/system.ts';
 import type { ModelTarget } from '../../upstream/models.ts';
 import type { UpstreamMessage, UpstreamRequest } from '../../upstream/request.ts';
 import { offeredTools } from '../store/offered-tools.ts';
@@ -23,6 +24,8 @@ export type Listener = Pick<ModelTarget, 'takesImages' | 'contextWindow' | 'maxO
  */
 export interface Frame extends Pick<UpstreamRequest, 'tools'> {
   readonly system: string;
+  /** What a message tells of another mode; undefined for the built-in words. */
+  readonly modeWords?: ModeWords | undefined;
 }
 
 /** `run` is the run that asks, with the model that answers. `changes` are the deployment's. */
@@ -44,12 +47,14 @@ export function frameOf(
   const rules = [...(context?.rules ?? []), ...demanded];
   const agents = run.machine?.context.definitions?.agents;
   const instructions = instructionsFor(run, described);
+  const all = [...(family?.changes ?? []), ...changes];
   return {
     system: buildSystemPrompt(
       { model, mode, tools: described, rules, instructions, subagent, agents },
-      [...(family?.changes ?? []), ...changes],
+      all,
       names,
     ),
+    modeWords: modeWordsWith(all, names),
     tools: offeredTo(
       family,
       tools.map((tool) => tool.toFunction()),
@@ -78,11 +83,15 @@ export function requestFor(
 }
 
 /** The model's limits, and the size that every request of this run needs. */
-export function sizeOf(run: Run, { system, tools }: Frame, listener: Listener): ModelSize {
+export function sizeOf(
+  run: Run,
+  { system, tools, modeWords }: Frame,
+  listener: Listener,
+): ModelSize {
   const { takesImages, contextWindow, maxOutputTokens } = listener;
   const fixedChars = system.length + JSON.stringify(tools).length;
   const { model } = run.request;
-  return { model, takesImages, contextWindow, maxOutputTokens, fixedChars };
+  return { model, takesImages, contextWindow, maxOutputTokens, fixedChars, modeWords };
 }
 
 /** The ids of all calls in a request: upstreams refuse a request that has an id twice. */

@@ -1,13 +1,21 @@
 /** What the model does in each mode. */
 import { DEBUG_MARK, isReadOnly, type Mode } from '../../../shared/modes.ts';
+import type { BlockName } from '../../../shared/prompt-blocks.ts';
 import type { BlockText } from './block.ts';
 import { CODE_CHANGES } from './code-changes.ts';
 
 export const mode: BlockText = (facts) => MODES[facts.mode];
 
-/** What a message tells of a mode that follows another one in the middle of a run. */
+/** What a message tells of a mode that follows another one: the blocks of the system prompt that are about it. */
+export function blocksOfMode(mode: Mode): { readonly name: BlockName; readonly text: string }[] {
+  const said = { name: 'mode' as const, text: MODES[mode] };
+  return isReadOnly(mode) ? [said] : [said, { name: 'code_changes', text: CODE_CHANGES }];
+}
+
 export function modeWords(mode: Mode): string {
-  return isReadOnly(mode) ? MODES[mode] : `${MODES[mode]}\n${CODE_CHANGES}`;
+  return blocksOfMode(mode)
+    .map(({ text }) => text)
+    .join('\n');
 }
 
 const MODES: Record<Mode, string> = {

@@ -8,7 +8,7 @@ import type { RuleSet } from '../../../../shared/rules.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
 import { tellFindings } from '../../../prompt/findings.ts';
 import { PROMPT_LIMITS } from '../../../prompt/limits.ts';
-import { type ToldMode, tellMode } from '../../../prompt/mode.ts';
+import { type ModeWords, type ToldMode, tellMode } from '../../../prompt/mode.ts';
 import {
   fitRules,
   type KnownRules,
@@ -59,6 +59,7 @@ interface Listening {
   /** The model's room for a prompt, in UTF-16 units. */
   readonly room: number;
   readonly toolbox: Toolbox;
+  readonly modeWords?: ModeWords | undefined;
 }
 
 /** The pieces in order, from a place where the model had been told `known`. */
@@ -87,7 +88,7 @@ export function knownAfter(pieces: readonly Piece[], known: Known, listening: Li
 function aroundPiece(
   piece: Piece,
   known: Known,
-  { room, toolbox }: Listening,
+  { room, toolbox, modeWords }: Listening,
 ): { readonly told: AroundPiece; readonly after: Known } {
   const { run, utterances, answered } = piece;
   const isAsked = utterances.some(({ as }) => as === 'asked');
@@ -96,7 +97,7 @@ function aroundPiece(
   const touched = [...files, ...inWorkspace(mentionsIn(said), run)];
   const set = rulesOf(run, room);
   const rules = tellRules(set, { touched, said }, known.rules);
-  const mode = modeParts(piece, known, room);
+  const mode = modeParts(piece, known, { room, modeWords });
   const after = {
     mode: piece.mode,
     surroundings: known.surroundings,
@@ -124,13 +125,10 @@ function aroundPiece(
 function modeParts(
   { run, mode }: Pick<Piece, 'run' | 'mode'>,
   { mode: known }: Known,
-  room: number,
+  { room, modeWords }: Pick<Listening, 'room' | 'modeWords'>,
 ) {
-  return tellMode(
-    mode,
-    known ?? { mode: run.request.mode },
-    Math.floor(room * PROMPT_LIMITS.maxShare),
-  );
+  const maxChars = Math.floor(room * PROMPT_LIMITS.maxShare);
+  return tellMode(mode, known ?? { mode: run.request.mode }, { maxChars, words: modeWords });
 }
 
 /** The words of the user's message and of steers. */
@@ -143,7 +141,7 @@ function saidIn({ utterances }: Piece): string {
 
 /** The UTF-16 units of the full surroundings, which a run's message tells where it is the first of a window. */
 export function wholeChars(run: ToldRun, room: number): number {
-  const mode = modeParts({ run, mode: run.request }, NOTHING_KNOWN, room);
+  const mode = modeParts({ run, mode: run.request }, NOTHING_KNOWN, { room });
   return [...tellSurroundings(around(run, room), null), ...mode].join('\n\n').length;
 }
 

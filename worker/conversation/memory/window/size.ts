@@ -1,5 +1,6 @@
 /** Computes the room of a model and the sizes of messages, in UTF-16 units. Pure. */
 
+import type { ModeWords } from '../../../prompt/mode.ts';
 import type { UpstreamMessage } from '../../../upstream/request.ts';
 import type { Window, WindowScale } from '../../store/rows.ts';
 import { WINDOW_LIMITS } from './limits.ts';
@@ -14,6 +15,8 @@ export interface ModelSize {
   readonly maxOutputTokens: number | undefined;
   /** UTF-16 units of the system prompt and of the tools' definitions. */
   readonly fixedChars: number;
+  /** What a message tells of another mode; undefined for the built-in words. */
+  readonly modeWords?: ModeWords | undefined;
 }
 
 /** The scale of the window, which applies until a turn has measured a better one. */
@@ -24,7 +27,7 @@ export function scaleOf(window: Window | null): WindowScale {
 
 /** The UTF-16 units that a whole request may take. */
 export function roomOf(
-  size: Omit<ModelSize, 'fixedChars'>,
+  size: Omit<ModelSize, 'fixedChars' | 'modeWords'>,
   { tokensPerChar, refused }: WindowScale,
 ): number {
   const window = size.contextWindow ?? WINDOW_LIMITS.defaultTokens;

@@ -139,12 +139,13 @@ export interface Standing {
 
 export function weighPieces(
   { window, told, toolbox }: History,
-  { takesImages }: Pick<ModelSize, 'takesImages'>,
+  { takesImages, modeWords }: Pick<ModelSize, 'takesImages' | 'modeWords'>,
   { room, known }: Standing,
 ): WeighedPiece[] {
   const shows = new Set(told.filter(showsImages).map(({ run }) => run.ordinal));
   const prunedThrough = window?.prunedThrough ?? 0;
-  return aroundPieces(piecesOf({ told }), known, { room, toolbox }).map((one) => {
+  const listening = { room, toolbox, modeWords };
+  return aroundPieces(piecesOf({ told }), known, listening).map((one) => {
     const { piece, around, midway } = one;
     const withImages = takesImages && shows.has(piece.run.ordinal);
     const aroundOne = ({ as, attachments }: Utterance) =>
