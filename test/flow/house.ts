@@ -19,6 +19,10 @@ import { WorktreeStore } from '../../bridge/worktrees/store.ts';
 import { type Client, createClient } from '../../client/index.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
+/** The program that is tested, in words by lines: this clone's, unless test/interop/package.interop.ts names another. */
+const [PROGRAM = process.execPath, ...FIRST_WORDS] =
+  process.env['DRAWBRIDGE_TEST_PROGRAM']?.split('\n') ??
+  ([process.execPath, join(ROOT, 'bin', 'drawbridge.mjs')] as const);
 
 const Ready = z.object({
   event: z.literal('ready'),
@@ -72,11 +76,11 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
   const state = join(folder, 'state');
   if (options.folder === undefined) furnish(workspace, state, options);
   giveAway(folder, workspace);
-  const up = spawn(
-    process.execPath,
-    [join(ROOT, 'bin', 'drawbridge.mjs'), ...upArguments(workspace, state, options)],
-    { cwd: workspace, env: environment(options), stdio: ['ignore', 'pipe', 'pipe'] },
-  );
+  const up = spawn(PROGRAM, [...FIRST_WORDS, ...upArguments(workspace, state, options)], {
+    cwd: workspace,
+    env: environment(options),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   // A test that runs out of time never disposes of its house; what is below `up` ends with it.
   const endWithUs = () => up.kill('SIGKILL');
   process.once('exit', endWithUs);
