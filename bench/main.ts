@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { readWranglerConfig } from '../local/runtime/wrangler-config.ts';
 import { measureAssembling } from './cases/assembling.ts';
+import { measureBilling } from './cases/billing.ts';
 import { measureBurst } from './cases/burst.ts';
 import { measureCancelling } from './cases/cancelling.ts';
 import { measureCrowd } from './cases/crowd.ts';
@@ -34,6 +35,7 @@ const CASES: Readonly<Record<string, Case>> = {
   h: { title: 'a long conversation', measure: measureGrowing },
   i: { title: 'the prompt of a repository with 3,000 files', measure: measureAssembling },
   j: { title: 'subagents', measure: measureSubagents },
+  k: { title: 'what Cloudflare bills', measure: measureBilling },
 };
 
 const HELP = `Usage: npm run bench -- [CASE...] [--json]

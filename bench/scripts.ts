@@ -30,6 +30,9 @@ export const SCRIPTS = {
   short: { calls: [], tokens: 20, everyMs: MODEL_PACE_MS },
   long: { calls: [], tokens: 1_000, everyMs: MODEL_PACE_MS },
   tools: { calls: [2, 2], tokens: 20, everyMs: MODEL_PACE_MS },
+  /** An answer in a chat of eight seconds, and the answer to a task of a coding agent (bench/cost.ts). */
+  chatting: { calls: [], tokens: 400, everyMs: MODEL_PACE_MS },
+  working: { calls: [2, 2, 1, 1, 1, 1], tokens: 100, everyMs: MODEL_PACE_MS },
   subagent: { calls: [1], tokens: 5, everyMs: 'one piece', starts: 'tools' },
   subagents: { calls: [4], tokens: 5, everyMs: 'one piece', starts: 'tools' },
   /** Faster than a model, so that a returning client soon has much to read. */

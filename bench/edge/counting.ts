@@ -1,4 +1,4 @@
-/** The real Worker with a count of written rows: those of every statement, and one for each alarm set. */
+/** The real Worker with counts of what the platform bills: written rows, and requests to objects. */
 import type { Env } from '../../worker/env.ts';
 import worker, {
   Account as RealAccount,
@@ -6,10 +6,12 @@ import worker, {
   Tunnel as RealTunnel,
 } from '../../worker/index.ts';
 
-/** Answers `GET /bench/rows` with all rows written so far by all objects, as a decimal number. */
+/** Answers `GET /bench/bill` with the counts of all objects so far (bench/counted-rows.ts). */
 export default {
   fetch(request, env, context) {
-    if (new URL(request.url).pathname === '/bench/rows') return new Response(`${count()}`);
+    if (new URL(request.url).pathname === '/bench/bill') {
+      return Response.json({ rows: countRows(), requests, messages });
+    }
     return worker.fetch(request, env, context);
   },
 } satisfies ExportedHandler<Env>;
@@ -35,12 +37,39 @@ export class Tunnel extends RealTunnel {
   }
 }
 
+/** Calls, fetches and alarms. */
+let requests = 0;
+/** Messages that arrived on objects' sockets. */
+let messages = 0;
+let isInside = false;
+for (const { prototype } of [RealAccount, RealConversation, RealTunnel]) watchCalls(prototype);
+
+/** A method that another one calls at once is no request; after an `await` it is counted, so the count is no less. */
+function watchCalls(prototype: object): void {
+  for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+    if (name === 'constructor' || typeof value !== 'function') continue;
+    const apply = (method: typeof value, self: object, parameters: unknown[]) => {
+      if (isInside) return Reflect.apply(method, self, parameters);
+      if (name === 'webSocketMessage') messages++;
+      else if (!name.startsWith('webSocket')) requests++;
+      isInside = true;
+      try {
+        return Reflect.apply(method, self, parameters);
+      } finally {
+        isInside = false;
+      }
+    };
+    Object.defineProperty(prototype, name, { value: new Proxy(value, { apply }) });
+  }
+}
+
 let written = 0;
 /** Cursors not yet counted: a cursor knows its rows only after it was read to its end. */
 let cursors: { readonly rowsWritten: number }[] = [];
 let isWatching = false;
 
-function count(): number {
+/** Those of every statement, and one for each alarm set. */
+function countRows(): number {
   for (const { rowsWritten } of cursors) written += rowsWritten;
   cursors = [];
   return written;
