@@ -1,11 +1,24 @@
 /** Follows docs/hosting.md: its code blocks, and a clone with programs in place of those that reach Cloudflare. */
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process';
-import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { onTestFinished } from 'vitest';
-import { temporaryFolder } from '../local/temporary-folder.ts';
+
+/** The end of a server, and the removal of all packages on a busy machine. */
+const END_MS = 120_000;
 
 const ROOT = join(import.meta.dirname, '..', '..');
 
@@ -44,7 +57,8 @@ export interface Reader {
 
 /** A reader of the page with a clone of what stands here, also of what is not committed. */
 export function newReader(): Reader {
-  const folder = temporaryFolder();
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'drawbridge-reader-')));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }), END_MS);
   const [clone, home, project, bin] = ['clone', 'home', 'project', 'bin'].map((name) =>
     join(folder, name),
   ) as [string, string, string, string];
@@ -76,7 +90,7 @@ export function newReader(): Reader {
       const child = spawn('bash', [...shell, `exec ${block.trim()}`], {
         ...{ cwd, env: { ...env, ...more }, stdio: ['ignore', 'pipe', 'pipe'] },
       });
-      onTestFinished(() => endTree(child));
+      onTestFinished(() => endTree(child), END_MS);
       return child;
     },
   };
