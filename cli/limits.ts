@@ -38,6 +38,9 @@ export const CLI_LIMITS = {
   maxTokenDays: 366,
   /** Models of one server that the choice of a model lists: more do not fit on a screen. */
   maxOfferedModels: 12,
+  /** Between two questions to the npm registry for a newer version; and how long it may take to answer. */
+  updateMs: 24 * 60 * 60 * SECOND,
+  registryMs: 5 * SECOND,
   /** How long an editor may take to install an extension: it downloads some megabytes. */
   installMs: 5 * 60 * SECOND,
 } as const;

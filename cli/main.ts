@@ -28,6 +28,7 @@ import { endWhenUnread } from './terminal/ending.ts';
 import { EXIT } from './terminal/exit-codes.ts';
 import { describeFailure } from './terminal/failure-text.ts';
 import { UsageError } from './terminal/usage-error.ts';
+import { tellOfUpdate } from './update/update-hint.ts';
 
 const WORKER = IS_CLONE
   ? { workerEntry: join('worker', 'index.ts'), wranglerConfig: 'wrangler.toml' }
@@ -48,11 +49,31 @@ export async function main(args: readonly string[], programs = OWN_PROGRAMS): Pr
   endWhenUnread();
   // Errors outside the awaited call, for example when the disk of the state has gone.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
+  const ended = new AbortController();
   try {
-    await newProgram(programs).parseAsync(args, { from: 'user' });
+    const program = newProgram(programs);
+    program.hook('preAction', (_, command) => hintAtUpdate(command.name(), ended.signal));
+    await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     process.exitCode = reportFailure(error);
+  } finally {
+    ended.abort();
   }
+}
+
+/** The commands that run long enough for an answer of the registry. */
+const LONG_COMMANDS: ReadonlySet<string> = new Set(['drawbridge', 'up', 'chat']);
+
+/** A clone is updated by git. */
+async function hintAtUpdate(command: string, signal: AbortSignal): Promise<void> {
+  if (IS_CLONE || !LONG_COMMANDS.has(command)) return;
+  const { env, stdin, stdout, stderr } = process;
+  const hint = {
+    ...{ env, ownVersion: OWN_VERSION, now: new Date() },
+    isTerminal: stdin.isTTY && stdout.isTTY && stderr.isTTY,
+    write: (text: string) => void stderr.write(text),
+  };
+  await tellOfUpdate(hint, signal);
 }
 
 function newProgram(programs: Programs): Command {

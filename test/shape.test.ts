@@ -192,6 +192,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'cli/terminal', 'local/config', 'commander', 'node:'],
     'cli/limits.ts',
   ],
+  'cli/update': ['machine', 'local/config', 'node:', 'zod', 'cli/limits.ts'],
   'cli/account': ['shared', 'client/index.ts', 'cli/target', 'cli/terminal', 'commander'],
   'cli/conversations': [
     ...['shared', 'client/index.ts', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
@@ -232,6 +233,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/config',
     'cli/setup',
     'cli/terminal',
+    'cli/update',
     ...['local/instance.ts', 'local/own-root.ts', 'commander', 'node:'],
   ],
 
