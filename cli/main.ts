@@ -10,6 +10,7 @@ import { registerAgents } from './agents/agents.ts';
 import { registerApprovals } from './chat/approvals-command.ts';
 import { registerChat } from './chat/command.ts';
 import { registerPlan } from './chat/plan-command.ts';
+import { registerCompletion } from './completion/completion.ts';
 import { registerConfig } from './config/config.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
@@ -112,6 +113,7 @@ function newProgram(programs: Programs): Command {
   registerQuarantine(program);
   registerWorktrees(program);
   registerCheck(program);
+  registerCompletion(program);
   for (const group of program.commands) refuseUnknownCommand(group);
   return program;
 }

@@ -193,6 +193,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/limits.ts',
   ],
   'cli/update': ['machine', 'local/config', 'node:', 'zod', 'cli/limits.ts'],
+  'cli/completion': ['cli/terminal', 'commander'],
   'cli/account': ['shared', 'client/index.ts', 'cli/target', 'cli/terminal', 'commander'],
   'cli/conversations': [
     ...['shared', 'client/index.ts', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
@@ -230,6 +231,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'cli/main.ts': [
     ...['shared', 'machine', 'cli/account', 'cli/agents', 'cli/chat', 'cli/conversations'],
+    'cli/completion',
     'cli/config',
     'cli/setup',
     'cli/terminal',

@@ -1,0 +1,30 @@
+/** `drawbridge completion`: prints a script with which a shell completes the command's words. */
+import { Argument, type Command } from 'commander';
+import { EXIT_HELP } from '../terminal/exit-codes.ts';
+import { bashScript } from './bash.ts';
+import { fishScript } from './fish.ts';
+import { type CommandWords, wordsOf } from './tree.ts';
+import { zshScript } from './zsh.ts';
+
+const SCRIPTS: Readonly<Record<string, (commands: readonly CommandWords[]) => string>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+};
+
+export function registerCompletion(program: Command): void {
+  program
+    .command('completion')
+    .description('Print the script with which your shell completes words of drawbridge')
+    .addArgument(new Argument('<shell>', 'your shell').choices(Object.keys(SCRIPTS)))
+    .addHelpText('after', `${HOW}${EXIT_HELP}`)
+    .action((shell: string) => {
+      process.stdout.write(SCRIPTS[shell]?.(wordsOf(program)) ?? '');
+    });
+}
+
+const HOW = `
+Write one of these lines into the file that your shell reads at its start:
+  ~/.bashrc                   eval "$(drawbridge completion bash)"
+  ~/.zshrc (below compinit)   eval "$(drawbridge completion zsh)"
+  ~/.config/fish/config.fish  drawbridge completion fish | source`;
