@@ -14,6 +14,7 @@ import { registerCompletion } from './completion/completion.ts';
 import { registerConfig } from './config/config.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
+import { registerBackup } from './setup/backup.ts';
 import { registerCheck } from './setup/check.ts';
 import { registerCompanion } from './setup/companion.ts';
 import { registerConnect } from './setup/connect.ts';
@@ -112,6 +113,7 @@ function newProgram(programs: Programs): Command {
   registerCompanion(program);
   registerQuarantine(program);
   registerWorktrees(program);
+  registerBackup(program);
   registerCheck(program);
   registerCompletion(program);
   for (const group of program.commands) refuseUnknownCommand(group);

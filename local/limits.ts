@@ -37,6 +37,12 @@ export const LOCAL_LIMITS = {
   /** How long a process waits while another one upgrades the state: some seconds for a gigabyte; and between two looks. */
   upgradeWaitMs: 60 * SECOND,
   upgradePollMs: 50,
+  /** How long processes may take to stand still for a backup. */
+  stopMs: 2 * SECOND,
+  /** The coarsest clock of a file system in use (FAT); others have steps of some milliseconds. */
+  fileClockMs: 2 * SECOND,
+  /** The age of the copy of a backup that was killed: longer than a backup takes. */
+  staleCopyMs: 24 * 60 * MINUTE,
   /** Bytes of a log file before it is renamed to `.old`. One old file is kept. */
   maxLogBytes: 5 * MIB,
   /** UTF-16 units of the log's end that are shown if the Worker keeps dying. */

@@ -38,7 +38,12 @@ export function takeLock(path: string): LockAttempt {
 
 /** Whether a living process holds the lock. Changes nothing. @throws {LocalError} as {@link takeLock}. */
 export function isLocked(path: string): boolean {
-  return findHolder(read(path)) !== undefined;
+  return holderOf(path) !== undefined;
+}
+
+/** The living process that holds the lock. Changes nothing. @throws {LocalError} as {@link takeLock}. */
+export function holderOf(path: string): number | undefined {
+  return findHolder(read(path))?.pid;
 }
 
 function giveBack(path: string, id: string): void {

@@ -136,6 +136,10 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
 
   'local/limits.ts': [],
+  'local/backup': [
+    ...['machine', 'local/archive', 'local/limits.ts', 'local/own-root.ts', 'local/state'],
+    'node:',
+  ],
   'local/archive': ['machine', 'node:', 'zod'],
   'local/own-root.ts': ['node:', 'zod'],
   'local/processes': ['shared', 'machine', 'node:', 'local/limits.ts'],
@@ -221,6 +225,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'cli/config',
       'cli/target',
       'cli/terminal',
+      'local/backup',
       'local/bridge',
       'local/instance.ts',
       'local/processes',

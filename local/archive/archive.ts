@@ -29,14 +29,17 @@ export const ArchiveHead = z.object({
 export type ArchiveHead = z.infer<typeof ArchiveHead>;
 
 /**
- * What no archive has: what each start makes anew, what belongs to a running process, logs, other archives, and the
- * worktrees, whose commits are in the person's own repository. Each is a name in the folder or in one below it.
+ * What no archive has of a state's folder, or of a project's folder in it: what each start makes anew, what belongs to
+ * a running process, logs, other archives, and the worktrees, whose commits are in the person's own repository.
  */
-const LEFT_OUT = new Set(['build', 'logs', 'backups', 'worktrees', 'instance.json', 'lock']);
-const LEFT_OUT_ENDS = ['.lock', '.tmp', '.sock', '-shm', '.upgrade'];
+const LEFT_OUT = /^(build|logs|backups|worktrees|instance\.json|lock|.*\.(lock|tmp|sock|upgrade))$/;
+/** The folders that LEFT_OUT is about. Others can hold files of the person with any name. */
+const OWN_FOLDERS = /^(projects\/[^/]+)?$/;
+/** SQLite makes its index of a write-ahead log again. */
+const INDEX = /^storage\/.*-shm$/;
 
-export function isLeftOut(name: string): boolean {
-  return LEFT_OUT.has(name) || LEFT_OUT_ENDS.some((end) => name.endsWith(end));
+function isLeftOut(folder: string, name: string): boolean {
+  return (OWN_FOLDERS.test(folder) && LEFT_OUT.test(name)) || INDEX.test(`${folder}/${name}`);
 }
 
 /**
@@ -83,7 +86,7 @@ async function* piecesOf(head: Buffer, folder: string): AsyncGenerator<Buffer, v
 /** What an archive takes of a folder, folders before what they hold. Leaves out sockets, pipes and devices. */
 export async function* entriesIn(folder: string, below = ''): AsyncGenerator<TarEntry, void> {
   for (const name of (await readdir(join(folder, below))).sort()) {
-    if (isLeftOut(name)) continue;
+    if (isLeftOut(below, name)) continue;
     const path = below === '' ? name : `${below}/${name}`;
     const stats = await lstat(join(folder, path)).catch(unlessGone);
     if (!stats) continue;
@@ -149,23 +152,27 @@ async function readFirst(stream: ReadStream): Promise<Buffer | null> {
 
 async function readEntries(source: ByteSource, unpacking: Unpacking): Promise<ArchiveHead> {
   let head: ArchiveHead | undefined;
+  let isWhole = false;
   for await (const { content, digestBefore, ...entry } of readTar(source)) {
     if (entry.path === HEAD_PATH) {
       head = parseHead(await textOf(entry, content));
       unpacking.begin(head);
       continue;
     }
-    if (!head) throw damaged('it does not say what it is');
+    if (!head || isWhole) throw damaged('its parts are in no order of ours');
     if (entry.path === DIGEST_PATH) {
-      if ((await textOf(entry, content)) === digestBefore()) return head;
-      throw damaged('it was changed');
+      if ((await textOf(entry, content)) !== digestBefore()) throw damaged('it was changed');
+      isWhole = true;
+      continue;
     }
     const path = entry.path.slice(STATE_PATH.length);
     const isOurs = entry.path.startsWith(STATE_PATH) && isInside(path);
     if (!isOurs) throw damaged('a path in it leads elsewhere');
     await unpacking.take({ ...entry, path }, content);
   }
-  throw damaged('it has no end');
+  if (!head || !isWhole) throw damaged('it has no end');
+  await source.end();
+  return head;
 }
 
 function parseHead(text: string): ArchiveHead {

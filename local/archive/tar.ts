@@ -90,6 +90,14 @@ export class ByteSource {
     return this.#pass(Math.min(atMost, this.#rest.length));
   }
 
+  /** Reads on to the end, so that a stream that checks itself has done so. @throws {LocalError} if content follows. */
+  async end(): Promise<void> {
+    do {
+      if (this.#rest.some((byte) => byte !== 0)) throw damaged('something follows its end');
+      this.#rest = Buffer.alloc(0);
+    } while (await this.#readOn());
+  }
+
   #pass(bytes: number): Buffer {
     const passed = this.#rest.subarray(0, bytes);
     this.#rest = this.#rest.subarray(bytes);

@@ -1,0 +1,57 @@
+/** `drawbridge backup` and `drawbridge restore`: the whole state of a server as one file. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { locateState, STATE_MARK, sharedServerDir } from '../../local/state/folder.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
+import { EXIT_HELP } from '../terminal/exit-codes.ts';
+
+export function registerBackup(program: Command): void {
+  const backup = program
+    .command('backup <file>')
+    .description('Write all conversations, keys and settings to a new .tar or .tar.gz file')
+    .addHelpText('after', `\nThe server may run: it pauses for a moment.\n${EXIT_HELP}`);
+  addLocationOptions(backup).action(backUpTo);
+  program
+    .command('restore <file>')
+    .description('Make a new state folder from a backup')
+    .option('--state <folder>', 'the new folder (default: the place of the shared server)')
+    .addHelpText('after', `\n${EXIT_HELP}`)
+    .action(restoreFrom);
+}
+
+async function backUpTo(path: string, options: LocationOptions): Promise<void> {
+  const { backUp } = await import('../../local/backup/backup.ts');
+  const file = resolve(path);
+  const { serverDir } = await locateState(await findLocation(options, 'running'));
+  if (!existsSync(resolve(serverDir, STATE_MARK))) {
+    throw new LocalError('refused', `There is no state in ${serverDir}: name one with --state.`);
+  }
+  if (existsSync(file)) {
+    throw new LocalError('refused', `${file} exists: name a new file.`);
+  }
+  const { files, bytes, pausedMs } = await backUp(serverDir, file);
+  const size = `${files} files, ${(bytes / MIB).toFixed(1)} MiB`;
+  const pause = pausedMs > 0 ? `; the server paused for ${pausedMs} ms` : '';
+  process.stdout.write(
+    `${nameInLine(file)}: ${size}${pause}. It contains keys: keep it as safe as the state itself.\n`,
+  );
+}
+
+async function restoreFrom(path: string, { state }: LocationOptions): Promise<void> {
+  const { restoreBackup } = await import('../../local/backup/restore.ts');
+  const dir = state === undefined ? await sharedServerDir() : resolve(state);
+  const { createdMs, writtenBy } = await restoreBackup(resolve(path), dir, new Date());
+  const from = `the backup of ${new Date(createdMs).toISOString()} (Drawbridge ${writtenBy})`;
+  process.stdout.write(
+    `${nameInLine(dir)}: restored from ${from}. Tool calls that were at work then do not run again.\n`,
+  );
+}
+
+const MIB = 1024 * 1024;

@@ -1,0 +1,136 @@
+/** Makes a backup of a state folder, while its server runs or not. */
+import { type BigIntStats, constants } from 'node:fs';
+import { copyFile, lstat, mkdir, mkdtemp, readdir, readlink, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { holderOf, takeLock } from '../../machine/lock.ts';
+import { makePrivateFolder, PRIVATE_FOLDER } from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
+import { entriesIn, writeArchive } from '../archive/archive.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
+import { OWN_VERSION } from '../own-root.ts';
+import { openFormat } from '../state/upgrade.ts';
+import { childrenOf, stopProcesses } from './pause.ts';
+
+/** What a backup took. */
+export interface BackupReport {
+  readonly files: number;
+  readonly bytes: number;
+  /** How long the server stood still; 0 if none runs. */
+  readonly pausedMs: number;
+}
+
+/**
+ * Writes a backup of the state to a new file: all conversations and journals as they were at one moment, as after a
+ * crash. Keys are in it; only the owner can read it.
+ */
+export async function backUp(dir: string, file: string): Promise<BackupReport> {
+  const { format } = await openFormat(dir);
+  const folder = join(dir, 'backups');
+  makePrivateFolder(folder);
+  await removeKilled(folder);
+  // In the state's own file system, where a copy of unchanged blocks can cost nothing.
+  const copy = await mkdtemp(join(folder, COPY));
+  try {
+    const report = await copyAtOnce(dir, copy);
+    const head = { archive: 1, format, writtenBy: OWN_VERSION, createdMs: Date.now() } as const;
+    await writeArchive(file, copy, head);
+    return report;
+  } finally {
+    await rm(copy, { recursive: true, force: true });
+  }
+}
+
+const COPY = 'copy-';
+
+/** Removes the copies of backups that were killed: those that did not change for long. */
+async function removeKilled(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) {
+    if (!name.startsWith(COPY)) continue;
+    const path = join(folder, name);
+    const stats = await lstat(path).catch(() => undefined);
+    if (stats && Date.now() - stats.mtimeMs > LOCAL_LIMITS.staleCopyMs)
+      await rm(path, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Copies everything while the server runs, then once more, with the server paused, what has changed meanwhile: the
+ * pause is short whatever the state's size.
+ */
+async function copyAtOnce(dir: string, copy: string): Promise<BackupReport> {
+  const lock = takeLock(join(dir, 'lock')); // Without a server, none shall start now.
+  try {
+    const beganMs = Date.now();
+    const seen = await copyChanged(dir, copy, new Map(), beganMs);
+    const { all, pausedMs } = await whilePaused(dir, () => copyChanged(dir, copy, seen, beganMs));
+    const sizes = [...all.values()].map(({ size }) => Number(size));
+    return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0), pausedMs };
+  } finally {
+    if (lock.isTaken) lock[Symbol.dispose]();
+  }
+}
+
+type Seen = ReadonlyMap<string, BigIntStats>;
+
+async function whilePaused(
+  dir: string,
+  work: () => Promise<Seen>,
+): Promise<{ all: Seen; pausedMs: number }> {
+  const startedAt = performance.now();
+  const writers = await writersOf(dir);
+  using _stopped = await stopProcesses(writers);
+  const all = await work();
+  const pausedMs = writers.length === 0 ? 0 : Math.ceil(performance.now() - startedAt);
+  return { all, pausedMs };
+}
+
+/** The server's runtime and bridges, which are children of the process with the lock, and bridges that run alone. */
+async function writersOf(dir: string): Promise<number[]> {
+  const server = holderOf(join(dir, 'lock'));
+  const pids = new Set(server === undefined || server === process.pid ? [] : childrenOf(server));
+  for (const folder of [dir, ...(await projectsIn(dir))]) {
+    const bridge = holderOf(join(folder, 'journal.jsonl.lock'));
+    if (bridge !== undefined) pids.add(bridge);
+  }
+  pids.delete(process.pid);
+  return [...pids];
+}
+
+async function projectsIn(dir: string): Promise<string[]> {
+  const folder = join(dir, 'projects');
+  const names = await readdir(folder).catch(() => []);
+  return names.map((name) => join(folder, name));
+}
+
+/**
+ * Brings `copy` up to date. `seen` are the files of the copy as they were before it was made. Clocks of file systems
+ * have steps: a file that was written just before `beganMs` may have changed since without another time.
+ */
+async function copyChanged(dir: string, copy: string, seen: Seen, beganMs: number): Promise<Seen> {
+  const now = new Map<string, BigIntStats>();
+  const there = new Set<string>();
+  for await (const { path, type } of entriesIn(dir)) {
+    there.add(path);
+    const [from, to] = [join(dir, path), join(copy, path)];
+    try {
+      if (type === 'folder') await mkdir(to, { recursive: true, mode: PRIVATE_FOLDER });
+      if (type === 'link' && !seen.has(path)) await symlink(await readlink(from), to);
+      if (type === 'folder') continue;
+      const stats = await lstat(from, { bigint: true });
+      now.set(path, stats);
+      if (type === 'link' || isUnchanged(stats, seen.get(path), beganMs)) continue;
+      await copyFile(from, to, constants.COPYFILE_FICLONE);
+    } catch (error) {
+      if (!isSystemError(error, 'ENOENT')) throw error; // It was removed while this went through the folder.
+      now.delete(path);
+    }
+  }
+  for (const path of seen.keys()) if (!there.has(path)) await rm(join(copy, path), { force: true });
+  return now;
+}
+
+function isUnchanged(now: BigIntStats, before: BigIntStats | undefined, beganMs: number): boolean {
+  if (!before || now.mtimeMs > BigInt(beganMs - LOCAL_LIMITS.fileClockMs)) return false;
+  const { ino, size, mtimeNs, ctimeNs } = before;
+  return now.ino === ino && now.size === size && now.mtimeNs === mtimeNs && now.ctimeNs === ctimeNs;
+}

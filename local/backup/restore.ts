@@ -1,0 +1,115 @@
+/** Makes a state folder from a backup. */
+import { randomUUID } from 'node:crypto';
+import { createWriteStream } from 'node:fs';
+import { chmod, mkdir, readdir, rename, rm, rmdir, stat, symlink } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { LocalError } from '../../machine/local-error.ts';
+import {
+  flushFolder,
+  makePrivateFolders,
+  PRIVATE_FILE,
+  PRIVATE_FOLDER,
+  replaceFile,
+  restoreMarkOf,
+} from '../../machine/private-files.ts';
+import { isSystemError } from '../../machine/system-error.ts';
+import { type ArchiveHead, readArchive } from '../archive/archive.ts';
+import type { TarEntry } from '../archive/tar.ts';
+import {
+  FORMAT_STEPS,
+  formatPath,
+  readFormat,
+  refuseNewer,
+  type StateFormat,
+} from '../state/format.ts';
+
+/**
+ * Makes the state folder `dir`, which must not exist or be empty, from a backup. The folder appears whole or not at all.
+ * @throws {LocalError} if the folder is in use, or if the backup is damaged, cut short, or of a newer format.
+ */
+export async function restoreBackup(file: string, dir: string, now: Date): Promise<ArchiveHead> {
+  await requireEmpty(dir);
+  await requireFile(file);
+  makePrivateFolders(dirname(dir));
+  const made = join(dirname(dir), `.${basename(dir)}.${randomUUID()}.restoring`);
+  await mkdir(made, { mode: PRIVATE_FOLDER });
+  try {
+    const head = await unpack(file, made);
+    await markRestored(made, head, now);
+    await putInPlace(made, dir);
+    return head;
+  } finally {
+    await rm(made, { recursive: true, force: true });
+  }
+}
+
+async function requireEmpty(dir: string): Promise<void> {
+  const entries = await readdir(dir).catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT')) return [];
+    throw new LocalError('refused', `${dir} cannot be read as a folder.`, { cause: error });
+  });
+  if (entries.length === 0) return;
+  throw new LocalError(
+    'refused',
+    `${dir} is not empty: restore into a new folder, or end the Drawbridge that runs on this one and move it away first.`,
+  );
+}
+
+async function requireFile(file: string): Promise<void> {
+  const stats = await stat(file).catch((cause: unknown) => {
+    throw new LocalError('refused', `The backup ${file} cannot be read.`, { cause });
+  });
+  if (!stats.isFile()) throw new LocalError('refused', `The backup ${file} is not a file.`);
+}
+
+async function unpack(file: string, made: string): Promise<ArchiveHead> {
+  const links: TarEntry[] = [];
+  const folders: TarEntry[] = [];
+  const head = await readArchive(file, {
+    begin: (head) => refuseNewer(`The backup ${file}`, head, FORMAT_STEPS.length),
+    take: async (entry, content) => {
+      const path = join(made, entry.path);
+      if (entry.type === 'link') links.push(entry);
+      if (entry.type === 'folder') {
+        await mkdir(path, { mode: PRIVATE_FOLDER });
+        folders.push(entry);
+      }
+      if (entry.type !== 'file') return;
+      const options = { flags: 'wx', mode: PRIVATE_FILE, flush: true } as const;
+      await pipeline(content, createWriteStream(path, options));
+      await chmod(path, entry.mode);
+    },
+  });
+  // Last, so that nothing is written through a link, or into a folder that its mode closes.
+  for (const { path, target = '' } of links) await symlink(target, join(made, path));
+  for (const { path, mode } of folders.reverse()) await chmod(join(made, path), mode);
+  return head;
+}
+
+/** Tells the server and each bridge that a future was taken back: see worker/storage/restored.ts. */
+async function markRestored(made: string, head: ArchiveHead, now: Date): Promise<void> {
+  const before = await readFormat(made);
+  // Later than everything in the backup, also where the clock was set back.
+  const restoredMs = Math.max(now.getTime(), head.createdMs + 1, (before?.restoredMs ?? 0) + 1000);
+  const { format, writtenBy } = head;
+  const state: StateFormat = { format, writtenBy, restoredMs };
+  replaceFile(formatPath(made), JSON.stringify(state));
+  const projects = await readdir(join(made, 'projects')).catch(() => []);
+  for (const folder of [made, ...projects.map((name) => join(made, 'projects', name))]) {
+    if ((await stat(folder)).isDirectory()) {
+      replaceFile(restoreMarkOf(join(folder, 'journal.jsonl')), now.toISOString());
+    }
+  }
+}
+
+async function putInPlace(made: string, dir: string): Promise<void> {
+  await rmdir(dir).catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT')) return;
+    throw new LocalError('refused', `${dir} is in use: restore into a new folder.`, {
+      cause: error,
+    });
+  });
+  await rename(made, dir);
+  flushFolder(dirname(dir));
+}

@@ -1,0 +1,180 @@
+import { execFileSync } from 'node:child_process';
+import {
+  appendFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { writeArchive } from '../../../local/archive/archive.ts';
+import { backUp } from '../../../local/backup/backup.ts';
+import { restoreBackup } from '../../../local/backup/restore.ts';
+import { openState } from '../../../local/state/state.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const LONG = `${'a-long-name-'.repeat(20)}é😀`;
+const NOW = new Date('2040-01-01T00:00:00Z');
+
+describe.each(['backup.tar', 'backup.tar.gz'])('%s', (name) => {
+  test('restores everything that a state is made of, for its owner only', async () => {
+    const { dir, file } = await backedUp(name);
+    const restored = join(temporaryFolder(), 'deep', 'state');
+    await restoreBackup(file, restored, NOW);
+    expect(filesIn(restored)).toEqual({
+      ...filesIn(dir),
+      'state.json': JSON.stringify({ format: 1, writtenBy: '0.1.0', restoredMs: NOW.getTime() }),
+      'journal.jsonl.restored': NOW.toISOString(),
+      'projects/p/journal.jsonl.restored': NOW.toISOString(),
+    });
+    expect(readlinkSync(join(restored, 'quarantine/kept/link'))).toBe('/nowhere/../else');
+    expect(statSync(join(restored, 'quarantine/kept/run.sh')).mode & 0o777).toBe(0o755);
+    expect([file, restored].map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o700]);
+    const location = { workspaceDir: temporaryFolder(), stateDir: restored };
+    expect((await openState(location)).restoredMs).toBe(NOW.getTime());
+  });
+
+  test('is an archive that tar reads', async () => {
+    const { dir, file } = await backedUp(name);
+    const out = temporaryFolder();
+    execFileSync('tar', ['-xf', file, '-C', out]);
+    expect(filesIn(join(out, 'state'))).toEqual(filesIn(dir));
+  });
+
+  test('is refused when it is cut short anywhere, and leaves nothing', async () => {
+    const { file } = await backedUp(name);
+    const { size } = statSync(file);
+    for (let cut = 1; cut < 24; cut++) {
+      truncateSync(file, Math.floor((size * (24 - cut)) / 24));
+      await expectRefusal(file);
+    }
+    writeFileSync(file, '');
+    await expectRefusal(file);
+  });
+
+  test('is refused when a byte of it was changed', async () => {
+    const { file } = await backedUp(name);
+    const whole = readFileSync(file);
+    for (let part = 0; part < 24; part++) {
+      const changed = Buffer.from(whole);
+      // The end after the digest says nothing.
+      const at = Math.floor(((whole.length - (name.endsWith('gz') ? 8 : 2048)) * part) / 24);
+      changed.writeUInt8(changed.readUInt8(at) ^ 1, at);
+      if (saysTheSame(changed, whole)) continue;
+      writeFileSync(file, changed);
+      await expectRefusal(file);
+    }
+  });
+});
+
+test('an archive whose paths lead elsewhere is refused', async () => {
+  const { file } = await backedUp('backup.tar');
+  const text = readFileSync(file).toString('latin1');
+  writeFileSync(file, text.replaceAll('state/bridge.json', 'state/../ridge.js'), 'latin1');
+  await expectRefusal(file);
+});
+
+test('what is no backup is refused in one sentence', async () => {
+  const folder = temporaryFolder();
+  for (const [name, content] of Object.entries({
+    text: 'Hello.\n'.repeat(500),
+    zipped: gzipSync('Hello.'.repeat(500)),
+    zeros: Buffer.alloc(4096),
+  })) {
+    writeFileSync(join(folder, name), content);
+    await expectRefusal(join(folder, name), /no whole backup/);
+  }
+  await expectRefusal(folder, /is not a file/);
+  await expectRefusal(join(folder, 'nothing'), /cannot be read/);
+});
+
+test('a backup of a newer format is refused with its version', async () => {
+  const { dir } = await backedUp('backup.tar');
+  const file = join(temporaryFolder(), 'newer.tar');
+  const head = { archive: 1, format: 99, writtenBy: '9.9.9', createdMs: 1 } as const;
+  await writeArchive(file, dir, head);
+  await expectRefusal(file, /format 99, written by Drawbridge 9\.9\.9/);
+});
+
+test('a folder in use is left as it is', async () => {
+  const { dir, file } = await backedUp('backup.tar');
+  const before = filesIn(dir);
+  await expect(restoreBackup(file, dir, NOW)).rejects.toThrow(/is not empty/);
+  expect(filesIn(dir)).toEqual(before);
+});
+
+test('each restore of one backup is later than the one before, also where the clock was set back', async () => {
+  const { file } = await backedUp('backup.tar');
+  const first = join(temporaryFolder(), 'first');
+  await restoreBackup(file, first, new Date(0));
+  const { restoredMs = 0 } = JSON.parse(readFileSync(join(first, 'state.json'), 'utf8'));
+  expect(restoredMs).toBeGreaterThan(statSync(file).mtimeMs - 60_000);
+  const again = join(temporaryFolder(), 'again.tar');
+  await backUp(first, again);
+  const second = join(temporaryFolder(), 'second');
+  await restoreBackup(again, second, new Date(0));
+  const state = JSON.parse(readFileSync(join(second, 'state.json'), 'utf8'));
+  expect(state.restoredMs).toBeGreaterThanOrEqual(restoredMs + 1000);
+});
+
+/** A state with a file of each kind, and its backup. */
+async function backedUp(name: string): Promise<{ dir: string; file: string }> {
+  const location = { workspaceDir: temporaryFolder(), stateDir: join(temporaryFolder(), 'state') };
+  const { dir } = await openState(location);
+  for (const folder of ['storage/objects', 'projects/p', 'quarantine/kept/build']) {
+    mkdirSync(join(dir, folder), { recursive: true });
+  }
+  for (const [path, text] of Object.entries({
+    'journal.jsonl': '{"type":"forgotten"}\n',
+    'projects/p/journal.jsonl': '',
+    'storage/objects/1.sqlite': 'x'.repeat(70_000),
+    'storage/objects/1.sqlite-wal': '',
+    'quarantine/kept/run.sh': 'true\n',
+    'quarantine/kept/build/logs.tmp': 'kept',
+    [`quarantine/kept/${LONG}`]: 'long',
+  })) {
+    writeFileSync(join(dir, path), text);
+  }
+  execFileSync('chmod', ['755', join(dir, 'quarantine/kept/run.sh')]);
+  symlinkSync('/nowhere/../else', join(dir, 'quarantine/kept/link'));
+  for (const leftOut of ['storage/objects/1.sqlite-shm', 'logs/workerd.log', 'lock', 'a.tmp']) {
+    appendFileSync(join(dir, leftOut), '');
+  }
+  const file = join(temporaryFolder(), name);
+  await backUp(dir, file);
+  return { dir, file };
+}
+
+/** Zipped bytes can be written in several ways. */
+function saysTheSame(a: Buffer, b: Buffer): boolean {
+  try {
+    return gunzipSync(a).equals(gunzipSync(b));
+  } catch {
+    return false;
+  }
+}
+
+/** Nothing stays of a restore that is refused. */
+async function expectRefusal(file: string, reason: RegExp | string = /./): Promise<void> {
+  const parent = temporaryFolder();
+  await expect(restoreBackup(file, join(parent, 'state'), NOW)).rejects.toMatchObject({
+    name: 'LocalError',
+    message: expect.stringMatching(reason),
+  });
+  expect(readdirSync(parent)).toEqual([]);
+}
+
+/** The files of a state that a backup takes. */
+function filesIn(dir: string): Record<string, string> {
+  const all = readdirSync(dir, { recursive: true, withFileTypes: true });
+  const files = all.filter((entry) => entry.isFile());
+  const paths = files.map(({ parentPath, name }) => join(parentPath, name).slice(dir.length + 1));
+  const taken = paths.filter((path) => !/^(build|logs|backups|lock|a\.tmp)|-shm$/.test(path));
+  return Object.fromEntries(taken.map((path) => [path, readFileSync(join(dir, path), 'utf8')]));
+}
