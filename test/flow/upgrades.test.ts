@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { signApproval } from '../../client/device.ts';
+import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
+import { startScriptedModel } from '../far-ends/scripted-model.ts';
+import { MILESTONES } from '../upgrades/milestones.ts';
+import { LONG, sceneOf, TEXT } from '../upgrades/scenes.ts';
+import { deviceOf } from './allowing.ts';
+import { type House, startHouse, until } from './house.ts';
+
+const STATES = join(import.meta.dirname, '..', 'upgrades', 'states');
+
+type Answers = Readonly<Record<string, ConversationView>>;
+
+it.each(MILESTONES)(
+  'goes on with the state of $name ($news), which was killed at work',
+  async ({ name }) => {
+    const model = await startScriptedModel((request) => sceneOf(request, false));
+    onTestFinished(() => model.close());
+    const { folder, answers } = unpack(name);
+    await using house = await startHouse({ modelUrl: model.baseUrl, folder });
+    const { state } = house;
+    expect(readdirSync(join(state, 'backups'))).toEqual([
+      expect.stringMatching(/-format-0\.tar\.gz$/),
+    ]);
+
+    for (const [kind, before] of Object.entries(answers)) {
+      const { messages, responses, archived } = await house.client.getConversation(before.id);
+      const ended = before.responses.filter(({ status }) => status === 'completed');
+      expect([kind, responses.slice(0, ended.length).map(essence)]).toEqual([
+        kind,
+        ended.map(essence),
+      ]);
+      expect(messages.map(({ content }) => content)).toEqual(
+        before.messages.map(({ content }) => content),
+      );
+      expect(archived).toBe(before.archived ?? false);
+    }
+
+    expect(await untilEnded(house, answers['work'])).toMatchObject({
+      status: 'completed',
+      text: LONG,
+    });
+    await allow(house, answers['approval']);
+    expect(await untilEnded(house, answers['approval'])).toMatchObject({ status: 'completed' });
+    expect(readFileSync(join(house.workspace, 'allowed.txt'), 'utf8')).toBe('allowed\n');
+
+    for (const kind of ['text', 'work', 'approval'].filter((each) => answers[each])) {
+      const conversationId = answers[kind]?.id ?? '';
+      const messages = [{ role: 'user' as const, content: 'kind text' }];
+      const { status, documents } = await house.client.chat({ conversationId, messages });
+      expect([kind, status, documents.map(({ content }) => content)[0]]).toEqual([
+        kind,
+        'completed',
+        TEXT.slice(0, TEXT.indexOf('\n\n```')),
+      ]);
+    }
+  },
+);
+
+/** What every version tells of a response. */
+function essence({ id, status, documents }: ChatResponse) {
+  return { id, status, documents: documents.map(({ type, content }) => ({ type, content })) };
+}
+
+function unpack(name: string): { folder: string; answers: Answers } {
+  const folder = mkdtempSync(join(tmpdir(), 'drawbridge-upgrade-'));
+  execFileSync('tar', ['-xzf', join(STATES, `${name}.tar.gz`), '-C', folder]);
+  mkdirSync(join(folder, 'workspace'));
+  return { folder, answers: JSON.parse(readFileSync(join(folder, 'answers.json'), 'utf8')) };
+}
+
+async function untilEnded(
+  { client }: House,
+  conversation: ConversationView | undefined,
+): Promise<{ status: string; text: string }> {
+  const { id = '' } = conversation?.responses[0] ?? {};
+  let response = await client.getResponse(id);
+  await until(async () => {
+    response = await client.getResponse(id);
+    return !['queued', 'streaming', 'waiting'].includes(response.status);
+  });
+  const texts = response.documents.map(({ content }) => content);
+  return { status: response.status, text: String(texts.at(-1)) };
+}
+
+/** Allows the call that the conversation waits with, once its bridge has asked in the form of this version. */
+async function allow(house: House, conversation: ConversationView | undefined): Promise<void> {
+  const { id: conversationId = '' } = conversation ?? {};
+  await until(async () => {
+    const { items } = await house.client.listApprovals();
+    const open = items.find((each) => each.conversationId === conversationId);
+    if (!open) return false;
+    const question = { ...open, conversationId, bridgeId: house.ready.bridgeId ?? '' };
+    const signature = await signApproval(deviceOf(house), question);
+    const body = JSON.stringify({ nonce: open.nonce, decision: 'once', signature });
+    const path = `/api/v1/conversations/${conversationId}/approvals/${open.callId}`;
+    return (await house.fetch(path, { method: 'POST', body })).status === 200;
+  });
+}
