@@ -1,6 +1,8 @@
 /** A chat: one prompt and its answer, or a conversation in the terminal. */
 import { ClientError } from '../../client/index.ts';
+import { ModeName } from '../../shared/definitions.ts';
 import type { StreamEvent } from '../../shared/events.ts';
+import { Mode } from '../../shared/modes.ts';
 import { EXIT } from '../terminal/exit-codes.ts';
 import { describeError } from '../terminal/failure-text.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -41,13 +43,13 @@ async function converse(opened: Chat): Promise<number> {
   using watch = new BridgeWatch(opened);
   const chat = { ...opened, onEvent: (event: StreamEvent) => watch.see(event) };
   using _ = terminal.listen();
-  terminal.write(`${terminal.paint('dim', 'Ctrl-C cancels an answer, Ctrl-D leaves.')}\n`);
+  terminal.write(`${terminal.paint('dim', HINT)}\n`);
   let end = await joinAnswerAtWork(chat);
   let { images } = chat;
   while (!end || isOver(end)) {
     const message = await terminal.readMessage(terminal.paint('bold', '> '));
     if (message === undefined) return EXIT.success;
-    if (message.trim() === '') continue;
+    if (message.trim() === '' || tookMode(chat, message)) continue;
     try {
       end = await runTurn(chat, toContent(message, images));
       images = [];
@@ -57,6 +59,25 @@ async function converse(opened: Chat): Promise<number> {
     }
   }
   return EXIT_CODES[end];
+}
+
+const HINT = 'Ctrl-C cancels an answer, Ctrl-D leaves, "/mode plan" changes the mode.';
+
+/** Carries out `/mode` and `/mode NAME`. False for any other message. The server knows which modes there are. */
+function tookMode(chat: Chat, message: string): boolean {
+  const [command, ...names] = message.trim().split(/\s+/);
+  if (command !== '/mode') return false;
+  const { terminal } = chat;
+  const parsed = ModeName.safeParse(names.length === 0 ? chat.mode : names.join(' '));
+  if (!parsed.success) {
+    const modes = Mode.options.join(', ');
+    const words = `Write /mode and one name: ${modes}, or a mode of the workspace.`;
+    terminal.write(`${terminal.paint('red', words)}\n`);
+    return true;
+  }
+  chat.mode = parsed.data;
+  terminal.write(`${terminal.paint('dim', `Mode: ${chat.mode}.`)}\n`);
+  return true;
 }
 
 /** Shows the answer in progress, and its open questions, to a person who comes back. */

@@ -128,6 +128,27 @@ describe('a conversation in the terminal', () => {
     ]);
   });
 
+  it('sends what follows "/mode NAME" in that mode, and says what the mode is', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const answers = [
+      '/mode',
+      '/mode plan',
+      'One',
+      '/mode Big one',
+      '/mode own-mode',
+      '/modes',
+      undefined,
+    ];
+    const terminal = scriptTerminal({ answers });
+    expect(await runChat(newChat(api, terminal), [])).toBe(0);
+    expect(api.requests.map(({ body }) => Object(body))).toMatchObject([
+      { mode: 'plan', messages: [{ content: 'One' }] },
+      { mode: 'own-mode', messages: [{ content: '/modes' }] },
+    ]);
+    const screen = terminal.screen();
+    expect(screen).toMatch(/Mode: ask\.\nMode: plan\.\n[\s\S]*Write \/mode and one name: agent, /);
+  });
+
   it('goes on after a message that was refused', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     const body = { error: { code: 'INVALID_REQUEST', message: 'Too long.' } };

@@ -1,11 +1,12 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { findPlan } from '../../../cli/chat/plan-command.ts';
 import { runChat } from '../../../cli/chat/run-chat.ts';
 import { executePlan, executePlanFile } from '../../../cli/chat/turn.ts';
 import type { Document } from '../../../shared/documents.ts';
 import type { TapeEvent } from '../../../shared/events.ts';
 import { CONVERSATION_ID, RESPONSE_ID, SAMPLE_TAPE } from '../../client/sample-tape.ts';
-import { startScriptedApi } from '../../client/scripted-api.ts';
+import { type ScriptedApi, startScriptedApi } from '../../client/scripted-api.ts';
+import { runDrawbridge } from '../drawbridge.ts';
 import { scriptTerminal } from '../scripted-terminal.ts';
 import { newChat } from './scripted-chat.ts';
 
@@ -81,6 +82,51 @@ it.each([
   const chat = { ...newChat(api, terminal), mode: 'agent' as const };
   expect(await executePlanFile(chat, 'a.plan.md')).toBe('error');
   expect(terminal.screen().includes(`plan execute --conversation ${CONVERSATION_ID}`)).toBe(goesOn);
+});
+
+describe('the command', () => {
+  it('saves the newest plan of the conversation under a name', async () => {
+    await using api = await startScriptedApi([MESSAGE, START, done('completed')]);
+    api.answers.set(`GET conversations/${CONVERSATION_ID}`, view(RESPONSE_ID, [PLAN], null));
+    const { code, stdout } = await plan(api, 'save', '--name', 'big', ...OF_CONVERSATION);
+    expect({ code, last: lastEvent(stdout) }).toMatchObject({ code: 0, last: { type: 'done' } });
+    expect(api.requests.at(-1)).toMatchObject({
+      line: `POST conversations/${CONVERSATION_ID}/plans/doc_001/save`,
+      body: { responseId: RESPONSE_ID, name: 'big' },
+    });
+  });
+
+  it('executes the plan of a file in a new conversation, and ends with its outcome', async () => {
+    await using api = await startScriptedApi([MESSAGE, START, done('error')]);
+    const args = ['--file', '.cursor/plans/a.plan.md', '--model', 'm', '--mode', 'debug', '--json'];
+    const { code, stdout } = await plan(api, 'execute', ...args);
+    expect({ code, last: lastEvent(stdout) }).toMatchObject({ code: 1, last: { status: 'error' } });
+    expect(api.requests).toMatchObject([
+      {
+        line: 'POST chat/plan/execute',
+        body: { path: '.cursor/plans/a.plan.md', model: 'm', mode: 'debug', stream: true },
+      },
+    ]);
+    expect(Object(api.requests[0]?.body)).not.toHaveProperty('conversationId');
+  });
+
+  it('refuses to save where there is no plan, and says how to get one', async () => {
+    await using api = await startScriptedApi([]);
+    api.answers.set(`GET conversations/${CONVERSATION_ID}`, view(RESPONSE_ID, [], null));
+    const { code, stderr } = await plan(api, 'save', ...OF_CONVERSATION);
+    expect(code).toBe(1);
+    expect(stderr).toContain('chat --mode plan');
+  });
+
+  const OF_CONVERSATION = ['--conversation', CONVERSATION_ID, '--json'];
+
+  function plan(api: ScriptedApi, ...args: string[]) {
+    return runDrawbridge(['plan', ...args, '--url', api.url, '--token', 'token']);
+  }
+
+  function lastEvent(stdout: string): unknown {
+    return JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '');
+  }
 });
 
 function done(status: 'completed' | 'error'): TapeEvent {
