@@ -189,7 +189,10 @@ export function answerOf(response: ChatResponse): ChatResponse {
   };
 }
 
-function newDocument(start: Extract<TapeEvent, { type: 'document_start' }>['document']): Document {
+/** A document at the moment it starts. */
+export function newDocument(
+  start: Extract<TapeEvent, { type: 'document_start' }>['document'],
+): Document {
   const { id, type, sequence } = start;
   return {
     id,
@@ -227,9 +230,14 @@ export function findDocument(response: ChatResponse, id: string): Document | und
   return document?.id === id ? document : response.documents.find((other) => other.id === id);
 }
 
-type DocumentEvent = Exclude<Extract<TapeEvent, { documentId: string }>, { responseId: string }>;
+/** An event of one document after its start. */
+export type DocumentEvent = Exclude<
+  Extract<TapeEvent, { documentId: string }>,
+  { responseId: string }
+>;
 
-function foldDocument(document: Document, event: DocumentEvent): void {
+/** Applies an event to its document, in place. */
+export function foldDocument(document: Document, event: DocumentEvent): void {
   const { metadata } = document;
   switch (event.type) {
     case 'content_delta':

@@ -1,10 +1,10 @@
 /** A document as the screen knows it so far. */
 import type { Document } from '../../shared/documents.ts';
 import type { StreamEvent } from '../../shared/events.ts';
-import { askKeyOf } from '../../shared/fold.ts';
+import { askKeyOf, foldDocument, newDocument } from '../../shared/fold.ts';
 import { findTool } from '../../shared/tools/catalogue.ts';
 
-export interface Shown extends Pick<Document, 'id' | 'type' | 'metadata'> {
+export interface Shown extends Pick<Document, 'id' | 'type' | 'sequence' | 'metadata'> {
   readonly content: string;
   /** Whether the content so far is only white space. */
   readonly isBlank: boolean;
@@ -29,54 +29,16 @@ export type DocumentEvent = Exclude<
 
 /** The document after the event; undefined for an event of a document that never started. */
 export function learn(shown: Shown | undefined, event: DocumentEvent): Shown | undefined {
-  if (event.type === 'document_start') return newShown(event.document);
+  if (event.type === 'document_start') return newShown(newDocument(event.document));
   if (!shown) return undefined;
-  const { metadata } = shown;
-  switch (event.type) {
-    case 'content_delta':
-      return {
-        ...shown,
-        content: shown.content + event.delta,
-        isBlank: shown.isBlank && event.delta.trim() === '',
-      };
-    case 'tool_output':
-      return withOutput(shown, shown.liveOutput + event.delta);
-    case 'tool_call_start':
-      return { ...shown, metadata: { ...metadata, toolName: event.toolName } };
-    case 'tool_call_arguments':
-      return { ...shown, metadata: { ...metadata, ...fromArguments(metadata, event.arguments) } };
-    case 'tool_result':
-      return { ...shown, metadata: { ...metadata, result: event.result } };
-    case 'approval_request':
-      return { ...shown, asks: event.nonce };
-    case 'approval_resolved':
-      return { ...shown, asks: null };
-    case 'clarification_request': {
-      const asked = { ...metadata, questions: event.questions };
-      return { ...shown, asks: event.documentId, metadata: asked };
-    }
-    case 'subagent_update':
-      return { ...shown, metadata: { ...metadata, subagent: event.subagent } };
-    case 'subagent_ask':
-      return { ...shown, subagentAsks: [...shown.subagentAsks, askKeyOf(event.ask)] };
-    case 'subagent_answered':
-      return { ...shown, subagentAsks: shown.subagentAsks.filter((key) => key !== event.key) };
-    case 'attention':
-      return { ...shown, attended: true };
-    case 'document_end': {
-      const content = event.finalContent ?? shown.content;
-      return {
-        ...shown,
-        ended: true,
-        asks: null,
-        content,
-        metadata: { ...metadata, ...event.metadata },
-      };
-    }
-  }
+  // The fold works in place, and the document before the event is still of use.
+  const document: Document = { ...shown, metadata: { ...shown.metadata } };
+  foldDocument(document, event);
+  const { content, metadata } = document;
+  return { ...shown, content: content ?? '', metadata, ...newsOf(shown, metadata, event) };
 }
 
-function newShown({ id, type, metadata = {} }: DocumentStart['document']): Shown {
+function newShown({ id, type, sequence, metadata }: Document): Shown {
   const nothing = {
     content: '',
     isBlank: true,
@@ -87,12 +49,51 @@ function newShown({ id, type, metadata = {} }: DocumentStart['document']): Shown
     ended: false,
     attended: false,
   };
-  return { id, type, metadata, ...nothing };
+  return { id, type, sequence, metadata, ...nothing };
 }
 
-function withOutput(shown: Shown, liveOutput: string): Shown {
+/** What an event changes on the screen, besides the document itself. `metadata` is that after the event. */
+function newsOf(
+  shown: Shown,
+  metadata: Shown['metadata'],
+  event: Exclude<DocumentEvent, DocumentStart>,
+): Partial<Shown> {
+  switch (event.type) {
+    case 'content_delta':
+      return { isBlank: shown.isBlank && event.delta.trim() === '' };
+    case 'tool_output':
+      return withOutput(shown, shown.liveOutput + event.delta);
+    // A command or an edit has these in its own metadata only at its end. The screen shows them before.
+    case 'tool_call_start':
+      return { metadata: { ...metadata, toolName: event.toolName } };
+    case 'tool_call_arguments':
+      return { metadata: { ...metadata, ...fromArguments(metadata, event.arguments) } };
+    case 'tool_result':
+      return { metadata: { ...metadata, result: event.result } };
+    case 'approval_request':
+      return { asks: event.nonce };
+    case 'approval_resolved':
+      return { asks: null };
+    case 'clarification_request':
+      return { asks: event.documentId };
+    case 'subagent_ask':
+      return { subagentAsks: [...shown.subagentAsks, askKeyOf(event.ask)] };
+    case 'subagent_answered':
+      return { subagentAsks: shown.subagentAsks.filter((key) => key !== event.key) };
+    case 'attention':
+      return { attended: true };
+    case 'document_end':
+      return { ended: true, asks: null };
+    case 'subagent_update':
+      return {};
+    default:
+      return event satisfies never;
+  }
+}
+
+function withOutput(shown: Shown, liveOutput: string): Partial<Shown> {
   const outputShown = Math.max(shown.outputShown, liveOutput.lastIndexOf('\n') + 1);
-  return { ...shown, liveOutput, outputShown };
+  return { liveOutput, outputShown };
 }
 
 type DocumentStart = Extract<StreamEvent, { type: 'document_start' }>;
