@@ -63,7 +63,7 @@ export async function* follow(
     signal.throwIfAborted();
     if (isRefusal(problem)) throw problem;
     onReconnect?.(problem);
-    await clock.sleep(backoffMs(failures, retryMs, clock.random()), signal);
+    await clock.sleep(backoffMs(failures, retryMs, clock.random()), signal, 0);
     failures += 1;
   }
 }

@@ -10,7 +10,8 @@ import { CLIENT_LIMITS } from './limits.ts';
  */
 export async function unlessSilent<T>(arrival: Promise<T>, clock: Clock): Promise<T> {
   const watch = new AbortController();
-  const silence = clock.sleep(CLIENT_LIMITS.silentMs, watch.signal).then(() => {
+  const { silentMs, wakeSilentMs } = CLIENT_LIMITS;
+  const silence = clock.sleep(silentMs, watch.signal, wakeSilentMs).then(() => {
     throw clientError('UNREACHABLE', 'The connection fell silent');
   });
   try {
