@@ -2,7 +2,8 @@
 FROM node:24-slim AS build
 WORKDIR /src
 COPY . .
-RUN npm ci --no-audit --no-fund
+# `npm ci` fails where the lock file lacks another platform's packages.
+RUN npm install --no-audit --no-fund
 RUN npm pack --silent --pack-destination /tmp
 
 # workerd needs glibc, which Alpine lacks.

@@ -86,14 +86,14 @@ function tellPerson(): Teller {
   };
 }
 
-/** Every event is one line of stdout: JSON of ours, and the Worker's own lines. */
+/** Every event is one line of stdout, in the form of the Worker's own log (worker/health/log.ts), which is there too. */
 function tellLog(): Teller {
-  const tell = (event: string, told: object) =>
-    process.stdout.write(jsonLine({ time: new Date().toISOString(), event, ...told }));
+  const tell = (level: 'info' | 'warn', event: string, told: object) =>
+    process.stdout.write(jsonLine({ time: new Date().toISOString(), level, event, ...told }));
   let begun = '';
   return {
-    ready: ({ url, publicUrl, model }) => tell('ready', { url, publicUrl, model }),
-    notice: (line) => tell('notice', { message: inOneLine(line) }),
+    ready: ({ url, publicUrl, model }) => tell('info', 'ready', { url, publicUrl, model }),
+    notice: (line) => tell('warn', 'notice', { message: inOneLine(line) }),
     output(text) {
       const lines = (begun + text).split('\n');
       begun = lines.pop() ?? '';

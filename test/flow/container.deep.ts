@@ -33,7 +33,12 @@ it('the Dockerfile has two stages, and runs as no root', () => {
   const textOf = (name: string) => instructions.find((other) => other.name === name)?.text;
   expect([textOf('USER'), textOf('VOLUME'), textOf('EXPOSE')]).toEqual(['node', '/state', '8787']);
   const compose = readFileSync(join(ROOT, 'compose.yaml'), 'utf8');
-  for (const word of JSON.parse(textOf('CMD') ?? '')) expect(compose).toContain(`'${word}'`);
+  const [, command = ''] = /command:\s+(\[.*?\])/s.exec(compose) ?? [];
+  const words: string[] = JSON.parse(command.replace(/,\s*\]$/, ']'));
+  const started: string[] = JSON.parse(textOf('CMD') ?? '');
+  expect(words.slice(0, started.length)).toEqual(started);
+  const serve = blockOf('sh', 'On a server of your own');
+  for (const word of words.slice(started.length, -1)) expect(serve).toContain(` ${word} `);
 });
 
 // A machine without a container runtime takes the same steps in a folder of its own, as its own user.

@@ -32,7 +32,7 @@ describe('serve', () => {
   test('logs lines of JSON, runs no bridge, and ends with everything at SIGTERM', async () => {
     const { process: server, ready, url, stateDir, finished } = await startServer();
     expect(ready).toEqual({
-      event: 'ready',
+      ...{ level: 'info', event: 'ready' },
       time: expect.stringMatching(/^\d{4}-.*Z$/),
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       model: expect.stringContaining('built-in demo'),
