@@ -18,7 +18,6 @@ command = "node local/ensure-installed.mjs"
 `,
     '',
   ],
-  ['`npm run secret` prints one', '`openssl rand -base64 32` prints one'],
 ];
 
 /** @throws if a part of the repository's file is not there as {@link CHANGES} expects it. */

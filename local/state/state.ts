@@ -120,6 +120,6 @@ async function openSecret(path: string): Promise<string> {
   if (decoded.ok) return secret;
   throw new LocalError(
     'refused',
-    `${path} is damaged (it ${decoded.problem}): write a new secret into it; \`npm run secret\` prints one.`,
+    `${path} is damaged (it ${decoded.problem}): write a new secret into it; \`openssl rand -base64 32\` prints one.`,
   );
 }

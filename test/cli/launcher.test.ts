@@ -95,6 +95,41 @@ test('the launcher starts the real program', async () => {
   expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
 });
 
+describe.each(NODES)('the launcher of the package on %s', (node) => {
+  test('runs the built program on that Node and ends with its exit code', async () => {
+    const { code, stdout, stderr } = await runDrawbridge([], { program: [node, newPackage()] });
+    const [major] = spawnSync(node, ['--version'], { encoding: 'utf8' }).stdout.slice(1).split('.');
+    expect([code, stdout, stderr]).toEqual([7, `${major} undefined undefined\n`, '']);
+  });
+});
+
+test.each(['18.20.8', '20.18.3'])(
+  'the launcher of the package refuses Node %s',
+  async (version) => {
+    const pretend = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } });
+                   Object.defineProperty(process, 'version', { value: 'v${version}' });`;
+    const preload = `data:text/javascript,${encodeURIComponent(pretend)}`;
+    const program: [string, ...string[]] = [process.execPath, '--import', preload, newPackage()];
+    const { code, stdout, stderr } = await runDrawbridge([], { program });
+    expect([code, stdout, stderr]).toEqual([
+      2,
+      '',
+      `drawbridge: Node 20.19 or newer is needed, and this is v${version}.\n`,
+    ]);
+  },
+);
+
+/** The real launcher with a built program, as the package has them. */
+function newPackage(): string {
+  const root = temporaryFolder();
+  mkdirSync(join(root, 'bin'));
+  mkdirSync(join(root, 'dist', 'cli'), { recursive: true });
+  cpSync(join(ROOT, 'bin', 'drawbridge.mjs'), join(root, 'bin', 'drawbridge.mjs'));
+  writeFileSync(join(root, 'package.json'), '{"type": "module"}');
+  writeFileSync(join(root, 'dist', 'cli', 'main.js'), PROGRAM);
+  return join(root, 'bin', 'drawbridge.mjs');
+}
+
 /** The real launcher in a project of its own. */
 function newLauncher(program = PROGRAM): string {
   const root = temporaryFolder();

@@ -20,7 +20,7 @@ function bytesOf(secret: string): Uint8Array<ArrayBuffer> {
   if (decoded.ok) return decoded.bytes;
   throw new DrawbridgeError(
     'NOT_CONFIGURED',
-    `AUTH_SECRET ${decoded.problem}: set it to what \`npm run secret\` prints, with \`npx wrangler secret put AUTH_SECRET\``,
+    `AUTH_SECRET ${decoded.problem}: set it to what \`openssl rand -base64 32\` prints, with \`npx wrangler secret put AUTH_SECRET\``,
   );
 }
 

@@ -49,6 +49,6 @@ describe('AUTH_SECRET', () => {
     expect(error).toMatchObject({ status: 500, code: 'NOT_CONFIGURED' });
     expect(error.message).toContain(`AUTH_SECRET `);
     expect(error.message).toContain(problem);
-    expect(error.message).toContain('npm run secret');
+    expect(error.message).toContain('openssl rand -base64 32');
   });
 });
