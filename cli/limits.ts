@@ -41,6 +41,13 @@ export const CLI_LIMITS = {
   /** Between two questions to the npm registry for a newer version; and how long it may take to answer. */
   updateMs: 24 * 60 * 60 * SECOND,
   registryMs: 5 * SECOND,
+  /** Between two looks at a log that is followed; the bytes of its end that are read; the most lines of `--lines`. */
+  logPollMs: 250,
+  maxLogTailBytes: 4 * 1024 * 1024,
+  maxLogLines: 10_000,
+  /** Conversations that are searched for the last one of a folder, at most, and how many at once. */
+  maxSearchedConversations: 200,
+  searchedAtOnce: 20,
   /** How long an editor may take to install an extension: it downloads some megabytes. */
   installMs: 5 * 60 * SECOND,
 } as const;

@@ -14,6 +14,12 @@ import { registerCompletion } from './completion/completion.ts';
 import { registerConfig } from './config/config.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
+import { registerBridgeHost } from './server/bridge-host.ts';
+import { registerServerCommands } from './server/commands.ts';
+import { registerDaemon } from './server/daemon.ts';
+import { registerOpen } from './server/open.ts';
+import { registerServe } from './server/serve.ts';
+import { registerUp } from './server/up.ts';
 import { registerBackup } from './setup/backup.ts';
 import { registerCheck } from './setup/check.ts';
 import { registerCompanion } from './setup/companion.ts';
@@ -22,9 +28,7 @@ import { registerDevices } from './setup/devices.ts';
 import { registerIde } from './setup/ide.ts';
 import { registerMcp } from './setup/mcp.ts';
 import { registerQuarantine } from './setup/quarantine.ts';
-import { registerServe } from './setup/serve.ts';
 import { registerToken } from './setup/token.ts';
-import { registerUp } from './setup/up.ts';
 import { registerWorktrees } from './setup/worktrees.ts';
 import { endWhenUnread } from './terminal/ending.ts';
 import { EXIT } from './terminal/exit-codes.ts';
@@ -64,7 +68,7 @@ export async function main(args: readonly string[], programs = OWN_PROGRAMS): Pr
 }
 
 /** The commands that run long enough for an answer of the registry. */
-const LONG_COMMANDS: ReadonlySet<string> = new Set(['drawbridge', 'up', 'chat']);
+const LONG_COMMANDS: ReadonlySet<string> = new Set(['open', 'up', 'chat']);
 
 /** A clone is updated by git. */
 async function hintAtUpdate(command: string, signal: AbortSignal): Promise<void> {
@@ -95,6 +99,8 @@ function newProgram(programs: Programs): Command {
             .replaceAll('\n', ' '),
         ),
     });
+  registerOpen(program, programs);
+  registerServerCommands(program);
   registerUp(program, programs);
   registerServe(program, programs);
   registerChat(program);
@@ -106,6 +112,8 @@ function newProgram(programs: Programs): Command {
   registerUsage(program);
   registerConfig(program);
   registerConnect(program);
+  registerBridgeHost(program);
+  registerDaemon(program, programs);
   registerToken(program);
   registerDevices(program);
   registerMcp(program);
@@ -116,7 +124,7 @@ function newProgram(programs: Programs): Command {
   registerBackup(program);
   registerCheck(program);
   registerCompletion(program);
-  for (const group of program.commands) refuseUnknownCommand(group);
+  for (const group of [program, ...program.commands]) refuseUnknownCommand(group);
   return program;
 }
 
@@ -124,8 +132,11 @@ function newProgram(programs: Programs): Command {
 function refuseUnknownCommand(group: Command): void {
   group.hook('preSubcommand', () => {
     const [word = '-'] = group.args;
-    const names = group.commands.map((command) => command.name());
-    if (word.startsWith('-') || names.includes(word)) return;
+    if (word.startsWith('-') || group.commands.some((command) => command.name() === word)) return;
+    const names = group
+      .createHelp()
+      .visibleCommands(group)
+      .map((command) => command.name());
     group.error(`unknown command '${word}' of ${group.name()}: use one of ${names.join(', ')}`);
   });
 }

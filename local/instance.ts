@@ -26,6 +26,8 @@ export interface Programs {
   readonly wranglerConfig: string;
   /** The program that runs `drawbridge`, and its first arguments. */
   readonly drawbridge: readonly [string, ...string[]];
+  /** The same for the server in the background, where it differs: tests replace the bridge alone. */
+  readonly daemon?: readonly [string, ...string[]];
 }
 
 /** The bridge that an instance runs beside the Worker. */
@@ -36,11 +38,9 @@ export interface InstanceBridge {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-export interface InstanceOptions {
+export interface ServerOptions {
   readonly programs: Programs;
   readonly state: ServerState;
-  /** Null for the API alone. */
-  readonly bridge: InstanceBridge | null;
   /** The address to listen on (default: this machine alone reaches it). */
   readonly host?: string;
   readonly port: number;
@@ -49,12 +49,17 @@ export interface InstanceOptions {
   readonly model: ModelSettings;
   /** Variables of the Worker other than its secret and its model (local/settings.ts). */
   readonly workerSettings: Readonly<Record<string, string>>;
-  /** Called when the Worker answers and the bridge is connected. `confinement` is null without a bridge. */
-  onReady(ready: { url: string; confinement: Confinement | null }): Promise<void>;
   /** Shows the person at the terminal one line. */
   onNotice(line: string): void;
   /** Gets what the Worker writes, as `workerd.log` does. */
   onOutput?(text: string): void;
+}
+
+export interface InstanceOptions extends ServerOptions {
+  /** Null for the API alone. */
+  readonly bridge: InstanceBridge | null;
+  /** Called when the Worker answers and the bridge is connected. `confinement` is null without a bridge. */
+  onReady(ready: { url: string; confinement: Confinement | null }): Promise<void>;
 }
 
 /**
@@ -62,11 +67,30 @@ export interface InstanceOptions {
  * @throws {LocalError} if the instance cannot start or cannot go on.
  */
 export async function runInstance(options: InstanceOptions, signal: AbortSignal): Promise<never> {
+  const work: Work = async ({ url, announce }, running) => {
+    await announce({ url });
+    return await serve(options, url, running);
+  };
+  return await runServer(options, work, signal);
+}
+
+/** Runs beside the Worker, from its first answer to the end. `announce` lets other programs find the server. */
+type Work = (
+  server: { readonly url: string; readonly announce: Claim['announce'] },
+  signal: AbortSignal,
+) => Promise<never>;
+
+/** Claims the state and runs the Worker on it, with `work` beside it. Ends as {@link runInstance}. */
+export async function runServer(
+  options: ServerOptions,
+  work: Work,
+  signal: AbortSignal,
+): Promise<never> {
   const claim = await claimState(options.state);
   try {
     return await beside(
       (ending) => watchState(options.state.dir, options.onNotice, ending),
-      (running) => runClaimed(options, claim, running),
+      (running) => runClaimed(options, (url, ending) => work({ ...claim, url }, ending), running),
       signal,
     );
   } finally {
@@ -75,8 +99,8 @@ export async function runInstance(options: InstanceOptions, signal: AbortSignal)
 }
 
 async function runClaimed(
-  options: InstanceOptions,
-  claim: Claim,
+  options: ServerOptions,
+  work: (url: string, signal: AbortSignal) => Promise<never>,
   signal: AbortSignal,
 ): Promise<never> {
   const { host, onOutput } = options;
@@ -89,8 +113,7 @@ async function runClaimed(
       const port = await Promise.race([listening.promise, whenAborted(running)]);
       const url = urlOf(port, host);
       await waitUntilHealthy(url, running);
-      await claim.announce(url);
-      return await serve(options, url, running);
+      return await work(url, running);
     },
     signal,
   );
@@ -98,7 +121,7 @@ async function runClaimed(
 
 /** Runs the Worker. If the Worker keeps dying, shows the end of its log. */
 async function runLoggedWorker(
-  options: InstanceOptions,
+  options: ServerOptions,
   log: LogFile,
   onListening: (port: number) => void,
   signal: AbortSignal,

@@ -29,6 +29,26 @@ export const LOCAL_LIMITS = {
   workerGraceMs: 500,
   /** From SIGTERM to SIGKILL. The bridge needs time to end its commands: see COMMAND_LIMITS.killGraceMs. */
   bridgeGraceMs: 5 * SECOND,
+  /**
+   * From a request on the control socket to its answer: connecting a folder takes as long as its bridge does, and a bit
+   * more.
+   */
+  controlMs: 40 * SECOND,
+  /** Characters of a request: mostly a project's environment. */
+  maxControlChars: MIB,
+  /** Bytes of a socket's path: macOS allows 104 with the end mark, Linux 108. */
+  maxSocketPathBytes: 103,
+  /** From the start of the background server to its first answer, and between two looks for it. */
+  serverStartMs: 30 * SECOND,
+  serverPollMs: 25,
+  /** Attempts to join or start a server, while others start and end it at the same time. */
+  maxServerStarts: 3,
+  /** From the request to end to the end of the server: its bridges first, then the Worker. */
+  serverEndMs: 15 * SECOND,
+  /** Notices that `drawbridge status` shows. */
+  maxNotices: 20,
+  /** Between two looks at a project's folder that is missing. */
+  missingPollMs: 5 * SECOND,
   /** Between two checks of the state folder; and the free bytes of its disk below which its owner is warned. */
   stateWatchMs: SECOND,
   minFreeBytes: 2 * MIB,

@@ -137,7 +137,7 @@ function isAlive({ pid, started }: Claim): boolean {
   return startOf(pid) === started;
 }
 
-/** When a process started, in the system's own format; empty where the system does not say. */
+/** When a process started, in the system's own format; empty if it has ended, or where the system does not say. */
 function startOf(pid: number): string {
   try {
     if (process.platform === 'win32') return '';
@@ -145,7 +145,8 @@ function startOf(pid: number): string {
     // In the kernel's ticks (proc_pid_stat(5), field 22). The name before may contain spaces.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const afterName = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return afterName[START_AFTER_NAME] ?? '';
+    // A process that has ended stays in the table until its parent asks for it, which some containers' first never does.
+    return /^[ZX]/.test(afterName[0] ?? '') ? '' : (afterName[START_AFTER_NAME] ?? '');
   } catch {
     // The process has gone.
     return '';

@@ -163,6 +163,11 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['local/settings.ts', 'local/state', 'node:'],
     'local/limits.ts',
   ],
+  'local/daemon': [
+    ...['shared', 'machine', 'local/bridge', 'local/instance.ts', 'local/processes'],
+    ...['local/state', 'node:', 'zod'],
+    'local/limits.ts',
+  ],
 
   'cli/limits.ts': [],
   'cli/terminal': [
@@ -177,6 +182,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'cli/target': [
     ...['shared', 'client/index.ts', 'machine', 'cli/terminal', 'local/own-root.ts', 'local/state'],
     ...['commander', 'node:'],
+    'cli/limits.ts',
   ],
   'cli/chat': [
     'local/config',
@@ -234,10 +240,27 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/limits.ts',
     'local/limits.ts',
   ],
+  'cli/server': [
+    ...['shared', 'client/index.ts', 'machine', 'bridge/log.ts', 'bridge/run.ts'],
+    ...['cli/chat', 'cli/config', 'cli/setup', 'cli/target', 'cli/terminal', 'commander'],
+    ...[
+      'node:',
+      'zod',
+      'local/bridge',
+      'local/config',
+      'local/daemon',
+      'local/instance.ts',
+      'local/own-root.ts',
+    ],
+    ...['local/processes', 'local/settings.ts', 'local/state'],
+    'cli/limits.ts',
+    'local/limits.ts',
+  ],
   'cli/main.ts': [
     ...['shared', 'machine', 'cli/account', 'cli/agents', 'cli/chat', 'cli/conversations'],
     'cli/completion',
     'cli/config',
+    'cli/server',
     'cli/setup',
     'cli/terminal',
     'cli/update',

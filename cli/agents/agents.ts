@@ -7,6 +7,7 @@ import { openChat } from '../chat/command.ts';
 import { readMessage } from '../chat/message.ts';
 import { EXIT_CODES } from '../chat/run-chat.ts';
 import { joinTurn } from '../chat/turn.ts';
+import { bridgeForNew } from '../target/own-bridge.ts';
 import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
 import { parseConversationId } from '../target/typed-ids.ts';
 import { CHAT_EXIT_HELP, EXIT_HELP } from '../terminal/exit-codes.ts';
@@ -82,7 +83,7 @@ function registerCreate(group: Command): void {
     .option('--title <title>', 'its name (default: the first line of the prompt)')
     .option('--model <name>', 'the model that works')
     .option('--mode <mode>', 'how it works: agent, plan, ask, debug, or a mode of the workspace')
-    .option('--bridge <id>', 'where it works (default: the bridge that connected last)')
+    .option('--bridge <id>', 'where it works (default: this folder)')
     .addOption(
       new Option('--in-place', 'work in the folder itself, without a branch').conflicts([
         ...['branch', 'base', 'commit'],
@@ -94,7 +95,10 @@ function registerCreate(group: Command): void {
     .option('--webhook <url>', 'tell this URL of each change of its status');
   addOptions(create).action(async (words: string[], options: CreateOptions) => {
     const { title, model, mode, branch, base, commit, bridge, inPlace, webhook } = options;
-    const wanted = { title, model, mode, branch, base, commit, bridgeId: bridge };
+    const target = await findTarget(options);
+    const client = createClient(target);
+    const bridgeId = bridge ?? (await bridgeForNew(client, target));
+    const wanted = { title, model, mode, branch, base, commit, bridgeId };
     const set = Object.entries(wanted).filter(([, value]) => value !== undefined);
     const request: AgentInput = {
       ...(Object.fromEntries(set) as Partial<AgentInput>),
@@ -102,7 +106,7 @@ function registerCreate(group: Command): void {
       ...(inPlace && { workspace: 'in_place' }),
       ...(webhook !== undefined && { webhook: { url: webhook } }),
     };
-    const agent = await clientOf(options).then((client) => client.createAgent(request));
+    const agent = await client.createAgent(request);
     print(options, agent, agentText(agent));
   });
 }

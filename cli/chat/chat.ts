@@ -22,6 +22,8 @@ export interface Chat {
   readonly withReasoning: boolean;
   /** The first message carries them. */
   readonly images: readonly ImagePart[];
+  /** The bridge of a new conversation; undefined where the server chooses. */
+  readonly bridgeId?: string | undefined;
   /** The conversation to continue. The first answer sets it if the person named none. */
   conversationId: string | undefined;
   /** Gets every event. Only a conversation in the terminal sets it. */

@@ -2,10 +2,10 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { createClient } from '../../client/index.ts';
 import { readSettings } from '../../local/config/settings.ts';
-import { LocalError } from '../../machine/local-error.ts';
 import { ModeName } from '../../shared/definitions.ts';
 import { RUN_LIMITS } from '../../shared/limits.ts';
 import { Mode } from '../../shared/modes.ts';
+import { bridgeForNew, lastConversation } from '../target/own-bridge.ts';
 import {
   addTargetOptions,
   findTarget,
@@ -55,9 +55,10 @@ export function registerChat(program: Command): void {
     .option('--model <name>', 'the model that answers')
     .option('--conversation <id>', 'continue this conversation')
     .addOption(
-      new Option('--continue', 'continue the most recently answered conversation').conflicts(
-        'conversation',
-      ),
+      new Option(
+        '--continue',
+        'continue the most recently answered conversation of this folder',
+      ).conflicts('conversation'),
     )
     .option('--image <file>', 'send this image with the prompt; repeat it for more', collect)
     .option('--reasoning', "show the model's reasoning, if the model sends it", false)
@@ -111,8 +112,10 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
   const { model, conversation, image: files = [] } = options;
   const named = conversation === undefined ? undefined : parseConversationId(conversation);
   const images = await Promise.all(files.map(readImage));
-  const { url, token, device } = await findTarget(options);
+  const target = await findTarget(options);
+  const { url, token, device } = target;
   const client = createClient({ url, token });
+  const conversationId = options.continue ? await lastConversation(client, target) : named;
   return {
     client,
     device,
@@ -124,12 +127,7 @@ export async function openChat(options: ChatOptions, terminal: Terminal): Promis
     withReasoning: options.reasoning,
     images,
     targetWords: targetWordsOf(options),
-    conversationId: options.continue ? await findLast(client) : named,
+    conversationId,
+    ...(conversationId === undefined && { bridgeId: await bridgeForNew(client, target) }),
   };
-}
-
-async function findLast(client: Chat['client']): Promise<string> {
-  const { items } = await client.listConversations({ limit: 1 });
-  if (items[0]) return items[0].id;
-  throw new LocalError('failed', 'There is no conversation to continue.');
 }

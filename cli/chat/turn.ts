@@ -20,13 +20,9 @@ type Over = Extract<ResponseStatus, 'completed' | 'error' | 'cancelled'>;
 
 /** Sends the message and shows the answer to its end. Rejects with a ClientError when the server refuses. */
 export async function runTurn(chat: Chat, content: MessageContent): Promise<TurnEnd> {
-  const { client, mode, conversationId } = chat;
-  const request = {
-    ...settingsOf(chat),
-    messages: [{ role: 'user' as const, content }],
-    mode,
-    ...(conversationId !== undefined && { conversationId }),
-  };
+  const { client, mode } = chat;
+  const messages = [{ role: 'user' as const, content }];
+  const request = { ...settingsOf(chat), ...placeOf(chat), messages, mode };
   return await showTurn(chat, (signal) => client.streamChat(request, { signal }));
 }
 
@@ -55,9 +51,8 @@ export async function executePlanFile(
   chat: Chat & { readonly mode: 'agent' | 'debug' },
   path: string,
 ): Promise<TurnEnd> {
-  const { client, mode, conversationId } = chat;
-  const named = conversationId !== undefined && { conversationId };
-  const request = { ...settingsOf(chat), ...named, mode, path };
+  const { client, mode } = chat;
+  const request = { ...settingsOf(chat), ...placeOf(chat), mode, path };
   let hasPlan = false; // Only a plan that was read can be gone on with.
   const watched: Chat = {
     ...chat,
@@ -81,6 +76,12 @@ export async function savePlan(
   const open = (signal: AbortSignal) =>
     chat.client.savePlan(conversationId, documentId, request, { signal });
   return await showTurn(chat, open);
+}
+
+/** The conversation that goes on, or the bridge of a new one. */
+function placeOf({ conversationId, bridgeId }: Chat) {
+  if (conversationId !== undefined) return { conversationId };
+  return bridgeId === undefined ? {} : { bridgeId };
 }
 
 function settingsOf({ model, questions, withReasoning }: Chat) {

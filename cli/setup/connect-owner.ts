@@ -47,22 +47,29 @@ function describe(status: BridgeStatus): string {
   }
 }
 
-/** `up` ends this process with SIGTERM. If `up` was killed, the channel closes, which ends this process too. */
-function newUpOwner(): Owner {
+/**
+ * Aborts when the process that started this one ends it with SIGTERM, or is gone: the IPC channel closes when that
+ * process is killed.
+ */
+export function endWithParent(): AbortSignal {
   const ending = new AbortController();
   process.on('SIGTERM', () => ending.abort());
   const endAlone = () => {
     ending.abort();
-    // No parent is left to kill a bridge that does not end.
+    // No parent is left to kill a process that does not end.
     setTimeout(() => process.exit(1), LOCAL_LIMITS.bridgeGraceMs).unref();
   };
   process.once('disconnect', endAlone);
-  // If `up` was killed while this process was starting, no `disconnect` event comes.
+  // If the parent was killed while this process was starting, no `disconnect` event comes.
   if (!process.connected) endAlone();
-  // A terminal sends these to all its processes. The bridge waits for `up`, which would restart it otherwise.
+  // A terminal sends these to all its processes. This one waits for its parent, which would restart it otherwise.
   for (const name of ['SIGINT', 'SIGHUP']) process.on(name, () => {});
+  return ending.signal;
+}
+
+function newUpOwner(): Owner {
   return {
-    signal: ending.signal,
+    signal: endWithParent(),
     tell: (status) => {
       if (status.event === 'failed') process.exitCode = 1;
       if (process.connected) process.send?.(status);

@@ -3,9 +3,9 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Device } from '../../client/index.ts';
 import { readDevice } from '../../local/state/device.ts';
-import { sharedServerDir } from '../../local/state/folder.ts';
-import { findInstance } from '../../local/state/running.ts';
-import { openState, readUserToken } from '../../local/state/state.ts';
+import { locateState, type StatePlace, sharedServerDir } from '../../local/state/folder.ts';
+import { findInstanceIn } from '../../local/state/running.ts';
+import { openServerState, readBridgeId, readUserToken } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { UsageError } from '../terminal/usage-error.ts';
@@ -21,6 +21,11 @@ export interface Target {
   readonly token: string;
   /** Null if this machine has no key. The bridge of a Drawbridge elsewhere may not know the key. */
   readonly device: Device | null;
+  /**
+   * The bridge of this folder on a server that several folders share; null if the folder was never connected to it.
+   * Undefined for other servers: they choose the bridge.
+   */
+  readonly bridgeId?: string | null;
 }
 
 export interface TargetOptions extends LocationOptions {
@@ -64,16 +69,35 @@ export function targetWordsOf({ url, token, ...location }: TargetOptions): strin
 
 async function findLocalTarget(options: LocationOptions): Promise<Target> {
   const location = await findLocation(options, 'running');
-  const instance = await findInstance(location);
+  const place: ServerPlace = await locateState(location).catch(async (error: unknown) => {
+    if (options.workspace !== undefined || options.state !== undefined) throw error;
+    return await outsideProjects();
+  });
+  const instance = await findInstanceIn(place.serverDir);
   if (!instance) {
     throw new LocalError(
       'failed',
       `No Drawbridge runs for ${location.workspaceDir} or a folder above it: start one with ` +
-        `\`${ownCommand('up')}\`, or give --workspace, --state or --url.`,
+        `\`${ownCommand('start')}\`, or give --workspace, --state or --url.`,
     );
   }
-  const state = await openState(location);
-  const { deviceId, privateKey } = state.device;
-  const token = await readUserToken(state, new Date());
-  return { url: instance.url, token, device: { deviceId, privateJwk: privateKey } };
+  const server = await openServerState(place.serverDir);
+  const { deviceId, privateKey } = server.device;
+  return {
+    url: instance.url,
+    token: await readUserToken(server, new Date()),
+    device: { deviceId, privateJwk: privateKey },
+    ...(place.kind === 'shared' && { bridgeId: await ownBridge(place) }),
+  };
+}
+
+/** In a folder that cannot be a workspace, such as the home folder, the shared server is meant. */
+async function outsideProjects(): Promise<ServerPlace> {
+  return { kind: 'shared', serverDir: await sharedServerDir() };
+}
+
+type ServerPlace = Pick<StatePlace, 'kind' | 'serverDir'> & Partial<StatePlace>;
+
+async function ownBridge({ projectDir }: ServerPlace): Promise<string | null> {
+  return projectDir === undefined ? null : ((await readBridgeId(projectDir)) ?? null);
 }

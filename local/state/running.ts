@@ -9,13 +9,18 @@ import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { locateState, type StateLocation } from './folder.ts';
 
 /** A running instance, as written in `instance.json` in its state folder. */
-const Instance = z.object({ url: z.url(), pid: z.int() });
+const Instance = z.object({
+  url: z.url(),
+  pid: z.int(),
+  /** The path of its control socket (local/daemon/control.ts). An instance for one workspace alone has none. */
+  control: z.string().optional(),
+});
 export type Instance = z.infer<typeof Instance>;
 
 /** This process's claim on a state. It ends with `release` or with the process. */
 export interface Claim {
-  /** Publishes the instance's URL. */
-  announce(url: string): Promise<void>;
+  /** Publishes where the instance is reached. */
+  announce(reached: Omit<Instance, 'pid'>): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -27,12 +32,18 @@ export async function claimState(state: { readonly dir: string }): Promise<Claim
   // A killed instance leaves its address behind, where another program may answer now.
   await rm(path, { force: true, recursive: true });
   return {
-    announce: async (url) => replaceFile(path, JSON.stringify({ url, pid: process.pid })),
+    announce: async (reached) =>
+      replaceFile(path, JSON.stringify({ ...reached, pid: process.pid })),
     release: async () => {
       await rm(path, { force: true });
       lock[Symbol.dispose]();
     },
   };
+}
+
+/** Whether a process has the server's state, even if it is still starting. Creates nothing. */
+export function isClaimed(serverDir: string): boolean {
+  return isLocked(lockPath(serverDir));
 }
 
 /** The instance that runs for this workspace or on this state folder, if any. Creates nothing. */
@@ -42,7 +53,7 @@ export async function findInstance(location: StateLocation): Promise<Instance | 
 
 /** The instance that runs on this server's state, if any. Creates nothing. */
 export async function findInstanceIn(serverDir: string): Promise<Instance | undefined> {
-  return isLocked(lockPath(serverDir)) ? await readInstance(serverDir) : undefined;
+  return isClaimed(serverDir) ? await readInstance(serverDir) : undefined;
 }
 
 /**
@@ -58,7 +69,7 @@ export async function listLocations(
     const place = await locateState(location).catch(() => undefined);
     if (place === undefined) break;
     if (!existsSync(place.projectDir)) continue;
-    found.push({ location, isRunning: isLocked(lockPath(place.serverDir)) });
+    found.push({ location, isRunning: isClaimed(place.serverDir) });
   }
   return found;
 }

@@ -33,6 +33,7 @@ export interface Drawbridge {
   readonly firstLine: Promise<string>;
   readonly finished: Promise<Finished>;
   /** What it wrote there so far. */
+  stdout(): string;
   stderr(): string;
 }
 
@@ -98,7 +99,13 @@ export function startDrawbridge(
   const finished = new Promise<Finished>((resolve) => {
     child.once('close', (code) => resolve({ code, ...texts }));
   });
-  return { process: child, firstLine, finished, stderr: () => texts.stderr };
+  return {
+    process: child,
+    firstLine,
+    finished,
+    stdout: () => texts.stdout,
+    stderr: () => texts.stderr,
+  };
 }
 
 /** Starts `up --json` on a free port and waits until it is ready. What it says instead is the error. */

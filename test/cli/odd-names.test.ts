@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { readyText } from '../../cli/setup/ready.ts';
+import { readyText } from '../../cli/server/ready.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 import { runDrawbridge } from './drawbridge.ts';
 
@@ -21,7 +21,7 @@ test('what up says when it is ready has no line and no escape from outside, and 
   const text = readyText({
     ...{ url: 'http://127.0.0.1:1', token: 'token', bridgeId: 'bridge', stateDir: undefined },
     confinement: { kind: 'none', detail: 'Why\nnot.\u001b[2K' },
-    model: { kind: 'upstream', baseUrl: 'http://m/\u001b[2K', apiKey: undefined, model: 'm\nn' },
+    model: { name: 'm', text: 'm\nn at http://m/\u001b[2K' },
     workspaceDir,
     programs: { workerEntry: '', wranglerConfig: '', drawbridge: ['node', '/drawbridge.mjs'] },
   });

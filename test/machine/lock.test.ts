@@ -43,6 +43,26 @@ test('a lock is free as soon as its holder was killed', async () => {
   taken(path)[Symbol.dispose]();
 });
 
+test.runIf(process.platform === 'linux')(
+  'a lock is free when its holder has ended, even if nobody has asked for its end',
+  async () => {
+    const path = join(temporaryFolder(), 'lock');
+    const script = join(import.meta.dirname, 'fixtures', 'hold-lock.ts');
+    // The shell becomes a program that never asks for the end of its children.
+    const line = `'${process.execPath}' '${script}' '${path}' & echo $!; exec sleep 60`;
+    const parent = spawn('/bin/sh', ['-c', line], { stdio: ['ignore', 'pipe', 'inherit'] });
+    onTestFinished(() => void parent.kill('SIGKILL'));
+    let told = '';
+    for await (const piece of parent.stdout) {
+      told += piece;
+      if (told.includes('held')) break;
+    }
+    expect(isLocked(path)).toBe(true);
+    process.kill(Number.parseInt(told, 10), 'SIGKILL');
+    await expect.poll(() => isLocked(path), { timeout: 10_000 }).toBe(false);
+  },
+);
+
 function taken(path: string): Disposable {
   const lock = takeLock(path);
   if (!lock.isTaken) throw new Error(`Process ${lock.holder} holds the lock.`);

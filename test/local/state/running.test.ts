@@ -14,7 +14,7 @@ test.each([
   writeFileSync(join(state.dir, 'instance.json'), text);
   const claim = await claimState(state);
   expect(await findInstance(location)).toBeUndefined();
-  await claim.announce('http://127.0.0.1:2');
+  await claim.announce({ url: 'http://127.0.0.1:2' });
   expect(await findInstance(location)).toEqual({ url: 'http://127.0.0.1:2', pid: process.pid });
   await claim.release();
 });

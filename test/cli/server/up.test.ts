@@ -176,12 +176,15 @@ test('a command that finds no instance says how to start one from there', async 
   const cwd = temporaryFolder();
   const launcher = join(import.meta.dirname, '..', '..', '..', 'bin', 'drawbridge.mjs');
   const away = await runDrawbridge(['chat', 'Hi'], { cwd, env });
-  expect([away.code, away.stderr]).toEqual([1, expect.stringContaining(`\`node ${launcher} up\``)]);
+  expect([away.code, away.stderr]).toEqual([
+    1,
+    expect.stringContaining(`\`node ${launcher} start\``),
+  ]);
   const bin = temporaryFolder();
   symlinkSync(launcher, join(bin, 'drawbridge'));
   const PATH = `${bin}${delimiter}${process.env['PATH']}`;
   const installed = await runDrawbridge(['chat', 'Hi'], { cwd, env: { ...env, PATH } });
-  expect(installed.stderr).toContain('`drawbridge up`');
+  expect(installed.stderr).toContain('`drawbridge start`');
 });
 
 describe('a second up on the same state', () => {
@@ -264,7 +267,7 @@ describe('what goes wrong is exit code 1, and nothing stays behind', () => {
       /workerd: .*Conversation[\s\S]*The Worker keeps dying/,
     ],
   ])('%s', async (_, source, reason) => {
-    const entry = join(temporaryFolder(), 'worker.js');
+    const entry = join(temporaryFolder(), 'worker.ts');
     writeFileSync(entry, source);
     await expectFailure({ FAKE_WORKER: entry }, reason);
   });

@@ -12,7 +12,7 @@ export interface Ready {
   /** Null without a bridge, as is `confinement`. */
   readonly bridgeId: string | null;
   readonly confinement: Confinement | null;
-  readonly model: ModelSettings;
+  readonly model: ModelNames;
   /** Undefined for the workspace's default state folder. */
   readonly stateDir: string | undefined;
   readonly workspaceDir: string;
@@ -21,8 +21,7 @@ export interface Ready {
 
 /** One line of JSON for programs. `model` is null if each request must name one. */
 export function readyLine({ url, token, bridgeId, model }: Ready): string {
-  const name = model.kind === 'demo' ? 'demo' : (model.model ?? null);
-  return `${JSON.stringify({ event: 'ready', url, token, bridgeId, model: name })}\n`;
+  return `${JSON.stringify({ event: 'ready', url, token, bridgeId, model: model.name })}\n`;
 }
 
 /** The text for a person. */
@@ -33,7 +32,7 @@ Drawbridge is ready. Ctrl-C ends it.
 
   API        ${ready.url}
   Token      ${commandFor(ready, 'token')}
-  Model      ${inOneLine(modelText(ready.model))}
+  Model      ${inOneLine(ready.model.text)}
   Workspace  ${nameInLine(ready.workspaceDir)}
   Bridge     ${bridgeText(ready)}
   Commands   ${inOneLine(confinementText(ready.confinement))}
@@ -49,6 +48,17 @@ Three things to try there:
   run git status
 
 `;
+}
+
+/** The model that answers a request that names none: its name, if there is one, and words for a person. */
+export interface ModelNames {
+  readonly name: string | null;
+  readonly text: string;
+}
+
+export function nameModel(model: ModelSettings): ModelNames {
+  const name = model.kind === 'demo' ? 'demo' : (model.model ?? null);
+  return { name, text: modelText(model) };
 }
 
 /** The model that answers, for a person. */
@@ -68,7 +78,8 @@ function bridgeText({ bridgeId }: Ready): string {
   return 'reads and edits files in the workspace, and runs commands there';
 }
 
-function confinementText(confinement: Confinement | null): string {
+/** Whether and how the commands of a bridge are confined. */
+export function confinementText(confinement: Confinement | null): string {
   switch (confinement?.kind) {
     case undefined:
       return 'the agent cannot run any';

@@ -1,21 +1,22 @@
 /** `drawbridge up`: runs the API and the bridge on this machine until Ctrl-C. `npm start` runs it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
-import { openServerSettings, readSettings, type Settings } from '../../local/config/settings.ts';
+import { openServerSettings } from '../../local/config/settings.ts';
 import { type InstanceOptions, type Programs, runInstance } from '../../local/instance.ts';
+import { locateState } from '../../local/state/folder.ts';
 import { openState, readUserToken } from '../../local/state/state.ts';
-import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
-import { chooseModel, Interrupted } from '../config/choose-model.ts';
+import { Interrupted } from '../config/choose-model.ts';
 import {
   addLocationOptions,
   type LocationOptions,
   locationOf,
 } from '../target/location-options.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
-import { openTerminal } from '../terminal/terminal.ts';
-import { readyLine, readyText } from './ready.ts';
+import { runShared } from './foreground.ts';
+import { nameModel, readyLine, readyText } from './ready.ts';
+import { settingsWithModel } from './start-settings.ts';
 
 interface UpOptions extends LocationOptions {
   readonly port?: number;
@@ -42,7 +43,12 @@ export function registerUp(program: Command, programs: Programs): void {
 
 /** Runs until `signal` aborts. Throws if the instance cannot start or cannot go on. */
 async function up(options: UpOptions, programs: Programs, signal: AbortSignal): Promise<void> {
-  await runUntilInterrupted(() => prepare(options, programs, signal), signal);
+  const place = await locateState(locationOf(options));
+  if (place.kind === 'own') {
+    return await runUntilInterrupted(() => prepare(options, programs, signal), signal);
+  }
+  const run = (isReady: () => void) => runShared(options, { place, programs }, isReady, signal);
+  await untilInterrupted(run, signal);
 }
 
 async function prepare(
@@ -51,15 +57,15 @@ async function prepare(
   signal: AbortSignal,
 ): Promise<InstanceOptions> {
   const location = locationOf(options);
-  const workspaceDir = await resolveWorkspace(location.workspaceDir);
-  const settings = await settingsFor(options, signal);
+  const { workspaceDir } = await locateState(location);
+  const settings = await settingsWithModel(options, signal);
   const { port, keyNames } = settings;
   const environment = bridgeEnvironment(process.env, keyNames);
   const onNotice = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
   const served = await openServerSettings(settings, onNotice, signal);
   const state = await openState(location);
   const onReady = async (running: { url: string; confinement: Confinement | null }) => {
-    const { model } = served;
+    const model = nameModel(served.model);
     const token = await readUserToken(state, new Date());
     const bridgeId = options.bridge ? state.bridgeId : null;
     const stateDir = location.stateDir && state.dir;
@@ -70,27 +76,31 @@ async function prepare(
   return { ...{ programs, state, bridge, port }, ...served, ...{ onReady, onNotice } };
 }
 
-/** Where nothing says which model answers, a person at the terminal is asked once. */
-async function settingsFor({ port, json }: UpOptions, signal: AbortSignal): Promise<Settings> {
-  const settings = await readSettings(process.env, { port });
-  if (settings.isModelChosen) return settings;
-  await chooseModel(openTerminal(process, process.env, { machine: json }), process.env, signal);
-  return await readSettings(process.env, { port });
-}
-
 /** Runs until `signal` aborts, which is no failure; before the instance is ready the exit code says so. */
 export async function runUntilInterrupted(
   prepareInstance: () => Promise<InstanceOptions>,
   signal: AbortSignal,
 ): Promise<void> {
-  let isReady = false;
-  try {
+  const run = async (isReady: () => void) => {
     const instance = await prepareInstance();
     const onReady: InstanceOptions['onReady'] = async (ready) => {
-      isReady = true;
+      isReady();
       await instance.onReady(ready);
     };
-    await runInstance({ ...instance, onReady }, signal);
+    return await runInstance({ ...instance, onReady }, signal);
+  };
+  await untilInterrupted(run, signal);
+}
+
+async function untilInterrupted(
+  run: (isReady: () => void) => Promise<never>,
+  signal: AbortSignal,
+): Promise<void> {
+  let isReady = false;
+  try {
+    await run(() => {
+      isReady = true;
+    });
   } catch (error) {
     const isInterrupted =
       error instanceof Interrupted || (signal.aborted && error === signal.reason);

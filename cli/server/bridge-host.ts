@@ -1,0 +1,90 @@
+/** `drawbridge bridge-host`: runs the bridges of a server's projects. The server starts it (local/bridge/host.ts). */
+import type { Command } from 'commander';
+import { logTo } from '../../bridge/log.ts';
+import type { BridgeConfig } from '../../bridge/run.ts';
+import { beside } from '../../local/processes/beside.ts';
+import { openLogFile } from '../../local/processes/log-file.ts';
+import { watchState } from '../../local/state/watch.ts';
+import { type HostedBridge, type HostNews, HostOrder } from '../../machine/bridge-host.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { inOneLine } from '../../shared/plain-sight.ts';
+import type { RunBridge } from '../setup/connect.ts';
+import { endWithParent } from '../setup/connect-owner.ts';
+import { describeFailure } from '../terminal/failure-text.ts';
+
+/** `runBridge` is a parameter because tests pass their own bridge. */
+export function registerBridgeHost(program: Command, runBridge: RunBridge = runOwnBridge): void {
+  program.command('bridge-host', { hidden: true }).action(async () => {
+    if (!process.send) throw new LocalError('refused', 'The server starts this command itself.');
+    await hostBridges(runBridge, endWithParent());
+  });
+}
+
+/** Runs the bridges that are ordered until `signal` aborts and all of them have ended. */
+async function hostBridges(runBridge: RunBridge, signal: AbortSignal): Promise<void> {
+  const running = new Map<string, { ending: AbortController; ended: Promise<void> }>();
+  const take = (message: unknown) => {
+    const given = HostOrder.parse(message);
+    if (given.order === 'end') return running.get(given.key)?.ending.abort();
+    const { key, bridge } = given;
+    const ending = new AbortController();
+    const ended = runHosted(bridge, runBridge, {
+      tell: (news) => tell({ key, news }),
+      signal: AbortSignal.any([signal, ending.signal]),
+    }).finally(() => {
+      running.delete(key);
+      tell({ key, news: { event: 'ended' } });
+    });
+    running.set(key, { ending, ended });
+  };
+  process.on('message', take);
+  await new Promise<void>((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true });
+    if (signal.aborted) resolve();
+  });
+  await Promise.all([...running.values()].map(({ ended }) => ended));
+  if (process.connected) process.disconnect();
+}
+
+interface Hosting {
+  readonly signal: AbortSignal;
+  tell(news: HostNews['news']): void;
+}
+
+/** Never rejects: the failure of one bridge is told, and leaves the others alone. */
+async function runHosted(
+  { logFile, ...bridge }: HostedBridge,
+  runBridge: RunBridge,
+  { signal, tell }: Hosting,
+): Promise<void> {
+  const log = openLogFile(logFile);
+  const write = (line: string) => {
+    log.append(`${new Date().toISOString()} ${inOneLine(line)}\n`);
+    if (bridge.asksAtTerminal) console.error(inOneLine(line));
+  };
+  const onStatus: BridgeConfig['onStatus'] = (status) => {
+    log.append(`${new Date().toISOString()} ${JSON.stringify(status)}\n`);
+    tell(status);
+  };
+  try {
+    await logTo(write, () =>
+      beside(
+        (ending) => watchState(bridge.stateDir, write, ending),
+        (ending) => runBridge({ ...bridge, onStatus }, ending),
+        signal,
+      ),
+    );
+  } catch (error) {
+    onStatus({ event: 'failed', message: describeFailure(error) });
+  }
+}
+
+/** A server that is gone needs no news. */
+function tell(news: HostNews): void {
+  if (process.connected) process.send?.(news);
+}
+
+async function runOwnBridge(config: BridgeConfig, signal: AbortSignal): Promise<void> {
+  const { runBridge } = await import('../../bridge/run.ts');
+  await runBridge(config, signal);
+}

@@ -1,0 +1,140 @@
+/** `drawbridge status`, `stop` and `disconnect`: the server in the background. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { ProjectReport, ServerReport } from '../../local/daemon/control.ts';
+import { askServer } from '../../local/daemon/control-client.ts';
+import { locateState, sharedServerDir } from '../../local/state/folder.ts';
+import { findInstanceIn, type Instance } from '../../local/state/running.ts';
+import { resolveWorkspace } from '../../local/state/workspace.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
+import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { jsonLine, openTerminal } from '../terminal/terminal.ts';
+import { registerLogs } from './logs.ts';
+import { confinementText } from './ready.ts';
+import { stopServer } from './stop.ts';
+
+interface StatusOptions extends LocationOptions {
+  readonly json: boolean;
+}
+
+export function registerServerCommands(program: Command): void {
+  const status = program
+    .command('status')
+    .description('Show the server, the folders connected to it, and what happened lately')
+    .option('--json', 'print it as one line of JSON', false);
+  addLocationOptions(status)
+    .addHelpText('after', `${EXIT_HELP}\n`)
+    .action((options: StatusOptions) => showStatus(options));
+  const stop = program
+    .command('stop')
+    .description('End the server; answers at work go on when it starts again');
+  addLocationOptions(stop).addHelpText('after', EXIT_HELP).action(stopHere);
+  const disconnect = program
+    .command('disconnect')
+    .description('Take this folder off the server; its conversations stay');
+  addLocationOptions(disconnect).addHelpText('after', EXIT_HELP).action(disconnectHere);
+  registerLogs(program, findServerDir);
+}
+
+/** The server of this folder; the shared one where the folder cannot be a workspace, such as the home folder. */
+async function findServerDir(options: LocationOptions): Promise<string> {
+  try {
+    return (await locateState(await findLocation(options, 'running'))).serverDir;
+  } catch (error) {
+    if (options.workspace !== undefined || options.state !== undefined) throw error;
+    return await sharedServerDir();
+  }
+}
+
+async function showStatus(options: StatusOptions): Promise<void> {
+  const { writeOut, write } = openTerminal(process, process.env, { machine: options.json });
+  const serverDir = await findServerDir(options);
+  const instance = await findInstanceIn(serverDir);
+  if (!instance) {
+    process.exitCode = EXIT.failure;
+    if (options.json) writeOut(jsonLine({ running: false }));
+    else write(`No server runs: \`${ownCommand()}\` starts one.\n`);
+    return;
+  }
+  const server = await reportOf(instance);
+  const told = { running: true, stateDir: serverDir, ...(server ?? instance) };
+  if (options.json) return writeOut(jsonLine(told));
+  writeOut(server ? statusText(server, serverDir) : ownText(instance, serverDir));
+}
+
+async function reportOf({ control }: Instance): Promise<ServerReport | undefined> {
+  if (control === undefined) return undefined;
+  return (await askServer(control, { ask: 'status' }, 'status')).server;
+}
+
+function ownText({ url, pid }: Instance, serverDir: string): string {
+  return `Drawbridge runs in a terminal, at ${url} (process ${pid}).\nState   ${nameInLine(serverDir)}\n`;
+}
+
+function statusText(server: ServerReport, serverDir: string): string {
+  const { version, url, pid, model, started, projects, notices } = server;
+  const lines = [
+    `Drawbridge ${version} runs at ${url} (process ${pid}, since ${started}).`,
+    `Model   ${inOneLine(model.text)}`,
+    `State   ${nameInLine(serverDir)}`,
+    '',
+    projects.length === 0 ? 'No folder is connected.' : 'Connected folders:',
+    ...projects.map((project) => `  ${nameInLine(project.workspaceDir)}: ${stateText(project)}`),
+    ...(notices.length === 0 ? [] : ['', 'Lately:']),
+    ...notices.map(({ time, text }) => `  ${time} ${inOneLine(text)}`),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function stateText({ workspaceDir, bridge }: ProjectReport): string {
+  switch (bridge.state) {
+    case 'starting':
+      return 'its bridge is starting';
+    case 'connected':
+      return `commands ${inOneLine(confinementText(bridge.confinement))}`;
+    case 'away':
+      return `its bridge is reconnecting (${inOneLine(bridge.reason)})`;
+    case 'failed':
+      return `its bridge has ended: ${inOneLine(bridge.reason)}`;
+    case 'missing': {
+      const off = ownCommand('disconnect', '--workspace', workspaceDir);
+      return `it was deleted or moved; \`${off}\` takes it off the list`;
+    }
+  }
+}
+
+async function stopHere(options: LocationOptions): Promise<void> {
+  const { write } = openTerminal(process, process.env);
+  const hasRun = await stopServer(await findServerDir(options));
+  write(hasRun ? 'The server has ended.\n' : 'No server runs.\n');
+}
+
+async function disconnectHere(options: LocationOptions): Promise<void> {
+  const { write } = openTerminal(process, process.env);
+  const { workspaceDir: dir } = await findLocation(options, 'running');
+  // A folder that is gone can be taken off, too.
+  const workspaceDir = await resolveWorkspace(dir).catch(() => resolve(dir));
+  const instance = await findInstanceIn(await serverOfFolder(options));
+  if (!instance?.control) throw new LocalError('failed', 'No server runs in the background.');
+  const request = { ask: 'disconnect', workspaceDir } as const;
+  const { wasConnected } = await askServer(instance.control, request, 'disconnected');
+  if (!wasConnected) throw new LocalError('failed', `${workspaceDir} is not connected.`);
+  write(`Disconnected: ${nameInLine(workspaceDir)}\n`);
+}
+
+/** A folder that is gone belongs to the shared server, unless `--state` names another one. */
+async function serverOfFolder(options: LocationOptions): Promise<string> {
+  try {
+    return await findServerDir(options);
+  } catch (error) {
+    if (options.state !== undefined) throw error;
+    return await sharedServerDir();
+  }
+}

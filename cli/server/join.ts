@@ -1,0 +1,96 @@
+/** Connects a folder to its server, which runs afterwards. */
+import { createClient } from '../../client/index.ts';
+import { bridgeEnvironment } from '../../local/bridge/environment.ts';
+import { readSettings } from '../../local/config/settings.ts';
+import type { ServerReport } from '../../local/daemon/control.ts';
+import { askServer } from '../../local/daemon/control-client.ts';
+import type { Programs } from '../../local/instance.ts';
+import { OWN_VERSION } from '../../local/own-root.ts';
+import { locateState, type StateLocation, type StatePlace } from '../../local/state/folder.ts';
+import type { Instance } from '../../local/state/running.ts';
+import { openServerState, readUserToken } from '../../local/state/state.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import type { Confinement } from '../../shared/tunnel.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { joinOrStart } from './launch.ts';
+import { readStartSettings } from './start-settings.ts';
+import { stopServer } from './stop.ts';
+
+export interface Joined {
+  readonly place: StatePlace;
+  readonly url: string;
+  /** Null where a server that runs in a terminal has its own bridge. */
+  readonly project: { readonly model: string; readonly confinement: Confinement } | null;
+  /** For the person; mostly none. */
+  readonly notices: readonly string[];
+}
+
+export interface JoinOptions {
+  readonly location: StateLocation;
+  readonly programs: Programs;
+  readonly port?: number | undefined;
+}
+
+/** @throws {LocalError} if the server cannot start, or the folder cannot be connected. */
+export async function joinServer({ location, programs, port }: JoinOptions): Promise<Joined> {
+  const place = await locateState(location);
+  const notices: string[] = [];
+  // Ctrl-C ends this command, and a key's command with it.
+  const { signal } = new AbortController();
+  const settings = async () =>
+    await readStartSettings({ port }, (line) => notices.push(line), signal);
+  const launch = { place, programs, settings };
+  let instance = await joinOrStart(launch);
+  if (!instance.control) return { place, url: instance.url, project: null, notices: [] };
+  let server = await statusOf(instance.control);
+  if (server.version !== OWN_VERSION) {
+    if (await isBusy(place, instance)) notices.push(otherVersion(server.version));
+    else {
+      await stopServer(place.serverDir);
+      instance = await joinOrStart(launch);
+      server = await statusOf(instance.control ?? '');
+    }
+  }
+  const { workspaceDir } = place;
+  const environment = bridgeEnvironment(process.env, (await readSettings()).keyNames);
+  const request = { ask: 'connect', workspaceDir, environment, isHeld: false } as const;
+  const { project } = await askServer(instance.control ?? '', request, 'connected');
+  if (project.bridge.state !== 'connected') throw new LocalError('failed', NOT_CONNECTED);
+  const { confinement } = project.bridge;
+  return { place, url: instance.url, project: { model: server.model.text, confinement }, notices };
+}
+
+async function statusOf(control: string): Promise<ServerReport> {
+  return (await askServer(control, { ask: 'status' }, 'status')).server;
+}
+
+const NOT_CONNECTED = 'The bridge has lost its connection again: run the command again.';
+
+function otherVersion(version: string): string {
+  return (
+    `The server has version ${version} and this command ${OWN_VERSION}. It is at work, so it goes on: ` +
+    `\`${ownCommand('stop')}\` ends it, and the next start has this version.`
+  );
+}
+
+/** Whether one of the conversations answered last is still at work. */
+async function isBusy({ serverDir }: StatePlace, { url }: Instance): Promise<boolean> {
+  const token = await readUserToken(await openServerState(serverDir), new Date());
+  const client = createClient({ url, token });
+  try {
+    const { items } = await client.listConversations({ limit: LOOKED_AT });
+    const views = await Promise.all(
+      items.map(({ id }) => client.getConversation(id, { limit: 1 })),
+    );
+    return views.some(({ responses }) => {
+      const status = responses.at(-1)?.status;
+      return status !== undefined && !ENDED.has(status);
+    });
+  } catch {
+    return true; // An API of another version may answer in another way. Nothing is ended then.
+  }
+}
+
+/** Conversations that are asked whether they are at work: more are seldom at work at once. */
+const LOOKED_AT = 20;
+const ENDED: ReadonlySet<string> = new Set(['completed', 'error', 'cancelled']);

@@ -1,0 +1,147 @@
+/** `drawbridge logs`: shows the logs of the server, the Worker and this folder's bridge. */
+import { open, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Argument, type Command, InvalidArgumentError } from 'commander';
+import { bridgeLogOf } from '../../local/daemon/project.ts';
+import { resolveWorkspace } from '../../local/state/workspace.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { isSystemError } from '../../machine/system-error.ts';
+import { printable } from '../../shared/plain-sight.ts';
+import { CLI_LIMITS } from '../limits.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
+import { abortOnInterrupt } from '../terminal/ending.ts';
+import { EXIT_HELP } from '../terminal/exit-codes.ts';
+import { openTerminal } from '../terminal/terminal.ts';
+
+interface LogsOptions extends LocationOptions {
+  readonly follow: boolean;
+  readonly lines: number;
+}
+
+const NAMES = ['server', 'worker', 'bridge'] as const;
+type Name = (typeof NAMES)[number];
+
+export function registerLogs(
+  program: Command,
+  findServerDir: (options: LocationOptions) => Promise<string>,
+): void {
+  const command = program
+    .command('logs')
+    .description("Show the logs of the server, of the Worker and of this folder's bridge")
+    .addArgument(new Argument('[name]', 'one of them (default: all)').choices(NAMES))
+    .option('-f, --follow', 'go on with what is written from now on, until Ctrl-C', false)
+    .option('-n, --lines <number>', 'how many lines of each log to show', parseLines, 20);
+  addLocationOptions(command)
+    .addHelpText('after', EXIT_HELP)
+    .action(async (name: Name | undefined, options: LogsOptions) => {
+      const logsDir = join(await findServerDir(options), 'logs');
+      const logs = await findLogs(logsDir, name ? [name] : NAMES, options);
+      await showLogs(logs, options);
+    });
+}
+
+interface Log {
+  readonly name: Name;
+  readonly path: string;
+}
+
+async function findLogs(
+  logsDir: string,
+  names: readonly Name[],
+  options: LocationOptions,
+): Promise<Log[]> {
+  const { workspaceDir } = await findLocation(options, 'running');
+  const folder = await resolveWorkspace(workspaceDir).catch(() => workspaceDir);
+  const paths: Readonly<Record<Name, string>> = {
+    server: join(logsDir, 'server.log'),
+    worker: join(logsDir, 'workerd.log'),
+    bridge: bridgeLogOf({ logsDir }, folder),
+  };
+  return names.map((name) => ({ name, path: paths[name] }));
+}
+
+async function showLogs(logs: readonly Log[], { follow, lines }: LogsOptions): Promise<void> {
+  const { writeOut } = openTerminal(process, process.env);
+  const show = ({ name }: Log, text: string) => {
+    const prefix = logs.length > 1 ? `${name}: ` : '';
+    for (const line of text.split('\n')) if (line) writeOut(`${prefix}${printable(line)}\n`);
+  };
+  const readers = logs.map((log) => ({ log, reader: new LogReader(log.path) }));
+  let hasAny = false;
+  for (const { log, reader } of readers) {
+    const text = await reader.tail(lines);
+    hasAny ||= text !== undefined;
+    show(log, text ?? '');
+  }
+  if (!follow && !hasAny) throw new LocalError('failed', 'There is no log yet.');
+  if (!follow) return;
+  const signal = abortOnInterrupt();
+  while (!signal.aborted) {
+    for (const { log, reader } of readers) show(log, await reader.news());
+    await sleep(CLI_LIMITS.logPollMs, undefined, { signal }).catch(() => {});
+  }
+}
+
+/** Reads a log that grows, and that is renamed when it is full. */
+class LogReader {
+  readonly #path: string;
+  #at = 0;
+  #inode: number | undefined;
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** The last lines; undefined without a log. */
+  async tail(lines: number): Promise<string | undefined> {
+    const stats = await statIfAny(this.#path);
+    if (!stats) return undefined;
+    this.#inode = stats.ino;
+    this.#at = stats.size;
+    const from = Math.max(0, stats.size - CLI_LIMITS.maxLogTailBytes);
+    const text = await readPart(this.#path, from, stats.size);
+    return text.split('\n').filter(Boolean).slice(-lines).join('\n');
+  }
+
+  /** The whole lines that were written since. */
+  async news(): Promise<string> {
+    const stats = await statIfAny(this.#path);
+    if (!stats) return '';
+    if (stats.ino !== this.#inode || stats.size < this.#at) this.#at = 0;
+    this.#inode = stats.ino;
+    const end = Math.min(stats.size, this.#at + CLI_LIMITS.maxLogTailBytes);
+    const text = await readPart(this.#path, this.#at, end);
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    this.#at += Buffer.byteLength(whole);
+    return whole;
+  }
+}
+
+async function statIfAny(path: string): Promise<{ ino: number; size: number } | undefined> {
+  return await stat(path).catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT')) return undefined;
+    throw error;
+  });
+}
+
+async function readPart(path: string, from: number, to: number): Promise<string> {
+  if (to <= from) return '';
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(to - from), 0, to - from, from);
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function parseLines(text: string): number {
+  const lines = Number(text);
+  if (/^\d+$/.test(text) && lines > 0 && lines <= CLI_LIMITS.maxLogLines) return lines;
+  throw new InvalidArgumentError(`Give a number from 1 to ${CLI_LIMITS.maxLogLines}.`);
+}

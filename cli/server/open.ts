@@ -1,0 +1,90 @@
+/** `drawbridge` alone: starts or joins the server in the background, connects this folder, and opens the chat. */
+import type { Command } from 'commander';
+import type { Programs } from '../../local/instance.ts';
+import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
+import { openChat } from '../chat/command.ts';
+import { runChat } from '../chat/run-chat.ts';
+import { Interrupted } from '../config/choose-model.ts';
+import {
+  addLocationOptions,
+  findLocation,
+  type LocationOptions,
+} from '../target/location-options.ts';
+import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { UsageError } from '../terminal/usage-error.ts';
+import { type Joined, joinServer } from './join.ts';
+import { confinementText } from './ready.ts';
+import { PORT_HELP, parsePort } from './up.ts';
+
+interface OpenOptions extends LocationOptions {
+  readonly port?: number;
+  readonly continue?: boolean;
+}
+
+export function registerOpen(program: Command, programs: Programs): void {
+  const open = program
+    .command('open', { isDefault: true })
+    .description('Connect this folder to the server in the background, and chat (the default)')
+    .option('--continue', 'continue the last conversation of this folder');
+  addServerOptions(open).action((options: OpenOptions) => unlessLeft(openHere(options, programs)));
+  const start = program
+    .command('start')
+    .description('Connect this folder to the server in the background, and start it if none runs');
+  addServerOptions(start).action((options: OpenOptions) =>
+    unlessLeft(startHere(options, programs)),
+  );
+}
+
+/** Ctrl-C at the question for a model ends the command. */
+async function unlessLeft(opening: Promise<void>): Promise<void> {
+  try {
+    await opening;
+  } catch (error) {
+    if (!(error instanceof Interrupted)) throw error;
+    process.exitCode = EXIT.interrupted;
+  }
+}
+
+function addServerOptions(command: Command): Command {
+  command.option('--port <number>', PORT_HELP, parsePort);
+  return addLocationOptions(command).addHelpText('after', EXIT_HELP);
+}
+
+async function openHere(options: OpenOptions, programs: Programs): Promise<void> {
+  const terminal = openTerminal(process, process.env);
+  if (!terminal.isInteractive) {
+    const [chat, start] = [ownCommand('chat', 'PROMPT'), ownCommand('start')];
+    throw new UsageError(
+      `There is no terminal to chat at: give a prompt with \`${chat}\`, or start the server alone with \`${start}\`.`,
+    );
+  }
+  const joined = await join(options, programs, terminal);
+  const { workspaceDir } = joined.place;
+  const here = { workspace: workspaceDir, ...(options.state && { state: options.state }) };
+  const settings = { ...here, reasoning: false, json: false };
+  const chat = await openChat({ ...settings, continue: options.continue === true }, terminal);
+  process.exitCode = await runChat(chat, []);
+}
+
+async function startHere(options: OpenOptions, programs: Programs): Promise<void> {
+  const terminal = openTerminal(process, process.env);
+  const { url, place } = await join(options, programs, terminal);
+  terminal.write(`Connected to ${url}: ${nameInLine(place.workspaceDir)}\n`);
+}
+
+/** A folder below a known project means that project. */
+async function join(options: OpenOptions, programs: Programs, terminal: Terminal): Promise<Joined> {
+  const location = await findLocation(options, 'kept');
+  const joined = await joinServer({ location, programs, port: options.port });
+  const { project, notices } = joined;
+  for (const notice of notices) terminal.write(`${terminal.paint('yellow', notice)}\n`);
+  if (!project) return joined;
+  const about = [
+    `Model: ${inOneLine(project.model)}`,
+    `Commands ${inOneLine(confinementText(project.confinement))}`,
+  ];
+  for (const line of about) terminal.write(`${terminal.paint('dim', line)}\n`);
+  return joined;
+}

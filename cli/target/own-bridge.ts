@@ -1,0 +1,49 @@
+/** Keeps to the folder that a command is used in, where one server has the bridges of several folders. */
+import type { Client } from '../../client/index.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { CLI_LIMITS } from '../limits.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import type { Target } from './target.ts';
+
+/**
+ * The bridge of a new conversation; undefined where the server chooses: elsewhere, on a server for one folder, and on
+ * one without bridges. @throws {LocalError} if this folder is not connected, but others are.
+ */
+export async function bridgeForNew(
+  client: Pick<Client, 'listBridges'>,
+  { bridgeId }: Pick<Target, 'bridgeId'>,
+): Promise<string | undefined> {
+  if (bridgeId === undefined) return undefined;
+  const { items } = await client.listBridges();
+  if (bridgeId !== null && items.some(({ id }) => id === bridgeId)) return bridgeId;
+  if (items.length === 0) return undefined;
+  throw new LocalError(
+    'failed',
+    `This folder is not connected: \`${ownCommand('start')}\` connects it.`,
+  );
+}
+
+/** The conversation of this folder that was answered last. @throws {LocalError} if there is none. */
+export async function lastConversation(
+  client: Pick<Client, 'getConversation' | 'listConversations'>,
+  { bridgeId }: Pick<Target, 'bridgeId'>,
+): Promise<string> {
+  const limit = bridgeId === undefined ? 1 : CLI_LIMITS.searchedAtOnce;
+  let searched = 0;
+  for (let cursor: string | undefined | null; cursor !== null; ) {
+    const { items, nextCursor } = await client.listConversations({
+      limit,
+      ...(cursor && { cursor }),
+    });
+    if (bridgeId === undefined && items[0]) return items[0].id;
+    const views = await Promise.all(
+      items.map(({ id }) => client.getConversation(id, { limit: 1 })),
+    );
+    const found = views.find((view) => view.bridgeId === bridgeId);
+    if (found) return found.id;
+    searched += items.length;
+    cursor = searched < CLI_LIMITS.maxSearchedConversations ? nextCursor : null;
+  }
+  const where = bridgeId === undefined ? '' : ' of this folder';
+  throw new LocalError('failed', `There is no conversation${where} to continue.`);
+}

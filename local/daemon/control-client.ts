@@ -1,0 +1,68 @@
+/** Asks a running server by its control socket. */
+import { connect, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { newDeferred } from '../../machine/deferred.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
+import { ControlAnswer, type ControlRequest } from './control.ts';
+
+/**
+ * The answer to one request. `hold` keeps the socket open until it aborts, or until the server ends.
+ * @throws {LocalError} if the server refuses the request, or does not answer in time.
+ */
+export async function askServer<Answer extends ControlAnswer['answer']>(
+  path: string,
+  request: ControlRequest,
+  wanted: Answer,
+): Promise<Extract<ControlAnswer, { answer: Answer }>> {
+  const socket = connect(path);
+  try {
+    return await answerOn(socket, request, wanted);
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** As {@link askServer}, and resolves `ended` when the server has closed the socket. `leave` closes it. */
+export async function holdServer<Answer extends ControlAnswer['answer']>(
+  path: string,
+  request: ControlRequest,
+  wanted: Answer,
+): Promise<{
+  readonly answer: Extract<ControlAnswer, { answer: Answer }>;
+  readonly ended: Promise<void>;
+  leave(): void;
+}> {
+  const socket = connect(path);
+  const ended = new Promise<void>((resolve) => {
+    socket.once('close', () => resolve());
+  });
+  const answer = await answerOn(socket, request, wanted);
+  return { answer, ended, leave: () => void socket.destroy() };
+}
+
+async function answerOn<Answer extends ControlAnswer['answer']>(
+  socket: Socket,
+  request: ControlRequest,
+  wanted: Answer,
+): Promise<Extract<ControlAnswer, { answer: Answer }>> {
+  const { promise, resolve, reject } = newDeferred<unknown>();
+  const fail = () => reject(new LocalError('failed', MUTE));
+  const timer = setTimeout(fail, LOCAL_LIMITS.controlMs);
+  socket.on('error', fail).once('close', fail);
+  // The interface passes on the socket's errors.
+  const lines = createInterface({ input: socket }).on('error', fail);
+  lines.once('line', (line) => resolve(JSON.parse(line)));
+  socket.write(`${JSON.stringify(request)}\n`);
+  try {
+    const answer = ControlAnswer.parse(await promise);
+    if (answer.answer === 'error') throw new LocalError(answer.kind, answer.message);
+    if (answer.answer !== wanted) throw new LocalError('failed', MUTE);
+    return answer as Extract<ControlAnswer, { answer: Answer }>;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const MUTE =
+  'The running server does not answer: end it with `drawbridge stop`, and start it again.';

@@ -1,0 +1,106 @@
+/** Listens on the control socket of a server. Only this user can reach it: its folder is private. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { lstatSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { LocalError } from '../../machine/local-error.ts';
+import { makePrivateFolder } from '../../machine/private-files.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
+import { type ControlAnswer, ControlRequest } from './control.ts';
+
+/** Answers one request. `closed` aborts when the asking program has left. */
+export type Controller = (request: ControlRequest, closed: AbortSignal) => Promise<ControlAnswer>;
+
+/** The open socket of a server. The caller has the claim on the server's state. */
+export async function openControl(serverDir: string, controller: Controller): Promise<Control> {
+  const path = controlPath(serverDir);
+  // A killed server leaves its socket behind.
+  rmSync(path, { force: true });
+  const sockets = new Set<Socket>();
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    sockets.add(socket.once('close', () => sockets.delete(socket)));
+    void serve(socket, controller);
+  });
+  await listen(server, path);
+  return {
+    path,
+    [Symbol.dispose]: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+export interface Control extends Disposable {
+  readonly path: string;
+}
+
+async function listen(server: Server, path: string): Promise<void> {
+  server.listen(path);
+  try {
+    await once(server, 'listening');
+  } catch (cause) {
+    throw new LocalError('failed', `The control socket ${path} cannot be made.`, { cause });
+  }
+}
+
+/** In the state folder; in a private folder for temporary files where that path is longer than a socket's may be. */
+function controlPath(serverDir: string): string {
+  const path = join(serverDir, 'control.sock');
+  if (Buffer.byteLength(path) <= LOCAL_LIMITS.maxSocketPathBytes) return path;
+  const digest = createHash('sha256').update(serverDir).digest('hex').slice(0, 16);
+  const short = join(tmpdir(), `drawbridge-${process.getuid?.() ?? 0}-${digest}`, 'control.sock');
+  requirePrivate(dirname(short));
+  return short;
+}
+
+/** Another user may have made a folder of this name. */
+function requirePrivate(folder: string): void {
+  makePrivateFolder(folder);
+  const { uid, mode } = lstatSync(folder);
+  const isOurs = uid === (process.getuid?.() ?? uid) && (mode & 0o077) === 0;
+  if (isOurs && lstatSync(folder).isDirectory()) return;
+  throw new LocalError('refused', `${folder} is not a private folder of yours: move it away.`);
+}
+
+/** Reads one line, answers, and keeps the socket until the other side leaves. */
+async function serve(socket: Socket, controller: Controller): Promise<void> {
+  const closed = new AbortController();
+  const leave = () => closed.abort();
+  socket.once('close', leave).once('end', leave).on('error', leave);
+  const late = setTimeout(() => socket.destroy(), LOCAL_LIMITS.controlMs);
+  const text = await readLine(socket).catch(() => ''); // The other side has gone.
+  clearTimeout(late);
+  // Read on, for the end of the other side.
+  socket.resume();
+  const request = ControlRequest.safeParse(toValue(text));
+  const answer = request.success
+    ? await controller(request.data, closed.signal)
+    : ({ answer: 'error', kind: 'refused', message: UNKNOWN } as const);
+  socket.write(`${JSON.stringify(answer)}\n`);
+  if (closed.signal.aborted) socket.end();
+  else closed.signal.addEventListener('abort', () => socket.end());
+}
+
+const UNKNOWN = 'The running server does not know this request: `drawbridge stop` ends it.';
+
+/** Empty for a side that leaves, or that writes too much. */
+async function readLine(socket: Socket): Promise<string> {
+  let text = '';
+  for await (const piece of socket.setEncoding('utf8').iterator({ destroyOnReturn: false })) {
+    text += piece;
+    if (text.includes('\n')) return text.slice(0, text.indexOf('\n'));
+    if (text.length > LOCAL_LIMITS.maxControlChars) return '';
+  }
+  return '';
+}
+
+function toValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined; // No request is undefined, so it is refused.
+  }
+}

@@ -1,0 +1,56 @@
+/** The control socket's wire: one line of JSON asks, lines of JSON answer. */
+import * as z from 'zod';
+import { Confinement } from '../../shared/tunnel.ts';
+
+export const ControlRequest = z.discriminatedUnion('ask', [
+  z.object({ ask: z.literal('status') }),
+  /** Connects a folder, and answers when its bridge is connected. A held folder leaves with the socket. */
+  z.object({
+    ask: z.literal('connect'),
+    workspaceDir: z.string(),
+    environment: z.record(z.string(), z.string()),
+    isHeld: z.boolean(),
+  }),
+  z.object({ ask: z.literal('disconnect'), workspaceDir: z.string() }),
+]);
+export type ControlRequest = z.infer<typeof ControlRequest>;
+
+/** `missing`: the folder was deleted or moved. `failed`: the bridge has ended and is not started again. */
+export const BridgeReport = z.discriminatedUnion('state', [
+  z.object({ state: z.literal('starting') }),
+  z.object({ state: z.literal('connected'), confinement: Confinement }),
+  z.object({ state: z.literal('away'), reason: z.string() }),
+  z.object({ state: z.literal('failed'), reason: z.string() }),
+  z.object({ state: z.literal('missing') }),
+]);
+export type BridgeReport = z.infer<typeof BridgeReport>;
+
+export const ProjectReport = z.object({ workspaceDir: z.string(), bridge: BridgeReport });
+export type ProjectReport = z.infer<typeof ProjectReport>;
+
+/** Programs of other versions read it too: a field keeps its meaning. */
+export const ServerReport = z.object({
+  version: z.string(),
+  pid: z.int(),
+  url: z.string(),
+  /** The model that answers a request that names none: null without one; and words for a person. */
+  model: z.object({ name: z.string().nullable(), text: z.string() }),
+  started: z.iso.datetime(),
+  projects: z.array(ProjectReport),
+  /** What people should know, the newest last. */
+  notices: z.array(z.object({ time: z.iso.datetime(), text: z.string() })),
+});
+export type ServerReport = z.infer<typeof ServerReport>;
+
+export const ControlAnswer = z.discriminatedUnion('answer', [
+  z.object({ answer: z.literal('status'), server: ServerReport }),
+  z.object({ answer: z.literal('connected'), project: ProjectReport }),
+  z.object({ answer: z.literal('disconnected'), wasConnected: z.boolean() }),
+  /** The kind of {@link LocalError}. */
+  z.object({
+    answer: z.literal('error'),
+    kind: z.enum(['refused', 'failed']),
+    message: z.string(),
+  }),
+]);
+export type ControlAnswer = z.infer<typeof ControlAnswer>;

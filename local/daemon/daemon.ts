@@ -1,0 +1,130 @@
+/** A server for several folders: the Worker, the bridges of the connected folders, and the control socket. */
+import { join } from 'node:path';
+import { LocalError } from '../../machine/local-error.ts';
+import { inOneLine } from '../../shared/plain-sight.ts';
+import { BridgeHost } from '../bridge/host.ts';
+import { runServer, type ServerOptions } from '../instance.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
+import { whenAborted } from '../processes/beside.ts';
+import { openLogFile } from '../processes/log-file.ts';
+import type { StatePlace } from '../state/folder.ts';
+import type { ControlAnswer, ControlRequest, ProjectReport, ServerReport } from './control.ts';
+import { openControl } from './control-server.ts';
+import { type ConnectRequest, Projects } from './projects.ts';
+
+export interface DaemonOptions extends ServerOptions {
+  readonly version: string;
+  readonly kind: StatePlace['kind'];
+  readonly modelNames: ServerReport['model'];
+  /** Of the bridges that come back with the server (local/bridge/environment.ts). */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly keyNames: readonly string[];
+  /** Whether a bridge may ask at this process's terminal. */
+  readonly sharesTerminal: boolean;
+  /** False for the API alone. */
+  readonly withBridges: boolean;
+  /** Called when folders can be connected. */
+  onReady(server: RunningDaemon): Promise<void>;
+}
+
+export interface RunningDaemon {
+  readonly url: string;
+  connect(request: ConnectRequest): Promise<ProjectReport>;
+}
+
+/**
+ * Runs the server until `signal` aborts. Rejects with the signal's reason once every process is gone.
+ * @throws {LocalError} if the server cannot start or cannot go on.
+ */
+export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<never> {
+  const log = openLogFile(join(options.state.logsDir, 'server.log'));
+  const notices: ServerReport['notices'] = [];
+  const note = (line: string) => {
+    const notice = { time: new Date().toISOString(), text: inOneLine(line) };
+    log.append(`${notice.time} ${notice.text}\n`);
+    return notice;
+  };
+  const onNotice = (line: string) => {
+    notices.splice(0, notices.length + 1 - LOCAL_LIMITS.maxNotices);
+    notices.push(note(line));
+    options.onNotice(line);
+  };
+  const host = new BridgeHost({
+    command: options.programs.drawbridge,
+    environment: options.environment,
+    sharesTerminal: options.sharesTerminal,
+    onOutput: (text) => log.append(text),
+    onRestart: (death) => onNotice(`The bridges' process died (${death}) and is being restarted.`),
+  });
+  const started = new Date().toISOString();
+  const work: Parameters<typeof runServer>[1] = async ({ url, announce }, running) => {
+    const projects = new Projects({ ...options, url, host, onNotice });
+    const report = (): ServerReport => ({
+      ...{ version: options.version, pid: process.pid, url, model: options.modelNames },
+      ...{ started, projects: projects.reports, notices },
+    });
+    const { withBridges } = options;
+    using control = await openControl(options.state.dir, async (request, closed) =>
+      answer(request, { projects, report, withBridges }, closed),
+    );
+    try {
+      if (withBridges) await projects.restore(options.environment);
+      await announce({ url, control: control.path });
+      note(`The server runs at ${url}.`);
+      await options.onReady({ url, connect: (request) => projects.connect(request) });
+      return await whenAborted(running);
+    } finally {
+      await projects.end();
+      await host.end();
+      note('The server ends.');
+    }
+  };
+  return await runServer({ ...options, onNotice }, work, signal);
+}
+
+interface Running {
+  readonly projects: Projects;
+  readonly report: () => ServerReport;
+  readonly withBridges: boolean;
+}
+
+/** Never rejects. */
+async function answer(
+  request: ControlRequest,
+  running: Running,
+  closed: AbortSignal,
+): Promise<ControlAnswer> {
+  try {
+    return await carryOut(request, running, closed);
+  } catch (error) {
+    const { kind, message } =
+      error instanceof LocalError ? error : { kind: 'failed' as const, message: String(error) };
+    return { answer: 'error', kind, message };
+  }
+}
+
+async function carryOut(
+  request: ControlRequest,
+  { projects, report, withBridges }: Running,
+  closed: AbortSignal,
+): Promise<ControlAnswer> {
+  switch (request.ask) {
+    case 'status':
+      return { answer: 'status', server: report() };
+    case 'connect': {
+      if (!withBridges) throw new LocalError('refused', NO_BRIDGES);
+      const project = await projects.connect({ ...request, asksAtTerminal: false });
+      const release = () => void projects.release(project.workspaceDir);
+      if (request.isHeld && closed.aborted) release();
+      else if (request.isHeld) closed.addEventListener('abort', release, { once: true });
+      return { answer: 'connected', project };
+    }
+    case 'disconnect':
+      return {
+        answer: 'disconnected',
+        wasConnected: await projects.disconnect(request.workspaceDir),
+      };
+  }
+}
+
+const NO_BRIDGES = 'The running server was started with --no-bridge: end it, and start it without.';

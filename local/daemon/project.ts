@@ -1,0 +1,176 @@
+/** One connected folder of a server: keeps its bridge running, and knows how the bridge is. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HostNews } from '../../machine/bridge-host.ts';
+import { LocalError } from '../../machine/local-error.ts';
+import type { BridgeHost } from '../bridge/host.ts';
+import { LOCAL_LIMITS } from '../limits.ts';
+import { restartWaitMs } from '../processes/supervise.ts';
+import { projectName, type StatePlace } from '../state/folder.ts';
+import { openProjectState, type ServerState } from '../state/state.ts';
+import { mintToken } from '../state/tokens.ts';
+import type { BridgeReport, ProjectReport } from './control.ts';
+
+/** What the projects of one server share. */
+export interface ProjectServer {
+  readonly url: string;
+  readonly state: ServerState;
+  readonly host: Pick<BridgeHost, 'run'>;
+  /** Tells people one line. */
+  onNotice(line: string): void;
+}
+
+export interface ProjectOptions {
+  readonly place: StatePlace;
+  /** See local/bridge/environment.ts. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly asksAtTerminal: boolean;
+}
+
+/** Runs from its making to {@link Project.end}. */
+export class Project {
+  readonly options: ProjectOptions;
+  readonly #server: ProjectServer;
+  readonly #ending = new AbortController();
+  readonly #waiting = new Set<() => void>();
+  readonly #running: Promise<void>;
+  #bridge: BridgeReport = { state: 'starting' };
+  /** Failures since the bridge was last connected. */
+  #failures = 0;
+
+  constructor(server: ProjectServer, options: ProjectOptions) {
+    this.#server = server;
+    this.options = options;
+    this.#running = this.#keepRunning().catch((error: unknown) =>
+      this.#fail(error instanceof LocalError ? error.message : String(error)),
+    );
+  }
+
+  get report(): ProjectReport {
+    return { workspaceDir: this.options.place.workspaceDir, bridge: this.#bridge };
+  }
+
+  /** Resolves when it is known whether the bridge connects, or at its time limit. */
+  async settled(): Promise<ProjectReport> {
+    const late = AbortSignal.any([
+      AbortSignal.timeout(LOCAL_LIMITS.bridgeReadyMs),
+      this.#ending.signal,
+    ]);
+    while (!late.aborted && UNSETTLED.has(this.#bridge.state)) {
+      await new Promise<void>((resolve) => {
+        this.#waiting.add(resolve);
+        late.addEventListener('abort', () => resolve(), { once: true });
+      });
+    }
+    return this.report;
+  }
+
+  async end(): Promise<void> {
+    this.#ending.abort();
+    await this.#running;
+  }
+
+  async #keepRunning(): Promise<void> {
+    const { signal } = this.#ending;
+    const deaths: number[] = [];
+    while (!signal.aborted) {
+      if (!existsSync(this.options.place.workspaceDir)) {
+        this.#set({ state: 'missing' });
+        await sleep(LOCAL_LIMITS.missingPollMs, undefined, { signal }).catch(() => {});
+        continue;
+      }
+      const death = await this.#runOnce();
+      if (signal.aborted || this.#bridge.state === 'failed') return;
+      if (death === 'missing') continue;
+      deaths.push(performance.now());
+      const waitMs = restartWaitMs(deaths);
+      if (waitMs === undefined || this.#failures >= LOCAL_LIMITS.maxCrashes) {
+        return this.#fail(death);
+      }
+      this.#notice(`ended (${death}) and is being restarted`);
+      this.#set({ state: 'starting' });
+      await sleep(waitMs, undefined, { signal }).catch(() => {});
+    }
+  }
+
+  /** Runs the bridge until it ends, and says why it did. It is `missing` when the folder has gone. */
+  async #runOnce(): Promise<string> {
+    const { host, state, url } = this.#server;
+    const { place, environment, asksAtTerminal } = this.options;
+    const { bridgeId } = await openProjectState(state, place.projectDir);
+    const expiresMs = Date.now() + LOCAL_LIMITS.bridgeTokenMs;
+    const token = await mintToken(state.authSecret, { scope: 'bridge', bridgeId }, new Date());
+    const bridge = {
+      ...{ url, token, bridgeId, environment, asksAtTerminal },
+      ...{ workspaceDir: place.workspaceDir, stateDir: place.projectDir },
+      logFile: bridgeLogOf(state, place.workspaceDir),
+    };
+    const gone = new AbortController();
+    const watch = setInterval(() => {
+      if (!existsSync(place.workspaceDir)) gone.abort();
+    }, LOCAL_LIMITS.missingPollMs);
+    let death = 'its process died';
+    const onNews = (news: HostNews['news']) => {
+      if (news.event === 'failed') death = news.message;
+      // The server refuses an expired token. The next run has a new one.
+      const isExpired = news.event === 'refused' && Date.now() >= expiresMs;
+      if (isExpired) death = 'its token has expired';
+      else this.#see(news);
+    };
+    try {
+      await host.run(bridge, onNews, AbortSignal.any([this.#ending.signal, gone.signal]));
+    } finally {
+      clearInterval(watch);
+    }
+    return gone.signal.aborted ? 'missing' : death;
+  }
+
+  #see(news: HostNews['news']): void {
+    switch (news.event) {
+      case 'connected':
+        if (this.#bridge.state === 'away') this.#notice('is back');
+        this.#failures = 0;
+        return this.#set({ state: 'connected', confinement: news.confinement });
+      case 'disconnected':
+        this.#notice(`lost its connection (${news.reason}) and is reconnecting`);
+        return this.#set({ state: 'away', reason: news.reason });
+      case 'refused':
+        return this.#fail(news.message);
+      case 'failed':
+        this.#failures += 1;
+        return;
+      case 'ended':
+        return;
+    }
+  }
+
+  #fail(reason: string): void {
+    this.#notice(`has ended: ${reason}`);
+    this.#set({ state: 'failed', reason });
+  }
+
+  #set(bridge: BridgeReport): void {
+    const before = this.#bridge;
+    this.#bridge = bridge;
+    if (bridge.state === 'missing' && before.state !== 'missing') {
+      this.#server.onNotice(`${this.options.place.workspaceDir} was deleted or moved.`);
+    }
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting.clear();
+  }
+
+  #notice(what: string): void {
+    this.#server.onNotice(`The bridge of ${this.options.place.workspaceDir} ${what}.`);
+  }
+}
+
+const UNSETTLED: ReadonlySet<BridgeReport['state']> = new Set(['starting', 'away']);
+
+/** The log of a project's bridge. */
+export function bridgeLogOf(
+  { logsDir }: Pick<ServerState, 'logsDir'>,
+  workspaceDir: string,
+): string {
+  return join(logsDir, `bridge-${projectName(workspaceDir)}.log`);
+}

@@ -1,0 +1,187 @@
+/** The folders that are connected to a server, kept over its restarts. */
+import { join } from 'node:path';
+import * as z from 'zod';
+import { LocalError } from '../../machine/local-error.ts';
+import { readIfThere, replaceFile } from '../../machine/private-files.ts';
+import { locateState, projectName, type StatePlace } from '../state/folder.ts';
+import type { ProjectReport } from './control.ts';
+import { Project, type ProjectOptions, type ProjectServer } from './project.ts';
+
+const ProjectsFile = z.object({ projects: z.array(z.string()) });
+
+export interface ProjectsOptions extends ProjectServer {
+  /** The variables that hold keys of models: no bridge gets them. */
+  readonly keyNames: readonly string[];
+  /** The kind of the server's state. A server of the kind `own` takes one folder. */
+  readonly kind: StatePlace['kind'];
+}
+
+interface Connected {
+  readonly project: Project;
+  /** Whether the project comes back with the next start of the server. */
+  isKept: boolean;
+  /** The programs with which the project leaves, if it is not kept. */
+  holders: number;
+  /** Whether its environment is the server's own: no terminal has connected it since the start. */
+  readonly isRestored: boolean;
+}
+
+export interface ConnectRequest {
+  readonly workspaceDir: string;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly asksAtTerminal: boolean;
+  readonly isHeld: boolean;
+}
+
+export class Projects {
+  readonly #options: ProjectsOptions;
+  readonly #connected = new Map<string, Connected>();
+
+  constructor(options: ProjectsOptions) {
+    this.#options = options;
+  }
+
+  get reports(): ProjectReport[] {
+    return [...this.#connected.values()].map(({ project }) => project.report);
+  }
+
+  /** Connects the folders of the list. `environment` serves their bridges until a terminal connects them. */
+  async restore(environment: Readonly<Record<string, string>>): Promise<void> {
+    for (const workspaceDir of await this.#readList()) {
+      const place = await this.#locate(workspaceDir).catch(() => this.#lostPlace(workspaceDir));
+      const options = { place, environment: this.#keyless(environment), asksAtTerminal: false };
+      this.#begin(options, { isKept: true, isRestored: true });
+    }
+  }
+
+  /**
+   * Connects a folder, and resolves when its bridge is connected. A connected folder stays as it is.
+   * @throws {LocalError} if the folder cannot be connected.
+   */
+  async connect(request: ConnectRequest): Promise<ProjectReport> {
+    const place = await this.#locate(request.workspaceDir);
+    const { isHeld, asksAtTerminal } = request;
+    const environment = this.#keyless(request.environment);
+    const before = this.#connected.get(place.workspaceDir);
+    const isKept = before?.isKept === true || !isHeld;
+    const holders = before?.holders ?? 0;
+    if (before && mustBeRenewed(before, environment)) {
+      if (this.#connected.delete(place.workspaceDir)) await before.project.end();
+    }
+    // Another request may have connected the folder meanwhile.
+    const now =
+      this.#connected.get(place.workspaceDir) ??
+      this.#begin({ place, environment, asksAtTerminal }, { isKept, isRestored: false });
+    now.isKept = isKept;
+    now.holders = holders + (isHeld ? 1 : 0);
+    if (isKept && before?.isKept !== true) this.#saveList();
+    const report = await now.project.settled();
+    if (report.bridge.state === 'connected') return report;
+    if (isHeld) await this.release(place.workspaceDir);
+    throw new LocalError('failed', whyNot(report));
+  }
+
+  /** One program less holds the folder. */
+  async release(workspaceDir: string): Promise<void> {
+    const held = this.#connected.get(workspaceDir);
+    if (!held) return;
+    held.holders -= 1;
+    if (held.isKept || held.holders > 0) return;
+    this.#connected.delete(workspaceDir);
+    await held.project.end();
+  }
+
+  /** Takes a folder off the list, and ends its bridge. False if it was not connected. */
+  async disconnect(workspaceDir: string): Promise<boolean> {
+    const found = this.#connected.get(workspaceDir);
+    if (!found) return false;
+    this.#connected.delete(workspaceDir);
+    this.#saveList();
+    await found.project.end();
+    return true;
+  }
+
+  async end(): Promise<void> {
+    await Promise.all([...this.#connected.values()].map(({ project }) => project.end()));
+  }
+
+  #begin(options: ProjectOptions, kept: Pick<Connected, 'isKept' | 'isRestored'>): Connected {
+    const connected = { ...kept, project: new Project(this.#options, options), holders: 0 };
+    this.#connected.set(options.place.workspaceDir, connected);
+    return connected;
+  }
+
+  async #locate(workspaceDir: string): Promise<StatePlace> {
+    const { state, kind } = this.#options;
+    const stateDir = kind === 'own' ? state.dir : undefined;
+    const place = await locateState({ workspaceDir, stateDir });
+    const other = this.reports.find((report) => report.workspaceDir !== place.workspaceDir);
+    if (place.serverDir !== state.dir || (kind === 'own' && other)) {
+      const text = `${place.workspaceDir} belongs to another server than the one in ${state.dir}.`;
+      throw new LocalError('refused', text);
+    }
+    return place;
+  }
+
+  /** The place of a folder that cannot be found now, and may come back. */
+  #lostPlace(workspaceDir: string): StatePlace {
+    const { state, kind } = this.#options;
+    const projectDir =
+      kind === 'own' ? state.dir : join(state.dir, 'projects', projectName(workspaceDir));
+    return { kind, workspaceDir, serverDir: state.dir, projectDir };
+  }
+
+  #keyless(environment: Readonly<Record<string, string>>): Record<string, string> {
+    const keys = new Set(this.#options.keyNames);
+    return Object.fromEntries(Object.entries(environment).filter(([name]) => !keys.has(name)));
+  }
+
+  get #listPath(): string {
+    return join(this.#options.state.dir, 'projects.json');
+  }
+
+  /** A damaged list is told, and begins anew: each folder can be connected again. */
+  async #readList(): Promise<readonly string[]> {
+    const text = await readIfThere(this.#listPath);
+    if (text === undefined) return [];
+    try {
+      return ProjectsFile.parse(JSON.parse(text)).projects;
+    } catch {
+      this.#options.onNotice(`${this.#listPath} is damaged: connect your folders again.`);
+      return [];
+    }
+  }
+
+  #saveList(): void {
+    const kept = [...this.#connected].filter(([, { isKept }]) => isKept);
+    try {
+      replaceFile(this.#listPath, JSON.stringify({ projects: kept.map(([dir]) => dir) }));
+    } catch {
+      const text = `${this.#listPath} cannot be written: after a restart your folders must be connected again.`;
+      this.#options.onNotice(text);
+    }
+  }
+}
+
+/** A bridge that has ended, or that has another terminal's environment by chance. */
+function mustBeRenewed(
+  { project, isRestored }: Connected,
+  environment: Readonly<Record<string, string>>,
+): boolean {
+  const { state } = project.report.bridge;
+  if (state === 'failed' || state === 'missing') return true;
+  return isRestored && textOf(environment) !== textOf(project.options.environment);
+}
+
+function textOf(environment: Readonly<Record<string, string>>): string {
+  const entries = Object.entries(environment).filter(([name]) => !CHANGING.has(name));
+  return JSON.stringify(entries.sort());
+}
+
+/** Variables that say where a terminal is and how large it is. */
+const CHANGING: ReadonlySet<string> = new Set(['PWD', 'COLUMNS', 'LINES']);
+
+function whyNot({ workspaceDir, bridge }: ProjectReport): string {
+  const why = 'reason' in bridge ? bridge.reason : 'it did not connect in time';
+  return `The bridge of ${workspaceDir} does not work: ${why}`;
+}

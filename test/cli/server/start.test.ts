@@ -1,0 +1,239 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { OWN_VERSION } from '../../../local/own-root.ts';
+import { isAlive } from '../../local/processes.ts';
+import { temporaryFolder } from '../../local/temporary-folder.ts';
+import { startDrawbridge } from '../drawbridge.ts';
+import { newBackground } from './background.ts';
+
+const START = ['start', '--port', '0'];
+const states = (status: { projects: { workspaceDir: string; bridge: { state: string } }[] }) =>
+  Object.fromEntries(
+    status.projects.map(({ workspaceDir, bridge }) => [workspaceDir, bridge.state]),
+  );
+
+test('two folders share one server, which outlives its terminals and is ended by stop', async () => {
+  const { run, status, processes } = newBackground();
+  const [a, b] = [temporaryFolder(), temporaryFolder()];
+  for (const folder of [a, b]) {
+    expect(await run(folder, START)).toMatchObject({ code: 0, stdout: '' });
+  }
+  const shown = await status();
+  expect(states(shown)).toEqual({ [a]: 'connected', [b]: 'connected' });
+  // The server, workerd and its lifeline; the bridges of both folders share one process.
+  expect(processes()).toHaveLength(2);
+  expect((await fetch(`${shown.url}/health`)).status).toBe(200);
+  expect(await run(a, ['status'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(`${OWN_VERSION} runs at ${shown.url}[^]*${a}: commands run`),
+  });
+  expect(await run(b, ['stop'])).toEqual({
+    code: 0,
+    stdout: '',
+    stderr: 'The server has ended.\n',
+  });
+  expect(processes()).toEqual([]);
+  expect(isAlive(shown.pid)).toBe(false);
+  expect(await run(b, ['stop'])).toMatchObject({ code: 0, stderr: 'No server runs.\n' });
+  expect(await run(b, ['status'])).toMatchObject({ code: 1 });
+});
+
+test('connected folders come back with the server; one that was taken off does not', async () => {
+  const { run, status } = newBackground();
+  const [a, b, c] = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+  for (const folder of [a, b, c]) await run(folder, START);
+  expect(await run(b, ['disconnect'])).toMatchObject({ code: 0 });
+  expect(await run(b, ['disconnect'])).toMatchObject({ code: 1 });
+  await run(a, ['stop']);
+  renameSync(c, `${c}-away`);
+  await run(a, START);
+  await expect
+    .poll(async () => states(await status()), { timeout: 20_000 })
+    .toEqual({ [a]: 'connected', [c]: 'missing' });
+  const text = (await run(a, ['status'])).stdout;
+  expect(text).toContain(`disconnect --workspace ${c}\` takes it off the list`);
+  expect(await run(a, ['disconnect', '--workspace', c])).toMatchObject({ code: 0 });
+  expect(states(await status())).toEqual({ [a]: 'connected' });
+  rmSync(`${c}-away`, { recursive: true });
+});
+
+test('of two starts at once one wins, and the other joins', async () => {
+  const { run, status, processes } = newBackground();
+  const folders = [temporaryFolder(), temporaryFolder(), temporaryFolder()];
+  const starts = await Promise.all(folders.map((folder) => run(folder, START)));
+  expect(starts.map(({ code }) => code)).toEqual([0, 0, 0]);
+  expect(Object.values(states(await status()))).toEqual(['connected', 'connected', 'connected']);
+  expect(processes()).toHaveLength(2);
+});
+
+test('a server that was killed takes everything along, and the next start is a new one', async () => {
+  const { run, status, processes, pid } = newBackground();
+  const folder = temporaryFolder();
+  await run(folder, START);
+  const before = pid();
+  process.kill(before, 'SIGKILL');
+  await expect.poll(processes, { timeout: 20_000 }).toEqual([]);
+  expect(await run(folder, ['chat', 'Hi'])).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('No Drawbridge runs'),
+  });
+  expect(await run(folder, START)).toMatchObject({ code: 0 });
+  expect(pid()).not.toBe(before);
+  expect(states(await status())).toEqual({ [folder]: 'connected' });
+});
+
+test('a bridge that fails is told, tried again, and leaves the others alone', async () => {
+  const { run, status } = newBackground();
+  const [good, bad] = [temporaryFolder(), temporaryFolder()];
+  await run(good, START);
+  writeFileSync(join(bad, '.fake-bridge'), 'failing');
+  const failed = await run(bad, START);
+  expect(failed).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^drawbridge: [^\n]+\n$/),
+  });
+  expect(failed.stderr).toContain('The disk is full.');
+  const shown = await status();
+  expect(states(shown)).toEqual({ [good]: 'connected', [bad]: 'failed' });
+  expect(shown.notices.map(({ text }) => text).join()).toContain('is being restarted');
+  rmSync(join(bad, '.fake-bridge'));
+  expect(await run(bad, START)).toMatchObject({ code: 0 });
+  expect(states(await status())).toEqual({ [good]: 'connected', [bad]: 'connected' });
+});
+
+test('a crash of one bridge restarts all of them', async () => {
+  const { run, status } = newBackground();
+  const [good, bad] = [temporaryFolder(), temporaryFolder()];
+  await run(good, START);
+  const crash = join(bad, '.fake-bridge');
+  writeFileSync(crash, 'crashing');
+  const starting = run(bad, START);
+  await expect
+    .poll(async () => (await status()).notices.map(({ text }) => text).join(), { timeout: 20_000 })
+    .toContain('died (exit code 3)');
+  rmSync(crash);
+  expect(await starting).toMatchObject({ code: 0 });
+  await expect
+    .poll(async () => states(await status()), { timeout: 20_000 })
+    .toEqual({ [good]: 'connected', [bad]: 'connected' });
+});
+
+test('each bridge has the environment of its terminal, and no key of a model', async () => {
+  const { run, serverDir } = newBackground();
+  const [a, b] = [temporaryFolder(), temporaryFolder()];
+  const keys = { OPENAI_API_KEY: 'key-of-a-model' };
+  await run(a, START, { ...keys, VIRTUAL_ENV: '/venv/a' });
+  await run(b, START, { ...keys, VIRTUAL_ENV: '/venv/b' });
+  const projects = join(serverDir, 'projects');
+  const seen = readdirSync(projects).map((name) =>
+    JSON.parse(readFileSync(join(projects, name, 'bridge-saw.json'), 'utf8')),
+  );
+  expect(seen.map(({ VIRTUAL_ENV }) => VIRTUAL_ENV).sort()).toEqual(['/venv/a', '/venv/b']);
+  expect(JSON.stringify(seen)).not.toContain('key-of-a-model');
+});
+
+test.each([
+  [
+    'a port that another program has',
+    async () => {
+      const other = createServer().listen(0, '127.0.0.1');
+      await once(other, 'listening');
+      return [`--port=${(other.address() as AddressInfo).port}`];
+    },
+    /^drawbridge: Port \d+ is in use by another program: choose another with --port[^\n]+\n$/,
+  ],
+  [
+    'no terminal to chat at',
+    async () => [],
+    /^drawbridge: There is no terminal[^\n]+chat[^\n]+start[^\n]+\n$/,
+  ],
+] as const)('%s is one sentence and exit code 2', async (name, args, words) => {
+  const { run, processes } = newBackground();
+  const command = name.startsWith('no terminal') ? [] : ['start'];
+  const finished = await run(temporaryFolder(), [...command, ...(await args())]);
+  expect(finished).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(words) });
+  expect(processes()).toEqual([]);
+});
+
+describe('a server of another version', () => {
+  test('is replaced while nothing is at work', async () => {
+    const { run, pid, serverDir, status } = newBackground();
+    const old = await startOldServer(serverDir);
+    const folder = temporaryFolder();
+    expect(await run(folder, START)).toMatchObject({ code: 0 });
+    expect(pid()).not.toBe(old.pid);
+    expect(states(await status())).toEqual({ [folder]: 'connected' });
+  });
+
+  test('goes on while an answer is at work, and says how to end it', async () => {
+    const { run, serverDir } = newBackground();
+    const old = await startOldServer(serverDir, 'busy');
+    const finished = await run(temporaryFolder(), START);
+    expect(finished.stderr).toMatch(/The server has version 0\.0\.1 [^\n]+stop` ends it/);
+    expect(isAlive(old.pid ?? 0)).toBe(true);
+  });
+});
+
+test('up joins the shared server until it is interrupted, and leaves its folder then', async () => {
+  const { run, status, env } = newBackground();
+  const [kept, held] = [temporaryFolder(), temporaryFolder()];
+  await run(kept, START);
+  const up = startDrawbridge(['up', '--json'], { cwd: held, env });
+  const ready = JSON.parse(await up.firstLine);
+  const shown = await status();
+  expect(ready).toMatchObject({ event: 'ready', url: shown.url, model: 'demo' });
+  expect(states(shown)).toEqual({ [kept]: 'connected', [held]: 'connected' });
+  up.process.kill('SIGINT');
+  expect(await up.finished).toMatchObject({ code: 0, stderr: '' });
+  await expect
+    .poll(async () => states(await status()), { timeout: 20_000 })
+    .toEqual({ [kept]: 'connected' });
+});
+
+test('a folder joins the server that up runs in another terminal, and a second up does, too', async () => {
+  const { run, status, env } = newBackground();
+  const [first, second] = [temporaryFolder(), temporaryFolder()];
+  const up = startDrawbridge(['up', '--json', '--port', '0'], { cwd: first, env });
+  const { url } = JSON.parse(await up.firstLine);
+  expect(await run(second, ['start'])).toMatchObject({ code: 0 });
+  expect(states(await status())).toEqual({ [first]: 'connected', [second]: 'connected' });
+  const port = await run(second, ['up', '--port', '1']);
+  expect(port).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(`already runs at ${url}`),
+  });
+  up.process.kill('SIGINT');
+  expect(await up.finished).toMatchObject({ code: 0 });
+});
+
+test('logs shows the logs of the server and of this folder, and follows them', async () => {
+  const { run, env } = newBackground();
+  const folder = temporaryFolder();
+  expect(await run(folder, ['logs'])).toMatchObject({ code: 1 });
+  await run(folder, START);
+  const { stdout } = await run(folder, ['logs']);
+  expect(stdout).toMatch(/^server: \S+Z The server runs at http:[^\n]+$/m);
+  expect(stdout).toMatch(/^bridge: \S+Z \{"event":"connected"[^\n]+$/m);
+  expect((await run(folder, ['logs', 'bridge', '--lines', '1'])).stdout).toMatch(/^\S+Z [^\n]+\n$/);
+  const following = startDrawbridge(['logs', '--follow', 'server'], { cwd: folder, env });
+  await following.firstLine;
+  await run(folder, ['stop']);
+  await expect.poll(() => following.stdout(), { timeout: 20_000 }).toContain('The server ends.');
+  following.process.kill('SIGINT');
+  expect(await following.finished).toMatchObject({ code: 0 });
+});
+
+async function startOldServer(serverDir: string, ...args: string[]): Promise<ChildProcess> {
+  const script = join(import.meta.dirname, '..', 'fixtures', 'old-server.ts');
+  const server = spawn(process.execPath, [script, serverDir, ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void server.kill('SIGKILL'));
+  await once(server.stdout, 'data');
+  return server;
+}
