@@ -53,6 +53,34 @@ it('a run keeps the model and the mode of the one before', async () => {
   expect(requests.map(({ model }) => model)).toEqual(['other', 'other']);
 });
 
+it('the runs of an agent are listed page by page, the newest first', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'Done.' }));
+  const { agent, run } = await cursor(account, 'POST', '', { prompt: { text: 'Mend it' } });
+  const id = agent.id.replace('bc-', 'conv_');
+  await untilStatus(account, id, 'completed');
+  const more = await cursor(account, 'POST', `/${agent.id}/runs`, { prompt: { text: 'More' } });
+  await vi.waitFor(async () => {
+    const { items } = await cursor(account, 'GET', `/${agent.id}/runs`);
+    expect(items).toMatchObject([
+      { id: more.run.id, status: 'FINISHED', agentId: agent.id },
+      { id: run.id, status: 'FINISHED', result: 'Done.' },
+    ]);
+  });
+  const first = await cursor(account, 'GET', `/${agent.id}/runs?limit=1`);
+  expect(first).toMatchObject({ items: [{ id: more.run.id }], nextCursor: expect.any(String) });
+  const page = `/${agent.id}/runs?limit=1&cursor=${first.nextCursor}`;
+  const second = await cursor(account, 'GET', page);
+  expect(second.items).toMatchObject([{ id: run.id }]);
+  expect(second).not.toHaveProperty('nextCursor');
+  for (const bad of ['x', run.id.replace(/.$/, 'f')]) {
+    const refused = await cursor(account, 'GET', `/${agent.id}/runs?cursor=${bad}`);
+    expect(refused.error.code).toBe('invalid_cursor');
+  }
+  const foreign = await cursor(newAccount(), 'GET', `/${agent.id}/runs`);
+  expect(foreign.error.code).toBe('not_found');
+});
+
 it('an Idempotency-Key makes an agent and a run once', async () => {
   const account = newAccount();
   scriptModel(() => ({ text: 'Done.' }));

@@ -3,11 +3,11 @@ import type { Context } from 'hono';
 import * as z from 'zod';
 import { AgentFollowUp, AgentRequest } from '../../../shared/agents.ts';
 import { PageSize } from '../../../shared/conversations.ts';
-import type { ChatResponse } from '../../../shared/documents.ts';
+import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { ConversationId, parseResponseId, ResponseId } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { readWhole } from '../../conversation/reading/requests.ts';
+import { readNewest, readWhole } from '../../conversation/reading/requests.ts';
 import { deleteConversation } from '../../desk/delete.ts';
 import { IDEMPOTENCY_KEY, sentWith } from '../../desk/idempotency.ts';
 import { parse, parseBody, parseId } from '../../desk/parse.ts';
@@ -29,8 +29,9 @@ import {
   CursorNewRun,
   CursorRun,
   CursorRunRequest,
+  CursorRuns,
 } from './schemas.ts';
-import { agentIdOf, contentOf, refuseElsewhere, toAgent, toRun } from './shapes.ts';
+import { agentIdOf, contentOf, refuseElsewhere, runIdOf, toAgent, toRun } from './shapes.ts';
 
 const AGENTS = '/v1/agents';
 const ID = { description: 'An agent: `bc-<uuid>`.', zod: z.string() };
@@ -45,6 +46,19 @@ const Query = z.object({
   limit: PageSize.default(REQUEST_LIMITS.pageSize),
   cursor: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
 });
+
+function pageQuery(what: string): NonNullable<Endpoint['query']> {
+  return describeQuery({
+    schema: Query,
+    described: {
+      limit: {
+        description: `The most ${what} on a page.`,
+        schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+      },
+      cursor: { description: '`nextCursor` of the previous page.' },
+    },
+  });
+}
 
 const COMMON = { tag: 'Cursor', access: 'user' } as const;
 
@@ -81,16 +95,7 @@ export const CURSOR: readonly Endpoint[] = [
     method: 'get',
     path: AGENTS,
     summary: 'List agents',
-    query: describeQuery({
-      schema: Query,
-      described: {
-        limit: {
-          description: 'The most agents on a page.',
-          schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-        },
-        cursor: { description: '`nextCursor` of the previous page.' },
-      },
-    }),
+    query: pageQuery('agents'),
     answers: [jsonAnswer(200, 'Those that are not archived.', CursorAgents)],
     errors: ['INVALID_CURSOR'],
     handle: async (c) => {
@@ -173,6 +178,18 @@ export const CURSOR: readonly Endpoint[] = [
   },
   {
     ...COMMON,
+    id: 'listCursorRuns',
+    method: 'get',
+    path: `${AGENTS}/{id}/runs`,
+    summary: 'List the runs of an agent',
+    params: PARAMS,
+    query: pageQuery('runs'),
+    answers: [jsonAnswer(200, 'The newest first.', CursorRuns)],
+    errors: ['NOT_FOUND', 'INVALID_CURSOR'],
+    handle: async (c) => c.json(await listRuns(c, callerOf(c), parse(Query, c.req.query()))),
+  },
+  {
+    ...COMMON,
     id: 'getCursorRun',
     method: 'get',
     path: `${AGENTS}/{id}/runs/{runId}`,
@@ -229,6 +246,32 @@ async function readRun(
   const response = await readWhole(c.env, { caller, ordinal });
   if (!response.ok) throw missing();
   return toRun((await response.json()) as ChatResponse);
+}
+
+/** A part of the conversation: a part with large responses has fewer runs than the limit. Those that wait are in none. */
+async function listRuns(
+  c: Context<AppContext>,
+  caller: Caller,
+  { limit, cursor }: z.infer<typeof Query>,
+): Promise<z.infer<typeof CursorRuns>> {
+  await readAgent(c.env, caller);
+  const before = cursor === undefined ? null : ordinalOf(cursor, caller);
+  const part = await readNewest(c.env, caller, { limit, before });
+  if (!part.ok) throw badCursor();
+  const { responses, earlier } = (await part.json()) as ConversationView;
+  const items = responses.toReversed().map(toRun);
+  return { items, ...(earlier !== null && { nextCursor: runIdOf(earlier) }) };
+}
+
+function ordinalOf(cursor: string, { conversationId }: Caller): number {
+  const { success, data } = ResponseId.safeParse(cursor.replace(/^run-/, 'chat_'));
+  const named = success ? parseResponseId(data) : null;
+  if (named?.conversationId !== conversationId) throw badCursor();
+  return named.ordinal;
+}
+
+function badCursor(): DrawbridgeError {
+  return new DrawbridgeError('INVALID_CURSOR', 'cursor: use the nextCursor of a page of this list');
 }
 
 function asBusy(error: unknown): never {

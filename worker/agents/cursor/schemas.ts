@@ -75,6 +75,12 @@ export const CursorAgents = z.object({
   nextCursor: z.string().optional(),
 });
 
+/** `GET /v1/agents/{id}/runs`: the newest first. */
+export const CursorRuns = z.object({
+  items: z.array(CursorRun),
+  nextCursor: z.string().optional(),
+});
+
 export const CursorId = z.object({ id: z.string() });
 
 /** The answer to `POST /v1/agents`. */

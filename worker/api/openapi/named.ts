@@ -94,6 +94,7 @@ import {
   CursorNewRun,
   CursorRun,
   CursorRunRequest,
+  CursorRuns,
 } from '../../agents/cursor/schemas.ts';
 import { CompletionRequest } from '../../openai/request.ts';
 import {
@@ -160,7 +161,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...{ CursorAgent, CursorAgents, CursorAgentRequest, CursorAgentAndRun },
-  ...{ CursorRun, CursorRunRequest, CursorNewRun, CursorId },
+  ...{ CursorRun, CursorRuns, CursorRunRequest, CursorNewRun, CursorId },
   ...{ CompletionRequest, ChatAnswer, ChatCompletion, ChatCompletionChunk },
   ...{ Models, Model, OpenAiFailure },
 };

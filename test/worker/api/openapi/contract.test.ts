@@ -181,6 +181,7 @@ it('an agent in Cursor’s shapes', async () => {
   await api.call('createCursorRun', { params, body, token });
   await api.call('cancelCursorRun', { params, token });
   await api.call('createCursorRun', { params, body, token });
+  await api.call('listCursorRuns', { params, query: { limit: '1' }, token });
   await api.call('listCursorAgents', { query: { limit: '1' }, token });
   await api.call('getCursorAgent', { params, token });
   await api.call('archiveCursorAgent', { params, token });
