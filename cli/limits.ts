@@ -50,4 +50,13 @@ export const CLI_LIMITS = {
   searchedAtOnce: 20,
   /** How long an editor may take to install an extension: it downloads some megabytes. */
   installMs: 5 * 60 * SECOND,
+  /** How long one check of `doctor` may take: a command that prints a key may ask the person something. */
+  checkMs: 30 * SECOND,
+  /** Clocks may differ by this much: tokens allow for less, but servers' answers take time too. */
+  clockSlackMs: 2 * 60 * SECOND,
+  /** The events of the test stream come a second apart in all. A network that hurries still leaves half of it. */
+  streamSpreadMs: SECOND / 2,
+  /** Free bytes of the state's disk that need no word, and those without which a start fails soon. */
+  muchFreeBytes: 512 * 1024 * 1024,
+  littleFreeBytes: 32 * 1024 * 1024,
 } as const;

@@ -14,6 +14,7 @@ import { registerCompletion } from './completion/completion.ts';
 import { registerConfig } from './config/config.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
+import { registerDoctor } from './doctor/doctor.ts';
 import { registerBridgeHost } from './server/bridge-host.ts';
 import { registerServerCommands } from './server/commands.ts';
 import { registerDaemon } from './server/daemon.ts';
@@ -123,6 +124,7 @@ function newProgram(programs: Programs): Command {
   registerWorktrees(program);
   registerBackup(program);
   registerCheck(program);
+  registerDoctor(program, programs);
   registerCompletion(program);
   for (const group of [program, ...program.commands]) refuseUnknownCommand(group);
   return program;

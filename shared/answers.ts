@@ -7,6 +7,9 @@ import { ApprovalAnswer } from './tunnel.ts';
 /** `GET /health`: the Worker runs. It does not check objects, bridges or the model. */
 export const Health = z.object({ status: z.literal('ok') });
 
+/** An event of `GET /health/stream`. */
+export const StreamTest = z.object({ part: z.int(), of: z.int() });
+
 /** `POST chat/completions/{id}/cancel`: the status at this moment. The run's `done` event says how the run ended. */
 export const Cancelled = z.object({ id: ResponseId, status: ResponseStatus });
 export type Cancelled = z.infer<typeof Cancelled>;

@@ -256,7 +256,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/limits.ts',
     'local/limits.ts',
   ],
+  'cli/doctor': [
+    ...['shared', 'machine', 'bridge/admission', 'bridge/quarantine', 'bridge/sandbox'],
+    ...['local/config', 'local/instance.ts', 'local/own-root.ts', 'local/runtime', 'local/state'],
+    ...['local/settings.ts', 'cli/target', 'cli/terminal', 'cli/limits.ts', 'commander', 'node:'],
+  ],
   'cli/main.ts': [
+    'cli/doctor',
     ...['shared', 'machine', 'cli/account', 'cli/agents', 'cli/chat', 'cli/conversations'],
     'cli/completion',
     'cli/config',

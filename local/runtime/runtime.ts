@@ -99,7 +99,7 @@ function readControl(control: Readable, onListening: (port: number) => void): vo
 }
 
 /** The binary itself: `workerd` in `.bin` may be a Node script, whose death would leave the binary running. */
-function workerdPath(): string {
+export function workerdPath(): string {
   const module: unknown = createRequire(import.meta.url)('workerd');
   return z.object({ default: z.string() }).parse(module).default;
 }

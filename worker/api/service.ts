@@ -1,8 +1,9 @@
 /** `health` tells whether the service runs, `metrics` what it does. */
 import type { Context } from 'hono';
-import { Health } from '../../shared/answers.ts';
+import { Health, StreamTest } from '../../shared/answers.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
+import { SSE_HEADERS, SseWriter } from '../follow/sse-writer.ts';
 import { formatMetrics, METRICS_TYPE } from '../health/metrics.ts';
 import type { AppContext } from '../people/caller.ts';
 import { secretKey, unauthenticated } from '../people/secret.ts';
@@ -10,6 +11,13 @@ import { secretKey, unauthenticated } from '../people/secret.ts';
 export const METRICS_LIMITS = {
   /** A token that nobody guesses. */
   minTokenChars: 16,
+} as const;
+
+/** What {@link SERVICE}'s `testStream` sends; `drawbridge doctor` looks at when it arrives. */
+const STREAM_TEST = { parts: 3, gapMs: 500 } as const;
+
+const STREAM_TEST_EXAMPLES = {
+  parts: { summary: 'The test', value: 'data: {"part":1,"of":3}\n\ndata: {"part":2,"of":3}\n\n' },
 } as const;
 
 /** The endpoints of this file. `/openapi.json` is in openapi/. */
@@ -45,7 +53,41 @@ export const SERVICE: readonly Endpoint[] = [
       });
     },
   },
+  {
+    id: 'testStream',
+    method: 'get',
+    path: '/health/stream',
+    tag: 'Service',
+    summary: 'Find out whether something on the way holds streams back',
+    description:
+      'Three events, half a second apart. Where they arrive together, a proxy in between buffers: streamed answers would stand still, and then come at once.',
+    access: 'user',
+    answers: [
+      {
+        status: 200,
+        description: 'The stream, which ends after a second.',
+        content: [
+          { type: 'text/event-stream', events: StreamTest, examples: STREAM_TEST_EXAMPLES },
+        ],
+      },
+    ],
+    handle: (c) => {
+      const writer = new SseWriter();
+      c.executionCtx.waitUntil(writeStreamTest(writer, c.req.raw.signal));
+      return new Response(writer.readable, { headers: SSE_HEADERS });
+    },
+  },
 ];
+
+/** Ends early if the reader leaves. */
+async function writeStreamTest(writer: SseWriter, signal: AbortSignal): Promise<void> {
+  const { parts, gapMs } = STREAM_TEST;
+  for (let part = 1; part <= parts && !signal.aborted && !writer.isGone; part += 1) {
+    if (part > 1) await scheduler.wait(gapMs);
+    writer.write(`data: ${JSON.stringify({ part, of: parts })}\n\n`);
+  }
+  await writer.end(signal);
+}
 
 async function requireMetricsToken({ env, req }: Context<AppContext>): Promise<void> {
   const { METRICS_TOKEN: wanted = '' } = env;

@@ -11,7 +11,13 @@ import {
   WebhookDeliveries,
   WebhookDelivery,
 } from '../../../shared/agents.ts';
-import { ApprovalTaken, Cancelled, ClarificationTaken, Health } from '../../../shared/answers.ts';
+import {
+  ApprovalTaken,
+  Cancelled,
+  ClarificationTaken,
+  Health,
+  StreamTest,
+} from '../../../shared/answers.ts';
 import { Asked, Nonce, Proposal } from '../../../shared/approvals.ts';
 import { AttentionItem } from '../../../shared/attention.ts';
 import { Budget, BudgetState, Cost } from '../../../shared/budget.ts';
@@ -142,7 +148,7 @@ export const TYPED = 'TypedDocument';
 
 export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ BridgeId, CallId, ConversationId, DeviceId, DocumentId, ResponseId },
-  ...{ Mode, Effect, Framing, ErrorCode, WireError, Health, OpenApi },
+  ...{ Mode, Effect, Framing, ErrorCode, WireError, Health, StreamTest, OpenApi },
   ...{ ChatRequest, PlanRequest, MessagePatch, ChatMessage, RequestContext, ToolSelection },
   ...{ ChatResponse, Document, DocumentType, ResponseStatus, ResponseMetadata, Usage, Cancelled },
   ...{ UnavailableTool, PlainDocument, PlainResponse, AnyResponse, Budget, BudgetState, Cost },

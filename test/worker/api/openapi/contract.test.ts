@@ -234,6 +234,8 @@ it('what there is', async () => {
   for (const operation of ['getMe', 'listModels', 'listTools', 'getHealth', 'getOpenApi']) {
     expect((await api.call(operation)).status).toBe(200);
   }
+  const { events } = await api.call('testStream');
+  expect(events).toEqual([1, 2, 3].map((part) => ({ part, of: 3 })));
   expect((await api.call('getMetrics', { token: env.METRICS_TOKEN ?? '' })).status).toBe(200);
   for (const token of [null, undefined, 'metrics-token-of-nobody']) {
     const call = token === undefined ? {} : { token };

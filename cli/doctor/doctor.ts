@@ -1,0 +1,109 @@
+/** `drawbridge doctor`: checks everything that Drawbridge needs here, and says what to do. */
+import type { Command } from 'commander';
+import type { Programs } from '../../local/instance.ts';
+import { readWranglerConfig } from '../../local/runtime/wrangler-config.ts';
+import type { StateLocation } from '../../local/state/folder.ts';
+import { findInstance } from '../../local/state/running.ts';
+import { inOneLine } from '../../shared/plain-sight.ts';
+import { CLI_LIMITS } from '../limits.ts';
+import { findLocation } from '../target/location-options.ts';
+import { addTargetOptions, findTarget, type TargetOptions } from '../target/target.ts';
+import { abortOnInterrupt } from '../terminal/ending.ts';
+import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
+import { describeFailure } from '../terminal/failure-text.ts';
+import { ownCommand } from '../terminal/own-command.ts';
+import type { Paint } from '../terminal/paint.ts';
+import { jsonLine, openTerminal } from '../terminal/terminal.ts';
+import { bad, type Finding, note } from './finding.ts';
+import {
+  checkClock,
+  checkProgram,
+  checkSettings,
+  checkState,
+  checkWorkspace,
+} from './machine-checks.ts';
+import { checkModels, checkServer } from './network-checks.ts';
+
+interface DoctorOptions extends TargetOptions {
+  readonly json: boolean;
+}
+
+export function registerDoctor(program: Command, programs: Programs): void {
+  const command = program
+    .command('doctor')
+    .description('Check everything that Drawbridge needs on this machine, and say what to do')
+    .option('--json', 'print each finding as a line of JSON', false)
+    .addHelpText('after', EXIT_HELP);
+  addTargetOptions(command).action((options: DoctorOptions) => doctor(options, programs));
+}
+
+async function doctor(options: DoctorOptions, programs: Programs): Promise<void> {
+  const { writeOut, paint } = openTerminal(process, process.env, { machine: options.json });
+  const ending = abortOnInterrupt();
+  let isGood = true;
+  for (const findings of await startChecks(options, programs, ending)) {
+    for (const finding of await findings) {
+      isGood &&= finding.verdict !== 'bad';
+      writeOut(options.json ? jsonLine(finding) : textOf(finding, paint));
+    }
+    ending.throwIfAborted();
+  }
+  if (!isGood) process.exitCode = EXIT.failure;
+}
+
+/** All checks run at once; their findings are told in this order. */
+async function startChecks(
+  options: DoctorOptions,
+  { wranglerConfig }: Programs,
+  ending: AbortSignal,
+): Promise<Promise<Finding[]>[]> {
+  const location = await findLocation(options, 'running');
+  const { compatibilityDate } = await readWranglerConfig(wranglerConfig);
+  const checks: Readonly<Record<string, (signal: AbortSignal) => Promise<Finding[]>>> = {
+    program: checkProgram,
+    settings: checkSettings,
+    state: () => checkState(location),
+    clock: () => checkClock(location, compatibilityDate),
+    workspace: () => checkWorkspace(location),
+    model: checkModels,
+    server: (signal) => checkOwnServer(location, options, signal),
+  };
+  return Object.entries(checks).map(([about, check]) => checked(about, check, ending));
+}
+
+/** A check that throws has found something, and one that hangs too. */
+async function checked(
+  about: string,
+  check: (signal: AbortSignal) => Promise<Finding[]>,
+  ending: AbortSignal,
+): Promise<Finding[]> {
+  const late = AbortSignal.timeout(CLI_LIMITS.checkMs);
+  try {
+    return await check(AbortSignal.any([ending, late]));
+  } catch (error) {
+    ending.throwIfAborted();
+    if (late.aborted) return [bad(about, 'The check did not end in time.')];
+    return [bad(about, describeFailure(error))];
+  }
+}
+
+async function checkOwnServer(
+  location: StateLocation,
+  options: DoctorOptions,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const isElsewhere = options.url !== undefined || options.token !== undefined;
+  if (!isElsewhere && !(await findInstance(location))) {
+    return [note('server', 'None runs here.', `\`${ownCommand()}\` starts one.`)];
+  }
+  return await checkServer(await findTarget(options), signal);
+}
+
+const MARKS = { good: ['green', 'ok  '], note: ['yellow', 'note'], bad: ['red', 'bad '] } as const;
+const ABOUT_COLUMNS = 10;
+
+function textOf({ about, verdict, says, advice }: Finding, paint: Paint): string {
+  const [style, mark] = MARKS[verdict];
+  const line = `${paint(style, mark)}  ${about.padEnd(ABOUT_COLUMNS)} ${inOneLine(says)}\n`;
+  return advice === undefined ? line : `${line}${' '.repeat(ABOUT_COLUMNS + 7)}${advice}\n`;
+}

@@ -1,0 +1,160 @@
+/** Checks over the network: the Drawbridge that answers here, the way to it, and the servers of the models. */
+import { openServerSettings, readSettings } from '../../local/config/settings.ts';
+import { type ModelSettings, modelVariables } from '../../local/settings.ts';
+import { parseModelTable } from '../../shared/models.ts';
+import { CLI_LIMITS } from '../limits.ts';
+import type { Target } from '../target/target.ts';
+import { bad, type Finding, good, note } from './finding.ts';
+import { SET_CLOCK } from './machine-checks.ts';
+
+/** Whether the API answers, takes the token, shares our time, and whether streams come through as they are sent. */
+export async function checkServer(
+  { url, token }: Pick<Target, 'url' | 'token'>,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await ask(`${url.replace(/\/+$/, '')}/api/v1/me`, headers, signal);
+  if ('failure' in answer) {
+    const advice = 'Check the address, the network and the proxy in front of it.';
+    return [bad('server', `${url} does not answer: ${answer.failure}.`, advice)];
+  }
+  const findings = [good('server', `${url} answers.`), ...checkDate(url, answer.date)];
+  if (answer.status === 401) {
+    return [...findings, bad('token', `${url} does not take the token.`, NEW_TOKEN)];
+  }
+  if (answer.status !== 200) {
+    const advice = 'Is this the address of a Drawbridge? Its log says more.';
+    return [...findings, bad('server', `GET /api/v1/me gave ${answer.status}.`, advice)];
+  }
+  return [...findings, good('token', 'It is taken.'), await checkStream(url, headers, signal)];
+}
+
+const NEW_TOKEN =
+  'It has expired, or is for another server: make a new one (drawbridge token). A clock that is wrong by minutes does this too.';
+
+/** A proxy that buffers gives the events of a stream all at once, when the stream ends. */
+async function checkStream(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Finding> {
+  try {
+    const response = await fetch(`${url.replace(/\/+$/, '')}/health/stream`, { headers, signal });
+    if (response.status === 404) {
+      await response.body?.cancel();
+      return note('streams', `${url} runs an older Drawbridge, which has no test for streams.`);
+    }
+    const arrivals: number[] = [];
+    for await (const _ of response.body ?? []) arrivals.push(performance.now());
+    const spreadMs = (arrivals.at(-1) ?? 0) - (arrivals[0] ?? 0);
+    if (spreadMs >= CLI_LIMITS.streamSpreadMs)
+      return good('streams', 'They come as they are sent.');
+    return bad('streams', `Something between here and ${url} holds streams back.`, UNBUFFERED);
+  } catch (error) {
+    return bad('streams', `The test stream broke off: ${reasonOf(error)}.`, UNBUFFERED);
+  }
+}
+
+const UNBUFFERED =
+  'Switch off buffering and compression for it in the proxy: nginx `proxy_buffering off; gzip off;`, Caddy `flush_interval -1`.';
+
+/** Whether each model server can be reached and takes its key. Reads keys as a start of the server does. */
+export async function checkModels(signal: AbortSignal): Promise<Finding[]> {
+  const warnings: Finding[] = [];
+  const warn = (line: string) => void warnings.push(note('settings', line));
+  const { model } = await openServerSettings(await readSettings(), warn, signal);
+  const servers = serversOf(model);
+  const found = await Promise.all(servers.map((server) => checkModelServer(server, signal)));
+  return [...warnings, ...found.flat()];
+}
+
+interface ModelServer {
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+function serversOf(model: ModelSettings): ModelServer[] {
+  const variables = modelVariables(model);
+  const { OPENAI_BASE_URL, OPENAI_API_KEY, MODELS } = variables;
+  const servers = new Map<string, ModelServer>();
+  const add = (baseUrl: string, headers: Readonly<Record<string, string>>) =>
+    servers.set(`${baseUrl} ${JSON.stringify(headers)}`, { baseUrl, headers });
+  if (OPENAI_BASE_URL) add(OPENAI_BASE_URL, bearer(OPENAI_API_KEY));
+  for (const { dialect, baseUrl, keyName } of MODELS ? parseModelTable(MODELS) : []) {
+    const key = keyName ? variables[keyName] : undefined;
+    if (dialect === 'anthropic') add(baseUrl ?? ANTHROPIC, { ...VERSION, ...named(key) });
+    else if (baseUrl) add(baseUrl, bearer(key));
+    else add(OPENAI_BASE_URL ?? OPENAI, bearer(key ?? OPENAI_API_KEY));
+  }
+  return [...servers.values()];
+}
+
+const OPENAI = 'https://api.openai.com/v1';
+const ANTHROPIC = 'https://api.anthropic.com/v1';
+const VERSION = { 'anthropic-version': '2023-06-01' };
+
+function bearer(key: string | undefined): Readonly<Record<string, string>> {
+  return key ? { authorization: `Bearer ${key}` } : {};
+}
+
+function named(key: string | undefined): Readonly<Record<string, string>> {
+  return key ? { 'x-api-key': key } : {};
+}
+
+async function checkModelServer(
+  { baseUrl, headers }: ModelServer,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const name = originOf(baseUrl);
+  const answer = await ask(`${baseUrl.replace(/\/+$/, '')}/models`, headers, signal);
+  if ('failure' in answer) {
+    return [bad('model', `${name} does not answer: ${answer.failure}.`, 'Is the server running?')];
+  }
+  const { status, date } = answer;
+  const findings = checkDate(name, date);
+  if (status === 401 || status === 403) {
+    const advice = 'Check the key that config.json or the environment names.';
+    return [...findings, bad('model', `${name} refuses the key (${status}).`, advice)];
+  }
+  const says = status === 200 ? 'answers' : `answers, but lists no models (${status})`;
+  return [...findings, good('model', `${name} ${says}.`)];
+}
+
+/** Two clocks that differ by minutes make tokens expire early, or not be valid yet. */
+function checkDate(name: string, date: number): Finding[] {
+  const offMs = Date.now() - date;
+  if (Number.isNaN(offMs) || Math.abs(offMs) < CLI_LIMITS.clockSlackMs) return [];
+  const minutes = Math.round(Math.abs(offMs) / MINUTE_MS);
+  const way = offMs > 0 ? 'ahead of' : 'behind';
+  return [bad('clock', `This machine's clock is ${minutes} minutes ${way} ${name}.`, SET_CLOCK)];
+}
+
+const MINUTE_MS = 60_000;
+
+type Answered = { readonly status: number; readonly date: number } | { readonly failure: string };
+
+async function ask(
+  url: string,
+  headers: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<Answered> {
+  try {
+    const response = await fetch(url, { headers, signal, redirect: 'manual' });
+    await response.body?.cancel();
+    return { status: response.status, date: Date.parse(response.headers.get('date') ?? '') };
+  } catch (error) {
+    return { failure: reasonOf(error) };
+  }
+}
+
+/** undici hides the reason of a failed request in its cause. */
+function reasonOf(error: unknown): string {
+  if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time';
+  const { cause } = Object(error);
+  return String(Object(cause).code ?? Object(cause).message ?? Object(error).message ?? error);
+}
+
+/** The address without a user's name and password, which a URL may hold. */
+function originOf(url: string): string {
+  return new URL(url).origin;
+}
