@@ -2,6 +2,7 @@
 import { ALLOW_ONCE, approvalText, DEVICE_ALGORITHM } from '../shared/approval-text.ts';
 import type { ApprovalQuestion, DeviceKey, Proposal } from '../shared/approvals.ts';
 import type { ApprovalRequest } from '../shared/requests.ts';
+import { clientError } from './error.ts';
 
 /** An enrolled device. Its private key never leaves it. */
 export type Device = StoredDevice | KeyedDevice;
@@ -44,16 +45,39 @@ export async function createDevice(
 /**
  * Allows the question's proposal once. Pass the question that the person was shown, not a newer one. With `content` the
  * person allows this whole file instead; the answer must hold the same content.
+ * @throws {ClientError} `UNKNOWN_PROPOSAL` for one of a later version, of which no program of this version shows all.
  */
 export async function signApproval(
   device: Device,
   question: ApprovalQuestion,
   content?: string,
 ): Promise<NonNullable<ApprovalRequest['signature']>> {
+  refuseUnknown(question.proposal);
   const text = new TextEncoder().encode(approvalText(question, { ...ALLOW_ONCE, content }));
   const signature = await crypto.subtle.sign(DEVICE_ALGORITHM, await keyOf(device), text);
   return { deviceId: device.deviceId, value: encodeBase64Url(new Uint8Array(signature)) };
 }
+
+function refuseUnknown(proposal: Proposal): void {
+  const known = new Map<string, readonly string[]>(Object.entries(PROPOSALS)).get(proposal.kind);
+  const unknown = known ? Object.keys(proposal).find((name) => !known.includes(name)) : 'kind';
+  if (unknown === undefined) return;
+  throw clientError(
+    'UNKNOWN_PROPOSAL',
+    `The proposal is of a later version, and not all of it is shown (${unknown}): update this program`,
+  );
+}
+
+/** What a proposal may consist of. */
+export const PROPOSALS: Readonly<Record<Proposal['kind'], readonly string[]>> = {
+  edit: ['kind', 'tool', 'path', 'operation', 'diff', 'beforeHash', 'afterHash', 'cut'],
+  command: [
+    ...['kind', 'tool', 'command', 'folder', 'permissions', 'background', 'timeLimitMs'],
+    'confinement',
+  ],
+  call: ['kind', 'tool', 'arguments', 'offer'],
+  elicitation: ['kind', 'tool', 'server', 'message', 'fields', 'number'],
+};
 
 async function keyOf(device: Device): Promise<PrivateKey> {
   if ('privateKey' in device) return device.privateKey;

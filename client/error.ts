@@ -2,10 +2,11 @@
 import type { ErrorCode } from '../shared/errors.ts';
 
 /** The client's own codes, in addition to those of the API (shared/errors.ts). */
-export type ClientOwnCode = 'UNREACHABLE' | 'BAD_ANSWER';
+export type ClientOwnCode = 'UNREACHABLE' | 'BAD_ANSWER' | 'UNKNOWN_PROPOSAL';
 
 /**
- * The API refused a request, could not be reached (`UNREACHABLE`) or gave an unexpected answer (`BAD_ANSWER`). A
+ * The API refused a request, could not be reached (`UNREACHABLE`) or gave an unexpected answer (`BAD_ANSWER`), or a
+ * proposal cannot be signed (`UNKNOWN_PROPOSAL`). A
  * newer server may have codes that this client does not know.
  */
 export class ClientError extends Error {

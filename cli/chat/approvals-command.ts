@@ -1,7 +1,7 @@
 /** `drawbridge approvals`: the calls that wait for a person, in all conversations. */
 import type { Command } from 'commander';
-import { createClient } from '../../client/index.ts';
-import type { OpenApproval } from '../../shared/listings.ts';
+import { ClientError, createClient } from '../../client/index.ts';
+import { ApprovalList, type OpenApproval } from '../../shared/listings.ts';
 import { printableLine } from '../../shared/plain-sight.ts';
 import { RENDER_LIMITS } from '../limits.ts';
 import { Pen } from '../render/pen.ts';
@@ -34,7 +34,7 @@ export async function answerApprovals(
   { json }: Pick<ApprovalsOptions, 'json'>,
 ): Promise<void> {
   const { client, terminal } = place;
-  const { items } = await client.listApprovals();
+  const items = checked(await client.listApprovals());
   if (items.length === 0) terminal.write('No call waits for an approval.\n');
   let isAsking = terminal.isInteractive;
   for (const item of items) {
@@ -45,6 +45,14 @@ export async function answerApprovals(
     if (answered === 'sent') terminal.write('Your answer was taken.\n');
     isAsking = answered !== 'open';
   }
+}
+
+/** The client takes an answer at its word; what a terminal shows and a person signs has the form of its schema. */
+function checked(list: ApprovalList): OpenApproval[] {
+  const parsed = ApprovalList.safeParse(list);
+  if (parsed.success) return parsed.data.items;
+  const message = 'A call that waits for an approval has an unexpected form: update this program.';
+  throw new ClientError('BAD_ANSWER', message, { cause: parsed.error });
 }
 
 function textOf(item: OpenApproval, { paint }: Terminal): string {

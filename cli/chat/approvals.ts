@@ -1,5 +1,5 @@
 /** Asks the person for the approvals that the bridge needs, and signs a yes with this machine's key. */
-import { type Device, isNewText, signApproval } from '../../client/index.ts';
+import { type Device, isNewText } from '../../client/index.ts';
 import { askForm } from '../../machine/ask-form.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { ApprovalRequest } from '../../shared/requests.ts';
@@ -75,16 +75,12 @@ async function changeable(
 async function send(
   { client, conversationId = '' }: Asking,
   question: Question,
-  answer: Answer,
+  { decision, message, content }: Answer,
   device: Device,
 ): Promise<void> {
-  const { callId, nonce } = question;
-  const signed = { ...question, conversationId };
-  const signature =
-    answer.decision === 'once'
-      ? { signature: await signApproval(device, signed, answer.content) }
-      : {};
-  await client.answerApproval(conversationId, callId, { nonce, ...answer, ...signature });
+  const asked = { ...question, conversationId };
+  if (decision === 'once') await client.allowCall(asked, device, { content });
+  else await client.rejectCall(asked, { message });
 }
 
 const UNANSWERED =

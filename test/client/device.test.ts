@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { createDevice, type Device, signApproval } from '../../client/index.ts';
+import { createDevice, type Device, PROPOSALS, signApproval } from '../../client/device.ts';
 import { approvalText, DEVICE_ALGORITHM } from '../../shared/approval-text.ts';
-import { type ApprovalQuestion, DeviceKey } from '../../shared/approvals.ts';
+import { type ApprovalQuestion, DeviceKey, Proposal } from '../../shared/approvals.ts';
 import { ApprovalAnswer } from '../../shared/tunnel.ts';
 import { CALL_ID, CONVERSATION_ID, QUESTION } from './sample-tape.ts';
 
@@ -49,6 +49,22 @@ describe('an approval signed by a device', () => {
     const bytes = Buffer.from(value, 'base64url');
     const text = new TextEncoder().encode(approvalText(shown));
     expect(await crypto.subtle.verify(DEVICE_ALGORITHM, publicKey, bytes, text)).toBe(valid);
+  });
+
+  it.each<{ name: string; later: object }>([
+    { name: 'another member', later: { asRoot: true } },
+    { name: 'another kind', later: { kind: 'payment' } },
+    { name: 'an inherited name as its kind', later: { kind: 'toString' } },
+  ])('is not made for a proposal with $name, which no person was shown', async ({ later }) => {
+    const { device } = await newDevice();
+    const question = { ...QUESTION, proposal: { ...proposal, ...later } } as ApprovalQuestion;
+    const refused = { name: 'ClientError', code: 'UNKNOWN_PROPOSAL' };
+    await expect(signApproval(device, question)).rejects.toMatchObject(refused);
+  });
+
+  it('knows all members of all proposals', () => {
+    const schemas = Proposal.options.map(({ shape }) => [shape.kind.value, Object.keys(shape)]);
+    expect(PROPOSALS).toEqual(Object.fromEntries(schemas));
   });
 
   it('is over this text', () => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { signApproval } from '../../client/device.ts';
+import { signApproval } from '../../client/index.ts';
 import type { ChatResponse, ConversationView } from '../../shared/documents.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { MILESTONES } from '../upgrades/milestones.ts';
