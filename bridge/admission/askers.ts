@@ -144,7 +144,7 @@ export class DeviceAsker implements Asker {
 }
 
 const NOT_SIGNED =
-  'The answer is not signed by a device that is enrolled at this bridge, or its signature is for another question.';
+  'The answer is not signed by a device that is enrolled at this bridge, or its signature is for another question. `drawbridge devices` at its machine enrols one.';
 const TAKES_NO_CONTENT =
   'Only a change to a file or the question of a server takes content: allow this call as it is, or reject it.';
 const OTHER_QUESTION = 'Another question has replaced the one that was answered.';

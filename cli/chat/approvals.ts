@@ -88,7 +88,7 @@ const UNANSWERED =
   'Ctrl-C cancels the answer.';
 const NO_KEY =
   "This machine has no key that the bridge knows. Answer the question in the bridge's terminal or on a device " +
-  'that the bridge knows. Ctrl-C cancels the answer.';
+  'that the bridge knows; `drawbridge devices show` makes this machine one. Ctrl-C cancels the answer.';
 
 type Answer = Pick<ApprovalRequest, 'decision' | 'message' | 'content'>;
 

@@ -53,6 +53,8 @@ export interface Reader {
   /** Starts a command that stays. It is gone after the test. */
   start(block: string, cwd?: string, env?: NodeJS.ProcessEnv): ChildProcess;
   readonly env: NodeJS.ProcessEnv;
+  /** In place of `npm install`, where that is not what the test is about. */
+  borrowPackages(): void;
 }
 
 /** A reader of the page with a clone of what stands here, also of what is not committed. */
@@ -80,6 +82,7 @@ export function newReader(): Reader {
   const shell = ['--noprofile', '--norc', '-euo', 'pipefail', '-c'];
   return {
     ...{ clone, project, home, env },
+    borrowPackages: () => symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules')),
     run: async (block, cwd = clone) => {
       const options = { cwd, env, timeout: 300_000 };
       const running = promisify(execFile)('bash', [...shell, block], options);

@@ -110,7 +110,7 @@ const HAS_OPENSSL = spawnSync('openssl', ['version']).status === 0;
 it('the page’s own server runs, and its unit runs the same', { timeout: 300_000 }, async () => {
   const reader = newReader();
   const model = await newModel();
-  await reader.run('npm install');
+  reader.borrowPackages();
   const port = await startServer(reader, model);
   const block = blockOf('sh', 'On a server of your own', 1);
   await reader.run(block);
@@ -149,7 +149,7 @@ it.runIf(HAS_NGINX && HAS_OPENSSL)(
       ...{ text, hangs: true, frames: [`data: ${frame}\n\n`] },
     }));
     onTestFinished(() => model.close());
-    await reader.run('npm install');
+    reader.borrowPackages();
     const port = await startServer(reader, model);
     const { url, certificate } = await startNginx(port);
     await reader.run(blockOf('sh', 'On a server of your own', 1));
