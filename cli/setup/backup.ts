@@ -29,7 +29,7 @@ export function registerBackup(program: Command): void {
 async function backUpTo(path: string, options: LocationOptions): Promise<void> {
   const { backUp } = await import('../../local/backup/backup.ts');
   const file = resolve(path);
-  const { serverDir } = await locateState(await findLocation(options, 'running'));
+  const serverDir = await serverDirOf(options);
   if (!existsSync(resolve(serverDir, STATE_MARK))) {
     throw new LocalError('refused', `There is no state in ${serverDir}: name one with --state.`);
   }
@@ -42,6 +42,12 @@ async function backUpTo(path: string, options: LocationOptions): Promise<void> {
   process.stdout.write(
     `${nameInLine(file)}: ${size}${pause}. It contains keys: keep it as safe as the state itself.\n`,
   );
+}
+
+/** A named folder needs no workspace: the state of `drawbridge serve` has none. */
+async function serverDirOf(options: LocationOptions): Promise<string> {
+  if (options.state !== undefined) return resolve(options.state);
+  return (await locateState(await findLocation(options, 'running'))).serverDir;
 }
 
 async function restoreFrom(path: string, { state }: LocationOptions): Promise<void> {

@@ -1,8 +1,8 @@
 /** `drawbridge devices`: the devices whose approvals count at the bridge of a folder. Only this machine enrols them. */
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { fingerprintOf, formatDeviceKey, readDeviceKey } from '../../client/index.ts';
-import { changeDevices, openDevice, publicHalf, readDevice } from '../../local/state/device.ts';
+import { changeDevices, publicHalf, readDevice } from '../../local/state/device.ts';
 import { locateState, sharedServerDir } from '../../local/state/folder.ts';
 import { openServerState, openState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -63,23 +63,17 @@ async function listAll(options: LocationOptions): Promise<void> {
   if (devices.length === 0) terminal.write('No device is enrolled for this folder.\n');
 }
 
-async function showOwn(options: LocationOptions): Promise<void> {
-  const dir = options.state
-    ? (await openState(await findLocation(options, 'kept'))).dir
-    : await ownDir();
-  const device = publicHalf(await openDevice(dir));
+async function showOwn({ state }: LocationOptions): Promise<void> {
+  const dir = state === undefined ? await sharedServerDir() : resolve(state);
+  const { device } = await openServerState(dir);
+  const own = publicHalf(device);
   const terminal = openTerminal(process, process.env);
-  terminal.write(`Device       ${labelInLine(device.label)} (${device.deviceId})\n`);
-  terminal.write(`Fingerprint  ${await fingerprintOf(device)}\n`);
+  terminal.write(`Device       ${labelInLine(own.label)} (${own.deviceId})\n`);
+  terminal.write(`Fingerprint  ${await fingerprintOf(own)}\n`);
   terminal.write(
     'Enrol it at the machine of the bridge, with "drawbridge devices enrol" and this text:\n',
   );
-  terminal.writeOut(`${formatDeviceKey(device)}\n`);
-}
-
-/** The folder of this machine's own device. */
-async function ownDir(): Promise<string> {
-  return (await openServerState(await sharedServerDir())).dir;
+  terminal.writeOut(`${formatDeviceKey(own)}\n`);
 }
 
 async function enrolOne(written: string, options: LocationOptions): Promise<void> {

@@ -118,6 +118,12 @@ it('the page’s own server runs, and its unit runs the same', { timeout: 300_00
   const client = createClient({ url: `http://127.0.0.1:${port}`, token });
   expect(await client.getMe()).toEqual({ account: 'ana', scope: 'user' });
 
+  // In the home folder, which is no workspace.
+  await reader.run(blockOf('sh', 'Backup and restore'), reader.home);
+  const restored = await startServer(reader, model, 'drawbridge-restored');
+  const there = createClient({ url: `http://127.0.0.1:${restored}`, token });
+  expect(await there.getMe()).toEqual({ account: 'ana', scope: 'user' });
+
   const unit = blockOf('ini', 'systemd');
   const [, started] = /^ExecStart=\/usr\/local\/bin\/(.+)$/m.exec(unit) ?? [];
   const serve = blockOf('sh', 'On a server of your own').trim();
@@ -128,10 +134,15 @@ it('the page’s own server runs, and its unit runs the same', { timeout: 300_00
   execFileSync('systemd-analyze', ['verify', path]);
 });
 
-/** Runs the page's `serve` on a free port. */
-async function startServer(reader: Reader, model: ScriptedModel): Promise<number> {
+/** Runs the page's `serve` on a free port, and on another state folder where one is named. */
+async function startServer(
+  reader: Reader,
+  model: ScriptedModel,
+  state = 'drawbridge-state',
+): Promise<number> {
   const port = await freePort();
-  const serve = `${blockOf('sh', 'On a server of your own').trim()} --port ${port}`;
+  const block = blockOf('sh', 'On a server of your own').trim();
+  const serve = `${block.replace('drawbridge-state', state)} --port ${port}`;
   const settings = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'scripted' };
   const output = await written(reader.start(serve, reader.clone, settings), '"ready"');
   expect(output).toContain('"publicUrl":"https://agent.example.com"');

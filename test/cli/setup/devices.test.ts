@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { fingerprintOf, formatDeviceKey } from '../../../client/index.ts';
+import { openState } from '../../../local/state/state.ts';
 import { DEVICE_ALGORITHM } from '../../../shared/approval-text.ts';
 import { DeviceKey } from '../../../shared/approvals.ts';
 import { newDeviceId } from '../../../shared/ids.ts';
@@ -40,6 +41,7 @@ function listOf({ stateDir }: Place): DeviceKey[] {
 
 test('the list names this machine, and what it shows of itself can be read back', async () => {
   const place = newPlace();
+  await openState(place);
   const shown = await devices(place, 'show');
   const [own] = listOf(place);
   if (!own) throw new Error('no device was made');
@@ -124,7 +126,7 @@ test('what is no key is refused in one line', async () => {
 
 test('revoking tells of an unknown device, and of this machine', async () => {
   const place = newPlace();
-  await devices(place, 'show');
+  await openState(place);
   const unknown = await devices(place, 'revoke', 'tablet');
   expect(unknown).toEqual({ code: 2, stdout: '', stderr: oneLine('tablet is not enrolled here') });
   const [own] = listOf(place);
@@ -137,7 +139,7 @@ test('revoking tells of an unknown device, and of this machine', async () => {
 
 test('a damaged list is told, and stays as it is', async () => {
   const place = newPlace();
-  await devices(place, 'show');
+  await openState(place);
   const path = join(place.stateDir, 'devices.json');
   writeFileSync(path, 'broken');
   for (const args of [['list'], ['revoke', 'phone']]) {
