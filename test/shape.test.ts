@@ -323,7 +323,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/endpoint.ts': ['shared', 'worker/people', 'hono', 'zod'],
   'worker/load.ts': [],
-  'worker/health': ['shared'],
+  'worker/health': ['shared', 'cloudflare:', 'node:'],
   'worker/storage': [],
   'worker/prompt/escape.ts': [],
   'worker/prompt/blocks': ['shared', 'worker/prompt/escape.ts'],

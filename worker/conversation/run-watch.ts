@@ -1,10 +1,13 @@
-/** Tells the log and the metrics what the runs of a conversation do. */
+/** Tells the log, the metrics and the traces what the runs of a conversation do. */
 import { responseIdOf } from '../../shared/ids.ts';
 import type { Executor } from '../../shared/tools/definition.ts';
 import type { ToolResult } from '../../shared/tunnel.ts';
 import { type LogEvent, type LogFields, logEvent } from '../health/log.ts';
 import { metrics } from '../health/metrics.ts';
+import { markSpan, type SpanFields } from '../health/spans.ts';
 import type { Answer } from '../upstream/gateway.ts';
+import type { ModelTarget } from '../upstream/models.ts';
+import type { UpstreamRequest } from '../upstream/request.ts';
 import type { Run } from './store/rows.ts';
 
 /** The end of a run. */
@@ -26,6 +29,12 @@ interface CallSettled {
   readonly durationMs: number;
 }
 
+/** A request to a model, and where it goes. */
+interface Asked {
+  readonly target: ModelTarget;
+  readonly request: UpstreamRequest;
+}
+
 /** Nothing here is content: names, ids, codes and numbers. No method throws. */
 export class RunWatch {
   readonly #of: { readonly account: string; readonly conversation: string };
@@ -41,6 +50,10 @@ export class RunWatch {
   ended(run: Run, { status, code, ...work }: RunEnded): void {
     metrics.runs.add({ status });
     if (code !== undefined) metrics.errors.add({ place: 'run', code });
+    markSpan(`invoke_agent ${AGENT}`, {
+      ...{ ...this.#spanOf(run), operation: 'invoke_agent', agent: AGENT, error: code },
+      ...{ model: run.request.model, seconds: work.durationMs / MS_PER_SECOND },
+    });
     this.tell('run_ended', run, { status, code, ...work });
   }
 
@@ -50,13 +63,17 @@ export class RunWatch {
     metrics.calls.add({ tool, status });
     metrics.callSeconds.observe({ executor }, durationMs);
     if (code !== undefined) metrics.errors.add({ place: 'call', code });
+    const span = { tool, toolType: 'function', call: callId, error: code };
+    const seconds = durationMs / MS_PER_SECOND;
+    const fields = { ...this.#spanOf(run), operation: 'execute_tool', ...span, seconds };
+    markSpan(`execute_tool ${tool}`, fields);
     this.tell('call_ended', run, { call: callId, tool, status, code, durationMs });
   }
 
   /** Asks the model, and tells how long that took. `ask` calls `onPart` for each part that comes. */
   async asked(
     run: Run,
-    model: string,
+    { target, request: { model, sampling } }: Asked,
     ask: (onPart: () => void) => Promise<Answer>,
   ): Promise<Answer> {
     const startMs = Date.now();
@@ -68,16 +85,39 @@ export class RunWatch {
       });
       return answer;
     } finally {
-      const durationMs = Date.now() - startMs;
-      const { outcome: status = 'cancelled', usage } = answer?.reply ?? {};
-      metrics.turnSeconds.observe({ model }, durationMs);
-      if (firstMs !== undefined) metrics.firstSeconds.observe({ model }, firstMs);
-      const tokens = usage && {
-        inputTokens: usage.promptTokens,
-        outputTokens: usage.completionTokens,
-      };
-      this.tell('turn_ended', run, { model, status, durationMs, firstMs, ...tokens });
+      const times = { durationMs: Date.now() - startMs, firstMs };
+      const maxTokens = sampling?.maxTokens;
+      this.#answered(run, { model, maxTokens, ...serverOf(target) }, times, answer?.reply);
     }
+  }
+
+  /** `reply` is undefined where the request was broken off. */
+  #answered(
+    run: Run,
+    { model, ...asked }: Omit<SpanFields, 'model'> & { readonly model: string },
+    { durationMs, firstMs }: { readonly durationMs: number; readonly firstMs: number | undefined },
+    reply: Answer['reply'] | undefined,
+  ): void {
+    const { outcome: status = 'cancelled', usage } = reply ?? {};
+    metrics.turnSeconds.observe({ model }, durationMs);
+    if (firstMs !== undefined) metrics.firstSeconds.observe({ model }, firstMs);
+    const tokens = { inputTokens: usage?.promptTokens, outputTokens: usage?.completionTokens };
+    markSpan(`chat ${model}`, {
+      ...{ ...this.#spanOf(run), operation: 'chat', isStream: true, model, ...asked, ...tokens },
+      cachedTokens: usage?.cachedPromptTokens,
+      cacheWriteTokens: usage?.cacheWriteTokens,
+      reasoningTokens: usage?.reasoningTokens,
+      firstSeconds: firstMs === undefined ? undefined : firstMs / MS_PER_SECOND,
+      seconds: durationMs / MS_PER_SECOND,
+      error: status === 'completed' ? undefined : status,
+    });
+    this.tell('turn_ended', run, { model, status, durationMs, firstMs, ...tokens });
+  }
+
+  #spanOf(run: Run | undefined): SpanFields {
+    const { conversation } = this.#of;
+    const { trace } = run?.request ?? {};
+    return { conversation, run: run && responseIdOf(conversation, run.ordinal), trace };
   }
 
   /** Writes a line about a run, or about the conversation. */
@@ -94,3 +134,13 @@ export class RunWatch {
     logEvent(event, { ...ids, account, conversation, ...fields });
   }
 }
+
+function serverOf(target: ModelTarget): Pick<SpanFields, 'provider' | 'server'> {
+  if (target.kind === 'demo') return { provider: AGENT };
+  const provider = target.dialect === 'anthropic' ? 'anthropic' : 'openai';
+  return { provider, server: URL.parse(target.baseUrl)?.hostname };
+}
+
+/** The agent's name in traces. */
+const AGENT = 'drawbridge';
+const MS_PER_SECOND = 1000;

@@ -6,7 +6,7 @@ test("the repository's own file is read whole", async () => {
   const path = join(import.meta.dirname, '..', '..', '..', 'wrangler.toml');
   expect(await readWranglerConfig(path)).toEqual({
     compatibilityDate: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
-    compatibilityFlags: expect.arrayContaining(['enable_request_signal']),
+    compatibilityFlags: expect.arrayContaining(['enable_request_signal', 'nodejs_als']),
     durableObjects: [
       { binding: 'CONVERSATIONS', className: 'Conversation' },
       { binding: 'TUNNELS', className: 'Tunnel' },

@@ -58,7 +58,7 @@ export async function streamTurn(
     recorder.stream(documents.push(parts));
   };
   const { target, request } = prepared;
-  const answer = await watch.asked(run, request.model, (onPart) => {
+  const answer = await watch.asked(run, { target, request }, (onPart) => {
     const onParts = (parts: readonly ReplyPart[]) => {
       onPart();
       show(parts);
