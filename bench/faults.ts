@@ -14,7 +14,7 @@ import { startUpstream } from './upstream-process.ts';
 const HELP = `Usage: npm run bench:faults [-- --runs N] [--seed N] [--houses N]
 
 Runs Drawbridge as npm start does, a few of it side by side, and ends workerd, the bridge or both with SIGKILL: while text
-streams, while a call runs, while an approval waits, and while nothing happens. Prints what the kills hit, how long it
+streams, while a call runs, while an approval waits, while subagents work, and while nothing happens. Prints what the kills hit, how long it
 took until the client heard something again, and how many messages were lost, commands doubled, texts changed and runs
 stuck. The exit code is 1 when any of these is not 0. The same seed plans the same rounds; when exactly a kill comes is
 the machine's affair. Linux only.

@@ -7,6 +7,7 @@ const HIT_NAMES = {
   stream: 'a live stream',
   call: 'a call in flight',
   approval: 'a waiting approval',
+  tree: 'subagents at work',
   idle: 'nothing (idle)',
 } as const;
 

@@ -6,7 +6,7 @@ import { type Client, ClientError, createClient, signApproval } from '../../clie
 import type { ReadEvent, StreamEvent } from '../../shared/events.ts';
 import type { Random } from '../fuzz/random.ts';
 import type { FaultHouse, Target } from './house.ts';
-import { commandOf, modelOf, type Scenario, traceFileOf } from './scenarios.ts';
+import { commandOf, LEAVES, modelOf, type Scenario, traceFileOf } from './scenarios.ts';
 import { Sight } from './sight.ts';
 
 /** The faults that a round can find. */
@@ -35,8 +35,13 @@ export interface RoundPlan {
 const STUCK_MS = 30_000;
 const RETRY_MS = 50;
 
+/** From the scenario's moment. A tree takes longer: its subagents ask the model and run commands. */
+const KILL_WITHIN_MS = { stream: 700, call: 350, approval: 300, tree: 1_500, idle: 100 } as const;
+
 export function planRound(round: number, random: Random): RoundPlan {
-  const scenario = random.pick(['stream', 'stream', 'call', 'call', 'approval', 'idle'] as const);
+  const scenario = random.pick([
+    ...(['stream', 'stream', 'call', 'call', 'approval', 'tree', 'idle'] as const),
+  ]);
   const targets = random.pick<readonly Target[]>([
     ['workerd'],
     ['workerd'],
@@ -44,7 +49,7 @@ export function planRound(round: number, random: Random): RoundPlan {
     ['bridge'],
     ['workerd', 'bridge'],
   ]);
-  const killAfterMs = random.below({ stream: 700, call: 350, approval: 300, idle: 100 }[scenario]);
+  const killAfterMs = random.below(KILL_WITHIN_MS[scenario]);
   return { round, scenario, targets, killAfterMs, answerAfterMs: 400 + random.below(400) };
 }
 
@@ -98,6 +103,7 @@ function isMoment(scenario: Scenario, event: ReadEvent): boolean {
     case 'stream':
       return event.type === 'content_delta';
     case 'call':
+    case 'tree':
       return event.type === 'document_start';
     case 'approval':
       return event.type === 'approval_request';
@@ -167,7 +173,7 @@ class Kill {
 async function judge(
   client: Client,
   { workspaceDir, fallen }: FaultHouse,
-  { round, scenario }: RoundPlan,
+  { round, scenario, targets }: RoundPlan,
   sight: Sight,
   kill: Kill,
 ): Promise<RoundResult['faults']> {
@@ -191,6 +197,13 @@ async function judge(
     const wanted = sight.succeeded ? [1] : [0, 1];
     if (!wanted.includes(runs))
       find(runs > 1 ? 'doubled' : 'lost', `the command ran ${runs} times`);
+  }
+  // A bridge that dies in a command does not know its outcome, and the subagent says so.
+  const wanted = targets.includes('bridge') ? [0, 1] : [1];
+  for (const leaf of scenario === 'tree' ? LEAVES : []) {
+    const runs = countLines(join(workspaceDir, traceFileOf(round, leaf)));
+    if (!wanted.includes(runs))
+      find(runs > 1 ? 'doubled' : 'lost', `the command of leaf ${leaf} ran ${runs} times`);
   }
   if (kill.hit === null) find('stuck', 'the moment of the kill never came');
   return faults;

@@ -1,14 +1,29 @@
 /** The scenarios of the rounds. The model's name carries the scenario and the round through the Worker. */
 import * as z from 'zod';
 
-/** What is in progress when the kill comes. `idle`: nothing; the message is sent while the processes restart. */
-export const SCENARIOS = ['stream', 'call', 'approval', 'idle'] as const;
+/**
+ * What is in progress when the kill comes. `tree`: subagents, each with a command. `idle`: nothing; the message is sent
+ * while the processes restart.
+ */
+export const SCENARIOS = ['stream', 'call', 'approval', 'tree', 'idle'] as const;
 const Scenario = z.enum(SCENARIOS);
 export type Scenario = z.infer<typeof Scenario>;
 
-/** The round's file: each run of its command appends a line. */
-export function traceFileOf(round: number): string {
-  return `round-${round}.txt`;
+/** The file of a command: each of its runs appends a line. `leaf` is that of a subagent. */
+export function traceFileOf(round: number, leaf?: number): string {
+  return leaf === undefined ? `round-${round}.txt` : `round-${round}-${leaf}.txt`;
+}
+
+/** The subagents of a `tree`, at work at once. */
+export const LEAVES = [0, 1, 2] as const;
+
+/** What a subagent is told, by which the model knows which one it is. */
+export function promptOf(leaf: number): string {
+  return `Run leaf ${leaf}.`;
+}
+
+export function commandOfLeaf(round: number, leaf: number): string {
+  return `sh ${SCRIPT_FILES.call} ${traceFileOf(round, leaf)}`;
 }
 
 export function modelOf(scenario: Scenario, round: number): string {
@@ -35,6 +50,6 @@ export const RULES = [
 
 /** The command of a scenario's first turn; null for a scenario without a command. */
 export function commandOf(scenario: Scenario, round: number): string | null {
-  if (scenario === 'stream' || scenario === 'idle') return null;
+  if (scenario !== 'call' && scenario !== 'approval') return null;
   return `sh ${SCRIPT_FILES[scenario]} ${traceFileOf(round)}`;
 }

@@ -4,6 +4,11 @@ import type { ReadEvent } from '../../shared/events.ts';
 import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
 import type { Scenario } from './scenarios.ts';
 
+const CALLING = new Map<string, 'call' | 'tree'>([
+  ['terminal_command', 'call'],
+  ['tool_call', 'tree'],
+]);
+
 export class Sight {
   response: ChatResponse | null = null;
   conversationId = '';
@@ -12,13 +17,13 @@ export class Sight {
   succeeded = false;
   /** The content of each document when it was complete. */
   readonly #whole = new Map<string, string>();
-  #calling = false;
+  #calling: 'call' | 'tree' | null = null;
 
   /** What a kill would interrupt now. */
   get underWay(): Scenario {
     if (!this.response || this.done > 0) return 'idle';
     if (this.response.status === 'waiting') return 'approval';
-    return this.#calling ? 'call' : 'stream';
+    return this.#calling ?? 'stream';
   }
 
   see(event: ReadEvent): void {
@@ -27,14 +32,14 @@ export class Sight {
       this.conversationId = event.response.conversationId;
     }
     if (!this.response) return;
-    if (event.type === 'snapshot' && event.snapshot.scope === 'response') this.#calling = false;
+    if (event.type === 'snapshot' && event.snapshot.scope === 'response') this.#calling = null;
     foldEvent(this.response, event);
     if (event.type === 'done') this.done++;
     if (event.type === 'document_start') {
-      this.#calling = event.document.type === 'terminal_command';
+      this.#calling = CALLING.get(event.document.type) ?? null;
     }
     if (event.type === 'tool_result') {
-      this.#calling = false;
+      this.#calling = null;
       this.succeeded ||= event.result.status === 'success';
     }
     if (event.type === 'document_end') this.#end(event.documentId, event.finalContent);

@@ -3,11 +3,18 @@ import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { serveUpstream } from '../upstream-server.ts';
-import { commandOf, parseModel } from './scenarios.ts';
+import {
+  commandOf,
+  commandOfLeaf,
+  LEAVES,
+  parseModel,
+  promptOf,
+  type Scenario,
+} from './scenarios.ts';
 
 const Request = z.object({
   model: z.string(),
-  messages: z.array(z.object({ role: z.string() })),
+  messages: z.array(z.object({ role: z.string(), content: z.unknown() })),
 });
 
 /** The text's pace: long enough for a kill to hit it, short enough for a hundred rounds. */
@@ -22,9 +29,11 @@ async function answer(request: unknown, response: ServerResponse): Promise<void>
   const { model, messages } = Request.parse(request);
   const { scenario, round } = parseModel(model);
   const attempt = ++attempts;
-  const command = commandOf(scenario, round);
   const hasRun = messages.some(({ role }) => role === 'tool');
-  if (command !== null && !hasRun) return void response.end(callFrames(command, attempt));
+  const said = JSON.stringify(messages.filter(({ role }) => role === 'user'));
+  const leaf = LEAVES.find((one) => said.includes(promptOf(one)));
+  const calls = callsOf(scenario, round, leaf);
+  if (calls.length > 0 && !hasRun) return void response.end(callFrames(calls, attempt));
   for (let piece = 0; piece < PIECES && !response.destroyed; piece++) {
     response.write(frame({ delta: { content: textOf(piece, attempt) } }));
     await sleep(PIECE_MS);
@@ -38,12 +47,27 @@ function textOf(piece: number, attempt: number): string {
   return `word ${piece} of attempt ${attempt} `;
 }
 
-function callFrames(command: string, attempt: number): string {
-  const call = {
-    ...{ index: 0, id: `up_${attempt}`, type: 'function' },
-    function: { name: 'run_terminal_cmd', arguments: JSON.stringify({ command }) },
-  };
-  return frame({ delta: { tool_calls: [call] } }) + endFrames('tool_calls');
+interface Call {
+  readonly name: string;
+  readonly args: object;
+}
+
+/** The calls of the first turn; `leaf` is that of the subagent which asks. */
+function callsOf(scenario: Scenario, round: number, leaf: number | undefined): Call[] {
+  if (scenario === 'tree' && leaf === undefined) {
+    const args = { description: 'Leaf', subagent_type: 'generalPurpose' };
+    return LEAVES.map((one) => ({ name: 'task', args: { ...args, prompt: promptOf(one) } }));
+  }
+  const command = leaf === undefined ? commandOf(scenario, round) : commandOfLeaf(round, leaf);
+  return command === null ? [] : [{ name: 'run_terminal_cmd', args: { command } }];
+}
+
+function callFrames(calls: readonly Call[], attempt: number): string {
+  const made = calls.map(({ name, args }, index) => ({
+    ...{ index, id: `up_${attempt}_${index}`, type: 'function' },
+    function: { name, arguments: JSON.stringify(args) },
+  }));
+  return frame({ delta: { tool_calls: made } }) + endFrames('tool_calls');
 }
 
 function endFrames(reason: string): string {
