@@ -9,6 +9,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -38,9 +39,18 @@ export function makePrivateFolder(path: string): void {
   }
 }
 
-/** Makes a folder and its missing parents, for the first start. An existing folder stays as it is. */
+/**
+ * Makes a folder and its missing parents, for the first start. An existing folder stays as it is. One after the other:
+ * Node's own `recursive` never returns for a place such as `/proc/nowhere`.
+ */
 export function makePrivateFolders(path: string): void {
-  mkdirSync(path, { recursive: true, mode: PRIVATE_FOLDER });
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return;
+  if (dirname(path) !== path) makePrivateFolders(dirname(path));
+  try {
+    mkdirSync(path, { mode: PRIVATE_FOLDER });
+  } catch (error) {
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
 }
 
 /**

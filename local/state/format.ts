@@ -22,6 +22,7 @@ export interface FormatStep {
  */
 export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 10, tunnel: 5, account: 4 } },
+  { tables: { conversation: 11, tunnel: 6, account: 4 } },
 ];
 
 /** The text of `state.json`. */

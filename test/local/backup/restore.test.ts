@@ -16,6 +16,7 @@ import { describe, expect, test } from 'vitest';
 import { writeArchive } from '../../../local/archive/archive.ts';
 import { backUp } from '../../../local/backup/backup.ts';
 import { restoreBackup } from '../../../local/backup/restore.ts';
+import { PRESENT_FORMAT } from '../../../local/state/format.ts';
 import { openState } from '../../../local/state/state.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -29,7 +30,7 @@ describe.each(['backup.tar', 'backup.tar.gz'])('%s', (name) => {
     await restoreBackup(file, restored, NOW);
     expect(filesIn(restored)).toEqual({
       ...filesIn(dir),
-      'state.json': JSON.stringify({ format: 1, writtenBy: '0.1.0', restoredMs: NOW.getTime() }),
+      'state.json': JSON.stringify({ ...PRESENT_FORMAT, restoredMs: NOW.getTime() }),
       'journal.jsonl.restored': NOW.toISOString(),
       'projects/p/journal.jsonl.restored': NOW.toISOString(),
     });
@@ -100,6 +101,11 @@ test('a backup of a newer format is refused with its version', async () => {
   const head = { archive: 1, format: 99, writtenBy: '9.9.9', createdMs: 1 } as const;
   await writeArchive(file, dir, head);
   await expectRefusal(file, /format 99, written by Drawbridge 9\.9\.9/);
+});
+
+test('a place where no folder can be made is refused, and nobody waits for it', async () => {
+  const { file } = await backedUp('backup.tar');
+  await expect(restoreBackup(file, '/proc/nowhere/deep/state', NOW)).rejects.toThrow(/ENOENT/);
 });
 
 test('a folder in use is left as it is', async () => {
