@@ -78,6 +78,11 @@ describe('changes of the prompt', () => {
   });
 });
 
+test('the token of the metrics is the Worker’s', () => {
+  const settings = { METRICS_TOKEN: 'a-token-of-16-chars' };
+  expect(readWorkerSettings(settings)).toEqual(settings);
+});
+
 describe('the origins that webhooks may go to', () => {
   test.each(['http://127.0.0.1:9000', 'http://a.test/, https://b.test:8443'])('%s', (origins) => {
     const settings = { WEBHOOK_ORIGINS: origins };
