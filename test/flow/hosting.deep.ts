@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { createClient } from '../../client/client.ts';
+import { createClient } from '../../client/index.ts';
 import { openPseudoTerminal } from '../cli/pseudo-terminal.ts';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
