@@ -37,9 +37,9 @@ async function buildPackage(target: string): Promise<void> {
 async function buildProgram(dir: string): Promise<string[]> {
   const { metafile } = await build({
     ...describeBundle(ROOT, join(dir, 'cli')),
-    // Names stay as they are: errors that are logged name classes.
-    minifySyntax: true,
-    minifyWhitespace: true,
+    minify: true,
+    // What a function or a class calls itself stays: errors that are logged name classes.
+    keepNames: true,
     metafile: true,
   });
   return Object.keys(metafile.inputs);
