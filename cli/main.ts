@@ -15,6 +15,7 @@ import { registerConfig } from './config/config.ts';
 import { registerConversations } from './conversations/conversations.ts';
 import { registerExport } from './conversations/export.ts';
 import { registerDoctor } from './doctor/doctor.ts';
+import { registerHelp } from './help/help.ts';
 import { registerBridgeHost } from './server/bridge-host.ts';
 import { registerServerCommands } from './server/commands.ts';
 import { registerDaemon } from './server/daemon.ts';
@@ -45,7 +46,7 @@ const WORKER = IS_CLONE
     };
 
 /** The programs that `up` starts: those of this clone or package. */
-const OWN_PROGRAMS: Programs = {
+export const OWN_PROGRAMS: Programs = {
   workerEntry: join(OWN_ROOT, WORKER.workerEntry),
   wranglerConfig: join(OWN_ROOT, WORKER.wranglerConfig),
   drawbridge: [process.execPath, join(OWN_ROOT, 'bin', 'drawbridge.mjs')],
@@ -83,7 +84,8 @@ async function hintAtUpdate(command: string, signal: AbortSignal): Promise<void>
   await tellOfUpdate(hint, signal);
 }
 
-function newProgram(programs: Programs): Command {
+/** All commands. Tests take it apart. */
+export function newProgram(programs: Programs): Command {
   const program = new Command('drawbridge')
     .description(
       'A coding agent behind an API. It works in a folder on your machine, under your rules.',
@@ -126,6 +128,7 @@ function newProgram(programs: Programs): Command {
   registerCheck(program);
   registerDoctor(program, programs);
   registerCompletion(program);
+  registerHelp(program);
   for (const group of [program, ...program.commands]) refuseUnknownCommand(group);
   return program;
 }

@@ -204,6 +204,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'cli/update': ['machine', 'local/config', 'node:', 'zod', 'cli/limits.ts'],
   'cli/completion': ['cli/terminal', 'commander'],
+  'cli/help': ['cli/terminal', 'commander', 'node:'],
   'cli/account': ['shared', 'client/index.ts', 'cli/target', 'cli/terminal', 'commander'],
   'cli/conversations': [
     ...['shared', 'client/index.ts', 'machine', 'cli/target', 'cli/terminal', 'commander', 'node:'],
@@ -266,6 +267,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['shared', 'machine', 'cli/account', 'cli/agents', 'cli/chat', 'cli/conversations'],
     'cli/completion',
     'cli/config',
+    'cli/help',
     'cli/server',
     'cli/setup',
     'cli/terminal',

@@ -22,7 +22,7 @@ export function registerConfig(program: Command): void {
   const group = program
     .command('config')
     .description('Show and change your settings: models, keys, default mode, server')
-    .addHelpText('after', `${EXAMPLES}${EXIT_HELP}`);
+    .addHelpText('after', EXIT_HELP);
   group
     .command('get')
     .description('Print the settings that hold, or one of them')
@@ -55,15 +55,6 @@ export function registerConfig(program: Command): void {
       openTerminal(process, process.env).writeOut(`${requirePath()}\n`);
     });
 }
-
-const EXAMPLES = `
-Examples:
-  drawbridge config set baseUrl http://127.0.0.1:11434/v1
-  drawbridge config set key '{"env": "OPENAI_API_KEY"}'
-  drawbridge config set key '{"command": ["pass", "show", "openai"]}'
-  drawbridge config set server.port 9000
-  drawbridge config get --origin
-`;
 
 async function get(
   key: string | undefined,

@@ -1,0 +1,85 @@
+/** The pages of `drawbridge help` that are about no single command. */
+import { CHAT_EXIT_HELP } from '../terminal/exit-codes.ts';
+
+/** A page by its name. */
+export interface Topic {
+  readonly summary: string;
+  readonly text: string;
+}
+
+const FILES = `Files of your own. XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_HOME stand for
+~/.config, ~/.local/state and ~/.cache where they are set.
+
+  ~/.config/drawbridge/config.json
+      your settings; see "drawbridge help config" and docs/configuration.md
+  ~/.config/drawbridge/config.schema.json
+      the schema of config.json, for editors
+  ~/.local/state/drawbridge/server/
+      the state of the server: its secret, your token, conversations, logs
+  ~/.local/state/drawbridge/server/projects/NAME/
+      the state of the bridge of one project
+  ~/.cache/drawbridge/update.json
+      the newest version, as npm's registry told it
+
+Files that you may write into the state of a project (or into the folder that
+--state names):
+
+  policy.json      your rules: what runs, what asks, what is refused
+  rules.md         what you tell the agent in every conversation
+  sandbox.json     what commands may read beside the workspace
+  worktrees.json   how worktrees are set up
+  mcp.json         MCP servers; see "drawbridge help mcp"
+
+Files of a workspace:
+
+  .drawbridge/policy.json       makes your rules stricter, never milder
+  .drawbridge/modes/NAME.md     a mode of its own
+  .drawbridge/agents/NAME.md    an agent of its own
+  AGENTS.md, CLAUDE.md, GEMINI.md, .cursorrules, .cursor/rules/*.mdc
+                                rules that the agent follows
+`;
+
+const ENVIRONMENT = `Variables of the model. MODELS or OPENAI_BASE_URL replaces the model of config.json.
+
+  OPENAI_API_KEY      the key; alone it is a key for OpenAI
+  OPENAI_BASE_URL     the URL of an OpenAI-compatible server
+  OPENAI_MODEL        the model that answers when a request names none
+  MODELS              a table of models as JSON (docs/models.md)
+  TEXT_ONLY_MODELS    models that take no images, separated by commas
+
+Variables of the server:
+
+  DRAWBRIDGE_PORT     the port of the API
+  ALLOWED_ORIGINS     web pages that may call the API, separated by commas
+  WEBHOOK_ORIGINS     origins that webhooks may go to without https
+  PROMPT_BLOCKS       changes of the system prompt as JSON (docs/prompt.md)
+  RATE_LIMIT_REQUESTS_PER_MINUTE, RATE_LIMIT_RUNS_PER_MINUTE
+                      limits of one account; 0 for none
+
+Variables of commands:
+
+  DRAWBRIDGE_MODE     the mode of a chat that names none
+  DRAWBRIDGE_PRESET   the preset of your rules: read-only, ask, workspace, trusted
+  DRAWBRIDGE_TOKEN    the token of "drawbridge connect"
+  DRAWBRIDGE_PASS_ENV variables for commands that you let out of the sandbox
+  DRAWBRIDGE_IDE_PORT the editor's companion, by its port
+  DRAWBRIDGE_UPDATE_HINT
+                      0: do not tell of a newer version; CI does the same
+  npm_config_registry the registry that is asked for a newer version
+  VISUAL, EDITOR      the editor of "drawbridge config edit"
+  NO_COLOR            no colours; TERM=dumb does the same
+  XDG_CONFIG_HOME, XDG_STATE_HOME, XDG_CACHE_HOME
+                      where files are; see "drawbridge help files"
+
+An empty variable counts as unset. An option wins over a variable, a variable
+over config.json.
+`;
+
+export const TOPICS: Readonly<Record<string, Topic>> = {
+  files: { summary: 'where settings, state and rules are', text: FILES },
+  environment: { summary: 'the variables that Drawbridge reads', text: ENVIRONMENT },
+  'exit-codes': {
+    summary: 'what the exit codes mean',
+    text: `${CHAT_EXIT_HELP.trim()}\n\nOnly chat, plan and agents have the codes from 3 on.\n`,
+  },
+};
