@@ -269,7 +269,8 @@ export class Session {
 const ENDING = new Error('the bridge is ending');
 
 /** A bug in a tool: its error goes to this machine's log, not to the model. */
-function failed({ tool, callId }: ToolCall, error: unknown): ToolResult {
-  logTrouble(`${tool} (${callId}) failed`, error instanceof Error ? error.stack : error);
+function failed({ tool, callId, trace }: ToolCall, error: unknown): ToolResult {
+  const ids = trace === undefined ? callId : `${callId}, trace ${trace}`;
+  logTrouble(`${tool} (${ids}) failed`, error instanceof Error ? error.stack : error);
   return refuse('TOOL_FAILED', `${tool} failed unexpectedly on the developer's machine.`);
 }
