@@ -50,6 +50,8 @@ export const CLI_LIMITS = {
   searchedAtOnce: 20,
   /** How long an editor may take to install an extension: it downloads some megabytes. */
   installMs: 5 * 60 * SECOND,
+  /** How long the system's service manager may take for one command. */
+  serviceMs: 30 * SECOND,
   /** How long one check of `doctor` may take: a command that prints a key may ask the person something. */
   checkMs: 30 * SECOND,
   /** Clocks may differ by this much: tokens allow for less, but servers' answers take time too. */

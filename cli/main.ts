@@ -22,6 +22,8 @@ import { registerDaemon } from './server/daemon.ts';
 import { registerOpen } from './server/open.ts';
 import { registerServe } from './server/serve.ts';
 import { registerUp } from './server/up.ts';
+import { registerService } from './service/service.ts';
+import { registerUninstall } from './service/uninstall.ts';
 import { registerBackup } from './setup/backup.ts';
 import { registerCheck } from './setup/check.ts';
 import { registerCompanion } from './setup/companion.ts';
@@ -127,6 +129,8 @@ export function newProgram(programs: Programs): Command {
   registerBackup(program);
   registerCheck(program);
   registerDoctor(program, programs);
+  registerService(program, programs);
+  registerUninstall(program);
   registerCompletion(program);
   registerHelp(program);
   for (const group of [program, ...program.commands]) refuseUnknownCommand(group);

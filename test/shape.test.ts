@@ -262,7 +262,12 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['local/config', 'local/instance.ts', 'local/own-root.ts', 'local/runtime', 'local/state'],
     ...['local/settings.ts', 'cli/target', 'cli/terminal', 'cli/limits.ts', 'commander', 'node:'],
   ],
+  'cli/service': [
+    ...['shared', 'machine', 'local/config', 'local/instance.ts', 'local/own-root.ts'],
+    ...['local/state', 'cli/server', 'cli/terminal', 'cli/limits.ts', 'commander', 'node:'],
+  ],
   'cli/main.ts': [
+    'cli/service',
     'cli/doctor',
     ...['shared', 'machine', 'cli/account', 'cli/agents', 'cli/chat', 'cli/conversations'],
     'cli/completion',

@@ -8,11 +8,12 @@ import { OWN_VERSION } from '../../local/own-root.ts';
 import type { StatePlace } from '../../local/state/folder.ts';
 import { openServerState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
+import { inOneLine } from '../../shared/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import type { LaunchNews } from './launch.ts';
 import { nameModel } from './ready.ts';
-import { StartSettings } from './start-settings.ts';
+import { readStartSettings, StartSettings } from './start-settings.ts';
 
 interface DaemonCommand {
   readonly stateDir: string;
@@ -52,6 +53,28 @@ async function runInBackground(
     const message = describeFailure(error);
     tell({ event: 'failed', kind: isRefused ? 'refused' : 'failed', message });
     throw error;
+  }
+}
+
+/**
+ * Runs the shared server for the system's service manager, with the folders that were connected, until `signal` aborts.
+ * Nothing is asked: settings come from config.json and the environment.
+ * @throws {LocalError} if the server cannot start or go on, or runs already.
+ */
+export async function runByService(
+  serverDir: string,
+  programs: Programs,
+  signal: AbortSignal,
+): Promise<void> {
+  const place = { serverDir, kind: 'shared' } as const;
+  const onNotice = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
+  try {
+    const settings = await readStartSettings({ json: true }, onNotice, signal);
+    const options = await daemonOptions(place, programs, settings);
+    const alone = { withBridges: true, sharesTerminal: false, onNotice, onReady: async () => {} };
+    await runDaemon({ ...options, ...alone }, signal);
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) throw error;
   }
 }
 

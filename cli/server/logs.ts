@@ -18,10 +18,12 @@ import { abortOnInterrupt } from '../terminal/ending.ts';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';
 import { openTerminal } from '../terminal/terminal.ts';
 
-interface LogsOptions extends LocationOptions {
+interface Shown {
   readonly follow: boolean;
   readonly lines: number;
 }
+
+type LogsOptions = LocationOptions & Shown;
 
 const NAMES = ['server', 'worker', 'bridge'] as const;
 type Name = (typeof NAMES)[number];
@@ -33,16 +35,26 @@ export function registerLogs(
   const command = program
     .command('logs')
     .description("Show the logs of the server, of the Worker and of this folder's bridge")
-    .addArgument(new Argument('[name]', 'one of them (default: all)').choices(NAMES))
-    .option('-f, --follow', 'go on with what is written from now on, until Ctrl-C', false)
-    .option('-n, --lines <number>', 'how many lines of each log to show', parseLines, 20);
-  addLocationOptions(command)
+    .addArgument(new Argument('[name]', 'one of them (default: all)').choices(NAMES));
+  addLocationOptions(addShownOptions(command))
     .addHelpText('after', EXIT_HELP)
     .action(async (name: Name | undefined, options: LogsOptions) => {
       const logsDir = join(await findServerDir(options), 'logs');
       const logs = await findLogs(logsDir, name ? [name] : NAMES, options);
       await showLogs(logs, options);
     });
+}
+
+/** Adds `--follow` and `--lines`. */
+export function addShownOptions(command: Command): Command {
+  return command
+    .option('-f, --follow', 'go on with what is written from now on, until Ctrl-C', false)
+    .option('-n, --lines <number>', 'how many lines of each log to show', parseLines, 20);
+}
+
+/** Shows the server's own log. @throws {LocalError} if there is none. */
+export async function showServerLog(serverDir: string, options: Shown): Promise<void> {
+  await showLogs([{ name: 'server', path: join(serverDir, 'logs', 'server.log') }], options);
 }
 
 interface Log {
@@ -65,7 +77,7 @@ async function findLogs(
   return names.map((name) => ({ name, path: paths[name] }));
 }
 
-async function showLogs(logs: readonly Log[], { follow, lines }: LogsOptions): Promise<void> {
+async function showLogs(logs: readonly Log[], { follow, lines }: Shown): Promise<void> {
   const { writeOut } = openTerminal(process, process.env);
   const show = ({ name }: Log, text: string) => {
     const prefix = logs.length > 1 ? `${name}: ` : '';

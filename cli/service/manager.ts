@@ -1,0 +1,129 @@
+/** The programs of each system that start the server at a login. */
+import { execFile } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
+import { LocalError } from '../../machine/local-error.ts';
+import { replaceFile } from '../../machine/private-files.ts';
+import { CLI_LIMITS } from '../limits.ts';
+import { type Job, LAUNCHD_LABEL, launchdPlist, systemdUnit, windowsAction } from './unit.ts';
+
+/** One system's way to keep a job running from login on. */
+export interface Manager {
+  readonly name: string;
+  /** The file that says what to run; null where the system keeps it. */
+  readonly path: string | null;
+  text(job: Job): string;
+  /** Command lines, carried out in order. The file is there for all of them. */
+  install(job: Job): string[][];
+  /** As `install`; the file is removed afterwards. */
+  remove(): string[][];
+  /** Its exit code is not 0 where the job does not run. */
+  status(): string[];
+  /** What a person may want to know after an install. */
+  readonly hint: string;
+}
+
+/** @throws {LocalError} for a system that has none of the three. */
+export function findManager(platform = process.platform): Manager {
+  switch (platform) {
+    case 'linux':
+      return systemd();
+    case 'darwin':
+      return launchd();
+    case 'win32':
+      return TASK_SCHEDULER;
+    default:
+      throw new LocalError(
+        'refused',
+        `There is no service for ${platform}: have your system run \`drawbridge start\` at login.`,
+      );
+  }
+}
+
+function systemd(): Manager {
+  const { XDG_CONFIG_HOME: configured = '' } = process.env;
+  const config = isAbsolute(configured) ? configured : join(homedir(), '.config');
+  const unit = 'drawbridge.service';
+  const own = ['systemctl', '--user'];
+  return {
+    name: 'systemd',
+    path: join(config, 'systemd', 'user', unit),
+    text: systemdUnit,
+    install: () => [
+      [...own, 'daemon-reload'],
+      [...own, 'enable', unit],
+      [...own, 'restart', unit],
+    ],
+    remove: () => [[...own, 'disable', '--now', unit]],
+    status: () => [...own, '--no-pager', 'status', unit],
+    hint: 'It starts at your login; `loginctl enable-linger` makes it start with the machine.',
+  };
+}
+
+function launchd(): Manager {
+  const domain = `gui/${process.getuid?.() ?? 0}`;
+  const path = join(homedir(), 'Library', 'LaunchAgents', `${LAUNCHD_LABEL}.plist`);
+  return {
+    name: 'launchd',
+    path,
+    text: launchdPlist,
+    install: () => [['launchctl', 'bootstrap', domain, path]],
+    remove: () => [['launchctl', 'bootout', `${domain}/${LAUNCHD_LABEL}`]],
+    status: () => ['launchctl', 'print', `${domain}/${LAUNCHD_LABEL}`],
+    hint: 'It starts at your login.',
+  };
+}
+
+const TASK = ['/TN', 'Drawbridge'];
+
+const TASK_SCHEDULER: Manager = {
+  name: 'the task scheduler',
+  path: null,
+  text: windowsAction,
+  install: (job) => [
+    ['schtasks', '/Create', '/F', ...TASK, '/SC', 'ONLOGON', '/TR', windowsAction(job)],
+    ['schtasks', '/Run', ...TASK],
+  ],
+  remove: () => [['schtasks', '/Delete', '/F', ...TASK]],
+  status: () => ['schtasks', '/Query', ...TASK],
+  hint: 'It starts at your login.',
+};
+
+/** Whether `install` has left its file; true where the system alone knows. */
+export function isInstalled({ path }: Manager): boolean {
+  return path === null || existsSync(path);
+}
+
+/** @throws {LocalError} if a command fails; the file stays, so that the person can run the rest. */
+export async function install(manager: Manager, job: Job): Promise<void> {
+  if (manager.path !== null) {
+    mkdirSync(dirname(manager.path), { recursive: true });
+    replaceFile(manager.path, manager.text(job));
+  }
+  for (const command of manager.install(job)) await carryOut(manager, command);
+}
+
+/** Removes the job, also one that is half there. @throws {LocalError} if it runs and cannot be ended. */
+export async function remove(manager: Manager): Promise<void> {
+  for (const command of manager.remove()) await carryOut(manager, command);
+  if (manager.path !== null) rmSync(manager.path, { force: true });
+}
+
+const run = promisify(execFile);
+
+async function carryOut({ name, path }: Manager, [program = '', ...args]: string[]): Promise<void> {
+  try {
+    await run(program, args, { timeout: CLI_LIMITS.serviceMs });
+  } catch (error) {
+    const { stderr = '', message } = Object(error);
+    const reason = String(stderr || message)
+      .trim()
+      .split('\n')[0];
+    const line = [program, ...args].join(' ');
+    const place = path === null ? '' : ` ${path} is written.`;
+    const text = `${name} did not carry out \`${line}\` (${reason}).${place} Run it in a session of your own, or use \`drawbridge start\`.`;
+    throw new LocalError('failed', text, { cause: error });
+  }
+}

@@ -1,0 +1,72 @@
+/** `drawbridge uninstall`: ends what runs, and says what is left on the machine. */
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import { IS_CLONE, OWN_ROOT } from '../../local/own-root.ts';
+import { sharedServerDir } from '../../local/state/folder.ts';
+import { configFolder } from '../../machine/config-folder.ts';
+import { nameInLine } from '../../shared/plain-sight.ts';
+import { stopServer } from '../server/stop.ts';
+import { askFirst } from '../terminal/confirm.ts';
+import { EXIT_HELP } from '../terminal/exit-codes.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
+import { findManager, isInstalled, remove } from './manager.ts';
+
+interface UninstallOptions {
+  readonly purge: boolean;
+}
+
+export function registerUninstall(program: Command): void {
+  program
+    .command('uninstall')
+    .description('End the server and the service, and say what is left on the machine')
+    .option('--purge', 'also delete all conversations, keys and settings, after a question', false)
+    .addHelpText('after', EXIT_HELP)
+    .action(uninstall);
+}
+
+async function uninstall({ purge }: UninstallOptions): Promise<void> {
+  const terminal = openTerminal(process, process.env);
+  const kept = await keptFolders();
+  if (purge && kept.length > 0) await confirmPurge(terminal, kept);
+  if (SYSTEMS_WITH_FILE.has(process.platform) && isInstalled(findManager())) {
+    await remove(findManager());
+    terminal.write('The service is gone.\n');
+  }
+  if (await stopServer(await sharedServerDir())) terminal.write('The server has ended.\n');
+  if (purge) for (const { path } of kept) await rm(path, { recursive: true, force: true });
+  for (const { path, holds } of purge ? [] : kept) {
+    terminal.write(`Left: ${nameInLine(path)} (${holds}). \`--purge\` deletes it.\n`);
+  }
+  terminal.write('Left: `.drawbridge/` in your projects, with rules that belong to them.\n');
+  terminal.write(`Left: the program. ${removal()}\n`);
+}
+
+/** On Windows only the system knows whether there is a service; removing none would fail. */
+const SYSTEMS_WITH_FILE: ReadonlySet<string> = new Set(['linux', 'darwin']);
+
+async function keptFolders(): Promise<{ path: string; holds: string }[]> {
+  const config = configFolder(process.env);
+  const state = dirname(await sharedServerDir());
+  return [
+    { path: state, holds: 'conversations, keys, logs' },
+    ...(config ? [{ path: config, holds: 'settings' }] : []),
+  ].filter(({ path }) => existsSync(path));
+}
+
+async function confirmPurge(
+  terminal: Terminal,
+  kept: readonly { readonly path: string }[],
+): Promise<void> {
+  const paths = kept.map(({ path }) => nameInLine(path)).join(' and ');
+  await askFirst(terminal, `Delete ${paths}, with all conversations and keys?`, {
+    unasked: `delete ${paths} by hand.`,
+    otherwise: 'Nothing was deleted, and nothing has ended.',
+  });
+}
+
+function removal(): string {
+  if (IS_CLONE) return `Delete the clone: ${nameInLine(OWN_ROOT)}`;
+  return '`npm uninstall -g drawbridge` removes it, if npm installed it globally.';
+}
