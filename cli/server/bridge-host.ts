@@ -16,7 +16,9 @@ import { describeFailure } from '../terminal/failure-text.ts';
 export function registerBridgeHost(program: Command, runBridge: RunBridge = runOwnBridge): void {
   program.command('bridge-host', { hidden: true }).action(async () => {
     if (!process.send) throw new LocalError('refused', 'The server starts this command itself.');
-    await hostBridges(runBridge, endWithParent());
+    const signal = endWithParent();
+    if (runBridge === runOwnBridge) void import('../../bridge/run.ts');
+    await hostBridges(runBridge, signal);
   });
 }
 

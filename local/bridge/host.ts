@@ -20,7 +20,7 @@ export interface BridgeHostOptions {
 
 type News = HostNews['news'];
 
-/** One process, started with the first bridge. When it dies, every run of a bridge ends. */
+/** One process, started with the first bridge or before. When it dies, every run of a bridge ends. */
 export class BridgeHost {
   readonly #options: BridgeHostOptions;
   readonly #ending = new AbortController();
@@ -60,6 +60,11 @@ export class BridgeHost {
       signal.removeEventListener('abort', end);
       this.#runs.delete(key);
     }
+  }
+
+  /** Starts the process before the first bridge needs it. */
+  prepare(): void {
+    if (!this.#supervised) this.#start();
   }
 
   /** Ends all bridges and the process. */

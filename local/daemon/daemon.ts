@@ -75,11 +75,16 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
       return await whenAborted(running);
     } finally {
       await projects.end();
-      await host.end();
       note('The server ends.');
     }
   };
-  return await runServer({ ...options, onNotice }, work, signal);
+  // Both take their time: the process starts while the Worker does.
+  if (options.withBridges) host.prepare();
+  try {
+    return await runServer({ ...options, onNotice }, work, signal);
+  } finally {
+    await host.end();
+  }
 }
 
 interface Running {
