@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { logTo } from '../../bridge/log.ts';
 import type { BridgeConfig } from '../../bridge/run.ts';
+import { readSettings } from '../../local/config/settings.ts';
 import { beside } from '../../local/processes/beside.ts';
 import { openLogFile } from '../../local/processes/log-file.ts';
 import { watchState } from '../../local/state/watch.ts';
@@ -69,10 +70,11 @@ async function runHosted(
     tell(status);
   };
   try {
+    const { preset } = await readSettings(bridge.environment);
     await logTo(write, () =>
       beside(
         (ending) => watchState(bridge.stateDir, write, ending),
-        (ending) => runBridge({ ...bridge, onStatus }, ending),
+        (ending) => runBridge({ ...bridge, preset, onStatus }, ending),
         signal,
       ),
     );

@@ -123,17 +123,18 @@ test('a crash of one bridge restarts all of them', async () => {
     .toEqual({ [good]: 'connected', [bad]: 'connected' });
 });
 
-test('each bridge has the environment of its terminal, and no key of a model', async () => {
+test('each bridge has the environment and the preset of its terminal, and no key of a model', async () => {
   const { run, serverDir } = newBackground();
   const [a, b] = [temporaryFolder(), temporaryFolder()];
   const keys = { OPENAI_API_KEY: 'key-of-a-model' };
-  await run(a, START, { ...keys, VIRTUAL_ENV: '/venv/a' });
+  await run(a, START, { ...keys, VIRTUAL_ENV: '/venv/a', DRAWBRIDGE_PRESET: 'ask' });
   await run(b, START, { ...keys, VIRTUAL_ENV: '/venv/b' });
   const projects = join(serverDir, 'projects');
   const seen = readdirSync(projects).map((name) =>
     JSON.parse(readFileSync(join(projects, name, 'bridge-saw.json'), 'utf8')),
   );
   expect(seen.map(({ VIRTUAL_ENV }) => VIRTUAL_ENV).sort()).toEqual(['/venv/a', '/venv/b']);
+  expect(seen.map(({ preset }) => preset).sort()).toEqual(['ask', 'workspace']);
   expect(JSON.stringify(seen)).not.toContain('key-of-a-model');
 });
 
