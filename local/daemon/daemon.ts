@@ -75,6 +75,8 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
       return await whenAborted(running);
     } finally {
       await projects.end();
+      // Before the state is given back: the next server must find no bridge of this one.
+      await host.end();
       note('The server ends.');
     }
   };
@@ -83,6 +85,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
   try {
     return await runServer({ ...options, onNotice }, work, signal);
   } finally {
+    // Also where the server could not start.
     await host.end();
   }
 }
