@@ -156,7 +156,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'local/runtime': [
     ...['shared', 'machine', 'local/processes', 'local/state', 'esbuild', 'node:', 'zod'],
-    'local/limits.ts',
+    ...['bin', 'local/limits.ts'],
   ],
   'local/instance.ts': [
     ...['shared', 'machine', 'local/bridge', 'local/processes', 'local/runtime'],
@@ -486,16 +486,19 @@ it('has no circle of files or of rooms', () => {
   expect(circleIn(graphOf(files, placeOf))).toEqual([]);
 });
 
-it('counts every folder that the command needs among the sources of its bundle', () => {
-  const bundle = readFileSync(join(ROOT, 'bin', 'bundle.mjs'), 'utf8');
-  const listed = /^const SOURCE_FOLDERS = \[(.*)\];$/m.exec(bundle)?.[1] ?? '';
-  const needed = new Set(['bin']);
-  const seen = new Set(['cli/main.ts', 'bridge/compute/worker.ts']);
+it.each([
+  ['bin/bundle.mjs', ['cli/main.ts', 'bridge/compute/worker.ts'], ['bin']],
+  ['local/runtime/bundle.ts', ['worker/index.ts'], []],
+])('counts every folder that a build needs among its sources: %s', (file, entries, others) => {
+  const text = readFileSync(join(ROOT, file), 'utf8');
+  const listed = /^const SOURCE_FOLDERS = \[(.*)\];$/m.exec(text)?.[1] ?? '';
+  const needed = new Set(others);
+  const seen = new Set(entries);
   // A set may grow while it is gone through: every file is looked at once.
-  for (const file of seen) {
-    needed.add(file.split('/')[0] ?? '');
-    for (const target of specifiersOf(file).filter((specifier) => specifier.startsWith('.'))) {
-      seen.add(join(dirname(file), target));
+  for (const source of seen) {
+    needed.add(source.split('/')[0] ?? '');
+    for (const target of specifiersOf(source).filter((specifier) => specifier.startsWith('.'))) {
+      seen.add(join(dirname(source), target));
     }
   }
   expect([...listed.matchAll(/'(\w+)'/g)].map(([, name]) => name)).toEqual([...needed].sort());

@@ -1,5 +1,7 @@
-/** Builds the Worker as one module from its sources. In a clone every start does this. */
+/** Builds the Worker as one module from its sources. A clone keeps it until they change. */
 import { copyFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { openBuild } from '../../bin/kept-build.mjs';
 import { LocalError } from '../../machine/local-error.ts';
 
 /** Names of the files that went into a module, as esbuild reports them. */
@@ -8,13 +10,33 @@ export interface Built {
 }
 
 /**
- * Puts the Worker into `outfile`: bundles an entry among the sources, copies a module that is built already (`.js`),
- * so that an update of the package does not change a Worker that runs.
+ * Puts the Worker into `outfile`. `entry` is `worker/index.ts` in a clone, or a module that is built already (`.js`).
+ * The file is a copy, so that an update of the clone or the package does not change a Worker that runs.
  * @throws {LocalError} with the first error in the sources.
  */
 export async function placeWorker(entry: string, outfile: string): Promise<void> {
-  if (entry.endsWith('.js')) await copyFile(entry, outfile);
-  else await bundleWorker(entry, outfile);
+  if (entry.endsWith('.js')) return await copyFile(entry, outfile);
+  const kept = await openKept(entry).catch(() => undefined);
+  // Nothing can be kept, for example in a read-only folder, or the sources do not compile: that is told here.
+  if (!kept) return void (await bundleWorker(entry, outfile));
+  try {
+    await copyFile(join(kept.dir, PRODUCT), outfile);
+  } finally {
+    kept.close();
+  }
+}
+
+const PRODUCT = 'worker.js';
+const SOURCE_FOLDERS = ['shared', 'worker'];
+
+async function openKept(entry: string): ReturnType<typeof openBuild> {
+  return await openBuild(dirname(dirname(entry)), {
+    name: 'worker',
+    folders: SOURCE_FOLDERS,
+    files: ['local/runtime/bundle.ts'],
+    product: PRODUCT,
+    build: async (outdir) => void (await bundleWorker(entry, join(outdir, PRODUCT))),
+  });
 }
 
 /** Bundles `entry` into `outfile`. @throws {LocalError} with the first error in the sources. */

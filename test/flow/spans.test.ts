@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { openTemporaryFolder } from '../../bench/folder.ts';
 import { urlOf, waitUntilHealthy } from '../../local/runtime/address.ts';
-import { bundleWorker } from '../../local/runtime/bundle.ts';
+import { placeWorker } from '../../local/runtime/bundle.ts';
 import { runWorker } from '../../local/runtime/runtime.ts';
 import { readWranglerConfig } from '../../local/runtime/wrangler-config.ts';
 import { mintToken } from '../../local/state/tokens.ts';
@@ -74,7 +74,7 @@ async function startTailedWorker() {
   starting.defer(() => model.close());
   const storageDir = join(folder, 'storage');
   mkdirSync(storageDir);
-  await bundleWorker(join(ROOT, 'worker', 'index.ts'), join(folder, 'worker.js'));
+  await placeWorker(join(ROOT, 'worker', 'index.ts'), join(folder, 'worker.js'));
   writeFileSync(join(folder, 'tail.js'), TAIL);
   const authSecret = 'a'.repeat(64);
   const variables = { AUTH_SECRET: authSecret, OPENAI_BASE_URL: model.baseUrl };

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { openLogFile } from '../../../local/processes/log-file.ts';
 import { waitUntilHealthy } from '../../../local/runtime/address.ts';
-import { bundleWorker } from '../../../local/runtime/bundle.ts';
+import { bundleWorker, placeWorker } from '../../../local/runtime/bundle.ts';
 import { runWorker } from '../../../local/runtime/runtime.ts';
 import { readWranglerConfig } from '../../../local/runtime/wrangler-config.ts';
 import { processesWith } from '../processes.ts';
@@ -88,7 +88,7 @@ async function startWorker(variables: Record<string, string> = {}) {
   const folder = temporaryFolder();
   const storageDir = join(folder, 'storage');
   mkdirSync(storageDir);
-  await bundleWorker(WORKER, join(folder, 'worker.js'));
+  await placeWorker(WORKER, join(folder, 'worker.js'));
   const listening = Promise.withResolvers<number>();
   const restarts: string[] = [];
   const ending = new AbortController();
