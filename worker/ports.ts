@@ -36,6 +36,8 @@ import type { Outcome } from './outcome.ts';
 export interface Caller {
   readonly account: string;
   readonly conversationId: string;
+  /** The trace id of the request; undefined for what the Worker does by itself. */
+  readonly trace?: string | undefined;
 }
 
 /**

@@ -182,7 +182,8 @@ function addressed(c: Context<AppContext>): {
 } {
   const responseId = parseId(ResponseId, c.req.param('id'), 'response');
   const { conversationId, ordinal } = parseResponseId(responseId);
-  return { caller: { account: c.var.caller.sub, conversationId }, responseId, ordinal };
+  const { caller, trace } = c.var;
+  return { caller: { account: caller.sub, conversationId, trace }, responseId, ordinal };
 }
 
 /** Takes the message, or does what `planned` says of a plan, and sends the response in the form that the request asks for. */

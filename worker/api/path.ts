@@ -16,5 +16,5 @@ export const CONVERSATION_PARAMS = {
 /** The conversation that the path names, and its caller. Throws NOT_FOUND for a malformed id. */
 export function callerOf(c: Context<AppContext>): Caller {
   const conversationId = parseId(ConversationId, c.req.param('id'), 'conversation');
-  return { account: c.var.caller.sub, conversationId };
+  return { account: c.var.caller.sub, conversationId, trace: c.var.trace };
 }

@@ -27,7 +27,7 @@ export const TICKETS: readonly Endpoint[] = [
     handle: async (c) => {
       const { path, conversationId, ordinal } = streamOf(await parseBody(c, TicketRequest));
       const account = c.var.caller.sub;
-      const caller = { account, conversationId };
+      const caller = { account, conversationId, trace: c.var.trace };
       unwrap(await reach(() => conversationOf(c.env, caller).find(caller, ordinal)));
       const ticket = await mintTicket(c.env.AUTH_SECRET, { account, path, nowMs: Date.now() });
       return c.json(ticket, 201);

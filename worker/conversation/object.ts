@@ -16,6 +16,7 @@ import {
   textOf,
 } from '../../shared/requests.ts';
 import type { RuleReports } from '../../shared/rules.ts';
+import { TRACE_HEADER } from '../../shared/trace.ts';
 import type { GuestCall, ToolResult } from '../../shared/tunnel.ts';
 import { newAgentRow, requireWorktrees } from '../agents/agent.ts';
 import type { Env } from '../env.ts';
@@ -288,9 +289,11 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
       // response, because it would retry for long.
       const isExpected = error instanceof DrawbridgeError;
       if (isRead && !isExpected) throw error;
-      if (!isExpected) logEvent('follow_failed', { conversation: this.#parts?.row.id, error });
+      const trace = request.headers.get(TRACE_HEADER) ?? undefined;
+      const conversation = this.#parts?.row.id;
+      if (!isExpected) logEvent('follow_failed', { trace, conversation, error });
       const { status, body } = toWireError(error);
-      return Response.json(body, { status });
+      return Response.json({ error: { ...body.error, traceId: trace } }, { status });
     }
   }
 

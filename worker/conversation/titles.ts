@@ -68,7 +68,7 @@ export class Titles {
     void this.#attempt(due)
       .catch((error) => {
         if (!this.#stopping.signal.aborted)
-          this.#deps.watch.tell('title_failed', undefined, { error });
+          this.#deps.watch.tell('title_failed', due.run, { error });
       })
       .finally(() => {
         this.#isAsking = false;

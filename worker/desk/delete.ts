@@ -18,10 +18,13 @@ export async function deleteConversation(env: Env, caller: Caller): Promise<void
 }
 
 /** The refusal if the runtime cannot start the object because its file is damaged. Throws UNAVAILABLE for a restart. */
-function notErased({ account, conversationId: conversation }: Caller, error: Error): Outcome<void> {
+function notErased(
+  { account, conversationId: conversation, trace }: Caller,
+  error: Error,
+): Outcome<void> {
   const thrown = unlessReset(error);
   if (thrown instanceof DrawbridgeError) throw thrown; // A restart: the client can try again.
-  logEvent('delete_failed', { account, conversation, error });
+  logEvent('delete_failed', { trace, account, conversation, error });
   const message =
     'The storage of this conversation is damaged and cannot be opened, so it could not be erased. It is off your list. ' +
     'The operator of this server can remove its file.';

@@ -54,7 +54,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   readPromptChanges(env);
   const idempotency = key === undefined ? undefined : { key, digest: await digest(sending) };
   const conversationId = request.conversationId ?? (await newIdFor(account, key));
-  const caller = { account, conversationId };
+  const caller = { account, conversationId, trace: sending.trace };
   const create = await prepareConversation(env, caller, sending);
   const { responseId } = unwrap(
     await submitOnce(env, caller, {

@@ -1,6 +1,6 @@
 /** Attaches a reader to its conversation by a socket, and attaches it again if the socket is lost. */
 
-import { formatFollowRequest } from '../conversation/reading/requests.ts';
+import { formatFollowRequest, tracing } from '../conversation/reading/requests.ts';
 import { DONE_CLOSE, type Following } from '../conversation/tape/followers.ts';
 import type { Env } from '../env.ts';
 import { conversationOf } from '../objects.ts';
@@ -28,7 +28,7 @@ async function attach(
   cursor: number,
 ): Promise<Attached> {
   const url = formatFollowRequest(caller, { framing, responseId }, cursor);
-  const upgrade = { headers: { upgrade: 'websocket' } };
+  const upgrade = { headers: { ...tracing(caller), upgrade: 'websocket' } };
   const response = await conversationOf(env, caller).fetch(url, upgrade);
   if (!response.webSocket) return { type: 'response', response };
   return { type: 'socket', socket: response.webSocket };

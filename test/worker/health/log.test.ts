@@ -1,11 +1,15 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { env } from 'cloudflare:workers';
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { DrawbridgeError } from '../../../shared/errors.ts';
+import { Followers } from '../../../worker/conversation/tape/followers.ts';
 import { LOG_LIMITS } from '../../../worker/health/limits.ts';
 import { describeError, logEvent } from '../../../worker/health/log.ts';
 import { call, chat, errorOf, scriptModel } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+/** The time that one attempt at a title has. */
+const TITLE_ATTEMPT_MS = 30_000;
 const SECRET = 'what-only-the-person-knows';
 const id = expect.any(String);
 const number = expect.any(Number);
@@ -119,5 +123,54 @@ describe('an error', () => {
     logEvent('request_failed', { account: 'a'.repeat(100_000), error });
     expect(JSON.stringify(lines[0]).length).toBeLessThan(4 * LOG_LIMITS.maxFieldChars);
     expect(lines[0]?.['at']).toHaveLength(LOG_LIMITS.maxFrames);
+  });
+});
+
+describe('the trace id of a request reaches what the object of a conversation refuses or tells', () => {
+  const headers = { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` };
+
+  it.each([
+    'conversations/conv_00000000-0000-4000-8000-000000000000',
+    'conversations/conv_00000000-0000-4000-8000-000000000000/events',
+    'chat/completions/chat_00000000-0000-4000-8000-000000000001',
+    'chat/completions/chat_00000000-0000-4000-8000-000000000001/events',
+  ])('in the body of %s', async (path) => {
+    const response = await call(path, { headers });
+    expect(await response.json()).toMatchObject({ error: { code: 'NOT_FOUND', traceId: TRACE } });
+  });
+
+  it('in the line of a reader that cannot be served', async () => {
+    scriptModel(() => ({ text: 'Hello.' }));
+    const { conversationId } = await chat('hi');
+    vi.spyOn(Followers.prototype, 'attach').mockImplementation(() => {
+      throw new Error('no room');
+    });
+    const response = await call(`conversations/${conversationId}/events`, { headers });
+    expect(await response.json()).toMatchObject({ error: { code: 'INTERNAL', traceId: TRACE } });
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        event: 'follow_failed',
+        trace: TRACE,
+        conversation: conversationId,
+      }),
+    );
+  });
+
+  it('in the line of a title that cannot be made: it is that of the run', async () => {
+    const settings = env as { MODELS?: string };
+    onTestFinished(() => void delete settings.MODELS);
+    settings.MODELS = JSON.stringify([{ id: 'big' }, { id: 'small', roles: ['fast'] }]);
+    scriptModel(({ model }) =>
+      model === 'small' ? Promise.reject(new Error('late')) : { text: 'Hello.' },
+    );
+    const timeout = AbortSignal.timeout.bind(AbortSignal);
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((ms) =>
+      ms === TITLE_ATTEMPT_MS ? AbortSignal.abort(new Error('late')) : timeout(ms),
+    );
+    const body = { model: 'big', messages: [{ role: 'user', content: SECRET }] };
+    await (await call('chat/completions', { body, headers })).json();
+    const failed = expect.objectContaining({ event: 'title_failed', trace: TRACE, run: id });
+    await expect.poll(() => lines).toContainEqual(failed);
+    expect(JSON.stringify(lines)).not.toContain(SECRET);
   });
 });

@@ -84,7 +84,7 @@ export const CURSOR: readonly Endpoint[] = [
       const wanted = { prompt: contentOf(prompt), model: model?.id, title: name, mode };
       const { sub: account } = c.var.caller;
       const agent = await createAgent(c.env, account, parse(AgentRequest, wanted), sentWith(c));
-      const caller = { account, conversationId: agent.id };
+      const caller = { account, conversationId: agent.id, trace: c.var.trace };
       const run = await readRun(c, caller, agent.responseId);
       return c.json({ agent: toAgent(agent, originOf(c), agent.responseId), run }, 201);
     },
@@ -226,6 +226,7 @@ function callerOf(c: Context<AppContext>): Caller {
   return {
     account: c.var.caller.sub,
     conversationId: parseId(ConversationId, id, 'agent'),
+    trace: c.var.trace,
   };
 }
 

@@ -3,6 +3,7 @@
  * follower's socket. This file writes and parses them.
  */
 import { parseResponseId } from '../../../shared/ids.ts';
+import { TRACE_HEADER } from '../../../shared/trace.ts';
 import type { Env } from '../../env.ts';
 import { conversationOf } from '../../objects.ts';
 import type { Caller } from '../../ports.ts';
@@ -58,9 +59,15 @@ async function read(env: Env, request: ReadRequest): Promise<Response> {
   const query = new URLSearchParams({ request: JSON.stringify(request) });
   return await reach(async () => {
     const stub = conversationOf(env, request.caller);
-    const { status, headers, body } = await stub.fetch(`https://conversation${READ_PATH}?${query}`);
+    const url = `https://conversation${READ_PATH}?${query}`;
+    const { status, headers, body } = await stub.fetch(url, { headers: tracing(request.caller) });
     return new Response(await new Response(body).arrayBuffer(), { status, headers });
   });
+}
+
+/** The header with the caller's trace id: the object tells it in a refusal, also of a request that it cannot parse. */
+export function tracing({ trace }: Caller): Record<string, string> {
+  return trace === undefined ? {} : { [TRACE_HEADER]: trace };
 }
 
 /** Parses what {@link read} wrote; only the Worker can call this path. */
