@@ -1,10 +1,9 @@
 /** `drawbridge uninstall`: ends what runs, and says what is left on the machine. */
 import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { IS_CLONE, OWN_ROOT } from '../../local/own-root.ts';
-import { sharedServerDir } from '../../local/state/folder.ts';
+import { sharedServerDir, stateFoldersOfUser } from '../../local/state/folder.ts';
 import { configFolder } from '../../machine/config-folder.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { stopServer } from '../server/stop.ts';
@@ -48,9 +47,9 @@ const SYSTEMS_WITH_FILE: ReadonlySet<string> = new Set(['linux', 'darwin']);
 
 async function keptFolders(): Promise<{ path: string; holds: string }[]> {
   const config = configFolder(process.env);
-  const state = dirname(await sharedServerDir());
+  const states = await stateFoldersOfUser();
   return [
-    { path: state, holds: 'conversations, keys, logs' },
+    ...states.map((path) => ({ path, holds: 'conversations, keys, logs' })),
     ...(config ? [{ path: config, holds: 'settings' }] : []),
   ].filter(({ path }) => existsSync(path));
 }

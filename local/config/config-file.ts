@@ -59,19 +59,24 @@ function reasonOf(error: unknown): string {
 
 /** The file can name programs to run (`command`): another user who may change it could run programs as this one. */
 async function requireOwnersFile(path: string): Promise<void> {
-  const OTHERS_WRITE = 0o002;
-  const { mode, uid } = await stat(path);
+  const [GROUP_WRITES, OTHERS_WRITE] = [0o020, 0o002];
+  const { mode, uid, gid } = await stat(path);
   const own = process.getuid?.();
-  if (own === undefined || own === 0) return;
-  if (uid !== own && uid !== 0) {
+  if (own === undefined) return;
+  // Root in a container reads the file of the person who has mounted it.
+  if (uid !== own && uid !== 0 && own !== 0) {
     throw new LocalError(
       'refused',
       `${nameInLine(path)} belongs to another user: make it your own.`,
     );
   }
-  if ((mode & OTHERS_WRITE) === 0) return;
+  // A person's own group mostly has nobody else.
+  const isShared = (mode & GROUP_WRITES) !== 0 && gid !== process.getgid?.();
+  const isOpen = (mode & OTHERS_WRITE) !== 0;
+  if (!isShared && !isOpen) return;
+  const who = isOpen ? 'Every user' : 'A group of users';
   const todo = `chmod 600 ${nameInLine(path)}`;
-  throw new LocalError('refused', `Every user may change ${nameInLine(path)}: run \`${todo}\`.`);
+  throw new LocalError('refused', `${who} may change ${nameInLine(path)}: run \`${todo}\`.`);
 }
 
 /** @throws {LocalError} that names the place in the text, or the setting, and what is wrong. */

@@ -73,7 +73,7 @@ async function runKeyCommand(
 ): Promise<string> {
   const [program = '', ...args] = command;
   const what = `the command ${nameInLine(program)}`;
-  const { text, end } = await runForText(program, args, request.env, signal);
+  const { text, end } = await runForText([program, ...args], request, signal);
   signal.throwIfAborted();
   if (end === 'late') {
     throw refuse(request, `${what} did not end within ${LOCAL_LIMITS.keyCommandMs / 1000} s`);
@@ -89,14 +89,17 @@ interface Printed {
   readonly end: 0 | 'late' | 'long' | string;
 }
 
-/** Runs a program without a terminal. Ends it, and what it has started, when it is late or prints too much. */
+/**
+ * Runs a program without a terminal. Ends it, and what it has started, when it is late or prints too much. It runs in
+ * the folder of config.json: in a workspace, `./tool`, `npx` or `git` could start what the workspace has put there.
+ */
 async function runForText(
-  program: string,
-  args: readonly string[],
-  env: NodeJS.ProcessEnv,
+  [program, ...args]: readonly [string, ...string[]],
+  { env, folder: cwd }: KeyRequest,
   signal: AbortSignal,
 ): Promise<Printed> {
-  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'ignore'], detached: true, env });
+  const stdio = ['ignore', 'pipe', 'ignore'] as const;
+  const child = spawn(program, args, { stdio: [...stdio], detached: true, env, cwd });
   return await new Promise((resolve) => {
     let text = '';
     const settle = (end: Printed['end']) => {

@@ -76,6 +76,15 @@ export async function sharedServerDir(): Promise<string> {
 }
 
 /**
+ * The real paths of the folders that hold all of this user's states but those that `--state` names elsewhere. The second
+ * one is there only where the shared server's folder is a link: what lies beside its target is not ours.
+ */
+export async function stateFoldersOfUser(): Promise<string[]> {
+  const [home, server] = [await realPathOf(stateHome()), await sharedServerDir()];
+  return contains(home, server) ? [home] : [home, server];
+}
+
+/**
  * Makes the folder, or closes an existing one to everyone but its owner.
  * @throws {LocalError} if the folder contains other files: its mode must not change, and no state belongs there.
  */

@@ -1,6 +1,13 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { launchdPlist, systemdUnit } from '../../../cli/service/unit.ts';
@@ -118,6 +125,19 @@ it('the property list of launchd keeps every character', () => {
 });
 
 describe('uninstall', () => {
+  it('names the folders of Drawbridge alone, also where the state is a link to another disk', async () => {
+    const { env } = newMachine('exit 0');
+    const disk = temporaryFolder();
+    mkdirSync(join(disk, 'server'));
+    const state = join(String(env['XDG_STATE_HOME']), 'drawbridge');
+    mkdirSync(state, { recursive: true });
+    symlinkSync(join(disk, 'server'), join(state, 'server'));
+    const { stderr } = await runDrawbridge(['uninstall'], { env });
+    expect(stderr).toContain(`Left: ${join(disk, 'server')} (conversations, keys, logs)`);
+    expect(stderr).toContain(`Left: ${state} (conversations, keys, logs)`);
+    expect(stderr).not.toContain(`Left: ${disk} `);
+  });
+
   it('says what it leaves, and asks before it deletes', async () => {
     const { env } = newMachine('exit 0');
     const { code, stderr } = await runDrawbridge(['uninstall'], { env });

@@ -1,4 +1,12 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -34,6 +42,13 @@ test.each<[string, KeyReference]>([
   ['key-f', sh('sleep 60 & echo key-f')],
 ])('%s is where the reference says', async (key, reference) => {
   expect(await open(reference)).toEqual({ key, warnings: [] });
+});
+
+test('a command runs in the folder of config.json, not in a workspace that has a program of its name', async () => {
+  const program = '#!/bin/sh\necho key-of-the-owner\n';
+  writeFileSync(join(folder, 'print-key'), program, { mode: 0o700 });
+  expect((await open({ command: ['./print-key'] })).key).toBe('key-of-the-owner');
+  expect((await open({ command: ['pwd', '-P'] })).key).toBe(realpathSync(folder));
 });
 
 test('a file that all users may read is told', async () => {

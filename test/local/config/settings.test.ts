@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
@@ -238,16 +238,24 @@ describe('a file that is not right is refused', () => {
     await expect(readSettings(env)).rejects.toThrow('lies below something that is no folder');
   });
 
-  test.skipIf(process.getuid?.() === 0)(
-    'a file that may not be read, or that all may change',
-    async () => {
-      const { env, path } = newConfig({});
-      chmodSync(path, 0o200);
-      await expect(readSettings(env)).rejects.toThrow(`${path} may not be read`);
-      chmodSync(path, 0o666);
-      await expect(readSettings(env)).rejects.toThrow(`Every user may change ${path}: run`);
-    },
-  );
+  test.skipIf(process.getuid?.() === 0)('a file that may not be read', async () => {
+    const { env, path } = newConfig({});
+    chmodSync(path, 0o200);
+    await expect(readSettings(env)).rejects.toThrow(`${path} may not be read`);
+  });
+
+  test('a file that all may change, also for root', async () => {
+    const { env, path } = newConfig({});
+    chmodSync(path, 0o666);
+    await expect(readSettings(env)).rejects.toThrow(`Every user may change ${path}: run`);
+  });
+
+  test.runIf(process.getuid?.() === 0)('a file that another group may change', async () => {
+    const { env, path } = newConfig({});
+    chownSync(path, 0, 1234);
+    chmodSync(path, 0o660);
+    await expect(readSettings(env)).rejects.toThrow(`A group of users may change ${path}: run`);
+  });
 });
 
 test('a byte order mark before the text is no mistake', async () => {
