@@ -1,8 +1,11 @@
 /** `drawbridge backup` and `drawbridge restore`: the whole state of a server as one file. */
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { locateState, STATE_MARK, sharedServerDir } from '../../local/state/folder.ts';
+import { listConnected, listLocations } from '../../local/state/running.ts';
+import { contains } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import {
@@ -36,11 +39,27 @@ async function backUpTo(path: string, options: LocationOptions): Promise<void> {
   if (existsSync(file)) {
     throw new LocalError('refused', `${file} exists: name a new file.`);
   }
+  const named = options.workspace === undefined ? [] : [options.workspace];
+  await requireOutside(file, [...named, ...(await listConnected(serverDir))]);
   const { files, bytes, pausedMs } = await backUp(serverDir, file);
   const size = `${files} files, ${(bytes / MIB).toFixed(1)} MiB`;
   const pause = pausedMs > 0 ? `; the server paused for ${pausedMs} ms` : '';
   process.stdout.write(
     `${nameInLine(file)}: ${size}${pause}. It contains keys: keep it as safe as the state itself.\n`,
+  );
+}
+
+/** The agent in a workspace could read the keys in the backup, which approve its own calls. */
+async function requireOutside(file: string, workspaces: readonly string[]): Promise<void> {
+  const realPath = async (path: string) => await realpath(resolve(path)).catch(() => resolve(path));
+  const folder = await realPath(dirname(file));
+  const above = (await listLocations(folder)).map(({ location }) => location.workspaceDir);
+  const known = [...above, ...(await Promise.all(workspaces.map(realPath)))];
+  const workspace = known.find((path) => contains(path, folder));
+  if (workspace === undefined) return;
+  throw new LocalError(
+    'refused',
+    `${nameInLine(file)} would be in the workspace ${nameInLine(workspace)}, where the agent can read the keys in it: name a file elsewhere.`,
   );
 }
 

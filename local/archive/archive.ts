@@ -4,12 +4,18 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createReadStream, createWriteStream, type ReadStream } from 'node:fs';
-import { lstat, readdir, readlink, rename, rm } from 'node:fs/promises';
+import {
+  constants,
+  createReadStream,
+  createWriteStream,
+  type ReadStream,
+  type Stats,
+} from 'node:fs';
+import { access, lstat, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { constants, createGunzip, createGzip } from 'node:zlib';
+import { createGunzip, createGzip, constants as zlib } from 'node:zlib';
 import * as z from 'zod';
 import { PRIVATE_FILE } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
@@ -38,6 +44,9 @@ const OWN_FOLDERS = /^(projects\/[^/]+)?$/;
 /** SQLite makes its index of a write-ahead log again. */
 const INDEX = /^storage\/.*-shm$/;
 
+/** What commands made, with the modes that they gave it: see bridge/quarantine/. */
+const IN_QUARANTINE = /^(projects\/[^/]+\/)?quarantine\//;
+
 function isLeftOut(folder: string, name: string): boolean {
   return (OWN_FOLDERS.test(folder) && LEFT_OUT.test(name)) || INDEX.test(`${folder}/${name}`);
 }
@@ -48,7 +57,7 @@ function isLeftOut(folder: string, name: string): boolean {
  */
 export async function writeArchive(file: string, folder: string, head: ArchiveHead): Promise<void> {
   const partial = `${file}.${randomUUID()}.partial`;
-  const zipped = /\.t?gz$/.test(file) ? [createGzip({ level: constants.Z_BEST_SPEED })] : [];
+  const zipped = /\.t?gz$/.test(file) ? [createGzip({ level: zlib.Z_BEST_SPEED })] : [];
   try {
     const target = createWriteStream(partial, { flags: 'wx', mode: PRIVATE_FILE, flush: true });
     await pipeline([Readable.from(archiveOf(folder, head)), ...zipped, target]);
@@ -91,6 +100,7 @@ export async function* entriesIn(folder: string, below = ''): AsyncGenerator<Tar
     const stats = await lstat(join(folder, path)).catch(unlessGone);
     if (!stats) continue;
     const mode = stats.mode & PERMISSIONS;
+    if (IN_QUARANTINE.test(path) && !(await isOpen(join(folder, path), stats))) continue;
     if (stats.isFile()) yield { path, type: 'file', mode, bytes: stats.size };
     if (stats.isSymbolicLink()) {
       const target = await readlink(join(folder, path));
@@ -100,6 +110,16 @@ export async function* entriesIn(folder: string, below = ''): AsyncGenerator<Tar
     yield { path, type: 'folder', mode, bytes: 0 };
     yield* entriesIn(folder, path);
   }
+}
+
+/** A command may have closed what it made to its owner: that must keep no state from being saved. */
+async function isOpen(path: string, stats: Stats): Promise<boolean> {
+  if (stats.isSymbolicLink()) return true;
+  const wanted = stats.isDirectory() ? constants.R_OK | constants.X_OK : constants.R_OK;
+  return await access(path, wanted).then(
+    () => true,
+    () => false,
+  );
 }
 
 function unlessGone(error: unknown): undefined {

@@ -121,6 +121,8 @@ export function damaged(why: string): LocalError {
 const BLOCK = 512;
 const TYPES = { file: '0', link: '2', folder: '5' } as const;
 const PAX = 'x';
+/** Without setuid and its like: a restore must make no program that runs as its owner. */
+const PERMISSIONS = 0o777;
 /** The names of an archive, with those of a long path: more than any file system takes. */
 const MAX_PAX_BYTES = 64 * 1024;
 
@@ -192,7 +194,7 @@ function parseHeader(block: Buffer, long: Readonly<Record<string, string>>): Tar
   return {
     path: long['path'] ?? textIn(block, 'name'),
     type: type as TarEntry['type'],
-    mode: octalIn(block, 'mode'),
+    mode: octalIn(block, 'mode') & PERMISSIONS,
     bytes: sizeOf(block),
     ...(type === 'link' && { target: long['linkpath'] ?? textIn(block, 'link') }),
   };

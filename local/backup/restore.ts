@@ -1,7 +1,7 @@
 /** Makes a state folder from a backup. */
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { chmod, mkdir, readdir, rename, rm, rmdir, stat, symlink } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rename, rm, rmdir, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { LocalError } from '../../machine/local-error.ts';
@@ -95,12 +95,16 @@ async function markRestored(made: string, head: ArchiveHead, now: Date): Promise
   const { format, writtenBy } = head;
   const state: StateFormat = { format, writtenBy, restoredMs };
   replaceFile(formatPath(made), JSON.stringify(state));
-  const projects = await readdir(join(made, 'projects')).catch(() => []);
-  for (const folder of [made, ...projects.map((name) => join(made, 'projects', name))]) {
-    if ((await stat(folder)).isDirectory()) {
-      replaceFile(restoreMarkOf(join(folder, 'journal.jsonl')), now.toISOString());
-    }
+  for (const folder of [made, ...(await foldersIn(join(made, 'projects')))]) {
+    replaceFile(restoreMarkOf(join(folder, 'journal.jsonl')), now.toISOString());
   }
+}
+
+/** None where `folder` is a link, and none that is a link: nothing is written outside the restored folder. */
+async function foldersIn(folder: string): Promise<string[]> {
+  const stats = await lstat(folder).catch(() => undefined);
+  const entries = stats?.isDirectory() ? await readdir(folder, { withFileTypes: true }) : [];
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(folder, name));
 }
 
 async function putInPlace(made: string, dir: string): Promise<void> {

@@ -1,13 +1,11 @@
 /** The folders that are connected to a server, kept over its restarts. */
 import { join } from 'node:path';
-import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { locateState, projectName, type StatePlace } from '../state/folder.ts';
+import { ConnectedList, connectedListPath } from '../state/running.ts';
 import type { ProjectReport } from './control.ts';
 import { Project, type ProjectOptions, type ProjectServer } from './project.ts';
-
-const ProjectsFile = z.object({ projects: z.array(z.string()) });
 
 export interface ProjectsOptions extends ProjectServer {
   /** The variables that hold keys of models: no bridge gets them. */
@@ -137,7 +135,7 @@ export class Projects {
   }
 
   get #listPath(): string {
-    return join(this.#options.state.dir, 'projects.json');
+    return connectedListPath(this.#options.state.dir);
   }
 
   /** A damaged list is told, and begins anew: each folder can be connected again. */
@@ -145,7 +143,7 @@ export class Projects {
     const text = await readIfThere(this.#listPath);
     if (text === undefined) return [];
     try {
-      return ProjectsFile.parse(JSON.parse(text)).projects;
+      return ConnectedList.parse(JSON.parse(text)).projects;
     } catch {
       this.#options.onNotice(`${this.#listPath} is damaged: connect your folders again.`);
       return [];

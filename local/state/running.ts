@@ -74,6 +74,23 @@ export async function listLocations(
   return found;
 }
 
+/** The file that keeps which folders come back with the next start of a server: their real paths. */
+export const ConnectedList = z.object({ projects: z.array(z.string()) });
+
+export function connectedListPath(serverDir: string): string {
+  return join(serverDir, 'projects.json');
+}
+
+/** The folders of the list; none where there is none, or where it is damaged. */
+export async function listConnected(serverDir: string): Promise<readonly string[]> {
+  try {
+    const text = await readIfThere(connectedListPath(serverDir));
+    return text === undefined ? [] : ConnectedList.parse(JSON.parse(text)).projects;
+  } catch {
+    return []; // The server tells of it at its next start.
+  }
+}
+
 async function alreadyRunning(dir: string): Promise<LocalError> {
   const instance = await readInstance(dir);
   const where = instance ? `at ${instance.url} (process ${instance.pid})` : 'and is starting';

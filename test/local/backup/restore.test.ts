@@ -1,16 +1,19 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   appendFileSync,
+  chmodSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { writeArchive } from '../../../local/archive/archive.ts';
@@ -79,6 +82,63 @@ test('an archive whose paths lead elsewhere is refused', async () => {
   const text = readFileSync(file).toString('latin1');
   writeFileSync(file, text.replaceAll('state/bridge.json', 'state/../ridge.js'), 'latin1');
   await expectRefusal(file);
+});
+
+test('nothing is written where links of an archive lead', async () => {
+  const { dir } = await backedUp('backup.tar');
+  const [elsewhere, folder] = [temporaryFolder(), temporaryFolder()];
+  mkdirSync(join(elsewhere, 'project'));
+  symlinkSync(join(elsewhere, 'project'), join(dir, 'projects', 'linked'));
+  symlinkSync('/nowhere', join(dir, 'projects', 'dangling'));
+  await backUp(dir, join(folder, 'one.tar'));
+  await restoreBackup(join(folder, 'one.tar'), join(folder, 'one'), NOW);
+  rmSync(join(dir, 'projects'), { recursive: true });
+  symlinkSync(elsewhere, join(dir, 'projects'));
+  await backUp(dir, join(folder, 'two.tar'));
+  await restoreBackup(join(folder, 'two.tar'), join(folder, 'two'), NOW);
+  expect(readdirSync(elsewhere, { recursive: true })).toEqual(['project']);
+});
+
+test('no file of an archive becomes a program that runs as its owner', async () => {
+  const { file } = await backedUp('backup.tar');
+  const archive = readFileSync(file);
+  const at = archive.indexOf('state/quarantine/kept/run.sh');
+  const header = archive.subarray(at, at + 512);
+  header.write('0004755', 100, 'latin1');
+  header.write('        ', 148, 'latin1');
+  const sum = header.reduce((all, byte) => all + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+  const digestAt = archive.indexOf('backup.sha256');
+  const digest = createHash('sha256').update(archive.subarray(0, digestAt)).digest('hex');
+  archive.write(digest, digestAt + 512, 'latin1');
+  writeFileSync(file, archive);
+  const dir = join(temporaryFolder(), 'state');
+  await restoreBackup(file, dir, NOW);
+  expect(statSync(join(dir, 'quarantine/kept/run.sh')).mode & 0o7777).toBe(0o755);
+});
+
+test('what a command has closed to its owner keeps no state from being saved', async () => {
+  const { dir } = await backedUp('backup.tar');
+  const kept = join(dir, 'quarantine/kept');
+  mkdirSync(join(kept, 'closed'));
+  writeFileSync(join(kept, 'closed', 'inner'), '');
+  chmodSync(join(kept, 'closed'), 0);
+  chmodSync(join(kept, 'run.sh'), 0);
+  const out = temporaryFolder();
+  const backup = JSON.stringify(join(import.meta.dirname, '../../../local/backup/backup.ts'));
+  const file = JSON.stringify(join(out, 'backup.tar'));
+  const program = `const { backUp } = await import(${backup});
+    await backUp(${JSON.stringify(dir)}, ${file});`;
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) execFileSync('chown', ['-R', '1234:1234', dir, out]);
+  if (isRoot) execFileSync('chmod', ['755', dirname(dir), out]);
+  execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+    ...{ stdio: ['ignore', 'ignore', 'pipe'], cwd: '/' },
+    ...(isRoot && { uid: 1234, gid: 1234 }),
+  });
+  const list = execFileSync('tar', ['-tf', join(out, 'backup.tar')], { encoding: 'utf8' });
+  expect(list).toContain('state/quarantine/kept/link');
+  expect(list).not.toMatch(/run\.sh|closed/);
 });
 
 test('what is no backup is refused in one sentence', async () => {
