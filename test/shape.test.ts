@@ -140,7 +140,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     ...['machine', 'local/archive', 'local/limits.ts', 'local/own-root.ts', 'local/state'],
     'node:',
   ],
-  'local/archive': ['machine', 'node:', 'zod'],
+  'local/archive': ['tar-stream', 'machine', 'node:', 'zod'],
   'local/own-root.ts': ['node:', 'zod'],
   'local/processes': ['shared', 'machine', 'node:', 'local/limits.ts'],
   'local/settings.ts': ['shared', 'machine'],

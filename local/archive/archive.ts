@@ -1,25 +1,19 @@
 /**
  * The archive of a state folder: a tar file, gzipped if its name ends in `.gz` or `.tgz`. Its first entry says what it
- * is, its last one is the digest of everything before it.
+ * is, its last one is the digest of all names, modes and contents before it.
  */
-import { createHash, randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import {
-  constants,
-  createReadStream,
-  createWriteStream,
-  type ReadStream,
-  type Stats,
-} from 'node:fs';
-import { access, lstat, readdir, readlink, rename, rm } from 'node:fs/promises';
+import { createHash, type Hash, randomUUID } from 'node:crypto';
+import { constants, createReadStream, createWriteStream, type Stats } from 'node:fs';
+import { access, lstat, open, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip, constants as zlib } from 'node:zlib';
+import { type Extract, extract, type Header, type Pack, pack } from 'tar-stream';
 import * as z from 'zod';
+import { LocalError } from '../../machine/local-error.ts';
 import { PRIVATE_FILE } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { ByteSource, damaged, padding, readTar, TAR_END, type TarEntry, tarHeader } from './tar.ts';
 
 /** The first entry of an archive. */
 export const ArchiveHead = z.object({
@@ -33,6 +27,21 @@ export const ArchiveHead = z.object({
   createdMs: z.int().nonnegative(),
 });
 export type ArchiveHead = z.infer<typeof ArchiveHead>;
+
+export interface ArchiveEntry {
+  /** Relative, with `/` between its parts. */
+  readonly path: string;
+  readonly type: keyof typeof TYPES;
+  /** Permission bits. */
+  readonly mode: number;
+  /** Bytes of the content; 0 for what is no file. */
+  readonly bytes: number;
+  /** Where a link leads. */
+  readonly target?: string;
+}
+
+/** The names that tar-stream has for them. */
+const TYPES = { file: 'file', folder: 'directory', link: 'symlink' } as const;
 
 /**
  * What no archive has of a state's folder, or of a project's folder in it: what each start makes anew, what belongs to
@@ -58,42 +67,56 @@ function isLeftOut(folder: string, name: string): boolean {
 export async function writeArchive(file: string, folder: string, head: ArchiveHead): Promise<void> {
   const partial = `${file}.${randomUUID()}.partial`;
   const zipped = /\.t?gz$/.test(file) ? [createGzip({ level: zlib.Z_BEST_SPEED })] : [];
+  const target = createWriteStream(partial, { flags: 'wx', mode: PRIVATE_FILE, flush: true });
+  const archive = pack();
   try {
-    const target = createWriteStream(partial, { flags: 'wx', mode: PRIVATE_FILE, flush: true });
-    await pipeline([Readable.from(archiveOf(folder, head)), ...zipped, target]);
+    const written = pipeline([Readable.from(archive), ...zipped, target]);
+    const filled = fill(archive, folder, head).catch((error: Error) => {
+      archive.destroy(error);
+      throw error;
+    });
+    // A disk that is full ends both: its own words say more than those of a stream that was cut.
+    const [, full] = await Promise.allSettled([filled, written]);
+    if (full.status === 'rejected') throw full.reason;
+    await filled;
     await rename(partial, file);
   } finally {
     await rm(partial, { force: true });
   }
 }
 
-async function* archiveOf(folder: string, head: ArchiveHead): AsyncGenerator<Buffer, void> {
+async function fill(archive: Pack, folder: string, head: ArchiveHead): Promise<void> {
   const digest = createHash('sha256');
+  const put = async (entry: ArchiveEntry, content: AsyncIterable<Buffer> | Buffer[]) =>
+    await pipeline(content, archive.entry(headerOf(entry)));
   const text = (path: string, content: string) => {
     const bytes = Buffer.from(content);
-    const header = tarHeader({ path, type: 'file', mode: PRIVATE_FILE, bytes: bytes.length });
-    return Buffer.concat([header, bytes, padding(bytes.length)]);
+    return put({ path, type: 'file', mode: PRIVATE_FILE, bytes: bytes.length }, [bytes]);
   };
-  for await (const piece of piecesOf(text(HEAD_PATH, JSON.stringify(head)), folder)) {
-    digest.update(piece);
-    yield piece;
+  digest.update(JSON.stringify(head));
+  await text(HEAD_PATH, JSON.stringify(head));
+  for await (const entry of entriesIn(folder)) {
+    addEntry(digest, entry);
+    const named = { ...entry, path: `${STATE_PATH}${entry.path}` };
+    const isFile = entry.type === 'file';
+    await put(named, isFile ? contentOf(join(folder, entry.path), entry.bytes, digest) : []);
   }
-  yield text(DIGEST_PATH, digest.digest('hex'));
-  yield TAR_END;
+  await text(DIGEST_PATH, digest.digest('hex'));
+  archive.finalize();
 }
 
-async function* piecesOf(head: Buffer, folder: string): AsyncGenerator<Buffer, void> {
-  yield head;
-  for await (const entry of entriesIn(folder)) {
-    yield tarHeader({ ...entry, path: `${STATE_PATH}${entry.path}` });
-    if (entry.type !== 'file') continue;
-    yield* contentOf(join(folder, entry.path), entry.bytes);
-    yield padding(entry.bytes);
-  }
+/** The digest has everything that a restore uses of an entry. Its content follows. */
+function addEntry(digest: Hash, { path, type, mode, bytes, target = '' }: ArchiveEntry): void {
+  digest.update(JSON.stringify([path, type, mode, bytes, target]));
+}
+
+function headerOf({ path, type, mode, bytes, target }: ArchiveEntry): Parameters<Pack['entry']>[0] {
+  const link = target !== undefined && { linkname: target };
+  return { name: path, type: TYPES[type], mode, size: bytes, mtime: new Date(0), ...link };
 }
 
 /** What an archive takes of a folder, folders before what they hold. Leaves out sockets, pipes and devices. */
-export async function* entriesIn(folder: string, below = ''): AsyncGenerator<TarEntry, void> {
+export async function* entriesIn(folder: string, below = ''): AsyncGenerator<ArchiveEntry, void> {
   for (const name of (await readdir(join(folder, below))).sort()) {
     if (isLeftOut(below, name)) continue;
     const path = below === '' ? name : `${below}/${name}`;
@@ -126,11 +149,12 @@ function unlessGone(error: unknown): undefined {
   if (!isSystemError(error, 'ENOENT')) throw error;
 }
 
-async function* contentOf(path: string, bytes: number): AsyncGenerator<Buffer, void> {
+async function* contentOf(path: string, bytes: number, digest: Hash): AsyncGenerator<Buffer, void> {
   if (bytes === 0) return;
   let read = 0;
   for await (const piece of createReadStream(path, { end: bytes - 1 })) {
     read += piece.length;
+    digest.update(piece);
     yield piece;
   }
   if (read < bytes) throw new Error(`${path} became shorter while it was read`);
@@ -141,7 +165,7 @@ export interface Unpacking {
   /** The archive's first entry. May throw, to refuse it. */
   begin(head: ArchiveHead): void;
   /** `path` is relative and leads to a place inside. The content must be read to its end. */
-  take(entry: TarEntry, content: AsyncIterable<Buffer>): Promise<void>;
+  take(entry: ArchiveEntry, content: AsyncIterable<Buffer>): Promise<void>;
 }
 
 /**
@@ -149,50 +173,73 @@ export interface Unpacking {
  * @throws {LocalError} if the archive is cut short, changed, or none of ours. What was taken must then be thrown away.
  */
 export async function readArchive(file: string, unpacking: Unpacking): Promise<ArchiveHead> {
-  const stream = createReadStream(file);
+  const opened = await open(file);
   try {
-    const first = (await readFirst(stream)) ?? Buffer.alloc(0);
-    stream.unshift(first);
-    const bytes = first.indexOf(GZIP_MAGIC) === 0 ? stream.pipe(createGunzip()) : stream;
-    stream.on('error', (error) => bytes.destroy(error));
-    return await readEntries(new ByteSource(bytes), unpacking);
+    const { buffer: first } = await opened.read(Buffer.alloc(2), 0, 2, 0);
+    const unzipped = first.equals(GZIP_MAGIC) ? [createGunzip()] : [];
+    const entries = extract();
+    const fed = pipeline([opened.createReadStream({ start: 0 }), ...unzipped, entries]);
+    fed.catch(() => {}); // The loop over the entries throws the same.
+    const head = await readEntries(entries, unpacking);
+    await fed;
+    return head;
   } catch (error) {
-    // What zlib says of a cut or changed file.
-    const isOfZip = error instanceof Error && 'code' in error && /^Z_/.test(String(error.code));
-    throw isOfZip ? damaged('it is cut short or was changed') : error;
+    if (error instanceof LocalError || Object(error).syscall !== undefined) throw error;
+    throw damaged('it is cut short or was changed');
   } finally {
-    stream.destroy();
+    await opened.close();
   }
 }
 
-async function readFirst(stream: ReadStream): Promise<Buffer | null> {
-  await once(stream, 'readable');
-  return stream.read();
-}
-
-async function readEntries(source: ByteSource, unpacking: Unpacking): Promise<ArchiveHead> {
+async function readEntries(entries: Extract, unpacking: Unpacking): Promise<ArchiveHead> {
+  const digest = createHash('sha256');
   let head: ArchiveHead | undefined;
   let isWhole = false;
-  for await (const { content, digestBefore, ...entry } of readTar(source)) {
+  for await (const source of entries) {
+    const entry = entryOf(source.header);
+    const content = source as AsyncIterable<Buffer>;
     if (entry.path === HEAD_PATH) {
-      head = parseHead(await textOf(entry, content));
+      const text = await textOf(entry, content);
+      digest.update(text);
+      head = parseHead(text);
       unpacking.begin(head);
       continue;
     }
     if (!head || isWhole) throw damaged('its parts are in no order of ours');
     if (entry.path === DIGEST_PATH) {
-      if ((await textOf(entry, content)) !== digestBefore()) throw damaged('it was changed');
+      if ((await textOf(entry, content)) !== digest.digest('hex')) throw damaged('it was changed');
       isWhole = true;
       continue;
     }
     const path = entry.path.slice(STATE_PATH.length);
     const isOurs = entry.path.startsWith(STATE_PATH) && isInside(path);
     if (!isOurs) throw damaged('a path in it leads elsewhere');
-    await unpacking.take({ ...entry, path }, content);
+    addEntry(digest, { ...entry, path });
+    await unpacking.take({ ...entry, path }, digested(content, digest));
+    source.resume(); // What is no file has no content, and must still be passed over.
   }
   if (!head || !isWhole) throw damaged('it has no end');
-  await source.end();
   return head;
+}
+
+async function* digested(content: AsyncIterable<Buffer>, digest: Hash): AsyncGenerator<Buffer> {
+  for await (const piece of content) {
+    digest.update(piece);
+    yield piece;
+  }
+}
+
+/** tar ends the name of a folder with a slash. */
+function entryOf({ name, type, mode = 0, size = 0, linkname }: Header): ArchiveEntry {
+  const found = Object.entries(TYPES).find(([, known]) => known === type)?.[0];
+  if (found === undefined) throw damaged('something in it is no part of a backup');
+  return {
+    path: found === 'folder' ? name.replace(/\/$/, '') : name,
+    type: found as ArchiveEntry['type'],
+    mode: mode & PERMISSIONS,
+    bytes: size,
+    ...(found === 'link' && { target: linkname ?? '' }),
+  };
 }
 
 function parseHead(text: string): ArchiveHead {
@@ -209,7 +256,7 @@ function parseJson(text: string): unknown {
   }
 }
 
-async function textOf({ bytes }: TarEntry, content: AsyncIterable<Buffer>): Promise<string> {
+async function textOf({ bytes }: ArchiveEntry, content: AsyncIterable<Buffer>): Promise<string> {
   if (bytes > MAX_TEXT_BYTES) throw damaged('its description is too long');
   const pieces: Buffer[] = [];
   for await (const piece of content) pieces.push(piece);
@@ -223,9 +270,15 @@ function isInside(path: string): boolean {
     .every((part) => part !== '' && part !== '.' && part !== '..' && !part.includes('\0'));
 }
 
+/** The refusal of an archive, which names no file: the caller knows it. */
+function damaged(why: string): LocalError {
+  return new LocalError('refused', `This is no whole backup: ${why}.`);
+}
+
 const HEAD_PATH = 'backup.json';
 const DIGEST_PATH = 'backup.sha256';
 const STATE_PATH = 'state/';
+/** Without setuid and its like: a restore must make no program that runs as its owner. */
 const PERMISSIONS = 0o777;
 const MAX_TEXT_BYTES = 64 * 1024;
 const GZIP_MAGIC = Buffer.from([0x1f, 0x8b]);

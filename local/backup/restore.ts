@@ -14,8 +14,7 @@ import {
   restoreMarkOf,
 } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
-import { type ArchiveHead, readArchive } from '../archive/archive.ts';
-import type { TarEntry } from '../archive/tar.ts';
+import { type ArchiveEntry, type ArchiveHead, readArchive } from '../archive/archive.ts';
 import {
   FORMAT_STEPS,
   formatPath,
@@ -64,8 +63,8 @@ async function requireFile(file: string): Promise<void> {
 }
 
 async function unpack(file: string, made: string): Promise<ArchiveHead> {
-  const links: TarEntry[] = [];
-  const folders: TarEntry[] = [];
+  const links: ArchiveEntry[] = [];
+  const folders: ArchiveEntry[] = [];
   const head = await readArchive(file, {
     begin: (head) => refuseNewer(`The backup ${file}`, head, FORMAT_STEPS.length),
     take: async (entry, content) => {
