@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import {
   appendFileSync,
   chmodSync,
@@ -110,9 +109,6 @@ test('no file of an archive becomes a program that runs as its owner', async () 
   header.write('        ', 148, 'latin1');
   const sum = header.reduce((all, byte) => all + byte, 0);
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
-  const digestAt = archive.indexOf('backup.sha256');
-  const digest = createHash('sha256').update(archive.subarray(0, digestAt)).digest('hex');
-  archive.write(digest, digestAt + 512, 'latin1');
   writeFileSync(file, archive);
   const dir = join(temporaryFolder(), 'state');
   await restoreBackup(file, dir, NOW);
