@@ -59,8 +59,8 @@ export async function signApproval(
 }
 
 function refuseUnknown(proposal: Proposal): void {
-  const known = new Map<string, readonly string[]>(Object.entries(PROPOSALS)).get(proposal.kind);
-  const unknown = known ? Object.keys(proposal).find((name) => !known.includes(name)) : 'kind';
+  const known = Object.hasOwn(PROPOSALS, proposal.kind) ? PROPOSALS[proposal.kind] : undefined;
+  const unknown = known ? unknownIn(proposal, known) : 'kind';
   if (unknown === undefined) return;
   throw clientError(
     'UNKNOWN_PROPOSAL',
@@ -68,15 +68,47 @@ function refuseUnknown(proposal: Proposal): void {
   );
 }
 
+/** The name of a member, at any depth, that is not known. */
+function unknownIn(value: unknown, known: Known): string | undefined {
+  if (known === ANYTHING || typeof value !== 'object' || value === null) return undefined;
+  const members: [string, unknown][] = Object.entries(value);
+  for (const [name, member] of members) {
+    if (member === undefined) continue; // It is not signed either.
+    const inner = Array.isArray(value) ? known : known[name];
+    const unknown = inner ? unknownIn(member, inner) : name;
+    if (unknown !== undefined) return unknown;
+  }
+  return undefined;
+}
+
+/** The members of an object, or of each object in a list. A text, a number and their like have none. */
+export type Known = typeof ANYTHING | { readonly [name: string]: Known };
+
+const ANYTHING = 'anything';
+
+/** `names` are words of one line: they would be a good part of a web page's script. */
+function known(names: string, inner: Readonly<Record<string, Known>> = {}): Known {
+  const plain = names.split(' ').map((name) => [name, {}] as const);
+  return Object.assign(Object.create(null), Object.fromEntries(plain), inner);
+}
+
 /** What a proposal may consist of. */
-export const PROPOSALS: Readonly<Record<Proposal['kind'], readonly string[]>> = {
-  edit: ['kind', 'tool', 'path', 'operation', 'diff', 'beforeHash', 'afterHash', 'cut'],
-  command: [
-    ...['kind', 'tool', 'command', 'folder', 'permissions', 'background', 'timeLimitMs'],
-    'confinement',
-  ],
-  call: ['kind', 'tool', 'arguments', 'offer'],
-  elicitation: ['kind', 'tool', 'server', 'message', 'fields', 'number'],
+export const PROPOSALS: Readonly<Record<Proposal['kind'], Known>> = {
+  edit: known('kind tool path operation beforeHash afterHash', {
+    diff: known('oldString newString startLine endLine'),
+    cut: known('chars'),
+  }),
+  command: known('kind tool command folder permissions background timeLimitMs confinement'),
+  call: known('kind tool', {
+    arguments: ANYTHING,
+    offer: known('server tool definition'),
+  }),
+  elicitation: known('kind tool server message number', {
+    fields: known(
+      'type name title description required default minLength maxLength format minimum maximum minItems maxItems',
+      { options: known('value label') },
+    ),
+  }),
 };
 
 async function keyOf(device: Device): Promise<PrivateKey> {

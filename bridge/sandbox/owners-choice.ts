@@ -40,7 +40,9 @@ export async function stateFolders(stateDir: string): Promise<readonly string[]>
   const { XDG_STATE_HOME } = process.env;
   const base =
     XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : join(homedir(), '.local/state');
-  const usual = [join(base, 'drawbridge'), configFolder(process.env) ?? own];
+  const shared = join(base, 'drawbridge');
+  // The shared server's folder can be a link to another disk.
+  const usual = [shared, join(shared, 'server'), configFolder(process.env) ?? own];
   const real = await Promise.all(usual.map((path) => realpath(path).catch(() => own)));
   return [...new Set([own, ...real])];
 }

@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { createDevice, type Device, PROPOSALS, signApproval } from '../../client/device.ts';
+import * as z from 'zod';
+import {
+  createDevice,
+  type Device,
+  type Known,
+  PROPOSALS,
+  signApproval,
+} from '../../client/device.ts';
 import { approvalText, DEVICE_ALGORITHM } from '../../shared/approval-text.ts';
 import { type ApprovalQuestion, DeviceKey, Proposal } from '../../shared/approvals.ts';
 import { ApprovalAnswer } from '../../shared/tunnel.ts';
@@ -55,6 +62,19 @@ describe('an approval signed by a device', () => {
     { name: 'another member', later: { asRoot: true } },
     { name: 'another kind', later: { kind: 'payment' } },
     { name: 'an inherited name as its kind', later: { kind: 'toString' } },
+    { name: 'an inherited name as a member', later: { constructor: 'x' } },
+    {
+      name: 'another member in a member',
+      later: { offer: { server: 's', tool: 't', definition: 'd', asRoot: true } },
+    },
+    { name: 'a member in the place of a text', later: { tool: { name: 'write', asRoot: true } } },
+    {
+      name: 'another member in a list',
+      later: {
+        ...{ kind: 'elicitation', arguments: undefined, server: 's', message: 'm', number: 1 },
+        fields: [{ name: 'n', type: 'text', required: true, isSecret: true }],
+      },
+    },
   ])('is not made for a proposal with $name, which no person was shown', async ({ later }) => {
     const { device } = await newDevice();
     const question = { ...QUESTION, proposal: { ...proposal, ...later } } as ApprovalQuestion;
@@ -62,9 +82,24 @@ describe('an approval signed by a device', () => {
     await expect(signApproval(device, question)).rejects.toMatchObject(refused);
   });
 
+  it('is made for a form of known fields', async () => {
+    const { device } = await newDevice();
+    const options = [{ value: 'a', label: 'A' }];
+    const form = Proposal.parse({
+      ...{ kind: 'elicitation', tool: 't', server: 's', message: 'm', number: 1 },
+      fields: [
+        { type: 'text', name: 'n', required: true, default: 'x' },
+        { type: 'choices', name: 'm', required: false, options, default: ['a'] },
+      ],
+    });
+    expect(await signApproval(device, { ...QUESTION, proposal: form })).toMatchObject({
+      deviceId: device.deviceId,
+    });
+  });
+
   it('knows all members of all proposals', () => {
-    const schemas = Proposal.options.map(({ shape }) => [shape.kind.value, Object.keys(shape)]);
-    expect(PROPOSALS).toEqual(Object.fromEntries(schemas));
+    const schemas = Proposal.options.map((kind) => [kind.shape.kind.value, knownOf(kind)]);
+    expect(JSON.parse(JSON.stringify(PROPOSALS))).toEqual(Object.fromEntries(schemas));
   });
 
   it('is over this text', () => {
@@ -75,6 +110,19 @@ describe('an approval signed by a device', () => {
     );
   });
 });
+
+/** All members of a schema, at every depth; those of a union's options together. */
+function knownOf(schema: unknown): Known {
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return knownOf(schema.unwrap());
+  if (schema instanceof z.ZodArray) return knownOf(schema.element);
+  if (schema instanceof z.ZodUnion) return Object.assign({}, ...schema.options.map(knownOf));
+  if (schema instanceof z.ZodRecord) return 'anything';
+  if (!(schema instanceof z.ZodObject)) return {};
+  return Object.fromEntries(
+    Object.entries(schema.shape).map(([name, member]) => [name, knownOf(member)]),
+  );
+}
 
 describe('a device of a browser', () => {
   it('signs with a key that cannot be exported, and is enrolled by its public half', async () => {
