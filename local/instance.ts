@@ -16,7 +16,7 @@ import { readAlarms, wakeConversations } from './runtime/wake.ts';
 import { readWranglerConfig } from './runtime/wrangler-config.ts';
 import { type ModelSettings, modelVariables } from './settings.ts';
 import { type Claim, claimState } from './state/running.ts';
-import type { ProjectState, ServerState } from './state/state.ts';
+import { type ProjectState, readMetricsToken, type ServerState } from './state/state.ts';
 import { watchState } from './state/watch.ts';
 
 /** Where the programs of an instance are. */
@@ -137,6 +137,7 @@ async function runLoggedWorker(
     storageDir: state.storageDir,
     ...{ host, port, isBehindProxy: options.isBehindProxy },
     variables: {
+      METRICS_TOKEN: await readMetricsToken(state),
       ...workerSettings,
       ...modelVariables(model),
       AUTH_SECRET: state.authSecret,

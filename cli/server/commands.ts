@@ -75,7 +75,11 @@ async function reportOf({ control }: Instance): Promise<ServerReport | undefined
 }
 
 function ownText({ url, pid }: Instance, serverDir: string): string {
-  return `Drawbridge runs in a terminal, at ${url} (process ${pid}).\nState   ${nameInLine(serverDir)}\n`;
+  return `Drawbridge runs in a terminal, at ${url} (process ${pid}).\nState   ${nameInLine(serverDir)}\n${metricsText(url)}\n`;
+}
+
+function metricsText(url: string): string {
+  return `Metrics ${url}/metrics; \`${ownCommand('token', '--scope', 'metrics')}\` prints the token`;
 }
 
 function statusText(server: ServerReport, serverDir: string): string {
@@ -84,6 +88,7 @@ function statusText(server: ServerReport, serverDir: string): string {
     `Drawbridge ${version} runs at ${url} (process ${pid}, since ${started}).`,
     `Model   ${inOneLine(model.text)}`,
     `State   ${nameInLine(serverDir)}`,
+    metricsText(url),
     '',
     projects.length === 0 ? 'No folder is connected.' : 'Connected folders:',
     ...projects.map((project) => `  ${nameInLine(project.workspaceDir)}: ${stateText(project)}`),

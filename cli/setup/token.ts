@@ -1,6 +1,6 @@
 /** `drawbridge token`: prints a bearer token, for the local instance or for a Drawbridge that is hosted elsewhere. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { openState, readUserToken } from '../../local/state/state.ts';
+import { openState, readMetricsToken, readUserToken } from '../../local/state/state.ts';
 import { type Grant, mintToken } from '../../local/state/tokens.ts';
 import { readPlainFile } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
@@ -15,7 +15,7 @@ import {
 import { UsageError } from '../terminal/usage-error.ts';
 
 interface TokenOptions extends LocationOptions {
-  readonly scope: 'user' | 'bridge';
+  readonly scope: 'user' | 'bridge' | 'metrics';
   readonly for?: string;
   readonly secretFile?: string;
   readonly bridgeId?: string;
@@ -29,8 +29,11 @@ export function registerToken(program: Command): void {
     .command('token')
     .description('Print a bearer token for the API: of a local instance, or of a hosted one')
     .addOption(
-      new Option('--scope <scope>', 'what the token allows: all that you may do, or only a bridge')
-        .choices(['user', 'bridge'])
+      new Option(
+        '--scope <scope>',
+        'what it allows: all that you may do, a bridge, or GET /metrics',
+      )
+        .choices(['user', 'bridge', 'metrics'])
         .default('user'),
     )
     .option('--for <account>', 'for this account of a hosted Drawbridge', parseAccount)
@@ -63,11 +66,16 @@ async function localTokenOf(options: TokenOptions): Promise<string> {
   const state = await openState(await findLocation(options, 'running'));
   const { authSecret, bridgeId } = state;
   const now = new Date();
+  if (options.scope === 'metrics')
+    return process.env['METRICS_TOKEN'] || (await readMetricsToken(state));
   if (options.scope === 'user') return await readUserToken(state, now);
   return await mintToken(authSecret, { scope: 'bridge', bridgeId }, now);
 }
 
 function grantOf({ scope, bridgeId }: TokenOptions): Grant {
+  if (scope === 'metrics') {
+    throw new UsageError('--for takes no scope metrics: a hosted Worker has its METRICS_TOKEN.');
+  }
   if (scope === 'bridge') {
     return { scope, bridgeId: bridgeId ?? newBridgeId(crypto.randomUUID()) };
   }

@@ -113,6 +113,14 @@ export async function readUserToken(state: ServerState, now: Date): Promise<stri
   return token;
 }
 
+/**
+ * The token that opens `GET /metrics` of this server, unless METRICS_TOKEN names another one. Made on first use.
+ * @throws {LocalError} if its file is damaged.
+ */
+export async function readMetricsToken({ dir }: Pick<ServerState, 'dir'>): Promise<string> {
+  return await openSecret(join(dir, 'metrics-token'));
+}
+
 async function openSecret(path: string): Promise<string> {
   const make = () => randomBytes(MIN_SECRET_BYTES).toString('base64url');
   const secret = (await readOrCreate(path, make)).trim();

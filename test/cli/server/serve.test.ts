@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { decodeJwt } from 'jose';
 import { describe, expect, test } from 'vitest';
@@ -44,6 +44,26 @@ describe('serve', () => {
     expect(await finished).toEqual({ code: 0, stdout: `${JSON.stringify(ready)}\n`, stderr: '' });
     expect(tree.filter(({ pid }) => isAlive(pid))).toEqual([]);
     expect(readFileSync(join(stateDir, 'auth-secret'), 'utf8')).toHaveLength(43);
+  });
+
+  test('gives its metrics for the token in its state, and for no other', async () => {
+    const { url, stateDir } = await startServer();
+    const minted = await runDrawbridge(['token', '--scope', 'metrics', '--state', stateDir]);
+    const token = minted.stdout.trim();
+    const scrape = (given: string) =>
+      fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${given}` } });
+    expect(await (await scrape(token)).text()).toContain('drawbridge_requests_total{');
+    expect((await scrape('another-token-of-length')).status).toBe(401);
+    expect(statSync(join(stateDir, 'metrics-token')).mode & 0o777).toBe(0o600);
+    const api = await fetch(`${url}/api/v1/me`, { headers: { authorization: `Bearer ${token}` } });
+    expect(api.status).toBe(401);
+  });
+
+  test('takes METRICS_TOKEN in place of a token of its own', async () => {
+    const METRICS_TOKEN = 'given-by-the-operator';
+    const { url } = await startServer([], { METRICS_TOKEN });
+    const headers = { authorization: `Bearer ${METRICS_TOKEN}` };
+    expect((await fetch(`${url}/metrics`, { headers })).status).toBe(200);
   });
 
   test('takes the scheme from X-Forwarded-Proto only behind a trusted proxy', async () => {

@@ -32,6 +32,7 @@ test('two folders share one server, which outlives its terminals and is ended by
     code: 0,
     stdout: expect.stringMatching(`${OWN_VERSION} runs at ${shown.url}[^]*${a}: commands run`),
   });
+  expect((await run(a, ['status'])).stdout).toContain(`Metrics ${shown.url}/metrics; `);
   expect(await run(b, ['stop'])).toEqual({
     code: 0,
     stdout: '',
