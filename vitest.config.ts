@@ -30,6 +30,9 @@ export function insideWorkerd() {
   });
 }
 
+/** A condition may take long on a busy machine; one that never comes fails all the same. */
+const PATIENT = { poll: { timeout: 30_000 } };
+
 /** Tests of the Worker run inside workerd, the rest in Node. The tests of `flow` start both together. */
 export default defineConfig({
   test: {
@@ -42,6 +45,7 @@ export default defineConfig({
         plugins: [insideWorkerd()],
         test: {
           name: 'worker',
+          expect: PATIENT,
           include: ['test/worker/**/*.test.ts'],
           exclude: PURE_ROOMS,
           // The sender of an approval waits up to 5 s for a refusal by the bridge.
@@ -55,6 +59,7 @@ export default defineConfig({
       {
         test: {
           name: 'node',
+          expect: PATIENT,
           include: [
             'test/*.test.ts',
             'test/{bench,bridge,browser,cli,client,local,machine,package,shared}/**/*.test.ts',
@@ -68,6 +73,7 @@ export default defineConfig({
       {
         test: {
           name: 'flow',
+          expect: PATIENT,
           include: ['test/flow/**/*.test.ts'],
           testTimeout: 90_000,
           hookTimeout: 90_000,
