@@ -154,7 +154,7 @@ function startOf(pid: number): string {
 }
 
 function startBy(pid: number): string {
-  return execFileSync('ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+  return execFileSync('/bin/ps', ['-o', 'lstart=', '-p', String(pid)], { encoding: 'utf8' }).trim();
 }
 
 const START_AFTER_NAME = 19;

@@ -1,10 +1,10 @@
 /** Git's status of the workspace, read without running anything that a repository configures. */
 import { execFile } from 'node:child_process';
-import { isAbsolute, relative, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { cutLines } from '../../shared/cut-lines.ts';
 import { CONTEXT_LIMITS } from '../../shared/limits.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
+import { SYSTEM_PATH } from '../sandbox/programs.ts';
 import type { Launch } from '../terminal/launch.ts';
 import { runCommand } from '../terminal/run-command.ts';
 
@@ -88,7 +88,7 @@ function withoutFilters(names: readonly string[]): string[] {
 /** Drops git's error output, which is not part of the status. */
 function launchOf(root: string, args: readonly string[]): Launch {
   const shell = ['-c', 'exec git "$@" 2>/dev/null', 'sh', ...args];
-  const env = environment(root);
+  const env = environment();
   return { file: '/bin/sh', args: shell, cwd: root, env, inputs: [], hasPidNamespace: false };
 }
 
@@ -148,7 +148,7 @@ async function outputOf(
 async function runGit(root: string, args: readonly string[], signal: AbortSignal): Promise<string> {
   const { stdout } = await promisify(execFile)('git', args, {
     cwd: root,
-    env: environment(root),
+    env: environment(),
     timeout: CONTEXT_LIMITS.gitQuickMs,
     killSignal: 'SIGKILL',
     maxBuffer: CONTEXT_LIMITS.maxGitBytes,
@@ -158,22 +158,13 @@ async function runGit(root: string, args: readonly string[], signal: AbortSignal
 }
 
 /** Only the repository's configuration, no locks, and no fetching of objects that a partial clone lacks. */
-function environment(root: string): Record<string, string> {
+function environment(): Record<string, string> {
   return {
-    PATH: trustedFolders(root).join(':'),
+    PATH: SYSTEM_PATH,
     HOME: '/nonexistent',
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_OPTIONAL_LOCKS: '0',
     GIT_NO_LAZY_FETCH: '1',
     GIT_ALLOW_PROTOCOL: 'none',
   };
-}
-
-/** Leaves out folders in the workspace, where a tool call could put a git of its own. */
-function trustedFolders(root: string): string[] {
-  return (process.env['PATH'] ?? '').split(':').filter((folder) => {
-    const way = relative(root, folder);
-    const isInside = way !== '..' && !way.startsWith(`..${sep}`);
-    return isAbsolute(folder) && !isInside;
-  });
 }

@@ -1,8 +1,6 @@
 /** Judges a repository's configuration by its settings, and writes one from the harmless settings alone. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { access, constants } from 'node:fs/promises';
-import { isAbsolute, join, relative, sep } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
@@ -46,22 +44,6 @@ export const PLAIN_SETTINGS: readonly Setting[] = [
   { key: 'core.bare', value: 'false' },
   { key: 'core.logallrefupdates', value: 'true' },
 ];
-
-/** The machine's git. Skips folders in the workspace, where a command could have put one. */
-export async function findGit(workspace: string): Promise<string | undefined> {
-  for (const folder of (process.env['PATH'] ?? '').split(':')) {
-    const way = relative(workspace, folder);
-    const isInside = way !== '..' && !way.startsWith(`..${sep}`);
-    if (!isAbsolute(folder) || isInside) continue;
-    const file = join(folder, 'git');
-    const isThere = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return file;
-  }
-  return undefined;
-}
 
 async function listSettings(config: Uint8Array, git: string): Promise<Setting[] | undefined> {
   const child = spawn(git, LIST, {

@@ -3,7 +3,8 @@ import { readFile, realpath } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { inOneLine, shorten } from '../../shared/plain-sight.ts';
 import { type BytePath, shownName } from '../sandbox/byte-path.ts';
-import { configOf, findGit, judgeConfig, PLAIN_SETTINGS, type Setting } from './git-config.ts';
+import { findProgram } from '../sandbox/programs.ts';
+import { configOf, judgeConfig, PLAIN_SETTINGS, type Setting } from './git-config.ts';
 import { type HeldEntry, type HeldFolder, QuarantineError } from './held-folder.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
 
@@ -24,8 +25,8 @@ export interface GitTools {
   readonly samples: string | undefined;
 }
 
-export async function findGitTools(workspace: string): Promise<GitTools> {
-  const git = await findGit(workspace);
+export async function findGitTools(): Promise<GitTools> {
+  const git = await findProgram('git');
   const real = git === undefined ? undefined : await realpath(git).catch(() => undefined);
   const samples = real && join(dirname(dirname(real)), 'share/git-core/templates/hooks');
   return { git, samples };

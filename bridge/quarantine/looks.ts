@@ -43,7 +43,7 @@ export class Looks {
 
   /** `before` holds the entries that an earlier process stored and never closed. */
   static async open(config: LooksConfig, before: KnownFile['entries']): Promise<Looks> {
-    const looks = new Looks(config, await findGitTools(config.workspace));
+    const looks = new Looks(config, await findGitTools());
     await looks.#scripts.news(Number.POSITIVE_INFINITY);
     looks.#known = new Map(Object.entries(before));
     return looks;

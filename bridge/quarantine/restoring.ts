@@ -27,7 +27,7 @@ export interface Kept {
 }
 
 export async function keptThings(record: StoredRecord): Promise<readonly Kept[]> {
-  const tools = await findGitTools(record.workspace);
+  const tools = await findGitTools();
   await using things = await openThings(record.folder);
   const kept: Kept[] = [];
   for (const item of record.items) {

@@ -1,9 +1,10 @@
-/** Finds the system's programs that make a sandbox. */
+/** Finds the programs that the bridge runs outside the sandbox: git, and those that make a sandbox. */
 import { access, constants } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Folders where systems install them. PATH is not used: its folders may be in the workspace, where a command can write.
+ * Folders where systems and package managers install them. PATH is not used: its folders may be in a workspace, where a
+ * command can write. It may be another bridge's workspace: all bridges of a server have the PATH of one terminal.
  */
 const FOLDERS = [
   '/usr/bin',
@@ -11,7 +12,14 @@ const FOLDERS = [
   '/usr/sbin',
   '/usr/local/bin',
   '/run/current-system/sw/bin',
+  '/nix/var/nix/profiles/default/bin',
+  '/opt/homebrew/bin',
+  '/opt/local/bin',
+  '/home/linuxbrew/.linuxbrew/bin',
 ] as const;
+
+/** The same folders as a PATH, for a program that starts others. */
+export const SYSTEM_PATH: string = FOLDERS.join(':');
 
 /** The program's absolute path, or undefined where it is not installed. */
 export async function findProgram(name: string): Promise<string | undefined> {

@@ -11,8 +11,8 @@ import type { ToolResult } from '../../shared/tunnel.ts';
 import type { Judge } from '../admission/judge.ts';
 import { ToolFailure } from '../failure.ts';
 import { logTrouble } from '../log.ts';
-import { findGit } from '../quarantine/git-config.ts';
 import { chooseAccount } from '../sandbox/account.ts';
+import { findProgram } from '../sandbox/programs.ts';
 import {
   type ArgumentsOf,
   type BridgeTool,
@@ -45,7 +45,7 @@ export class Worktrees {
   /** Undefined on a machine without git. Begins to remove what a killed bridge of the same state left unfinished. */
   static async open(config: WorktreesConfig): Promise<Worktrees | undefined> {
     const { root, stateDir, confinement, isForeign } = config;
-    const file = await findGit(root);
+    const file = await findProgram('git');
     if (file === undefined) return undefined;
     const chosen = await chooseAccount(root);
     const account = chosen.ok ? chosen.account : undefined;

@@ -33,7 +33,7 @@ export async function stopProcesses(pids: readonly number[]): Promise<Disposable
 /** The direct children of a process, by what the system lists. */
 export function childrenOf(parent: number): number[] {
   if (process.platform !== 'linux') {
-    const text = execFileSync('ps', ['-axo', 'pid=,ppid='], { encoding: 'utf8' });
+    const text = execFileSync('/bin/ps', ['-axo', 'pid=,ppid='], { encoding: 'utf8' });
     const pairs = text.split('\n').map((line) => line.trim().split(/\s+/).map(Number));
     return pairs.flatMap(([pid, of]) => (of === parent && pid !== undefined ? [pid] : []));
   }
@@ -96,7 +96,9 @@ const STANDING = new Set(['T', 't', 'Z', 'X']);
 
 function psState(pid: number): string {
   try {
-    return execFileSync('ps', ['-o', 'state=', '-p', String(pid)], { encoding: 'utf8' }).trim();
+    return execFileSync('/bin/ps', ['-o', 'state=', '-p', String(pid)], {
+      encoding: 'utf8',
+    }).trim();
   } catch {
     return ''; // It has ended.
   }

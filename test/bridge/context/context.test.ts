@@ -236,6 +236,15 @@ describe('a hostile repository', () => {
         vi.stubEnv('PATH', folders.join(delimiter));
       },
     ],
+    [
+      'a git on the path from another project, whose agent could have made it',
+      async (_, trap) => {
+        const other = await temporaryWorkspace();
+        await other.put('bin/git', `#!/bin/sh\n${trap}\n`);
+        await chmod(other.path('bin/git'), 0o755);
+        vi.stubEnv('PATH', [other.path('bin'), process.env['PATH'] ?? ''].join(delimiter));
+      },
+    ],
   ])('with %s runs nothing when it is looked at', async (_, set) => {
     const place = await repository();
     await place.put('trap.sh', `touch ${place.path('sprung')}\n`);
