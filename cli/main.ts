@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import type { Programs } from '../local/instance.ts';
 import { IS_CLONE, OWN_ROOT, OWN_VERSION } from '../local/own-root.ts';
+import { settleHome } from '../machine/home-folder.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
 import { registerUsage } from './account/usage.ts';
@@ -57,6 +58,7 @@ export const OWN_PROGRAMS: Programs = {
 /** Runs one command line. A failure prints one line to stderr and sets the exit code: 2 if refused, else 1. */
 export async function main(args: readonly string[], programs = OWN_PROGRAMS): Promise<void> {
   endWhenUnread();
+  settleHome(process.env);
   // Errors outside the awaited call, for example when the disk of the state has gone.
   process.on('uncaughtException', (error) => process.exit(reportFailure(error)));
   const ended = new AbortController();

@@ -29,14 +29,17 @@ function describeSystemError(error: unknown): string | undefined {
 
 const NOT_YOURS = [
   'you may not use it',
-  'change its owner or its permissions, or give another --state',
+  'change its owner or its permissions, or give another place with --state or XDG_STATE_HOME',
 ] as const;
 const NO_ROOM = ['the disk is full', 'make room'] as const;
 
 const SYSTEM_ERRORS: Readonly<Record<string, readonly [what: string, todo: string]>> = {
   ENOSPC: NO_ROOM,
   EDQUOT: ['your quota of the disk is used up', 'make room'],
-  EROFS: ['the disk is read-only', 'make it writable, or give another --state'],
+  EROFS: [
+    'the disk is read-only',
+    'make it writable, or give another place with --state or XDG_STATE_HOME',
+  ],
   EACCES: NOT_YOURS,
   EPERM: NOT_YOURS,
   ENOENT: ['it does not exist', 'check whether something has removed it'],

@@ -4,6 +4,7 @@ import { isAbsolute, join } from 'node:path';
 import * as z from 'zod';
 import { readSettings } from '../../local/config/settings.ts';
 import { makePrivateFolders, readPlainFile, replaceFile } from '../../machine/private-files.ts';
+import { parseJson } from '../../shared/json.ts';
 import { CLI_LIMITS } from '../limits.ts';
 
 const PUBLIC_REGISTRY = 'https://registry.npmjs.org';
@@ -94,5 +95,5 @@ async function askRegistry(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise
     ...{ redirect: 'error', signal: AbortSignal.any([signal, late]) },
     headers: { accept: 'application/json' },
   });
-  return z.object({ latest: Version }).parse(await response.json()).latest;
+  return z.object({ latest: Version }).parse(parseJson(await response.text())).latest;
 }

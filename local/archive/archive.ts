@@ -14,6 +14,7 @@ import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
 import { PRIVATE_FILE } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
+import { parseJson } from '../../shared/json.ts';
 
 /** The first entry of an archive. */
 export const ArchiveHead = z.object({
@@ -243,14 +244,14 @@ function entryOf({ name, type, mode = 0, size = 0, linkname }: Header): ArchiveE
 }
 
 function parseHead(text: string): ArchiveHead {
-  const head = ArchiveHead.safeParse(parseJson(text));
+  const head = ArchiveHead.safeParse(toValue(text));
   if (head.success) return head.data;
   throw damaged('it does not say what it is, or a later version of Drawbridge wrote it');
 }
 
-function parseJson(text: string): unknown {
+function toValue(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined; // The schema refuses it.
   }

@@ -94,13 +94,19 @@ export function parseConfig(text: string, path: string): Config {
 
 /**
  * Replaces the file, and the schema beside it. A link stays a link: its target is replaced.
- * @throws {LocalError} without a home folder.
+ * @throws {LocalError} without a home folder, or if the file cannot be written.
  */
 export function writeConfig(path: string | undefined, text: string): void {
   if (path === undefined) throw noHome();
-  makePrivateFolders(dirname(path));
-  replaceFile(join(dirname(path), SCHEMA_FILE), configSchemaText());
-  replaceFile(targetOf(path), text);
+  try {
+    makePrivateFolders(dirname(path));
+    replaceFile(join(dirname(path), SCHEMA_FILE), configSchemaText());
+    replaceFile(targetOf(path), text);
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown';
+    const told = `${nameInLine(path)} cannot be written (${code}): nothing was changed. Make its folder writable, or set XDG_CONFIG_HOME.`;
+    throw new LocalError('failed', told, { cause });
+  }
 }
 
 /** The error for a machine on which config.json has no place. */

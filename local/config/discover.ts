@@ -1,5 +1,6 @@
 /** Finds model servers that run on this machine, and asks them for their models. */
 import * as z from 'zod';
+import { parseJson } from '../../shared/json.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
@@ -86,7 +87,7 @@ async function readJson(url: string, timeoutMs: number, signal: AbortSignal): Pr
       text += piece;
       if (text.length > LOCAL_LIMITS.maxModelListChars) return undefined;
     }
-    return response.ok ? JSON.parse(text) : undefined;
+    return response.ok ? parseJson(text) : undefined;
   } catch {
     // No server, a late one, or another program: the person is offered something else.
     return undefined;

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
 import { Preset } from '../../machine/preset.ts';
 import { ModeName } from '../../shared/definitions.ts';
+import { parseJson } from '../../shared/json.ts';
 import { type ModelSettings, readModelSettings, readWorkerSettings } from '../settings.ts';
 import { type ConfigFile, readConfig } from './config-file.ts';
 import { openKey } from './keys.ts';
@@ -245,7 +246,7 @@ function asList(text: string): string[] {
 /** Only to show it: the Worker's reader of the variable checks it. */
 function asJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return text;
   }

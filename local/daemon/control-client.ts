@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { newDeferred } from '../../machine/deferred.ts';
 import { LocalError } from '../../machine/local-error.ts';
+import { parseJson } from '../../shared/json.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { ControlAnswer, type ControlRequest } from './control.ts';
 
@@ -46,16 +47,16 @@ async function answerOn<Answer extends ControlAnswer['answer']>(
   request: ControlRequest,
   wanted: Answer,
 ): Promise<Extract<ControlAnswer, { answer: Answer }>> {
-  const { promise, resolve, reject } = newDeferred<unknown>();
+  const { promise, resolve, reject } = newDeferred<string>();
   const fail = () => reject(new LocalError('failed', MUTE));
   const timer = setTimeout(fail, LOCAL_LIMITS.controlMs);
   socket.on('error', fail).once('close', fail);
   // The interface passes on the socket's errors.
   const lines = createInterface({ input: socket }).on('error', fail);
-  lines.once('line', (line) => resolve(JSON.parse(line)));
+  lines.once('line', resolve);
   socket.write(`${JSON.stringify(request)}\n`);
   try {
-    const answer = ControlAnswer.parse(await promise);
+    const answer = parseAnswer(await promise);
     if (answer.answer === 'error') throw new LocalError(answer.kind, answer.message);
     if (answer.answer !== wanted) throw new LocalError('failed', MUTE);
     return answer as Extract<ControlAnswer, { answer: Answer }>;
@@ -64,5 +65,16 @@ async function answerOn<Answer extends ControlAnswer['answer']>(
   }
 }
 
+/** @throws {LocalError} for what no server of this version answers. */
+function parseAnswer(line: string): ControlAnswer {
+  try {
+    return ControlAnswer.parse(parseJson(line));
+  } catch (cause) {
+    throw new LocalError('failed', STRANGE, { cause });
+  }
+}
+
+const STRANGE =
+  'The running server answers in a way that this version does not know: end it with `drawbridge stop`, and start it again.';
 const MUTE =
   'The running server does not answer: end it with `drawbridge stop`, and start it again.';

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolder } from '../../machine/private-files.ts';
+import { parseJson } from '../../shared/json.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { type ControlAnswer, ControlRequest } from './control.ts';
 
@@ -99,7 +100,7 @@ async function readLine(socket: Socket): Promise<string> {
 
 function toValue(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch {
     return undefined; // No request is undefined, so it is refused.
   }

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, readdir, realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { findHome } from '../../machine/home-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolders } from '../../machine/private-files.ts';
 import { isSystemError } from '../../machine/system-error.ts';
@@ -107,15 +107,16 @@ export async function openStateFolder(dir: string): Promise<void> {
   if (((await stat(dir)).mode & ALL_MODES) !== OWNER_ONLY) await chmod(dir, OWNER_ONLY);
 }
 
-/** The folder of all states that are named by no `--state`. */
+/** The folder of all states that are named by no `--state`. @throws {LocalError} without a home folder. */
 function stateHome(): string {
   const { XDG_STATE_HOME } = process.env;
   // The XDG specification says to ignore relative paths.
-  const base =
-    XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)
-      ? XDG_STATE_HOME
-      : join(homedir(), '.local', 'state');
-  return join(base, 'drawbridge');
+  if (XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME)) return join(XDG_STATE_HOME, 'drawbridge');
+  const home = findHome();
+  if (home !== undefined) return join(home, '.local', 'state', 'drawbridge');
+  const told =
+    'There is no home folder for the state: set HOME or XDG_STATE_HOME, or give --state.';
+  throw new LocalError('refused', told);
 }
 
 /** Names a project's files: readable, and different for each folder. `workspaceDir` is a real path. */

@@ -1,8 +1,8 @@
 /** Checks the folder that an instance works in. */
 import { realpath, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { configFolder } from '../../machine/config-folder.ts';
+import { findHome } from '../../machine/home-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 
 /**
@@ -15,8 +15,8 @@ export async function resolveWorkspace(dir: string): Promise<string> {
   if (path === undefined || !(await stat(path)).isDirectory()) {
     throw new LocalError('refused', `The workspace ${resolve(dir)} is not a folder.`);
   }
-  const home = await realpath(homedir()).catch(() => homedir());
-  if (contains(path, home)) {
+  const home = findHome();
+  if (home !== undefined && contains(path, await realpath(home).catch(() => home))) {
     throw new LocalError(
       'refused',
       `The workspace must be the folder of one project, not ${path}, which contains your home folder.`,

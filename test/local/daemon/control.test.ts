@@ -1,5 +1,6 @@
+import { once } from 'node:events';
 import { mkdirSync, statSync } from 'node:fs';
-import { connect } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ControlAnswer } from '../../../local/daemon/control.ts';
@@ -44,6 +45,20 @@ test('a refusal keeps its kind and its words', async () => {
   expect(error).toBeInstanceOf(LocalError);
   expect(error).toMatchObject({ kind: 'refused', message: 'No.' });
 });
+
+test.each(['nonsense\n', '{"answer":"from another version"}\n'])(
+  'an answer that this version does not know is told: %j',
+  async (text) => {
+    const path = join(temporaryFolder(), 'strange.sock');
+    const server = createServer((socket) => socket.end(text)).listen(path);
+    onTestFinished(() => void server.close());
+    await once(server, 'listening');
+    await expect(askServer(path, ASK, 'disconnected')).rejects.toMatchObject({
+      kind: 'failed',
+      message: expect.stringMatching(/does not know: end it with `drawbridge stop`/),
+    });
+  },
+);
 
 test.each(['nonsense\n', '{"ask":"explode"}\n', `${'x'.repeat(2_000_000)}`])(
   'a request that is none is refused, and the server goes on',
