@@ -28,7 +28,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'bridge/admission/shell': ['shared'],
   'bridge/failure.ts': ['shared'],
   'bridge/lanes.ts': ['machine'],
-  'bridge/log.ts': ['shared', 'node:'],
+  'bridge/log.ts': ['shared', 'machine', 'node:'],
   'bridge/result-lines.ts': ['shared'],
   'bridge/terminal': ['shared', 'machine', 'node:'],
   'bridge/edits': ['shared', 'bridge/failure.ts', 'diff'],

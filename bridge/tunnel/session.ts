@@ -15,7 +15,7 @@ import type { Resolution } from '../admission/book.ts';
 import { CallLife, type Desk } from '../admission/call-life.ts';
 import { refuse, UNKNOWN_OUTCOME } from '../admission/refusals.ts';
 import type { Sight } from '../context/finder.ts';
-import { logTrouble } from '../log.ts';
+import { logLine, logTrouble } from '../log.ts';
 import type { Journal } from './journal.ts';
 import type { OfferTeller } from './offer-teller.ts';
 import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
@@ -268,9 +268,18 @@ export class Session {
 /** The abort reason for the end of the process, as opposed to a cancelled call. */
 const ENDING = new Error('the bridge is ending');
 
+/** Enough to find the place. */
+const MAX_TOLD_FRAMES = 6;
+
 /** A bug in a tool: its error goes to this machine's log, not to the model. */
 function failed({ tool, callId, trace }: ToolCall, error: unknown): ToolResult {
   const ids = trace === undefined ? callId : `${callId}, trace ${trace}`;
-  logTrouble(`${tool} (${ids}) failed`, error instanceof Error ? error.stack : error);
+  const { name, stack } =
+    error instanceof Error ? error : { name: typeof error, stack: String(error) };
+  const at = [...(stack ?? '').matchAll(/^ +at (.*)$/gm)].map(([, frame = '']) => frame);
+  const entry = { event: 'tool_failed', trace, call: callId, tool, code: 'TOOL_FAILED' } as const;
+  logLine(`${tool} (${ids}) failed: ${stack}`, {
+    ...{ ...entry, error: name, at: at.slice(0, MAX_TOLD_FRAMES) },
+  });
   return refuse('TOOL_FAILED', `${tool} failed unexpectedly on the developer's machine.`);
 }

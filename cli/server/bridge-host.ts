@@ -7,7 +7,9 @@ import { beside } from '../../local/processes/beside.ts';
 import { openLogFile } from '../../local/processes/log-file.ts';
 import { watchState } from '../../local/state/watch.ts';
 import { type HostedBridge, type HostNews, HostOrder } from '../../machine/bridge-host.ts';
+import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { LocalError } from '../../machine/local-error.ts';
+import { formatLogLine, type LogEntry } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import type { RunBridge } from '../setup/connect.ts';
 import { endWithParent } from '../setup/connect-owner.ts';
@@ -61,12 +63,14 @@ async function runHosted(
   { signal, tell }: Hosting,
 ): Promise<void> {
   const log = openLogFile(logFile);
-  const write = (line: string) => {
-    log.append(`${new Date().toISOString()} ${inOneLine(line)}\n`);
+  const note = (entry: LogEntry) =>
+    log.append(formatLogLine({ ...entry, bridge: bridge.bridgeId }, new Date()));
+  const write = (line: string, entry: LogEntry = { event: 'bridge_notice', message: line }) => {
+    note(entry);
     if (bridge.asksAtTerminal) console.error(inOneLine(line));
   };
   const onStatus: BridgeConfig['onStatus'] = (status) => {
-    log.append(`${new Date().toISOString()} ${JSON.stringify(status)}\n`);
+    note({ event: `bridge_${status.event}`, message: detailOf(status) });
     tell(status);
   };
   try {
@@ -80,6 +84,17 @@ async function runHosted(
     );
   } catch (error) {
     onStatus({ event: 'failed', message: describeFailure(error) });
+  }
+}
+
+function detailOf(status: BridgeStatus): string {
+  switch (status.event) {
+    case 'connected':
+      return status.confinement.detail;
+    case 'disconnected':
+      return status.reason;
+    default:
+      return status.message;
   }
 }
 

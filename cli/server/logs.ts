@@ -3,6 +3,7 @@ import { open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
+import * as z from 'zod';
 import { bridgeLogOf } from '../../local/daemon/project.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -21,6 +22,7 @@ import { openTerminal } from '../terminal/terminal.ts';
 interface Shown {
   readonly follow: boolean;
   readonly lines: number;
+  readonly json: boolean;
 }
 
 type LogsOptions = LocationOptions & Shown;
@@ -49,6 +51,7 @@ export function registerLogs(
 export function addShownOptions(command: Command): Command {
   return command
     .option('-f, --follow', 'go on with what is written from now on, until Ctrl-C', false)
+    .option('--json', 'show lines of JSON as they are', false)
     .option('-n, --lines <number>', 'how many lines of each log to show', parseLines, 20);
 }
 
@@ -77,11 +80,13 @@ async function findLogs(
   return names.map((name) => ({ name, path: paths[name] }));
 }
 
-async function showLogs(logs: readonly Log[], { follow, lines }: Shown): Promise<void> {
+async function showLogs(logs: readonly Log[], { follow, lines, json }: Shown): Promise<void> {
   const { writeOut } = openTerminal(process, process.env);
   const show = ({ name }: Log, text: string) => {
     const prefix = logs.length > 1 ? `${name}: ` : '';
-    for (const line of text.split('\n')) if (line) writeOut(`${prefix}${printable(line)}\n`);
+    for (const line of text.split('\n')) {
+      if (line) writeOut(`${prefix}${printable(json ? line : readable(line))}\n`);
+    }
   };
   const readers = logs.map((log) => ({ log, reader: new LogReader(log.path) }));
   let hasAny = false;
@@ -97,6 +102,30 @@ async function showLogs(logs: readonly Log[], { follow, lines }: Shown): Promise
     for (const { log, reader } of readers) show(log, await reader.news());
     await sleep(CLI_LIMITS.logPollMs, undefined, { signal }).catch(() => {});
   }
+}
+
+/** A line of JSON in words: time, event, ids and message. Other programs' lines stay as they are. */
+function readable(line: string): string {
+  const entry = parseEntry(line);
+  if (!entry) return line;
+  const { time, level, event, message, ...fields } = entry;
+  const told = Object.entries(fields).map(([name, value]) => `${name}=${wordOf(value)}`);
+  const rest = message === undefined ? [] : [String(message)];
+  return [time, ...(level === 'info' ? [] : [level]), event, ...told, ...rest].join(' ');
+}
+
+function parseEntry(line: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    return Entry.parse(JSON.parse(line));
+  } catch {
+    return undefined; // The runtime's own line, or the stack of a crash.
+  }
+}
+
+const Entry = z.looseObject({ time: z.string(), level: z.string(), event: z.string() });
+
+function wordOf(value: unknown): string {
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 /** Reads a log that grows, and that is renamed when it is full. */

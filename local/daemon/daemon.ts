@@ -1,6 +1,7 @@
 /** A server for several folders: the Worker, the bridges of the connected folders, and the control socket. */
 import { join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
+import { formatLogLine, type LogEntry } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { BridgeHost } from '../bridge/host.ts';
 import { runServer, type ServerOptions } from '../instance.ts';
@@ -39,14 +40,11 @@ export interface RunningDaemon {
 export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<never> {
   const log = openLogFile(join(options.state.logsDir, 'server.log'));
   const notices: ServerReport['notices'] = [];
-  const note = (line: string) => {
-    const notice = { time: new Date().toISOString(), text: inOneLine(line) };
-    log.append(`${notice.time} ${notice.text}\n`);
-    return notice;
-  };
+  const note = (entry: LogEntry) => log.append(formatLogLine(entry, new Date()));
   const onNotice = (line: string) => {
     notices.splice(0, notices.length + 1 - LOCAL_LIMITS.maxNotices);
-    notices.push(note(line));
+    notices.push({ time: new Date().toISOString(), text: inOneLine(line) });
+    note({ event: 'server_notice', message: line });
     options.onNotice(line);
   };
   const host = new BridgeHost({
@@ -70,14 +68,14 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
     try {
       if (withBridges) await projects.restore(options.environment);
       await announce({ url, control: control.path });
-      note(`The server runs at ${url}.`);
+      note({ event: 'server_started', url });
       await options.onReady({ url, connect: (request) => projects.connect(request) });
       return await whenAborted(running);
     } finally {
       await projects.end();
       // Before the state is given back: the next server must find no bridge of this one.
       await host.end();
-      note('The server ends.');
+      note({ event: 'server_ended' });
     }
   };
   // Both take their time: the process starts while the Worker does.

@@ -1,4 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
+import { logTo } from '../../../bridge/log.ts';
+import type { LogEntry } from '../../../machine/log-line.ts';
 import { TUNNEL_LIMITS } from '../../../shared/limits.ts';
 import {
   Bench,
@@ -92,6 +94,28 @@ describe('a call that cannot run', () => {
       data: "command failed unexpectedly on the developer's machine.",
     });
     expect(log).toHaveBeenCalledOnce();
+  });
+
+  test('because of a bug is told to a log file with its ids and place, without its message', async () => {
+    const entries: LogEntry[] = [];
+    await logTo(
+      (_, entry) => entries.push(entry),
+      async () => {
+        const { tool, runs } = command();
+        const bench = await Bench.start({ tools: [tool] });
+        const call = { ...newCall('command'), trace: '4bf92f3577b34da6a3ce929d0e0e4736' };
+        bench.send(call);
+        (await nextRun(runs)).fail(new TypeError('/home/me/secret.ts is not defined'));
+        await nextResult(bench, call);
+        expect(entries).toEqual([
+          {
+            ...{ event: 'tool_failed', call: call.callId, trace: call.trace, tool: 'command' },
+            ...{ code: 'TOOL_FAILED', error: 'TypeError', at: expect.any(Array) },
+          },
+        ]);
+        expect(JSON.stringify(entries)).not.toContain('is not defined');
+      },
+    );
   });
 
   test('because the owner denies it is told why, and nothing is started', async () => {

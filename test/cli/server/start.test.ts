@@ -220,13 +220,18 @@ test('logs shows the logs of the server and of this folder, and follows them', a
   expect(await run(folder, ['logs'])).toMatchObject({ code: 1 });
   await run(folder, START);
   const { stdout } = await run(folder, ['logs']);
-  expect(stdout).toMatch(/^server: \S+Z The server runs at http:[^\n]+$/m);
-  expect(stdout).toMatch(/^bridge: \S+Z \{"event":"connected"[^\n]+$/m);
+  expect(stdout).toMatch(/^server: \S+Z server_started url=http:[^\n]+$/m);
+  expect(stdout).toMatch(/^bridge: \S+Z bridge_connected bridge=bridge_[^\n]+$/m);
   expect((await run(folder, ['logs', 'bridge', '--lines', '1'])).stdout).toMatch(/^\S+Z [^\n]+\n$/);
+  const lines = (await run(folder, ['logs', 'server', '--json'])).stdout.trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toContainEqual({
+    ...{ time: expect.any(String), level: 'info', event: 'server_started' },
+    url: expect.stringMatching(/^http:/),
+  });
   const following = startDrawbridge(['logs', '--follow', 'server'], { cwd: folder, env });
   await following.firstLine;
   await run(folder, ['stop']);
-  await expect.poll(() => following.stdout(), { timeout: 20_000 }).toContain('The server ends.');
+  await expect.poll(() => following.stdout(), { timeout: 20_000 }).toContain('server_ended');
   following.process.kill('SIGINT');
   expect(await following.finished).toMatchObject({ code: 0 });
 });
