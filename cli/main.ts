@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { Command, CommanderError } from 'commander';
 import type { Programs } from '../local/instance.ts';
-import { IS_CLONE, OWN_ROOT, OWN_VERSION } from '../local/own-root.ts';
+import { IS_CLONE, IS_PUBLISHED, OWN_ROOT, OWN_VERSION } from '../local/own-root.ts';
 import { settleHome } from '../machine/home-folder.ts';
 import { LocalError } from '../machine/local-error.ts';
 import { inOneLine } from '../shared/plain-sight.ts';
@@ -76,9 +76,9 @@ export async function main(args: readonly string[], programs = OWN_PROGRAMS): Pr
 /** The commands that run long enough for an answer of the registry. */
 const LONG_COMMANDS: ReadonlySet<string> = new Set(['open', 'up', 'chat']);
 
-/** A clone is updated by git. */
+/** A clone is updated by git. Of a package that is not published the registry knows nothing. */
 async function hintAtUpdate(command: string, signal: AbortSignal): Promise<void> {
-  if (IS_CLONE || !LONG_COMMANDS.has(command)) return;
+  if (IS_CLONE || !IS_PUBLISHED || !LONG_COMMANDS.has(command)) return;
   const { env, stdin, stdout, stderr } = process;
   const hint = {
     ...{ env, ownVersion: OWN_VERSION, now: new Date() },

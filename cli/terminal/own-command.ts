@@ -1,6 +1,6 @@
 /** Builds the command lines that messages suggest: each must work in the person's current folder. */
 import { realpathSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, sep } from 'node:path';
 import { OWN_ROOT } from '../../local/own-root.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 
@@ -16,8 +16,16 @@ function nameHere(): readonly string[] {
   const found = folders.filter((folder) => folder !== '' && isOwn(join(folder, 'drawbridge')));
   // npm and npx put these folders on the path of what they run. The person's shell does not have them.
   const isNpmOnly = (folder: string) => folder.endsWith(join('node_modules', '.bin'));
-  if (found.length > 0) return found.every(isNpmOnly) ? ['npx', 'drawbridge'] : ['drawbridge'];
+  if (!found.every(isNpmOnly)) return ['drawbridge'];
+  // Elsewhere npx would ask the registry, which may have another program of this name.
+  if (found.some(isFoundByNpx)) return ['npx', 'drawbridge'];
   return process.cwd() === OWN_ROOT ? [join('bin', 'drawbridge.mjs')] : ['node', PROGRAM];
+}
+
+/** Whether `npx` without `--package` finds this `node_modules/.bin` in the current folder or above. */
+function isFoundByNpx(folder: string): boolean {
+  const project = join(folder, '..', '..');
+  return `${process.cwd()}${sep}`.startsWith(join(project, sep));
 }
 
 function isOwn(path: string): boolean {

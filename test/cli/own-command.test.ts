@@ -6,12 +6,17 @@ import { temporaryFolder } from '../local/temporary-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, '..', '..', 'bin', 'drawbridge.mjs');
 
-afterEach(() => void vi.unstubAllEnvs());
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
 
 test('suggests commands that work in the shell: installed, run by npx, and neither', () => {
   const installed = folderWithProgram('bin');
   const byNpx = folderWithProgram('node_modules/.bin');
   expect(suggested([installed])).toBe('drawbridge status');
+  expect(suggested([byNpx])).toMatch(/^(bin|node .*bin)\/drawbridge\.mjs status$/);
+  vi.spyOn(process, 'cwd').mockReturnValue(join(byNpx, '..', '..', 'src'));
   expect(suggested([byNpx])).toBe('npx drawbridge status');
   expect(suggested([byNpx, installed])).toBe('drawbridge status');
   expect(suggested([])).toMatch(/^(bin|node .*bin)\/drawbridge\.mjs status$/);
