@@ -7,7 +7,7 @@ import { build } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** Where Debian's package puts it. */
-const CHROMIUM = '/usr/bin/chromium';
+export const CHROMIUM = '/usr/bin/chromium';
 
 /** Why tests with a browser cannot run here, for their title; undefined where they can. */
 export const NO_CHROMIUM = existsSync(CHROMIUM) ? undefined : 'skipped: Chromium is not installed';

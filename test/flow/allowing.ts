@@ -3,14 +3,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { type Device, signApproval } from '../../client/index.ts';
+import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import type { ChatResponse } from '../../shared/documents.ts';
-import type { StreamEvent } from '../../shared/events.ts';
+import type { ReadEvent } from '../../shared/events.ts';
 import type { House } from './house.ts';
 
 export interface Allowed {
   readonly response: ChatResponse;
   /** What the person was asked. */
-  readonly asked: readonly Extract<StreamEvent, { type: 'approval_request' }>[];
+  readonly asked: readonly ApprovalQuestion[];
 }
 
 /** Sends a message of a new conversation, and allows every call until its response has ended. */
@@ -21,24 +22,31 @@ export async function sendAllowing(
   /** What the person answers to a question of a server, as JSON. */
   values?: string,
 ): Promise<Allowed> {
-  const asked: Extract<StreamEvent, { type: 'approval_request' }>[] = [];
+  const asked: ApprovalQuestion[] = [];
   const request = { messages: [{ role: 'user' as const, content }], ...fields };
   let conversationId = '';
   for await (const { event } of house.client.streamChat(request)) {
     if (event.type === 'response_start') conversationId = event.response.conversationId;
-    if (event.type !== 'approval_request') continue;
-    asked.push(event);
-    const content = event.proposal.kind === 'elicitation' ? values : undefined;
-    const question = { ...event, conversationId };
+    const question = questionIn(event, conversationId);
+    if (!question) continue;
+    asked.push(question);
+    const content = question.proposal.kind === 'elicitation' ? values : undefined;
     const signature = await signApproval(deviceOf(house), question, content);
-    const path = `/api/v1/conversations/${conversationId}/approvals/${event.callId}`;
-    const body = JSON.stringify({ nonce: event.nonce, decision: 'once', content, signature });
+    const path = `/api/v1/conversations/${question.conversationId}/approvals/${question.callId}`;
+    const body = JSON.stringify({ nonce: question.nonce, decision: 'once', content, signature });
     expect((await house.fetch(path, { method: 'POST', body })).status).toBe(200);
   }
   const { responses } = await house.client.getConversation(conversationId);
   const [response] = responses;
   if (!response) throw new Error('the conversation has no response');
   return { response, asked };
+}
+
+/** What the event asks for, in the conversation or by one of its subagents. */
+function questionIn(event: ReadEvent, conversationId: string): ApprovalQuestion | undefined {
+  if (event.type === 'approval_request') return { ...event, conversationId };
+  if (event.type !== 'subagent_ask' || event.ask.kind !== 'approval') return undefined;
+  return event.ask;
 }
 
 /** The enrolled device of this machine. */
