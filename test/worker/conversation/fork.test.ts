@@ -335,39 +335,41 @@ describe('a copy that is given up in the middle', () => {
   });
 });
 
-it.each([
-  ['before', { pageMs: 600, lookMs: 300 }],
-  ['after', { pageMs: 0, lookMs: 600 }],
-])(
+it.each(['before', 'after'] as const)(
   'a new conversation of the same id that is ready %s the copy is does not get into it',
-  async (_, { pageMs, lookMs }) => {
+  async (order) => {
     const { account, to, source } = await toBeForked();
     const { bridgeId } = await connectBridge({ account });
     const { look } = Tunnel.prototype;
     const { forkPage } = Conversation.prototype;
+    const may = { look: false, copy: order === 'after' };
     const looked = vi.spyOn(Tunnel.prototype, 'look');
-    looked.mockImplementation(slow(lookMs, look) as never);
-    vi.spyOn(Conversation.prototype, 'forkPage').mockImplementation(slow(pageMs, forkPage));
+    looked.mockImplementation(heldUntil(() => may.look, look) as never);
+    const pages = vi.spyOn(Conversation.prototype, 'forkPage');
+    pages.mockImplementation(heldUntil(() => may.copy, forkPage));
     const request = { model: 'x', mode: 'agent', messages: [], createdMs: 0 } as const;
     const create = { bridgeId, title: 'go', ephemeral: false };
-    const stub = conversationObject(to.conversationId);
     const posted = { request, device: undefined, delivery: 'queue', ownFields: [] } as const;
-    const submission = { ...posted, create };
-    const submitted = stub.submit(to, submission);
+    const submitted = conversationObject(to.conversationId).submit(to, { ...posted, create });
     await vi.waitFor(() => expect(looked).toHaveBeenCalled());
-    await forkConversation(env, to, source);
+    const forked = forkConversation(env, to, source);
+    await vi.waitFor(() => expect(pages).toHaveBeenCalled());
+    if (order === 'after') await forked;
+    may.look = true;
     expect(await submitted).toMatchObject({ ok: false, code: 'IDEMPOTENCY_CONFLICT' });
+    may.copy = true;
+    await forked;
     expect((await view(to.conversationId, account)).messages).toMatchObject([{ content: 'first' }]);
   },
 );
 
-/** The method, some time after it is called. */
-function slow<This, Arguments extends unknown[], Result>(
-  ms: number,
+/** The method, which begins once it may. It asks again and again: no object may await another one's promise. */
+function heldUntil<This, Arguments extends unknown[], Result>(
+  mayBegin: () => boolean,
   method: (this: This, ...parameters: Arguments) => Result,
 ) {
   return async function (this: This, ...parameters: Arguments): Promise<Awaited<Result>> {
-    await new Promise((resolve) => setTimeout(resolve, ms));
+    while (!mayBegin()) await new Promise((resolve) => setTimeout(resolve, 5));
     return await method.apply(this, parameters);
   };
 }

@@ -9,7 +9,9 @@ import { connectBridge, tunnelOf } from '../tunnel/scripted-bridge.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-const REFUSED = { error: { code: 'NOT_CONFIGURED', message: NEWER_TABLES } };
+const REFUSED = {
+  error: { code: 'NOT_CONFIGURED', message: NEWER_TABLES, traceId: expect.any(String) },
+};
 
 it('refuses every request to a conversation with newer tables in one sentence', async () => {
   scriptModel(() => ({ text: 'Yes.' }));
