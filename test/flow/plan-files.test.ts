@@ -9,19 +9,7 @@ import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { deviceOf } from './allowing.ts';
 import { type House, startHouse } from './house.ts';
-
-const LAID = {
-  name: 'create_plan',
-  arguments: {
-    name: 'Two files',
-    overview: 'Writes two files.',
-    plan: 'Write `a.txt`, then `b.txt`.',
-    todos: [
-      { id: 'b', content: 'Write b.txt', dependencies: ['a'] },
-      { id: 'a', content: 'Write a.txt' },
-    ],
-  },
-};
+import { carryOut, LAY_PLAN } from './two-file-plan.ts';
 
 const PATH = '.cursor/plans/two-files.plan.md';
 
@@ -138,10 +126,10 @@ async function startPlanning() {
     const said = request.messages.map(({ content }) => String(content)).join('\n');
     if (said.includes('<executing_a_plan>\n')) {
       const next = nextIn(request);
-      return next === undefined ? { text: 'All done.' } : { calls: doing(next) };
+      return next === undefined ? { text: 'All done.' } : { calls: carryOut(next) };
     }
     const isAsked = String(request.messages.at(-1)?.content).includes('Plan\n</user_query>');
-    return isAsked ? { calls: [LAID] } : { text: 'Ok.' };
+    return isAsked ? { calls: [LAY_PLAN] } : { text: 'Ok.' };
   });
   onTestFinished(() => model.close());
   return { house: await startHouse({ modelUrl: model.baseUrl }), model };
@@ -149,13 +137,6 @@ async function startPlanning() {
 
 function user(content: string) {
   return { role: 'user' as const, content };
-}
-
-function doing(id: string) {
-  return [
-    { name: 'write', arguments: { path: `${id}.txt`, contents: `${id}\n` } },
-    { name: 'todo_write', arguments: { todos: [{ id, status: 'completed' }] } },
-  ];
 }
 
 /** The first open todo of the list as the model was told it last. */

@@ -8,19 +8,7 @@ import { answerOf, foldEvent, newResponse } from '../../shared/fold.ts';
 import type { ScriptedRequest } from '../far-ends/reply-script.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { startHouse, workerdOf } from './house.ts';
-
-const LAID = {
-  name: 'create_plan',
-  arguments: {
-    name: 'Two files',
-    overview: 'Writes two files.',
-    plan: 'Write `a.txt`, then `b.txt`.',
-    todos: [
-      { id: 'b', content: 'Write b.txt', dependencies: ['a'] },
-      { id: 'a', content: 'Write a.txt' },
-    ],
-  },
-};
+import { carryOut, LAY_PLAN } from './two-file-plan.ts';
 
 it('a plan is laid, changed on a second device, executed, killed in the middle, and resumed', async () => {
   let failing: 'hangs' | 'refuses' | null = 'hangs';
@@ -29,13 +17,13 @@ it('a plan is laid, changed on a second device, executed, killed in the middle, 
     const asked = request.messages.filter(({ role }) => role === 'user');
     const text = asked.map(({ content }) => String(content)).join('\n');
     if (!text.includes('<executing_a_plan>')) {
-      return request.messages.at(-1)?.role === 'tool' ? { text: 'Laid.' } : { calls: [LAID] };
+      return request.messages.at(-1)?.role === 'tool' ? { text: 'Laid.' } : { calls: [LAY_PLAN] };
     }
     const todos = listIn(request);
     const next = todos.find(({ status }) => status === 'pending');
     if (!next) return { text: 'All done.' };
     const isBegun = todos.some(({ status }) => status === 'completed');
-    if (!isBegun || failing === null) return { calls: doing(next.id) };
+    if (!isBegun || failing === null) return { calls: carryOut(next.id) };
     if (failing === 'refuses') return { status: 400, body: '{}' };
     failing = 'refuses';
     hanging.resolve();
@@ -97,13 +85,6 @@ it('a plan is laid, changed on a second device, executed, killed in the middle, 
 });
 
 /** Works on one todo: writes its file, and completes it. */
-function doing(id: string) {
-  return [
-    { name: 'write', arguments: { path: `${id}.txt`, contents: `${id}\n` } },
-    { name: 'todo_write', arguments: { todos: [{ id, status: 'completed' }] } },
-  ];
-}
-
 /** The list of todos as the model was told it last, in the order in which it was told. */
 function listIn({ messages }: ScriptedRequest): { id: string; status: string }[] {
   for (const { content } of messages.toReversed()) {
