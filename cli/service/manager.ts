@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { LocalError } from '../../machine/local-error.ts';
 import { replaceFile } from '../../machine/private-files.ts';
 import { CLI_LIMITS } from '../limits.ts';
+import { ownCommand } from '../terminal/own-command.ts';
 import { type Job, LAUNCHD_LABEL, launchdPlist, systemdUnit, windowsAction } from './unit.ts';
 
 /** One system's way to keep a job running from login on. */
@@ -105,25 +106,40 @@ export async function install(manager: Manager, job: Job): Promise<void> {
   for (const command of manager.install(job)) await carryOut(manager, command);
 }
 
-/** Removes the job, also one that is half there. @throws {LocalError} if it runs and cannot be ended. */
-export async function remove(manager: Manager): Promise<void> {
-  for (const command of manager.remove()) await carryOut(manager, command);
+/**
+ * Removes the job, also one that is half there: without its file it starts no more. Resolves to what the system said
+ * where it did not carry out a command; a server that runs must then be ended by itself.
+ * @throws {LocalError} if the system alone knows the job, and keeps it.
+ */
+export async function remove(manager: Manager): Promise<string | undefined> {
+  let said: string | undefined;
+  for (const command of manager.remove()) said ??= await failureOf(command);
   if (manager.path !== null) rmSync(manager.path, { force: true });
+  else if (said !== undefined) throw new LocalError('failed', `The task stays: ${said}.`);
+  return said;
 }
 
 const run = promisify(execFile);
 
-async function carryOut({ name, path }: Manager, [program = '', ...args]: string[]): Promise<void> {
+async function carryOut({ name, path }: Manager, command: string[]): Promise<void> {
+  const said = await failureOf(command);
+  if (said === undefined) return;
+  const place = path === null ? '' : ` ${path} is written.`;
+  const text = `${name} did not carry out \`${command.join(' ')}\` (${said}).${place} Run it in a session of your own, or use \`${ownCommand('start')}\`.`;
+  throw new LocalError('failed', text);
+}
+
+/** The first line of what a command says when it fails. */
+async function failureOf([program = '', ...args]: string[]): Promise<string | undefined> {
   try {
     await run(program, args, { timeout: CLI_LIMITS.serviceMs });
+    return undefined;
   } catch (error) {
     const { stderr = '', message } = Object(error);
-    const reason = String(stderr || message)
-      .trim()
-      .split('\n')[0];
-    const line = [program, ...args].join(' ');
-    const place = path === null ? '' : ` ${path} is written.`;
-    const text = `${name} did not carry out \`${line}\` (${reason}).${place} Run it in a session of your own, or use \`drawbridge start\`.`;
-    throw new LocalError('failed', text, { cause: error });
+    return (
+      String(stderr || message)
+        .trim()
+        .split('\n')[0] ?? ''
+    );
   }
 }

@@ -6,6 +6,7 @@ import { readSettings } from '../../local/config/settings.ts';
 import type { Programs } from '../../local/instance.ts';
 import { sharedServerDir } from '../../local/state/folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
+import { inOneLine } from '../../shared/plain-sight.ts';
 import { runByService } from '../server/daemon.ts';
 import { addShownOptions, showServerLog } from '../server/logs.ts';
 import { stopServer } from '../server/stop.ts';
@@ -100,6 +101,8 @@ async function uninstallService(): Promise<void> {
   const manager = findManager();
   const { write } = openTerminal(process, process.env);
   if (!isInstalled(manager)) return write('There is no service.\n');
-  await remove(manager);
+  const said = await remove(manager);
+  await stopServer(await sharedServerDir());
+  if (said !== undefined) write(`${manager.name} could not be asked (${inOneLine(said)}).\n`);
   write('The service is gone. Conversations and settings stay.\n');
 }

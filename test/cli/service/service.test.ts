@@ -88,8 +88,13 @@ describe.runIf(process.platform === 'linux')('the service of systemd', () => {
         timeout: 30_000,
       })
       .toContain(`"pid":${server.pid}`);
-    server.kill('SIGTERM');
+    const removed = await runDrawbridge(['service', 'uninstall'], { env });
+    expect([removed.code, removed.stderr]).toEqual([
+      0,
+      expect.stringContaining('Failed to connect'),
+    ]);
     expect(await ended).toEqual([0, null]);
+    expect(existsSync(unitPath)).toBe(false);
   });
 
   it('is refused where config.json names a key of this terminal', async () => {
