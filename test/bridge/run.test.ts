@@ -56,16 +56,31 @@ const configOf = () => ({
 });
 
 /** The bridge in this process; it has ended when the test has. */
-function startBridge() {
+function startBridge(run = runBridge) {
   const ending = new AbortController();
   const statuses: BridgeStatus[] = [];
   const onStatus = (status: BridgeStatus) => statuses.push(status);
-  const ended = runBridge({ ...configOf(), onStatus }, ending.signal);
+  const ended = run({ ...configOf(), onStatus }, ending.signal);
   onTestFinished(async () => {
     ending.abort();
     await ended.catch(() => {});
   });
   return { ending, ended, statuses };
+}
+
+/** A bridge that finds its own programs there first. It looks for them in folders of the system alone. */
+async function bridgeWithProgramsIn(folder: string): Promise<typeof runBridge> {
+  const path = '../../bridge/sandbox/programs.ts';
+  vi.resetModules();
+  vi.doMock(path, async (importActual) => {
+    const actual = await importActual<typeof import('../../bridge/sandbox/programs.ts')>();
+    return { ...actual, SYSTEM_PATH: [folder, actual.SYSTEM_PATH].join(delimiter) };
+  });
+  onTestFinished(() => {
+    vi.doUnmock(path);
+    vi.resetModules();
+  });
+  return (await import('../../bridge/run.ts')).runBridge;
 }
 
 /** The bridge in a process of its own. */
@@ -415,8 +430,7 @@ describe('a bridge that loses its connection', () => {
     const script = `#!/bin/sh\n[ -e ${bin}/first ] && exit 1\ntouch ${bin}/first\nuntil [ -e ${bin}/go ]; do sleep 0.05; done\n`;
     await writeFile(join(bin, 'git'), script);
     await chmod(join(bin, 'git'), 0o755);
-    vi.stubEnv('PATH', [bin, process.env['PATH']].join(delimiter));
-    startBridge();
+    startBridge(await bridgeWithProgramsIn(bin));
     const first = await tunnel.connection();
     await vi.waitFor(() => readFile(join(bin, 'first')), 5000);
     first.close();
