@@ -8,6 +8,7 @@ import { bridgeLogOf } from '../../local/daemon/project.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
+import { parseJson } from '../../shared/json.ts';
 import { printable } from '../../shared/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
@@ -116,7 +117,7 @@ function readable(line: string): string {
 
 function parseEntry(line: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    return Entry.parse(JSON.parse(line));
+    return Entry.parse(parseJson(line));
   } catch {
     return undefined; // The runtime's own line, or the stack of a crash.
   }
