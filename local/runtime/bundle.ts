@@ -30,6 +30,8 @@ const PRODUCT = 'worker.js';
 const SOURCE_FOLDERS = ['shared', 'worker'];
 
 async function openKept(entry: string): ReturnType<typeof openBuild> {
+  // The key has the sources of a clone only: two other entries in folders side by side would share a build.
+  if (!entry.endsWith(join('worker', 'index.ts'))) throw new Error(`${entry} is no clone's Worker`);
   return await openBuild(dirname(dirname(entry)), {
     name: 'worker',
     folders: SOURCE_FOLDERS,

@@ -160,7 +160,7 @@ test.each([
   const command = name.startsWith('no terminal') ? [] : ['start'];
   const finished = await run(temporaryFolder(), [...command, ...(await args())]);
   expect(finished).toEqual({ code: 2, stdout: '', stderr: expect.stringMatching(words) });
-  expect(processes()).toEqual([]);
+  await expect.poll(() => processes()).toEqual([]);
 });
 
 describe('a server of another version', () => {
