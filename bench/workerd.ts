@@ -41,6 +41,12 @@ export async function startWorkerd({ entry, ...options }: WorkerdOptions): Promi
   };
 }
 
+/** All that the Worker writes, but for its lines of what goes well: there is one for each run. */
+function passOnTroubles(text: string): void {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.includes('"level":"info"'));
+  for (const line of lines) process.stderr.write(`${line}\n`);
+}
+
 const MODULE = 'worker.js';
 const STORAGE = 'storage';
 
@@ -64,7 +70,7 @@ async function run(
       port: askedPort,
       onListening: listening.resolve,
       onRestart: (death) => console.error(`The Worker died (${death}).`),
-      log: { append: (text) => void process.stderr.write(text), tail: () => [] },
+      log: { append: passOnTroubles, tail: () => [] },
     },
     ending.signal,
   );

@@ -45,7 +45,7 @@ export async function createDevice(
 /**
  * Allows the question's proposal once. Pass the question that the person was shown, not a newer one. With `content` the
  * person allows this whole file instead; the answer must hold the same content.
- * @throws {ClientError} `UNKNOWN_PROPOSAL` for one of a later version, of which no program of this version shows all.
+ * @throws {ClientError} `UNKNOWN_PROPOSAL` if a part of the proposal is unknown to this version, so that no person was shown it.
  */
 export async function signApproval(
   device: Device,

@@ -39,7 +39,7 @@ export interface GuestCalls {
   lost(): void;
   /** The edge has no such call, or does not take it. */
   refused(callId: string): void;
-  /** A call has its result, whoever began it. */
+  /** A call has its result: one of the edge, or one that began at the bridge. */
   ended(callId: string, result: ToolResult): void;
 }
 

@@ -190,7 +190,7 @@ function worktreesFolder(stateDir: string): string {
   return join('/var/lib/drawbridge', digest);
 }
 
-/** Also with folders that nobody may read, and with paths that are longer than the kernel takes at once. */
+/** Removes unreadable folders too, and paths that are too long for one call of the system. */
 async function removeFiles(path: string): Promise<void> {
   const options = { env: { PATH: '/usr/bin:/bin' } };
   await promisify(execFile)('chmod', ['-R', 'u+rwx', '--', path], options).catch(() => {});

@@ -1,13 +1,13 @@
 /** Tells of a newer version. Asks the npm registry at most once a day, and says nothing of this machine to it. */
+import { execFile } from 'node:child_process';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { promisify } from 'node:util';
 import * as z from 'zod';
 import { readSettings } from '../../local/config/settings.ts';
 import { makePrivateFolders, readPlainFile, replaceFile } from '../../machine/private-files.ts';
 import { parseJson } from '../../shared/json.ts';
 import { CLI_LIMITS } from '../limits.ts';
-
-const PUBLIC_REGISTRY = 'https://registry.npmjs.org';
 
 /** Only whole releases: the registry's `latest` is one. */
 const Version = z.string().regex(/^\d{1,6}\.\d{1,6}\.\d{1,6}$/);
@@ -86,14 +86,21 @@ function keep(file: string, kept: Kept): void {
   replaceFile(file, JSON.stringify(kept));
 }
 
-/** npm's own address of a package's tags. Its variable names another registry. */
+/** npm's own address of a package's tags. */
 async function askRegistry(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
-  const registry = env['npm_config_registry'] || PUBLIC_REGISTRY;
+  const either = AbortSignal.any([signal, AbortSignal.timeout(CLI_LIMITS.registryMs)]);
+  const registry = await findRegistry(env, either);
   const url = `${registry.replace(/\/+$/, '')}/-/package/drawbridge/dist-tags`;
-  const late = AbortSignal.timeout(CLI_LIMITS.registryMs);
   const response = await fetch(url, {
-    ...{ redirect: 'error', signal: AbortSignal.any([signal, late]) },
+    ...{ redirect: 'error', signal: either },
     headers: { accept: 'application/json' },
   });
   return z.object({ latest: Version }).parse(parseJson(await response.text())).latest;
+}
+
+/** The registry that npm uses for this user. It is asked in the home folder: no workspace's `.npmrc` names another. */
+async function findRegistry(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<string> {
+  const get = ['config', 'get', 'registry'];
+  const { stdout } = await promisify(execFile)('npm', get, { env, signal, cwd: homedir() });
+  return z.url({ protocol: /^https?$/ }).parse(stdout.trim());
 }

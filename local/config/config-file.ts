@@ -70,7 +70,7 @@ async function requireOwnersFile(path: string): Promise<void> {
       `${nameInLine(path)} belongs to another user: make it your own.`,
     );
   }
-  // A person's own group mostly has nobody else.
+  // On most systems, the primary group of a person has no other members.
   const isShared = (mode & GROUP_WRITES) !== 0 && gid !== process.getgid?.();
   const isOpen = (mode & OTHERS_WRITE) !== 0;
   if (!isShared && !isOpen) return;

@@ -35,7 +35,7 @@ const ALL_MODES = 0o777;
 const HASH_DIGITS = 10;
 /** In every state folder: see local/state/state.ts. */
 export const STATE_MARK = 'auth-secret';
-/** The first files of a state folder, of which one is there after any crash. */
+/** The files that are written first: after a crash at any moment, a state folder has one of them or is empty. */
 const FIRST_FILES = [STATE_MARK, 'state.json'];
 
 /**

@@ -69,7 +69,7 @@ async function upgrade(dir: string, steps: readonly FormatStep[]): Promise<State
   return present;
 }
 
-/** One backup for each upgrade, of which the newest stay. An upgrade that was killed writes its own again. */
+/** Keeps one backup for each upgrade, and removes all but the newest. A killed upgrade writes its own again. */
 async function keepBackup(dir: string, { format, writtenBy }: StateFormat): Promise<void> {
   const folder = join(dir, 'backups');
   makePrivateFolder(folder);
