@@ -10,6 +10,7 @@ import { type HostedBridge, type HostNews, HostOrder } from '../../machine/bridg
 import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { formatLogLine, type LogEntry } from '../../machine/log-line.ts';
+import { releaseMemoryOfStart } from '../../machine/memory.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import type { RunBridge } from '../setup/connect.ts';
 import { endWithParent } from '../setup/connect-owner.ts';
@@ -72,6 +73,7 @@ async function runHosted(
   const onStatus: BridgeConfig['onStatus'] = (status) => {
     note({ event: `bridge_${status.event}`, message: detailOf(status) });
     tell(status);
+    if (status.event === 'connected') releaseMemoryOfStart();
   };
   try {
     const { preset } = await readSettings(bridge.environment);

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
 import { formatLogLine, type LogEntry } from '../../machine/log-line.ts';
+import { releaseMemoryOfStart } from '../../machine/memory.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { BridgeHost } from '../bridge/host.ts';
 import { runServer, type ServerOptions } from '../instance.ts';
@@ -69,6 +70,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
       if (withBridges) await projects.restore(options.environment);
       await announce({ url, control: control.path });
       note({ event: 'server_started', url });
+      releaseMemoryOfStart();
       await options.onReady({ url, connect: (request) => projects.connect(request) });
       return await whenAborted(running);
     } finally {
