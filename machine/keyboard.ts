@@ -40,6 +40,8 @@ export class Keyboard {
   #lines: string[] = [];
   /** Finished entries that were not read yet. Null is the end of the input (Ctrl-D). */
   #kept: (string | null)[] = [];
+  /** Whether the person knows that all of them wait. */
+  #isKeptTold = false;
   /** Takes the next entry while a prompt is shown. */
   #onEntry: ((entry: string | null) => void) | null = null;
   /** Set while many keys come at once. An Enter then is a line end in a paste. */
@@ -120,7 +122,8 @@ export class Keyboard {
   async #keepEarly(signal: AbortSignal | undefined): Promise<boolean> {
     // An earlier Ctrl-D was not meant for this question.
     this.#kept = this.#kept.filter((entry) => entry !== null);
-    if (this.#kept.length > 0) this.#say(KEPT);
+    if (this.#kept.length > 0 && !this.#isKeptTold) this.#say(KEPT);
+    this.#isKeptTold = true;
     if (!this.#isBegun) return false;
     this.#say(this.#isStale ? FINISH_STALE : FINISH_FIRST);
     const line = await this.#prompt('> ', signal);
@@ -197,7 +200,10 @@ export class Keyboard {
     const entry = this.#lines.splice(0).join('\n');
     if (this.#onEntry) return this.#onEntry(entry);
     // A lone Enter is no message. The rest of a withdrawn answer is none either.
-    if (entry.trim() !== '' && !this.#isStale) this.#kept.push(entry);
+    if (entry.trim() !== '' && !this.#isStale) {
+      this.#kept.push(entry);
+      this.#isKeptTold = false;
+    }
     this.#isStale = false;
   }
 

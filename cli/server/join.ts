@@ -12,6 +12,7 @@ import { openServerState, readUserToken } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
 import { ownCommand } from '../terminal/own-command.ts';
+import type { Terminal } from '../terminal/terminal.ts';
 import { joinOrStart } from './launch.ts';
 import { readStartSettings } from './start-settings.ts';
 import { stopServer } from './stop.ts';
@@ -28,17 +29,23 @@ export interface Joined {
 export interface JoinOptions {
   readonly location: StateLocation;
   readonly programs: Programs;
+  readonly terminal: Terminal;
   readonly port?: number | undefined;
 }
 
 /** @throws {LocalError} if the server cannot start, or the folder cannot be connected. */
-export async function joinServer({ location, programs, port }: JoinOptions): Promise<Joined> {
+export async function joinServer({
+  location,
+  programs,
+  terminal,
+  port,
+}: JoinOptions): Promise<Joined> {
   const place = await locateState(location);
   const notices: string[] = [];
   // Ctrl-C ends this command, and a key's command with it.
   const { signal } = new AbortController();
   const settings = async () =>
-    await readStartSettings({ port }, (line) => notices.push(line), signal);
+    await readStartSettings({ port, terminal }, (line) => notices.push(line), signal);
   const launch = { place, programs, settings };
   let instance = await joinOrStart(launch);
   if (!instance.control) return { place, url: instance.url, project: null, notices: [] };

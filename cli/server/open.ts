@@ -60,6 +60,8 @@ async function openHere(options: OpenOptions, programs: Programs): Promise<void>
       `There is no terminal to chat at: give a prompt with \`${chat}\`, or start the server alone with \`${start}\`.`,
     );
   }
+  // From here on what is typed waits for the prompt, and answers no question that comes before it.
+  using _ = terminal.listen();
   const joined = await join(options, programs, terminal);
   const { workspaceDir } = joined.place;
   const here = { workspace: workspaceDir, ...(options.state && { state: options.state }) };
@@ -77,7 +79,7 @@ async function startHere(options: OpenOptions, programs: Programs): Promise<void
 /** A folder below a known project means that project. */
 async function join(options: OpenOptions, programs: Programs, terminal: Terminal): Promise<Joined> {
   const location = await findLocation(options, 'kept');
-  const joined = await joinServer({ location, programs, port: options.port });
+  const joined = await joinServer({ location, programs, terminal, port: options.port });
   const { project, notices } = joined;
   for (const notice of notices) terminal.write(`${terminal.paint('yellow', notice)}\n`);
   if (!project) return joined;

@@ -4,7 +4,7 @@ import { bridgeEnvironment } from '../../local/bridge/environment.ts';
 import { openServerSettings, readSettings, type Settings } from '../../local/config/settings.ts';
 import { type ModelSettings, modelKeyNames } from '../../local/settings.ts';
 import { chooseModel } from '../config/choose-model.ts';
-import { openTerminal } from '../terminal/terminal.ts';
+import { openTerminal, type Terminal } from '../terminal/terminal.ts';
 
 /** Travels to the background server over a pipe: keys are on no disk and in no environment. */
 export const StartSettings = z.object({
@@ -39,15 +39,18 @@ export interface ModelQuestion {
   readonly port?: number | undefined;
   /** Whether stdout is for a program: no person is asked then. */
   readonly json?: boolean;
+  /** Of the command, where it has one: two keyboards would share what is typed. */
+  readonly terminal?: Terminal;
 }
 
 /** Where nothing says which model answers, a person at the terminal is asked once. Throws Interrupted at Ctrl-C. */
 export async function settingsWithModel(
-  { port, json = false }: ModelQuestion,
+  { port, json = false, terminal }: ModelQuestion,
   signal: AbortSignal,
 ): Promise<Settings> {
   const settings = await readSettings(process.env, { port });
   if (settings.isModelChosen) return settings;
-  await chooseModel(openTerminal(process, process.env, { machine: json }), process.env, signal);
+  const asked = terminal ?? openTerminal(process, process.env, { machine: json });
+  await chooseModel(asked, process.env, signal);
   return await readSettings(process.env, { port });
 }

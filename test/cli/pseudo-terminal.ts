@@ -1,4 +1,5 @@
 /** A program at a real terminal: `script` of Linux gives it one. */
+import { onTestFailed } from 'vitest';
 import { startDrawbridge } from './drawbridge.ts';
 
 export const HAS_TERMINALS = process.platform === 'linux';
@@ -32,6 +33,7 @@ export function openPseudoTerminal(
     for (const look of waiting) look();
   });
   const screen = () => plainTextOf(output);
+  onTestFailed(() => console.error(`The screen of ${command.join(' ')}:\n${screen()}`));
   return {
     type: (text) => void started.process.stdin?.write(text),
     screen,

@@ -33,6 +33,7 @@ export async function startScriptedModel(
     response.on('close', () => {
       if (!response.writableEnded) aborted++;
     });
+    if (request.method === 'GET') return void response.end(MODELS);
     const text = await readBody(request).catch(() => null);
     if (text === null) return; // The runtime was killed while it sent the request.
     const body = JSON.parse(text) as ScriptedRequest;
@@ -52,6 +53,9 @@ export async function startScriptedModel(
       }),
   };
 }
+
+/** Answers `GET models`. */
+const MODELS = JSON.stringify({ object: 'list', data: [{ id: 'scripted', object: 'model' }] });
 
 async function answer(response: ServerResponse, scripted: ScriptedAnswer): Promise<void> {
   if ('status' in scripted) {

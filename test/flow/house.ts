@@ -20,9 +20,12 @@ import { type Client, createClient } from '../../client/index.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 /** The program that is tested, in words by lines: this clone's, unless test/interop/package.interop.ts names another. */
-const [PROGRAM = process.execPath, ...FIRST_WORDS] =
-  process.env['DRAWBRIDGE_TEST_PROGRAM']?.split('\n') ??
-  ([process.execPath, join(ROOT, 'bin', 'drawbridge.mjs')] as const);
+export const PROGRAM = readProgram();
+
+function readProgram(): readonly [program: string, ...words: string[]] {
+  const [program, ...words] = process.env['DRAWBRIDGE_TEST_PROGRAM']?.split('\n') ?? [];
+  return program ? [program, ...words] : [process.execPath, join(ROOT, 'bin', 'drawbridge.mjs')];
+}
 
 const Ready = z.object({
   event: z.literal('ready'),
@@ -76,7 +79,8 @@ export async function startHouse(options: HouseOptions = {}): Promise<House> {
   const state = join(folder, 'state');
   if (options.folder === undefined) furnish(workspace, state, options);
   giveAway(folder, workspace);
-  const up = spawn(PROGRAM, [...FIRST_WORDS, ...upArguments(workspace, state, options)], {
+  const [program, ...words] = PROGRAM;
+  const up = spawn(program, [...words, ...upArguments(workspace, state, options)], {
     cwd: workspace,
     env: environment(options),
     stdio: ['ignore', 'pipe', 'pipe'],
