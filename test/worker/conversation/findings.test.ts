@@ -240,6 +240,145 @@ describe('what a message that steers mentions', () => {
     expect(model.count).toBe(2);
   });
 
+  describe('and whose run ended before that', () => {
+    it('is looked up before the next run tells it, and shown there', async () => {
+      const { model, bridge, conversationId, left } = await leftBehind();
+      const next = await goOn(bridge, conversationId);
+      await answerLook(bridge, { ...NOTHING, attachments: found });
+      const asked = await model.next();
+      expect(asked.request.messages.slice(-3)).toMatchObject([
+        { role: 'user', content: `${told}\n\n${query('see @src/a.ts and @gone.ts')}` },
+        { role: 'assistant', content: expect.stringMatching(/^\[The user stopped/) },
+        { role: 'user', content: query('go') },
+      ]);
+      asked.answer({ text: 'Two.' });
+      const events = (await next.reader.toEnd()).map(({ event }) => event);
+      const { responseId } = next;
+      const shown = [{ name: 'src/a.ts' }, { name: 'gone.ts', reason: 'It is gone.' }];
+      expect(events).toContainEqual(
+        expect.objectContaining({
+          ...{ type: 'attached', responseId },
+          attachments: shown.map((one) => expect.objectContaining(one)),
+        }),
+      );
+      expect((await readResponse(responseId)).metadata.attachments).toMatchObject(shown);
+      expect((await readResponse(left.responseId)).metadata.attachments).toBeUndefined();
+      bridge.sees = contextOf('a.ts');
+      bridge.finds = NOTHING;
+      const later = await askStreamed({ conversationId });
+      const after = await model.next();
+      expect(after.request.messages.slice(0, asked.request.messages.length)).toEqual(
+        asked.request.messages,
+      );
+      expect(bridge.asked.filter((message) => message?.isSteer)).toEqual([]);
+      after.answer({ text: 'Three.' });
+      await later.reader.toEnd();
+    });
+
+    it('is looked up by the run after that, where the next one tells its model nothing', async () => {
+      const { model, bridge, conversationId } = await leftBehind();
+      const next = await goOn(bridge, conversationId);
+      await bridge.next('look');
+      await steer(conversationId, 'and @src/b.ts');
+      await cancel(next.responseId);
+      await next.reader.toEnd();
+      const third = await goOn(bridge, conversationId);
+      const looks = [await bridge.next('look'), await bridge.next('look')];
+      for (const { lookId, message } of looks) {
+        const name = message?.mentions[0]?.type === 'path' ? message.mentions[0].path : '';
+        const attachments = [{ type: 'file', name, text: `1|${name}` } as const];
+        sendLook(bridge, lookId, { ...NOTHING, attachments });
+      }
+      const asked = await model.next();
+      const messages = asked.request.messages.map(({ content }) => String(content));
+      for (const name of ['src/a.ts', 'src/b.ts']) {
+        expect(messages.filter((text) => text.includes(`\n${name}\n1|${name}\n`))).toHaveLength(1);
+      }
+      asked.answer({ text: 'Three.' });
+      await third.reader.toEnd();
+    });
+
+    it.each(['before the next message', 'during the look', 'while the model is asked'])(
+      'is looked up and shown once where the object is lost %s',
+      async (place) => {
+        const { model, bridge, conversationId } = await leftBehind();
+        if (place === 'before the next message') await crash(conversationId);
+        const { reader, responseId } = await goOn(bridge, conversationId);
+        if (place === 'during the look') {
+          await bridge.next('look');
+          await crash(conversationId);
+          await readResponse(responseId);
+        }
+        await answerLook(bridge, { ...NOTHING, attachments: found });
+        let asked = await model.next();
+        if (place === 'while the model is asked') {
+          const { messages } = asked.request;
+          await crash(conversationId);
+          await readResponse(responseId);
+          asked = await model.next();
+          expect(asked.request.messages).toEqual(messages);
+        }
+        expect(asked.request.messages.at(-3)?.content).toContain(told);
+        asked.answer({ text: 'Two.' });
+        await vi.waitFor(async () => {
+          expect((await readResponse(responseId)).status).toBe('completed');
+        });
+        expect((await readResponse(responseId)).metadata.attachments).toHaveLength(2);
+        expect(bridge.frames.filter(({ type }) => type === 'look')).toEqual([]);
+        await reader.leave();
+      },
+    );
+
+    it('is looked up by a fork for itself', async () => {
+      const { model, bridge, conversationId, left } = await leftBehind();
+      const next = await goOn(bridge, conversationId);
+      await answerLook(bridge, { ...NOTHING, attachments: [FILE] });
+      (await model.next()).answer({ text: 'Two.' });
+      await next.reader.toEnd();
+      const body = { responseId: left.responseId };
+      const forked = await call(`conversations/${conversationId}/forks`, { method: 'POST', body });
+      const copy = await forked.json<{ conversationId: string }>();
+      const inFork = await goOn(bridge, copy.conversationId);
+      await answerLook(bridge, { ...NOTHING, attachments: found });
+      const asked = await model.next();
+      expect(asked.request.messages.at(-3)?.content).toContain(told);
+      asked.answer({ text: 'Two again.' });
+      await inFork.reader.toEnd();
+      expect((await readResponse(inFork.responseId)).metadata.attachments).toHaveLength(2);
+    });
+
+    /** The conversation after a run that was cancelled with the message untold. The bridge answers no look by itself. */
+    async function leftBehind() {
+      const { first: left, ...rest } = await atWork();
+      const { bridge, conversationId } = rest;
+      await steer(conversationId, 'see @src/a.ts and @gone.ts');
+      await cancel(left.responseId);
+      await left.reader.toEnd();
+      bridge.sees = null;
+      bridge.asked.length = 0;
+      return { ...rest, left };
+    }
+
+    async function goOn(bridge: ScriptedBridge, conversationId: string) {
+      const [answer] = await Promise.all([askStreamed({ conversationId }), answerLook(bridge)]);
+      return answer;
+    }
+  });
+
+  async function answerLook(bridge: ScriptedBridge, findings = NOTHING) {
+    sendLook(bridge, (await bridge.next('look')).lookId, findings);
+  }
+
+  function sendLook(bridge: ScriptedBridge, lookId: string, findings: Findings) {
+    bridge.send({ type: 'context', lookId, context: contextOf('a.ts'), findings });
+  }
+
+  async function crash(conversationId: string) {
+    await runInDurableObject(conversationObject(conversationId), (_, state) => {
+      state.abort('crash');
+    }).catch(() => undefined);
+  }
+
   async function atWork() {
     const model = holdModel();
     const bridge = await looking();

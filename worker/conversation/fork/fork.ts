@@ -18,7 +18,7 @@ import type { RunLog } from '../store/run-log.ts';
 import type { RunStore } from '../store/run-statements.ts';
 import type { ConversationStore } from '../store/statements.ts';
 import { REQUEST, readEvents, readStored, STEER } from '../store/stored.ts';
-import { copyTapeRow } from './copy-events.ts';
+import { type Copy, copyTapeRow } from './copy-events.ts';
 import { type Extent, FIRST_PAGE, writeRow } from './pages.ts';
 
 /**
@@ -29,7 +29,10 @@ export async function forkConversation(env: Env, to: Caller, source: ForkSource)
   unwrap(await conversationOf(env, to).fork(to, source));
 }
 
-/** The part that a copy takes. All its runs must have ended, because rows of ended runs never change. */
+/**
+ * The part that a copy takes. All its runs must have ended, because rows of ended runs never change but for what
+ * {@link readSteer} leaves out.
+ */
 export function extentOf(log: RunLog, store: RunStore, { ordinal, through }: ForkPoint): Extent {
   const last = through ? ordinal : ordinal - 1;
   if (log.current && log.current.ordinal <= last) {
@@ -77,7 +80,7 @@ export async function takePages(
       const events = table === 'tape' ? readEvents(row['body']) : [];
       // Damaged rows are copied as they are.
       if (table !== 'tape' || events.every(({ type }) => type === 'lost')) {
-        writeRow(storage.sql, table, withoutKey(table, row));
+        writeRow(storage.sql, table, asCopied(table, row, copy));
         continue;
       }
       for (const copied of copyTapeRow({ position: Number(row['position']), events }, copy)) {
@@ -106,12 +109,21 @@ async function clearFor(storage: DurableObjectStorage, store: ConversationStore)
 }
 
 /** The row without its Idempotency-Key, which belongs to the old conversation. */
-function withoutKey(table: TableName, row: StoredRow): StoredRow {
+function asCopied(table: TableName, row: StoredRow, copy: Copy): StoredRow {
   if (table !== 'runs' && table !== 'steers') return row;
   const column = table === 'runs' ? 'request' : 'body';
-  const stored =
-    table === 'runs' ? readStored(row[column], REQUEST) : readStored(row[column], STEER);
+  const stored = table === 'runs' ? readStored(row[column], REQUEST) : readSteer(row, copy);
   if (!stored) return row;
   const { idempotency: _, ...said } = stored;
   return { ...row, [column]: JSON.stringify(said) };
+}
+
+/**
+ * What an untold message of the last copied run leads to was perhaps found by a later run, whose answer showed it. The
+ * copy looks it up itself.
+ */
+function readSteer({ body, turns, run }: StoredRow, { ordinal }: Copy) {
+  const steer = readStored(body, STEER);
+  const isUntold = turns === null && run === ordinal;
+  return steer && (isUntold ? { ...steer, attachments: undefined } : steer);
 }

@@ -22,9 +22,9 @@ export async function lookAtWorktree(run: Run, deps: LookDeps): Promise<void> {
   recorder.record(attachedEvents(responseId, machine.findings?.attachments));
 }
 
-/** The waiting messages whose mentions were not looked up. */
+/** The messages that wait to be told, and whose mentions were not looked up. */
 export function unseenSteers({ log }: Pick<LookDeps, 'log'>): Steer[] {
-  return log.steeringMessages.filter(
+  return [...log.leftMessages, ...log.steeringMessages].filter(
     ({ turns, attachments, content }) =>
       turns === null && attachments === undefined && mentionsIn(content).length > 0,
   );

@@ -55,6 +55,8 @@ export class RunLog {
   /** The turns of the run at work. */
   #turns: Turn[] = [];
   #steers: Steer[] = [];
+  /** See {@link leftMessages}. */
+  #left: Steer[] = [];
   /** The indexes of the last turn's calls that have a result. */
   #settled = new Set<number>();
   /** The runs of requests by Idempotency-Key; null until a key is looked up. */
@@ -153,6 +155,14 @@ export class RunLog {
     return this.#steers.filter(isMessage);
   }
 
+  /**
+   * The messages that steered earlier runs, which ended before the model was told of them. The run at work tells them.
+   * Not those before a message that was looked up: looking up and telling take all that wait.
+   */
+  get leftMessages(): readonly Steer[] {
+    return this.#left;
+  }
+
   /** Whether a message waits to be told to the model. A changed plan alone lets no run go on. */
   get hasWaitingSteer(): boolean {
     return this.#steers.some((steer) => steer.turns === null && isMessage(steer));
@@ -207,14 +217,16 @@ export class RunLog {
     this.#remember(steer.idempotency, run.ordinal);
   }
 
-  /** Adds what the mentions of a steer lead to. The steer must be waiting. */
+  /** Adds what the mentions of a message lead to. The model must not have been told of the message. */
   attach({ number }: Steer, attachments: readonly Attachment[]): void {
-    this.#steers = this.#steers.map((steer) => {
+    const attach = (steer: Steer) => {
       if (steer.number !== number) return steer;
       const attached = { ...steer, attachments };
       this.#store.updateSteer(attached);
       return attached;
-    });
+    };
+    this.#left = this.#left.map(attach);
+    this.#steers = this.#steers.map(attach);
   }
 
   /** Adds a note behind the present turns of the run at work. It lets no run go on. */
@@ -286,7 +298,7 @@ export class RunLog {
     this.#store.insertRun(stored);
     this.#newest = run.ordinal;
     this.#open.push(stored);
-    if (run.started !== null) this.#begin();
+    if (run.started !== null) this.#begin(run.ordinal);
     this.#remember(run.request.idempotency, run.ordinal);
   }
 
@@ -295,7 +307,7 @@ export class RunLog {
     const running: Run = { ...run, status: 'running', started, machine, firstTurn };
     this.#store.startRun(running);
     this.#replace(running);
-    this.#begin();
+    this.#begin(run.ordinal);
   }
 
   /** Counts a takeover. Returns the takeovers since the last turn or attempt that ended. */
@@ -366,6 +378,7 @@ export class RunLog {
     this.#steerNumber = this.#store.steersBack().next().value?.number ?? 0;
     const run = this.current;
     if (run?.firstTurn == null) return;
+    this.#left = this.#readLeft(run.ordinal);
     this.#turns = this.#store.turns.readTurns(run.firstTurn, run.ordinal);
     this.#settled = new Set(this.#store.turns.readSettled(this.#turnNumber));
     for (const steer of this.#store.steersBack()) {
@@ -374,15 +387,31 @@ export class RunLog {
     }
   }
 
-  #begin(): void {
+  #begin(ordinal: number): void {
+    this.#forget();
+    this.#left = this.#readLeft(ordinal);
+  }
+
+  #forget(): void {
     this.#turns = [];
     this.#steers = [];
+    this.#left = [];
     this.#settled.clear();
+  }
+
+  #readLeft(ordinal: number): Steer[] {
+    const left: Steer[] = [];
+    for (const steer of this.#store.steersBack()) {
+      if (steer.run >= ordinal || !isMessage(steer)) continue;
+      if (steer.turns !== null || steer.attachments) break;
+      left.unshift(steer);
+    }
+    return left;
   }
 
   #close(run: Run): void {
     const index = this.#indexOf(run);
-    if (index === 0) this.#begin();
+    if (index === 0) this.#forget();
     if (index >= 0) this.#open.splice(index, 1);
   }
 
