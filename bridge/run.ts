@@ -9,6 +9,7 @@ import { type Asker, Asking } from './admission/asking.ts';
 import { noteDeviceUse, readDevices } from './admission/devices.ts';
 import { createJudge, readFindable, readTellable, readTrust } from './admission/judge.ts';
 import { createTerminalPrompt } from './admission/terminal.ts';
+import type { Reading } from './context/file-text.ts';
 import { Finder } from './context/finder.ts';
 import { type Looked, Looker, type Tellable } from './context/looker.ts';
 import { Definitions } from './definitions/definitions.ts';
@@ -16,6 +17,7 @@ import { CompanionHost } from './ide/companion/hosting.ts';
 import { guestContext } from './ide/guest-context.ts';
 import { Guests } from './ide/guests.ts';
 import { editorContext } from './ide/link/context.ts';
+import { editorDiagnostics } from './ide/link/diagnostics.ts';
 import { type EditorLink, linkHere } from './ide/link/link.ts';
 import { logLine } from './log.ts';
 import { serverFileIn } from './mcp/server-file.ts';
@@ -121,6 +123,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     ...{ workspace, ledger, looker, readPage },
     readTellable: () => readFindable(surroundings, isDistrusted),
     worktreeOf: async (conversationId: string) => await worktrees?.rooms.lookedOf(conversationId),
+    readDiagnostics: (used: readonly string[], { readable, signal }: Reading) =>
+      editorDiagnostics(link, { used, readable, signal }),
   };
   const finder = new Finder(finding, signal);
   const tools = { get: (name: string) => known.get(name) ?? findOffer(name) };

@@ -36,6 +36,27 @@ export type Attachment = z.infer<typeof Attachment>;
 
 const NamedText = z.object({ path: Path, text: z.string().max(FINDING_LIMITS.maxFileChars) });
 
+/** What an editor on the machine finds wrong in files of the workspace, errors before warnings. */
+export const Diagnostics = z.object({
+  items: z
+    .array(
+      z.object({
+        path: Path,
+        /** Both count from 1. */
+        line: z.int().positive(),
+        column: z.int().positive(),
+        severity: z.enum(['error', 'warning']),
+        message: z.string().max(FINDING_LIMITS.maxDiagnosticChars),
+        /** The linter and its rule. */
+        source: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
+      }),
+    )
+    .max(FINDING_LIMITS.maxDiagnostics),
+  /** How many more there are. */
+  leftOut: z.int().nonnegative(),
+});
+export type Diagnostics = z.infer<typeof Diagnostics>;
+
 /** All of it is untrusted text: the prompt escapes it and labels it as data. */
 export const Findings = z.object({
   /** In the order of the message. */
@@ -46,6 +67,8 @@ export const Findings = z.object({
   changed: z.array(NamedText).max(FINDING_LIMITS.maxChangedFiles),
   /** Other files that changed since the conversation last worked here. */
   touched: z.array(Path).max(FINDING_LIMITS.maxTouchedFiles),
+  /** Absent without an editor that tells any, and for a run in a worktree. */
+  diagnostics: Diagnostics.optional(),
   /** What the run's worktree looks like. Absent for another run, and while the worktree is not made. */
   worktree: z
     .object({

@@ -316,6 +316,9 @@ export const FINDING_LIMITS = {
   /** Changed files that are told with the difference, and others that are named. */
   maxChangedFiles: 20,
   maxTouchedFiles: 50,
+  /** Errors and warnings of an editor, and the length of one message: more are mended one after another anyway. */
+  maxDiagnostics: 60,
+  maxDiagnosticChars: 500,
   /**
    * How long a run waits for a look that has mentions: a person asked for them by name, and a file takes some
    * milliseconds. A page takes as long as its server.

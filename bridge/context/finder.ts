@@ -8,6 +8,7 @@ import type { Visit } from '../web/page.ts';
 import type { Workspace } from '../workspace/workspace.ts';
 import { attach } from './attachments.ts';
 import { EditHistory } from './edit-history.ts';
+import type { Reading } from './file-text.ts';
 import { FIND_LIMITS } from './limits.ts';
 import type { Looker, Tellable } from './looker.ts';
 import { readShown, shownBy } from './shown-files.ts';
@@ -22,6 +23,14 @@ export interface Finding {
   readonly readTellable: () => Promise<Tellable & Pick<Visit, 'mayFetch'>>;
   /** The text of a web page. Throws a ToolFailure. */
   readonly readPage: (url: string, visit: Visit) => Promise<string>;
+  /**
+   * What the editor on the machine finds wrong in its open files and in those that the conversation has used, which are
+   * given by their paths, the latest first. Undefined where no editor tells it at once.
+   */
+  readonly readDiagnostics?: (
+    used: readonly string[],
+    reading: Reading,
+  ) => Promise<Findings['diagnostics']>;
 }
 
 /** A conversation's worktree. */
@@ -93,13 +102,14 @@ export class Finder {
       readPage: (url: string) => readPage(url, { mayFetch, signal }),
     };
     if (isSteer) return { ...NOTHING, attachments: await attach(mentions, attaching) };
-    const [attachments, changed, { editor, gitStatus }, seen] = await Promise.all([
+    // The editor of this machine and git's status are about the person's own files.
+    const [attachments, changed, { editor, gitStatus }, seen, diagnostics] = await Promise.all([
       attach(mentions, attaching),
       this.#history.changedSince(conversationId, reading),
       context,
       room?.look(tellable, signal),
+      room ? undefined : this.#diagnose(conversationId, reading),
     ]);
-    // The editor of this machine and git's status are about the person's own files.
     const [openFiles, touched] = await Promise.all([
       readShown(shown ?? shownBy(room ? undefined : editor), reading),
       this.#history.touchedSince(conversationId, room ? undefined : gitStatus, reading),
@@ -109,8 +119,21 @@ export class Finder {
       openFiles: openFiles.filter(({ path }) => isTellable(path)),
       changed: changed.filter(({ path }) => isTellable(path)),
       touched: touched.filter(isTellable),
+      ...(diagnostics && { diagnostics }),
       ...(seen && { worktree: seen }),
     };
+  }
+
+  #diagnose(
+    conversationId: string,
+    reading: Reading,
+  ): Promise<Findings['diagnostics']> | undefined {
+    const { ledger, readDiagnostics } = this.#finding;
+    const used = ledger.filesOf(conversationId).slice(0, FIND_LIMITS.maxUsedFiles);
+    return readDiagnostics?.(
+      used.map(([path]) => path),
+      reading,
+    );
   }
 }
 

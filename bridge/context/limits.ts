@@ -24,6 +24,8 @@ export const FIND_LIMITS = {
   maxAllDiffChars: 16 * KIB,
   /** Seen files that one look compares, the latest first: each takes some 20 µs while it stays the same. */
   maxCompared: 300,
+  /** Files that a conversation has used last, about which an editor is asked: as many as an editor has open. */
+  maxUsedFiles: 10,
   /** Comparisons that are remembered, each with a difference. */
   maxComparisons: 1_000,
 } as const;

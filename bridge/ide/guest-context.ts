@@ -2,7 +2,7 @@
 import { isAbsolute } from 'node:path';
 import type { EditorContext } from './companion/context.ts';
 import type { EditorView } from './link/link.ts';
-import type { OpenFile } from './link/wire.ts';
+import { fromOne, type OpenFile } from './link/wire.ts';
 
 /** No open files without an editor. Leaves out what a guest would refuse. */
 export function guestContext(view: EditorView | undefined): EditorContext {
@@ -19,9 +19,4 @@ function toGuests({ path, timestamp, isActive, cursor, selectedText }: OpenFile)
     ...(place && { cursor: place }),
     ...(selectedText !== undefined && { selectedText }),
   };
-}
-
-/** Some editors count characters from 0. */
-function fromOne(count: number): number {
-  return Math.min(Math.max(1, Math.floor(count)), Number.MAX_SAFE_INTEGER);
 }

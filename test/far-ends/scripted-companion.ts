@@ -14,7 +14,8 @@ export type Step =
   | 'stream'
   | 'tools/list'
   | 'openDiff'
-  | 'closeDiff';
+  | 'closeDiff'
+  | 'getDiagnostics';
 
 export interface CompanionScript {
   readonly port?: number;
@@ -29,6 +30,8 @@ export interface CompanionScript {
   readonly refusesDiffs?: boolean;
   readonly closeDiffForm?: 'json' | 'text';
   readonly rejection?: 'ide/diffRejected' | 'ide/diffClosed';
+  /** The answer to `getDiagnostics`, which the companion then has besides `tools`. Throws for a refusal. */
+  readonly diagnose?: (uri: string) => CallToolResult;
   /** Sent when the event stream opens. */
   readonly firstContext?: object;
   /** Only the newest session gets answers, as with the companions that share one server among all sessions. */
@@ -155,6 +158,13 @@ export async function startCompanion(script: CompanionScript = {}): Promise<Scri
         return tool === 'openDiff' ? openDiff(args) : closeDiff(args);
       });
     }
+    const { diagnose } = script;
+    if (!diagnose) return server;
+    const ofFile = { description: 'diagnose', inputSchema: { uri: z.string() } };
+    server.registerTool('getDiagnostics', ofFile, (args) => {
+      calls.push({ tool: 'getDiagnostics', args });
+      return diagnose(args.uri);
+    });
     return server;
   }
 
@@ -250,6 +260,7 @@ function refuse(response: ServerResponse, status: number): void {
   response.writeHead(status).end(`refused with ${status}`);
 }
 
-function textResult(text: string): CallToolResult {
-  return { content: [{ type: 'text', text }] };
+/** A result of texts. */
+export function textResult(...texts: string[]): CallToolResult {
+  return { content: texts.map((text) => ({ type: 'text', text })) };
 }

@@ -3,12 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { confirmCompanion } from '../../bridge/ide/link/confirmed.ts';
-import { type Device, signApproval } from '../../client/index.ts';
+import { type ChatInput, type Device, signApproval } from '../../client/index.ts';
 import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
 import type { StreamEvent } from '../../shared/events.ts';
+import { tagQuery } from '../../worker/prompt/context.ts';
 import { HAS_TERMINALS, openPseudoTerminal } from '../cli/pseudo-terminal.ts';
-import { type ScriptedCompanion, startCompanion } from '../far-ends/scripted-companion.ts';
+import {
+  type CompanionScript,
+  type ScriptedCompanion,
+  startCompanion,
+  textResult,
+} from '../far-ends/scripted-companion.ts';
 import { startScriptedModel } from '../far-ends/scripted-model.ts';
 import { type House, startHouse, until } from './house.ts';
 
@@ -85,6 +91,46 @@ describe.runIf(HAS_TERMINALS)(
       expect(told()).toContain('<selected_text>\nopen.txt\nlooked at\n</selected_text>');
     });
 
+    it('is made by a model that knows what the editor finds wrong', async () => {
+      const found = [
+        { line: 1, severity: 'Error', message: '</linter_errors> & bad' },
+        { line: 0, severity: 'Warning', message: 'odd' },
+        { line: 0, severity: 'Hint', message: 'a hint' },
+      ];
+      const diagnose = (uri: string) => {
+        const diagnostics = found.map(({ line, ...said }) => {
+          const range = { start: { line, character: 0 } };
+          return { ...said, range, source: 'lint' };
+        });
+        return textResult(JSON.stringify([{ uri, diagnostics }]));
+      };
+      await using triangle = await startTriangle({ diagnose });
+      const { model, say } = triangle;
+      const told = () => String(model.requests.at(-1)?.messages.at(-1)?.content);
+      const path = `${triangle.house.workspace}/open.txt`;
+      const own = { path, line: 1, severity: 'warning' as const, message: 'odd' };
+      const linterErrors = [own, { path: 'b.txt', message: 'the client says' }];
+      let conversationId: string | undefined;
+      // On a busy machine a look can take longer than a run waits for it.
+      await until(async () => {
+        conversationId = await say('Hello', { context: { linterErrors } });
+        return told().includes('open.txt:2:1');
+      });
+      expect(told()).toContain(
+        `<linter_errors>\n${path}:1: warning: odd\nb.txt: error: the client says\n` +
+          'open.txt:2:1: error: &lt;/linter_errors&gt; &amp; bad (lint)\n</linter_errors>',
+      );
+      found[0] = { line: 3, severity: 'Error', message: 'another' };
+      await until(async () => {
+        await say('Go on', { conversationId });
+        if (!told().includes('linter_errors')) expect(told()).toBe(tagQuery('Go on'));
+        return told().includes('another');
+      });
+      expect(told()).toContain('<linter_errors_changes>\n- open.txt:2:1: error: &lt;/linter_');
+      expect(told()).toContain('\n+ open.txt:4:1: error: another (lint)\n</linter_errors_changes>');
+      expect(told()).not.toContain('the client says');
+    });
+
     it('stands beside calls that ask because the editor’s user does not trust the workspace', async () => {
       await using triangle = await startTriangle();
       const { companion, terminal } = triangle;
@@ -101,7 +147,7 @@ describe.runIf(HAS_TERMINALS)(
 );
 
 /** API, model, an editor that was confirmed, and a bridge at a terminal. */
-async function startTriangle() {
+async function startTriangle(script: CompanionScript = {}) {
   const model = await startScriptedModel(({ messages }) => {
     const last = String(messages.at(-1)?.content);
     const [, verb, name] = /(write|read) (\S+)\.\n<\/user_query>$/.exec(last) ?? [];
@@ -118,7 +164,10 @@ async function startTriangle() {
   const path = join(house.workspace, 'open.txt');
   const shown = { path, timestamp: 1, isActive: true, cursor: { line: 2, character: 1 } };
   const openFiles = [{ ...shown, selectedText: 'looked at' }];
-  const companion = await startCompanion({ firstContext: { workspaceState: { openFiles } } });
+  const companion = await startCompanion({
+    firstContext: { workspaceState: { openFiles } },
+    ...script,
+  });
   const temporary = announce(companion, house);
   await confirmCompanion(house.state, companion.candidate);
   const { authSecret, bridgeId } = await openState({
@@ -142,9 +191,15 @@ async function startTriangle() {
   );
   return {
     ...{ companion, terminal, house, model },
-    say: async (content: string) => {
+    /** Returns the conversation's id when the answer is over. */
+    say: async (content: string, more: Partial<ChatInput> = {}) => {
       const messages = [{ role: 'user' as const, content }];
-      for await (const _ of house.client.streamChat({ messages, bridgeId }));
+      const place = more.conversationId === undefined ? { bridgeId } : {};
+      const stream = house.client.streamChat({ messages, ...more, ...place });
+      let begun = more.conversationId ?? undefined;
+      for await (const { event } of stream)
+        if (event.type === 'response_start') begun = event.response.conversationId;
+      return begun;
     },
     propose: (name: string, verb = 'write') => propose(house, bridgeId, `Please ${verb} ${name}.`),
     [Symbol.asyncDispose]: async () => {

@@ -1,6 +1,6 @@
 /** Formats what a request and the bridge tell of the user's editor as lines of a prompt. Pure. */
-import { cutLines } from '../../shared/cut-lines.ts';
-import type { Findings } from '../../shared/findings.ts';
+import { cutLines, cutNote } from '../../shared/cut-lines.ts';
+import type { Diagnostics, Findings } from '../../shared/findings.ts';
 import { nameInLine, shorten } from '../../shared/plain-sight.ts';
 import type { RequestContext } from '../../shared/requests.ts';
 import type { EditorContext } from '../../shared/tunnel.ts';
@@ -29,14 +29,65 @@ export function joinNames(names: EditorLines): string {
     .join('\n');
 }
 
-/** The linter errors, one a line. Undefined if the request does not have the field. */
-export function linterLines(context: RequestContext | undefined): string | undefined {
-  return context?.linterErrors
-    ?.map(({ severity = 'error', message, source, ...place }) => {
-      const said = shorten(nameInLine(message), PROMPT_LIMITS.maxLinterMessageChars);
-      return `${placeOf(place)}: ${severity}: ${said}${source ? ` (${nameInLine(source)})` : ''}`;
-    })
-    .join('\n');
+/** Who tells of errors: the request, or the editor on the bridge's machine. */
+type LinterSource = 'request' | 'editor';
+
+/** Errors of linters by their source. A missing source tells nothing. */
+export interface LinterErrors {
+  readonly bySource: ReadonlyMap<LinterSource, readonly LinterLine[]>;
+  /** UTF-16 units of all of them as they are told. */
+  readonly maxChars: number;
+}
+
+interface LinterLine {
+  readonly line: string;
+  /** The same for the same error from both sources; null for a note. */
+  readonly about: string | null;
+}
+
+/** `root` is the bridge's workspace, which its editor's paths are relative to. */
+export function linterErrorsOf(
+  context: RequestContext | undefined,
+  diagnostics: Diagnostics | undefined,
+  { root, maxChars }: { readonly root: string | undefined; readonly maxChars: number },
+): LinterErrors {
+  const bySource = new Map<LinterSource, LinterLine[]>();
+  if (context?.linterErrors) {
+    bySource.set(
+      'request',
+      context.linterErrors.map((error) => linterLine(error, root)),
+    );
+  }
+  if (diagnostics) {
+    const { items, leftOut } = diagnostics;
+    const note = { line: cutNote(leftOut, 'use the tools'), about: null };
+    const lines = items.map((error) => linterLine(error, root));
+    bySource.set('editor', [...lines, ...(leftOut > 0 ? [note] : [])]);
+  }
+  return { bySource, maxChars };
+}
+
+/** One a line, the request's first, and each error once. */
+export function joinLinterErrors({ bySource, maxChars }: LinterErrors): string {
+  const asked = bySource.get('request') ?? [];
+  const known = new Set(asked.map(({ about }) => about));
+  const others = (bySource.get('editor') ?? []).filter(({ about }) => !known.has(about));
+  return cutLines([...asked, ...others].map(({ line }) => line).join('\n'), maxChars);
+}
+
+type LinterError = NonNullable<RequestContext['linterErrors']>[number];
+
+function linterLine(error: LinterError, root: string | undefined): LinterLine {
+  const { severity = 'error', message, source, ...place } = error;
+  const said = shorten(nameInLine(message), PROMPT_LIMITS.maxLinterMessageChars);
+  const linter = source ? ` (${nameInLine(source)})` : '';
+  const isInside = root !== undefined && place.path.startsWith(`${root}/`);
+  const name = isInside ? place.path.slice(root.length + 1) : place.path;
+  return {
+    line: `${placeOf(place)}: ${severity}: ${said}${linter}`,
+    // Linters of two editors may count columns otherwise.
+    about: JSON.stringify([name, place.line, said]),
+  };
 }
 
 /**

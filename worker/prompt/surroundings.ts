@@ -12,8 +12,10 @@ import {
   type EditorLines,
   editorLines,
   fileNamesOf,
+  joinLinterErrors,
   joinNames,
-  linterLines,
+  type LinterErrors,
+  linterErrorsOf,
   openFilesOf,
   selectedText,
   tellsEditor,
@@ -41,13 +43,14 @@ export interface Surroundings {
   readonly sections: ReadonlyMap<Section, string>;
   /** Lines of `open_and_recently_viewed_files`, by kind. */
   readonly fileNames: EditorLines;
+  readonly linterErrors: LinterErrors;
   /** Contents of open files, by path. */
   readonly openFiles: ReadonlyMap<string, string>;
   /** Files that are no longer as the model saw them, with the differences, by path. */
   readonly changedFiles: ReadonlyMap<string, string> | undefined;
 }
 
-type Section = 'project_layout' | 'linter_errors' | 'git_status' | 'editor' | 'selected_text';
+type Section = 'project_layout' | 'git_status' | 'editor' | 'selected_text';
 
 /** `room` is the model's room for a prompt, in UTF-16 units. */
 export function surroundingsOf(
@@ -65,7 +68,6 @@ export function surroundingsOf(
       'project_layout',
       cut(layoutOf(context, machine), PROMPT_LIMITS.maxLayoutChars, 'use list_dir'),
     ],
-    ['linter_errors', cut(linterLines(context), PROMPT_LIMITS.maxLinterChars)],
     ['git_status', cut(machine?.gitStatus, PROMPT_LIMITS.maxGitStatusChars, 'run git status')],
     ['editor', cut(editor && editorLines(editor), PROMPT_LIMITS.maxFileNamesChars)],
     [
@@ -77,6 +79,10 @@ export function surroundingsOf(
     info: new Map(infoOf(createdMs, context, machine)),
     sections: new Map(sections.flatMap(([tag, text]) => (text === undefined ? [] : [[tag, text]]))),
     fileNames: fileNamesOf(context, within(PROMPT_LIMITS.maxFileNamesChars)),
+    linterErrors: linterErrorsOf(context, findings?.diagnostics, {
+      root: machine ? withoutEnd(machine.workspacePath) : undefined,
+      maxChars: within(PROMPT_LIMITS.maxLinterChars),
+    }),
     openFiles: openFilesOf(context, findings, within(PROMPT_LIMITS.maxOpenFilesChars)),
     changedFiles: changedFilesOf(findings, within(PROMPT_LIMITS.maxChangedChars)),
   };
@@ -89,6 +95,10 @@ export function overlaid(before: Surroundings | null, now: Surroundings): Surrou
     info: new Map([...before.info, ...now.info]),
     sections: new Map([...before.sections, ...now.sections]),
     fileNames: new Map([...before.fileNames, ...now.fileNames]),
+    linterErrors: {
+      bySource: new Map([...before.linterErrors.bySource, ...now.linterErrors.bySource]),
+      maxChars: now.linterErrors.maxChars,
+    },
     openFiles: new Map([...before.openFiles, ...now.openFiles]),
     changedFiles: now.changedFiles ?? before.changedFiles,
   };
@@ -99,12 +109,18 @@ export function tellSurroundings(now: Surroundings, known: Surroundings | null):
   const info = [...now.info].filter(([about, line]) => known?.info.get(about) !== line);
   const files = newIn(now.openFiles, known?.openFiles);
   const changed = newIn(now.changedFiles, known?.changedFiles);
+  const after = overlaid(known, now);
   return [
     ...(info.length > 0 ? [tagged('user_info', info.map(([, line]) => line).join('\n'))] : []),
     ...tellSection(
       'open_and_recently_viewed_files',
-      joinNames(overlaid(known, now).fileNames),
+      joinNames(after.fileNames),
       known ? joinNames(known.fileNames) : '',
+    ),
+    ...tellSection(
+      'linter_errors',
+      joinLinterErrors(after.linterErrors),
+      known ? joinLinterErrors(known.linterErrors) : '',
     ),
     ...[...now.sections].flatMap(([tag, text]) => tellSection(tag, text, known?.sections.get(tag))),
     ...files.map(([path, text]) => tagged('open_file', `${nameInLine(path)}\n${text}`)),

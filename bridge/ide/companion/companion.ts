@@ -16,6 +16,7 @@ import {
 } from './discovery.ts';
 import { type FrontDoor, openFrontDoor, Refusal, type Visit } from './front-door.ts';
 import { COMPANION_LIMITS } from './limits.ts';
+import type { ProtocolOptions } from './mcp-server.ts';
 import { type Guest, Session, type SessionOptions } from './session.ts';
 
 export interface CompanionOptions {
@@ -29,6 +30,11 @@ export interface CompanionOptions {
    * content as it stands in the view, or rejected. A CLI that closes the diff waits for that, up to a second.
    */
   readonly onDiff: SessionOptions['onDiff'];
+  /**
+   * The errors and warnings that the editor shows of a file. Drawbridge's bridge asks for them when a run starts, and
+   * waits 150 ms for all files: answer from what is known. Gemini CLI and Qwen Code do not ask.
+   */
+  readonly diagnose?: ProtocolOptions['diagnose'];
   /** A CLI has connected, or has left. */
   readonly onGuest?: (guest: Guest, change: 'came' | 'left') => void;
   /** By default the places where the CLIs of this user look, and this process. */
@@ -152,10 +158,12 @@ export class Companion {
   }
 
   #newSession(family: Family): Promise<Session> {
-    const { onDiff, onGuest, ide, streamlessMs = COMPANION_LIMITS.streamlessMs } = this.#options;
+    const { onDiff, onGuest, ide, diagnose } = this.#options;
+    const { streamlessMs = COMPANION_LIMITS.streamlessMs } = this.#options;
     return Session.start({
       ...{ family, onDiff, streamlessMs },
-      newProtocol: (options) => this.#mcp.newProtocol({ ...options, title: ide.displayName }),
+      newProtocol: (options) =>
+        this.#mcp.newProtocol({ ...options, diagnose, title: ide.displayName }),
       context: () => this.#context && toContextUpdate(this.#context),
       onEnd: (ended) => {
         if (this.#sessions.delete(ended.id)) onGuest?.(ended.guest, 'left');

@@ -33,6 +33,8 @@ export const COMPANION_LIMITS = {
   /** What the known CLIs keep of a context: files, and UTF-16 units of the selection. */
   maxOpenFiles: 10,
   maxSelectionChars: 16 * KIB,
+  /** Errors and warnings of one file: a client tells its model fewer. */
+  maxDiagnostics: 200,
   /** For a diff's view to say what a person has changed in it, once the CLI closes it. */
   closeDiffMs: SECOND,
   /** UTF-16 units of a program's name. */

@@ -4,11 +4,13 @@
  * The SDK's transport speaks the protocol. It knows one session, and refuses a second stream where ours replaces the
  * first. So front-door.ts has the HTTP server, and session.ts the sessions.
  */
+import { fileURLToPath } from 'node:url';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
 import { type CallToolResult, isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
 import { CfWorkerJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/cfworker';
 import * as z from 'zod';
+import { COMPANION_LIMITS } from './limits.ts';
 
 /** What a client's calls of the two tools do. */
 export interface DiffTools {
@@ -17,6 +19,20 @@ export interface DiffTools {
   /** The content as it stands in the view; undefined if no such diff is open. */
   close(filePath: string): Promise<string | undefined>;
 }
+
+/** An error or a warning of a linter or a language server. */
+export interface Diagnostic {
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  /** The linter and its rule. */
+  readonly source?: string;
+}
+
+/** What the editor knows of a file, by its path as the client has written it. */
+export type Diagnose = (filePath: string) => readonly Diagnostic[] | Promise<readonly Diagnostic[]>;
 
 /** One client's protocol. */
 export interface Protocol {
@@ -36,13 +52,17 @@ export interface ProtocolOptions {
   /** The editor's name for people. */
   readonly title: string;
   readonly tools: DiffTools;
+  /** Without it there is no tool for it. */
+  readonly diagnose?: Diagnose | undefined;
 }
 
 /** Whether a body begins a session. */
 export { isInitializeRequest };
 
-export async function newProtocol({ sessionId, title, tools }: ProtocolOptions): Promise<Protocol> {
+export async function newProtocol(options: ProtocolOptions): Promise<Protocol> {
+  const { sessionId, title, tools, diagnose } = options;
   const server = newServer(title, tools);
+  if (diagnose) addDiagnose(server, diagnose);
   const transport = new WebStandardStreamableHTTPServerTransport({
     sessionIdGenerator: () => sessionId,
     // Each answer is at hand at once: it needs no stream.
@@ -98,4 +118,26 @@ function newServer(title: string, tools: DiffTools): McpServer {
     },
   );
   return server;
+}
+
+/** Answers as VS Code does: lines and columns count from 0 there. */
+function addDiagnose(server: McpServer, diagnose: Diagnose): void {
+  server.registerTool(
+    'getDiagnostics',
+    {
+      description: 'Tells the errors and warnings that the editor knows of a file.',
+      inputSchema: { uri: z.string().describe('The file: URI of the file.') },
+    },
+    async ({ uri }): Promise<CallToolResult> => {
+      const found = await diagnose(fileURLToPath(uri));
+      const diagnostics = found.slice(0, COMPANION_LIMITS.maxDiagnostics).map(toRanged);
+      return { content: [{ type: 'text', text: JSON.stringify([{ uri, diagnostics }]) }] };
+    },
+  );
+}
+
+function toRanged({ line, column, severity, message, source }: Diagnostic) {
+  const place = { line: line - 1, character: column - 1 };
+  const range = { start: place, end: place };
+  return { range, severity: severity === 'error' ? 'Error' : 'Warning', message, source };
 }

@@ -1,4 +1,6 @@
 /** One connection to a companion, the MCP server that an editor runs. */
+import { normalize } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { newDeferred } from '../../../machine/deferred.ts';
 import type { Metadata } from '../../../shared/documents.ts';
@@ -9,7 +11,14 @@ import type { Connection } from '../../mcp/connection.ts';
 import type { Candidate } from '../discovery/candidate.ts';
 import type { LinkLimits } from './limits.ts';
 import { createLocalFetch } from './local-fetch.ts';
-import { closedContent, type EditorNews, readNotification, textOf } from './wire.ts';
+import {
+  closedContent,
+  type EditorDiagnostic,
+  type EditorNews,
+  readDiagnostics,
+  readNotification,
+  textOf,
+} from './wire.ts';
 
 export interface CompanionOptions {
   readonly limits: LinkLimits;
@@ -53,6 +62,9 @@ export class Companion {
   readonly end: (reason: string) => void;
   readonly #connection: Connection;
   readonly #options: CompanionOptions;
+  readonly #tools: ReadonlySet<string>;
+  /** Looks in a row whose questions about diagnostics got no answer in time, and when the last of them ended. */
+  #late = { looks: 0, atMs: 0 };
 
   private constructor(
     candidate: Candidate,
@@ -68,6 +80,7 @@ export class Companion {
     this.end = options.end;
     this.#connection = connection;
     this.#options = options;
+    this.#tools = tools;
   }
 
   /** Rejects when the companion does not answer in time, or not as one. */
@@ -122,6 +135,51 @@ export class Companion {
     const answer = await this.#call(CLOSE, args, this.#options.signal);
     if (answer.state !== 'answered' || answer.result.isError) return { state: 'unknown' };
     return { state: 'closed', content: closedContent(answer.result, this.#connection.serverName) };
+  }
+
+  /** Whether it has the tool for diagnostics, and has lately answered in time. */
+  get canDiagnose(): boolean {
+    const { maxLateLooks, diagnosePauseMs } = this.#options.limits;
+    const isLate = this.#late.looks >= maxLateLooks;
+    const isPaused = isLate && performance.now() - this.#late.atMs < diagnosePauseMs;
+    return this.#tools.has(DIAGNOSE) && !isPaused;
+  }
+
+  /**
+   * The errors and warnings of these files, by these paths. Undefined where not all answers come in time: the
+   * connection stays. Never rejects.
+   */
+  async diagnose(
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<EditorDiagnostic[] | undefined> {
+    if (!this.canDiagnose) return undefined;
+    const waiting = AbortSignal.any([signal, AbortSignal.timeout(this.#options.limits.diagnoseMs)]);
+    try {
+      const answers = await Promise.all(paths.map((path) => this.#diagnoseOne(path, waiting)));
+      this.#late = { looks: 0, atMs: 0 };
+      return answers.flat();
+    } catch {
+      if (!signal.aborted) this.#late = { looks: this.#late.looks + 1, atMs: performance.now() };
+      return undefined;
+    }
+  }
+
+  /** Nothing where the editor refuses, for example because it does not know the file. */
+  async #diagnoseOne(path: string, signal: AbortSignal): Promise<EditorDiagnostic[]> {
+    const uri = pathToFileURL(path).href;
+    try {
+      const result = await this.#connection.call(DIAGNOSE, { uri }, { signal });
+      if (result.isError) return [];
+      const { found, problem } = readDiagnostics(result);
+      if (problem !== undefined) this.#options.onNews({ type: 'invalid', problem });
+      // Some editors tell those of all files.
+      const own = found.filter((each) => normalize(each.path) === normalize(path));
+      return own.map((each) => ({ ...each, path }));
+    } catch (error) {
+      if (!signal.aborted && isRefusal(error)) return [];
+      throw error;
+    }
   }
 
   async #call(tool: string, args: Metadata, signal: AbortSignal): Promise<Answer> {
@@ -185,3 +243,4 @@ function isRefusal(error: unknown): error is CallFailure {
 
 const OPEN = 'openDiff';
 const CLOSE = 'closeDiff';
+const DIAGNOSE = 'getDiagnostics';

@@ -7,7 +7,7 @@ import { CONTEXT_LIMITS, EDITOR_LIMITS } from '../../../shared/limits.ts';
 import type { EditorContext } from '../../../shared/tunnel.ts';
 import type { Workspace } from '../../workspace/workspace.ts';
 import type { EditorView } from './link.ts';
-import type { OpenFile } from './wire.ts';
+import { fromOne, type OpenFile } from './wire.ts';
 
 type ContextFile = EditorContext['openFiles'][number];
 
@@ -79,13 +79,8 @@ async function tell(
   };
 }
 
-/** Some companions count characters from 0. */
 function placeOf({ line, character }: NonNullable<OpenFile['cursor']>) {
   return { line: fromOne(line), character: fromOne(character) };
-}
-
-function fromOne(count: number): number {
-  return Math.min(Math.max(1, Math.floor(count)), Number.MAX_SAFE_INTEGER);
 }
 
 function cut(text: string): string {

@@ -34,6 +34,17 @@ export const LINK_LIMITS = {
   maxMessageBytes: 64 * MIB,
   /** Open files of an update that are looked at; the official companions send ten. */
   maxFilesRead: 1_000,
+  /**
+   * For all answers of a look to `getDiagnostics`, which editors give from memory: half of what a run waits for a look.
+   * After so many looks without an answer an editor is not asked for a while, so that it slows no run.
+   */
+  diagnoseMs: 150,
+  maxLateLooks: 3,
+  diagnosePauseMs: 30 * SECOND,
+  /** Files of a look that are asked about: the open ones, and as many that the conversation has used last. */
+  maxDiagnosedFiles: 20,
+  /** UTF-16 units of one text of an answer: more than a thousand errors of one file. */
+  maxDiagnosisChars: 256 * KIB,
   /** Different problems with what one companion sends that the log tells. */
   maxTold: 10,
   /** UTF-16 units of an editor's own words in the log. */

@@ -9,7 +9,7 @@ import type { Companion } from './companion.ts';
 import { isConfirmed, isSameCompanion } from './confirmed.ts';
 import { connectFirst, type Found, prefer } from './finding.ts';
 import { LINK_LIMITS, type LinkLimits } from './limits.ts';
-import type { EditorNews, OpenFile } from './wire.ts';
+import type { EditorDiagnostic, EditorNews, OpenFile } from './wire.ts';
 
 export interface LinkPlace {
   readonly search: (signal: AbortSignal) => Promise<Found>;
@@ -85,6 +85,20 @@ export class EditorLink {
     const [companion, heard] = [this.#companion, this.#heard];
     if (companion === undefined || heard?.from !== companion.candidate) return undefined;
     return heard.openFiles && { name: companion.name, openFiles: heard.openFiles };
+  }
+
+  /**
+   * The errors and warnings that the editor knows of these files. Undefined without a confirmed editor that tells them
+   * in time: the question names files, which not every process needs to learn. Never rejects.
+   */
+  async diagnose(
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<EditorDiagnostic[] | undefined> {
+    const companion = this.#companion;
+    if (!companion?.canDiagnose) return undefined;
+    if (!(await this.#place.isConfirmed(companion.candidate))) return undefined;
+    return await companion.diagnose(paths, signal);
   }
 
   /**

@@ -1,7 +1,8 @@
 /**
- * What a companion sends, beside MCP itself: three kinds of notifications, and the results of its two tools. Companions
- * of any age are read, so unknown fields are passed over and `null` counts as absent.
+ * What a companion sends, beside MCP itself: three kinds of notifications, and the results of its tools. Companions of
+ * any age are read, so unknown fields are passed over and `null` counts as absent.
  */
+import { fileURLToPath } from 'node:url';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import * as z from 'zod';
 import { parseJson } from '../../../shared/json.ts';
@@ -103,6 +104,98 @@ const OFFICIAL: ReadonlySet<string> = new Set([
   'gemini-cli-companion-mcp-server',
   'qwen-code-companion-mcp-server',
 ]);
+
+/** An error or a warning. */
+export interface EditorDiagnostic {
+  /** As the editor spells it. */
+  readonly path: string;
+  /** Both count from 1. */
+  readonly line: number;
+  readonly column: number;
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+  /** The linter and its rule. */
+  readonly source: string | undefined;
+}
+
+/** `problem` is for a log: something in the answer was left out. */
+export interface Diagnosed {
+  readonly found: readonly EditorDiagnostic[];
+  readonly problem?: string;
+}
+
+/**
+ * A result of `getDiagnostics`. Each text is JSON: the files with their diagnostics as language servers tell them (VS
+ * Code), or one diagnostic with its path, which counts from 1 (Neovim). Hints and information are left out.
+ */
+export function readDiagnostics({ content }: CallToolResult): Diagnosed {
+  const found: EditorDiagnostic[] = [];
+  let problem: string | undefined;
+  for (const block of content) {
+    const isFitting = block.type === 'text' && block.text.length <= LINK_LIMITS.maxDiagnosisChars;
+    const read = Diagnosis.safeParse(isFitting ? jsonOf(block.text) : undefined);
+    if (read.success) found.push(...read.data.flat());
+    else problem = 'getDiagnostics: an answer is too long, or of another form';
+  }
+  return problem === undefined ? { found } : { found, problem };
+}
+
+const Severity = z.union([z.string(), z.number()]).transform((severity) => {
+  const name = typeof severity === 'number' ? SEVERITIES[severity] : severity.toLowerCase();
+  return name === 'error' || name === 'warning' ? name : undefined;
+});
+
+/** As language servers count them, and Neovim. */
+const SEVERITIES: readonly (string | undefined)[] = [undefined, 'error', 'warning'];
+
+const Said = z.object({
+  severity: Severity,
+  message: z.string(),
+  source: optional(z.string()),
+  code: z.union([z.string(), z.number()]).optional().catch(undefined),
+});
+
+const Flat = Said.extend({ filePath: z.string(), line: z.number(), character: z.number() });
+const Ranged = Said.extend({
+  range: z.object({ start: z.object({ line: z.number(), character: z.number() }) }),
+});
+const OfFile = z.object({ uri: z.string(), diagnostics: z.array(Ranged) });
+
+const Entry = z.union([
+  OfFile.transform(({ uri, diagnostics }) =>
+    diagnostics.flatMap(({ range: { start }, ...said }) =>
+      toDiagnostic(pathOf(uri), { line: start.line + 1, column: start.character + 1 }, said),
+    ),
+  ),
+  Flat.transform(({ filePath, line, character, ...said }) =>
+    toDiagnostic(filePath, { line, column: character }, said),
+  ),
+]);
+const Diagnosis = z.union([z.array(Entry), Entry.transform((entry) => [entry])]);
+
+function toDiagnostic(
+  path: string | undefined,
+  { line, column }: Pick<EditorDiagnostic, 'line' | 'column'>,
+  { severity, message, source, code }: z.infer<typeof Said>,
+): EditorDiagnostic[] {
+  if (path === undefined || severity === undefined) return [];
+  const linter = [source, code].filter((word) => word !== undefined).join(' ');
+  const place = { path, line: fromOne(line), column: fromOne(column) };
+  return [{ ...place, severity, message, source: linter || undefined }];
+}
+
+/** A count from 1. Some companions count characters from 0. */
+export function fromOne(count: number): number {
+  return Math.min(Math.max(1, Math.floor(count)), Number.MAX_SAFE_INTEGER);
+}
+
+function pathOf(uri: string): string | undefined {
+  try {
+    return fileURLToPath(uri);
+  } catch {
+    return undefined; // An untitled document, or one of another scheme.
+  }
+}
 
 function jsonOf(text: string): unknown {
   try {

@@ -7,7 +7,7 @@ import { Finder, type Finding } from '../../../bridge/context/finder.ts';
 import { FIND_LIMITS } from '../../../bridge/context/limits.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
-import { Findings, type MessageLook } from '../../../shared/findings.ts';
+import { type Diagnostics, Findings, type MessageLook } from '../../../shared/findings.ts';
 import { findMentions } from '../../../shared/mentions.ts';
 import type { MachineContext } from '../../../shared/tunnel.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
@@ -207,6 +207,41 @@ describe('what others changed', () => {
   });
 });
 
+describe('what the editor finds wrong', () => {
+  it('is told, and asked of the files that the conversation has used last', async () => {
+    const names = Array.from({ length: FIND_LIMITS.maxUsedFiles + 2 }, (_, index) => `${index}.ts`);
+    const asked: string[][] = [];
+    const { find, place } = await finderOf(Object.fromEntries(names.map((name) => [name, 'x'])), {
+      readDiagnostics: async (used) => {
+        asked.push([...used]);
+        return DIAGNOSTICS;
+      },
+    });
+    expect((await find('one')).diagnostics).toEqual(DIAGNOSTICS);
+    for (const name of names) await place.call('read_file', { target_file: name });
+    await place.call('write', { file_path: '0.ts', contents: 'y' });
+    await find('two');
+    await find('three', { conversationId: 'conv_other' });
+    await find('four', { conversationId: 'conv_apart', worktree: true });
+    await find('@0.ts', { isSteer: true });
+    const latest = ['0.ts', ...names.toReversed()].slice(0, FIND_LIMITS.maxUsedFiles);
+    expect(asked).toEqual([[], latest.map((name) => place.path(name)), []]);
+  });
+
+  it('is not told of a worktree, nor where no editor tells it', async () => {
+    const { find } = await finderOf({}, { readDiagnostics: async () => DIAGNOSTICS });
+    const apart = await find('one', { conversationId: 'conv_apart', worktree: true });
+    expect(apart.diagnostics).toBeUndefined();
+    const without = await finderOf({}, { readDiagnostics: async () => undefined });
+    expect(Object.keys(await without.find('one'))).not.toContain('diagnostics');
+  });
+});
+
+const DIAGNOSTICS: Diagnostics = {
+  items: [{ path: 'a.ts', line: 1, column: 2, severity: 'error', message: 'bad' }],
+  leftOut: 3,
+};
+
 describe('a conversation with a worktree', () => {
   const apart = { conversationId: 'conv_apart', worktree: true } as const;
 
@@ -258,12 +293,13 @@ interface Options {
   readonly mayName?: (name: string) => boolean;
   readonly mayRead?: (name: string) => boolean;
   readonly readPage?: Finding['readPage'];
+  readonly readDiagnostics?: NonNullable<Finding['readDiagnostics']>;
 }
 
 /** A finder over a repository with these files, all of them committed. */
 async function finderOf(
   files: Parameters<typeof temporaryWorkspace>[0],
-  { mayName = () => true, mayRead = () => true, readPage = noPage }: Options = {},
+  { mayName = () => true, mayRead = () => true, readPage = noPage, ...more }: Options = {},
 ) {
   const place = await temporaryWorkspace(files);
   commitAll(place);
@@ -277,7 +313,7 @@ async function finderOf(
   const seen = { projectLayout: 'a.ts', gitStatus: '## apart' };
   const apart = { workspace: other.context.workspace, look: async () => seen };
   const worktreeOf = async (id: string) => (id === 'conv_apart' ? apart : undefined);
-  const finding = { workspace, worktreeOf, ledger, looker, readTellable, readPage };
+  const finding = { workspace, worktreeOf, ledger, looker, readTellable, readPage, ...more };
   const finder = new Finder(finding, live);
   const find = async (said: string, more: Partial<MessageLook> = {}) => {
     const mentions = findMentions(said);

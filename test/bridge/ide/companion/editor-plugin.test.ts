@@ -26,6 +26,12 @@ function newEditor() {
         caret: { line: 0, column },
       },
     ],
+    problems: (path) => [
+      {
+        ...{ at: { line: 2, column: 0 }, isError: true, text: `bad in ${path}` },
+        linter: 'lint',
+      },
+    ],
     showDiff: (path, proposal) => {
       const { promise: choice } = choices[shown.length] ?? newDeferred();
       shown.push(path);
@@ -58,7 +64,7 @@ async function startPlugin(editor: Editor) {
   return started;
 }
 
-it('the page’s plugin shows diffs and tells the context', async () => {
+it('the page’s plugin shows diffs, and tells the context and the problems', async () => {
   const { editor, choices, shown, closed, moveTo } = newEditor();
   const { call, told } = await connect(await startPlugin(editor));
   const cursor = (character: number) => ({
@@ -89,6 +95,15 @@ it('the page’s plugin shows diffs and tells the context', async () => {
     content: [{ type: 'text', text: '{"content":"new, changed"}' }],
   });
   expect([shown.length, closed.length]).toEqual([3, 3]);
+
+  const place = { line: 2, character: 0 };
+  const problem = { severity: 'Error', message: 'bad in /work/a.ts', source: 'lint' };
+  const diagnostics = [{ range: { start: place, end: place }, ...problem }];
+  expect(await call('getDiagnostics', { uri: 'file:///work/a.ts' })).toEqual({
+    content: [{ type: 'text', text: JSON.stringify([{ uri: 'file:///work/a.ts', diagnostics }]) }],
+  });
+  for (const uri of ['', '/work/a.ts', 'untitled:1'])
+    expect(await call('getDiagnostics', { uri })).toMatchObject({ isError: true });
 });
 
 it('docs/companion.md shows this very plugin', () => {

@@ -13,6 +13,13 @@ export interface Editor {
     caret: { line: number; column: number };
     selection: string;
   }[];
+  /** The errors and warnings that it shows of a file. Lines and columns count from 0 here, too. */
+  problems(path: string): {
+    at: { line: number; column: number };
+    isError: boolean;
+    text: string;
+    linter: string;
+  }[];
   /** Shows a file beside a proposal of it. */
   showDiff(path: string, proposal: string): DiffView;
   setTerminalVariables(variables: Readonly<Record<string, string>>): void;
@@ -44,6 +51,14 @@ export async function activate(editor: Editor): Promise<() => Promise<void>> {
       view.close();
       return choice === 'no' ? { decision: 'rejected' } : { decision: 'accepted', content };
     },
+    diagnose: (path) =>
+      editor.problems(path).map(({ at, isError, text, linter }) => ({
+        line: at.line + 1,
+        column: at.column + 1,
+        severity: isError ? 'error' : 'warning',
+        message: text,
+        source: linter,
+      })),
   });
   const update = () => {
     companion.setRoots(editor.folders());

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import type { CompanionOptions } from '../../../../bridge/ide/companion/companion.ts';
 import type { Candidate, Family } from '../../../../bridge/ide/discovery/candidate.ts';
 import { discover } from '../../../../bridge/ide/discovery/discover.ts';
 import { guestContext } from '../../../../bridge/ide/guest-context.ts';
@@ -15,8 +16,9 @@ beforeEach(() => {
 });
 
 /** An editor whose plugin is built on our library, found by its files, and a link that knows it. */
-async function start() {
-  const started = await startCompanion({ ide: { name: 'vim', displayName: 'Vim' } });
+async function start(options: Pick<CompanionOptions, 'diagnose'> = {}) {
+  const ide = { name: 'vim', displayName: 'Vim' };
+  const started = await startCompanion({ ide, ...options });
   const { discovery, root, shown } = started;
   const { ranked } = await discover(
     {
@@ -28,7 +30,7 @@ async function start() {
   );
   const views: (EditorView | undefined)[] = [];
   const onView = (view: EditorView | undefined) => views.push(view);
-  const linked = linkTo([...ranked], { isConfirmed: false, onView });
+  const linked = linkTo([...ranked], { isConfirmed: false, onView, diagnoseMs: 30_000 });
   onTestFinished(() => linked.link.end());
   const confirm = (family: Family) => {
     const found = ranked.find((candidate) => candidate.family === family);
@@ -74,6 +76,27 @@ test('passes on to guests what it shows, once its owner has confirmed it, and th
   await companion.close();
   await until(() => views.at(-1) === undefined);
   expect(guestContext(views.at(-1))).toEqual({ openFiles: [] });
+});
+
+test('tells what its editor finds wrong, to the bridge of its owner', async () => {
+  const found = { line: 3, column: 7, message: 'bad', source: 'lint' };
+  const { companion, confirm, link, root } = await start({
+    diagnose: async () => [
+      { ...found, severity: 'warning' },
+      { ...found, severity: 'error' },
+    ],
+  });
+  companion.contextChanged({ openFiles: [] });
+  await until(() => link.view);
+  const path = join(root, 'a b.ts');
+  const diagnose = () => link.diagnose([path], new AbortController().signal);
+  expect(await diagnose()).toBeUndefined();
+  confirm('gemini');
+  confirm('qwen');
+  expect(await diagnose()).toEqual([
+    { path, ...found, severity: 'warning' },
+    { path, ...found, severity: 'error' },
+  ]);
 });
 
 test('shows an edit, and its answer counts with the changes of the person', async () => {
