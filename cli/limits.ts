@@ -41,6 +41,8 @@ export const CLI_LIMITS = {
   /** Between two questions to the npm registry for a newer version; and how long it may take to answer. */
   updateMs: 24 * 60 * 60 * SECOND,
   registryMs: 5 * SECOND,
+  /** UTF-16 units of its answer: a few tags of some 30 each. Another server may stand in its place. */
+  maxRegistryChars: 64 * 1024,
   /** Between two looks at a log that is followed; the bytes of its end that are read; the most lines of `--lines`. */
   logPollMs: 250,
   maxLogTailBytes: 4 * 1024 * 1024,

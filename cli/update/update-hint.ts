@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import * as z from 'zod';
 import { readSettings } from '../../local/config/settings.ts';
 import { makePrivateFolders, readPlainFile, replaceFile } from '../../machine/private-files.ts';
+import { readTextWithin } from '../../machine/short-answer.ts';
 import { parseJson } from '../../shared/json.ts';
 import { CLI_LIMITS } from '../limits.ts';
 
@@ -95,7 +96,8 @@ async function askRegistry(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise
     ...{ redirect: 'error', signal: either },
     headers: { accept: 'application/json' },
   });
-  return z.object({ latest: Version }).parse(parseJson(await response.text())).latest;
+  const text = await readTextWithin(response, CLI_LIMITS.maxRegistryChars);
+  return z.object({ latest: Version }).parse(parseJson(text)).latest;
 }
 
 /** The registry that npm uses for this user. It is asked in the home folder: no workspace's `.npmrc` names another. */

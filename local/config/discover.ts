@@ -1,5 +1,6 @@
 /** Finds model servers that run on this machine, and asks them for their models. */
 import * as z from 'zod';
+import { readTextWithin } from '../../machine/short-answer.ts';
 import { parseJson } from '../../shared/json.ts';
 import { MODEL_LIMITS } from '../../shared/limits.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
@@ -82,11 +83,7 @@ async function readJson(url: string, timeoutMs: number, signal: AbortSignal): Pr
   const either = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
   try {
     const response = await fetch(url, { signal: either, redirect: 'error' });
-    let text = '';
-    for await (const piece of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
-      text += piece;
-      if (text.length > LOCAL_LIMITS.maxModelListChars) return undefined;
-    }
+    const text = await readTextWithin(response, LOCAL_LIMITS.maxModelListChars);
     return response.ok ? parseJson(text) : undefined;
   } catch {
     // No server, a late one, or another program: the person is offered something else.

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { tellOfUpdate } from '../../../cli/update/update-hint.ts';
 import { newConfig } from '../../local/config/config-folder.ts';
@@ -11,12 +13,15 @@ import { temporaryFolder } from '../../local/temporary-folder.ts';
 const TODAY = Date.parse('2026-11-22T12:00:00Z');
 const DAY = 24 * 60 * 60 * 1000;
 
+type Answer = (response: ServerResponse) => void;
+
 /** A registry that answers with this text, and a person who uses version 1.9.3. */
-async function start(answer: string | null, config: unknown = {}) {
+async function start(answer: string | Answer | null, config: unknown = {}) {
   const requests: IncomingMessage[] = [];
   const server = createServer((request, response) => {
     requests.push(request);
-    if (answer !== null) response.end(answer);
+    if (typeof answer === 'function') answer(response);
+    else if (answer !== null) response.end(answer);
   }).listen(0, '127.0.0.1');
   onTestFinished(() => {
     server.closeAllConnections();
@@ -81,6 +86,20 @@ test.each(['<html>', '{}', '{"latest": "2.0.0; rm -rf /"}', '{"latest": 2}'])(
     expect(await run(0.1)).toBe('');
   },
 );
+
+test('an answer that is far too long is read no further, and tells nothing', async () => {
+  let outcome = '';
+  const { run, kept } = await start((response) => {
+    const pieces = Array.from({ length: 512 }, () => 'x'.repeat(64 * 1024));
+    pipeline(Readable.from(['{"latest": "9.0.0", "more": "', ...pieces, '"}']), response).then(
+      () => (outcome = 'read'),
+      () => (outcome = 'cut'),
+    );
+  });
+  await run(0);
+  await expect.poll(() => outcome, { timeout: 10_000 }).toBe('cut');
+  expect(kept()).toEqual({ askedMs: TODAY });
+});
 
 test('a registry that never answers delays nothing, and is not asked again the same day', async () => {
   const { run, requests } = await start(null);
