@@ -8,7 +8,7 @@ import { readSettings } from '../../local/config/settings.ts';
 import { IS_CLONE, OWN_VERSION } from '../../local/own-root.ts';
 import { workerdPath } from '../../local/runtime/runtime.ts';
 import { locateState, type StateLocation, type StatePlace } from '../../local/state/folder.ts';
-import { FORMAT_STEPS, readFormat, refuseNewer } from '../../local/state/format.ts';
+import { FORMAT_STEPS, readKnownFormat } from '../../local/state/format.ts';
 import { findInstanceIn } from '../../local/state/running.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { CLI_LIMITS } from '../limits.ts';
@@ -78,9 +78,7 @@ function checkMode(dir: string, { mode, uid }: { mode: number; uid: number }): F
 }
 
 async function checkFormat(dir: string): Promise<Finding> {
-  const format = await readFormat(dir);
-  if (format) refuseNewer(dir, format, FORMAT_STEPS.length);
-  const found = format?.format ?? 0;
+  const found = (await readKnownFormat(dir))?.format ?? 0;
   if (found === FORMAT_STEPS.length) return good('format', `${found}, of this version`);
   return note('format', `${found}: the next start upgrades the state, and keeps a backup.`);
 }

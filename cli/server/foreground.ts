@@ -8,6 +8,7 @@ import { whenAborted } from '../../local/processes/beside.ts';
 import type { StatePlace } from '../../local/state/folder.ts';
 import { type Instance, isClaimed } from '../../local/state/running.ts';
 import { openProjectState, openServerState, readUserToken } from '../../local/state/state.ts';
+import { openFormat } from '../../local/state/upgrade.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
@@ -94,6 +95,7 @@ async function joinRunning(
     const text = `The server already runs at ${url}: leave --port out, or end it with \`${stop}\`.`;
     throw new LocalError('refused', text);
   }
+  await openFormat(place.serverDir); // Refuses a server on an older state before it has this folder.
   const { server } = await askServer(control, { ask: 'status' }, 'status');
   const told = { url, model: server.model, json, withBridges };
   if (!withBridges) {

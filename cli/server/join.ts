@@ -7,8 +7,10 @@ import { askServer } from '../../local/daemon/control-client.ts';
 import type { Programs } from '../../local/instance.ts';
 import { OWN_VERSION } from '../../local/own-root.ts';
 import { locateState, type StateLocation, type StatePlace } from '../../local/state/folder.ts';
+import { FORMAT_STEPS, readKnownFormat } from '../../local/state/format.ts';
 import type { Instance } from '../../local/state/running.ts';
-import { openServerState, readUserToken } from '../../local/state/state.ts';
+import { mintTokenFor } from '../../local/state/state.ts';
+import { openFormat } from '../../local/state/upgrade.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import type { Confinement } from '../../shared/tunnel.ts';
 import { ownCommand } from '../terminal/own-command.ts';
@@ -50,9 +52,12 @@ export async function joinServer({
   let instance = await joinOrStart(launch);
   if (!instance.control) return { place, url: instance.url, project: null, notices: [] };
   let server = await statusOf(instance.control);
-  if (server.version !== OWN_VERSION) {
-    if (await isBusy(place, instance)) notices.push(otherVersion(server.version));
-    else {
+  const isOlder = (await readKnownFormat(place.serverDir))?.format !== FORMAT_STEPS.length;
+  if (isOlder || server.version !== OWN_VERSION) {
+    if (await isBusy(place, instance)) {
+      if (isOlder) await openFormat(place.serverDir); // Says that the state is in use.
+      notices.push(otherVersion(server.version));
+    } else {
       await stopServer(place.serverDir);
       instance = await joinOrStart(launch);
       server = await statusOf(instance.control ?? '');
@@ -80,11 +85,10 @@ function otherVersion(version: string): string {
   );
 }
 
-/** Whether one of the conversations answered last is still at work. */
+/** Whether one of the conversations answered last is still at work. Leaves the state in its present format. */
 async function isBusy({ serverDir }: StatePlace, { url }: Instance): Promise<boolean> {
-  const token = await readUserToken(await openServerState(serverDir), new Date());
-  const client = createClient({ url, token });
   try {
+    const client = createClient({ url, token: await mintTokenFor(serverDir, new Date()) });
     const { items } = await client.listConversations({ limit: LOOKED_AT });
     const views = await Promise.all(
       items.map(({ id }) => client.getConversation(id, { limit: 1 })),

@@ -8,6 +8,7 @@ import * as z from 'zod';
 import type { Programs } from '../../local/instance.ts';
 import { LOCAL_LIMITS } from '../../local/limits.ts';
 import type { StatePlace } from '../../local/state/folder.ts';
+import { readKnownFormat } from '../../local/state/format.ts';
 import { findInstanceIn, type Instance, isClaimed } from '../../local/state/running.ts';
 import { openServerState } from '../../local/state/state.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -46,8 +47,12 @@ export async function joinOrStart(options: LaunchOptions): Promise<Instance> {
   throw silent(serverDir);
 }
 
-/** The running server; waits for one that is starting. Undefined if there is none. @throws {LocalError} if it hangs. */
+/**
+ * The running server; waits for one that is starting. Undefined if there is none.
+ * @throws {LocalError} if it hangs, or if a later version has written its state: what it answers may mean other things.
+ */
 export async function findStarting(serverDir: string): Promise<Instance | undefined> {
+  await readKnownFormat(serverDir);
   const deadline = performance.now() + LOCAL_LIMITS.serverStartMs;
   while (isClaimed(serverDir)) {
     const instance = await findInstanceIn(serverDir);

@@ -57,6 +57,13 @@ export async function readFormat(dir: string): Promise<StateFormat | undefined> 
   }
 }
 
+/** The format of a state that another process may use; undefined without `state.json`. @throws as {@link refuseNewer}. */
+export async function readKnownFormat(dir: string): Promise<StateFormat | undefined> {
+  const found = await readFormat(dir);
+  if (found) refuseNewer(`The state ${dir}`, found, FORMAT_STEPS.length);
+  return found;
+}
+
 /** @throws {LocalError} if `found` is newer than `known`, which names what has that format. */
 export function refuseNewer(what: string, found: StateFormat, known: number): void {
   if (found.format <= known) return;

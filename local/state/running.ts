@@ -7,6 +7,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { isLocked, takeLock } from '../../machine/lock.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { locateState, type StateLocation } from './folder.ts';
+import { readKnownFormat } from './format.ts';
 
 /** A running instance, as written in `instance.json` in its state folder. */
 const Instance = z.object({
@@ -24,13 +25,23 @@ export interface Claim {
   release(): Promise<void>;
 }
 
-/** Claims the state for this process. @throws {LocalError} with the URL of the instance that already runs on it. */
+/**
+ * Claims the state for this process.
+ * @throws {LocalError} with the URL of the instance that already runs on it, or if a later version has upgraded it since
+ *   it was opened.
+ */
 export async function claimState(state: { readonly dir: string }): Promise<Claim> {
   const lock = takeLock(lockPath(state.dir));
   if (!lock.isTaken) throw await alreadyRunning(state.dir);
   const path = instancePath(state.dir);
-  // A killed instance leaves its address behind, where another program may answer now.
-  await rm(path, { force: true, recursive: true });
+  try {
+    await readKnownFormat(state.dir);
+    // A killed instance leaves its address behind, where another program may answer now.
+    await rm(path, { force: true, recursive: true });
+  } catch (error) {
+    lock[Symbol.dispose]();
+    throw error;
+  }
   return {
     announce: async (reached) =>
       replaceFile(path, JSON.stringify({ ...reached, pid: process.pid })),

@@ -114,6 +114,15 @@ export async function readUserToken(state: ServerState, now: Date): Promise<stri
 }
 
 /**
+ * A token for the server that runs on a state of whatever format. Changes nothing.
+ * @throws {LocalError} if the secret cannot be read.
+ */
+export async function mintTokenFor(serverDir: string, now: Date): Promise<string> {
+  const authSecret = await readIfThere(join(serverDir, STATE_MARK));
+  return await mintToken(authSecret?.trim() ?? '', { scope: 'user' }, now);
+}
+
+/**
  * The token that opens `GET /metrics` of this server, unless METRICS_TOKEN names another one. Made on first use.
  * @throws {LocalError} if its file is damaged.
  */

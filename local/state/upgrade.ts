@@ -132,7 +132,7 @@ async function lockToUpgrade(dir: string, found: StateFormat): Promise<Disposabl
     if (lock.isTaken) return lock;
     const isServer = existsSync(join(dir, 'instance.json'));
     if (isServer || performance.now() > deadline) {
-      const told = `The state ${dir} has format ${found.format}, and process ${lock.holder} of ${found.writtenBy} still runs on it: end that one (\`drawbridge stop\`, or Ctrl-C where it runs), and run this command again.`;
+      const told = `The state ${dir} has format ${found.format}, and process ${lock.holder} of ${found.writtenBy} still runs on it: end that one (\`drawbridge stop\`, or Ctrl-C where it runs), which loses nothing, and run this command again.`;
       throw new LocalError('refused', told);
     }
     await sleep(LOCAL_LIMITS.upgradePollMs);

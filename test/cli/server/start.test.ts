@@ -1,10 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { OWN_VERSION } from '../../../local/own-root.ts';
 import { isAlive } from '../../local/processes.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
@@ -163,25 +162,6 @@ test.each([
   await expect.poll(() => processes()).toEqual([]);
 });
 
-describe('a server of another version', () => {
-  test('is replaced while nothing is at work', async () => {
-    const { run, pid, serverDir, status } = newBackground();
-    const old = await startOldServer(serverDir);
-    const folder = temporaryFolder();
-    expect(await run(folder, START)).toMatchObject({ code: 0 });
-    expect(pid()).not.toBe(old.pid);
-    expect(states(await status())).toEqual({ [folder]: 'connected' });
-  });
-
-  test('goes on while an answer is at work, and says how to end it', async () => {
-    const { run, serverDir } = newBackground();
-    const old = await startOldServer(serverDir, 'busy');
-    const finished = await run(temporaryFolder(), START);
-    expect(finished.stderr).toMatch(/The server has version 0\.0\.1 [^\n]+stop` ends it/);
-    expect(isAlive(old.pid ?? 0)).toBe(true);
-  });
-});
-
 test('up joins the shared server until it is interrupted, and leaves its folder then', async () => {
   const { run, status, env } = newBackground();
   const [kept, held] = [temporaryFolder(), temporaryFolder()];
@@ -235,13 +215,3 @@ test('logs shows the logs of the server and of this folder, and follows them', a
   following.process.kill('SIGINT');
   expect(await following.finished).toMatchObject({ code: 0 });
 });
-
-async function startOldServer(serverDir: string, ...args: string[]): Promise<ChildProcess> {
-  const script = join(import.meta.dirname, '..', 'fixtures', 'old-server.ts');
-  const server = spawn(process.execPath, [script, serverDir, ...args], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => void server.kill('SIGKILL'));
-  await once(server.stdout, 'data');
-  return server;
-}

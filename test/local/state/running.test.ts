@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { claimState, findInstance } from '../../../local/state/running.ts';
+import { FORMAT_STEPS } from '../../../local/state/format.ts';
+import { claimState, findInstance, isClaimed } from '../../../local/state/running.ts';
 import { openState } from '../../../local/state/state.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
@@ -17,4 +18,13 @@ test.each([
   await claim.announce({ url: 'http://127.0.0.1:2' });
   expect(await findInstance(location)).toEqual({ url: 'http://127.0.0.1:2', pid: process.pid });
   await claim.release();
+});
+
+test('a state that a later version has upgraded since it was opened is not claimed', async () => {
+  const stateDir = join(temporaryFolder(), 'state');
+  const state = await openState({ workspaceDir: temporaryFolder(), stateDir });
+  const format = { format: FORMAT_STEPS.length + 1, writtenBy: '9.9.9' };
+  writeFileSync(join(stateDir, 'state.json'), JSON.stringify(format));
+  await expect(claimState(state)).rejects.toThrow(/install version 9\.9\.9/);
+  expect(isClaimed(stateDir)).toBe(false);
 });
