@@ -1,7 +1,7 @@
 // Installs the locked dependencies if they are missing or older than the lock file. It runs before `npm start`,
 // `npm test` and `npm run check`, on any Node that the machine has, so it is plain JavaScript.
 import { spawnSync } from 'node:child_process';
-import { statSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -9,6 +9,8 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modifiedMs = (path) => statSync(join(root, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
 
 if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.json')) {
+  requireWritable(root);
+  if (existsSync(join(root, 'node_modules'))) requireWritable(join(root, 'node_modules'));
   process.stderr.write('Installing dependencies (first run, or the lock file changed) ...\n');
   // npm writes its progress to stdout, which belongs to the user's command.
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
@@ -17,15 +19,29 @@ if (modifiedMs('node_modules/.package-lock.json') < modifiedMs('package-lock.jso
   // Without `--include`, an environment with NODE_ENV=production would get no bundler and no Node.
   const args = ['install', '--include=dev', '--no-save', '--loglevel=error', '--no-audit'];
   args.push('--no-fund');
-  const { status } = spawnSync(npm, args, {
+  const { status, error } = spawnSync(npm, args, {
     cwd: root,
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32',
   });
-  if (status !== 0) {
-    process.stderr.write(
-      'npm install failed; see above. Fix the problem and run the command again.\n',
+  if (error) fail(`npm cannot be run (${error.code}): install it, or put it on the PATH.`);
+  if (status !== 0)
+    fail('npm install failed; see above. Fix the problem and run the command again.');
+}
+
+/** npm would fail as well, in many lines. */
+function requireWritable(folder) {
+  try {
+    accessSync(folder, constants.W_OK);
+  } catch (error) {
+    const todo = 'run the command once as the owner of that folder, or make it writable for you';
+    fail(
+      `The dependencies must be installed, and you may not write to ${folder} (${error.code}): ${todo}.`,
     );
-    process.exit(1);
   }
+}
+
+function fail(text) {
+  process.stderr.write(`drawbridge: ${text}\n`);
+  process.exit(1);
 }

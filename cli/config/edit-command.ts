@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path';
 import {
   configPath,
   noHome,
+  notWritten,
   parseConfig,
   readText,
   writeConfig,
@@ -44,10 +45,14 @@ export async function editConfig(terminal: Terminal, env: NodeJS.ProcessEnv): Pr
 const EMPTY = `{\n  "$schema": "./${SCHEMA_FILE}"\n}\n`;
 
 function openDraft(draft: string, text: string): void {
-  makePrivateFolders(dirname(draft));
-  // The editor reads the schema while the person writes.
-  replaceFile(join(dirname(draft), SCHEMA_FILE), configSchemaText());
-  replaceFile(draft, text);
+  try {
+    makePrivateFolders(dirname(draft));
+    // The editor reads the schema while the person writes.
+    replaceFile(join(dirname(draft), SCHEMA_FILE), configSchemaText());
+    replaceFile(draft, text);
+  } catch (cause) {
+    throw notWritten(draft, cause);
+  }
 }
 
 /** The text of the draft once it is right. */

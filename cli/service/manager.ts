@@ -6,6 +6,7 @@ import { dirname, isAbsolute, join } from 'node:path';
 import { promisify } from 'node:util';
 import { LocalError } from '../../machine/local-error.ts';
 import { replaceFile } from '../../machine/private-files.ts';
+import { codeOf } from '../../machine/system-error.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { type Job, LAUNCHD_LABEL, launchdPlist, systemdUnit, windowsAction } from './unit.ts';
@@ -97,12 +98,23 @@ export function isInstalled({ path }: Manager): boolean {
   return path === null || existsSync(path);
 }
 
-/** @throws {LocalError} if a command fails; the file stays, so that the person can run the rest. */
-export async function install(manager: Manager, job: Job): Promise<void> {
-  if (manager.path !== null) {
-    mkdirSync(dirname(manager.path), { recursive: true });
-    replaceFile(manager.path, manager.text(job));
+/** Writes the file that says what to run. @throws {LocalError} if it cannot be written. */
+export function writeJob({ path, text }: Manager, job: Job): void {
+  if (path === null) return;
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    replaceFile(path, text(job));
+  } catch (cause) {
+    const told = `${path} cannot be written (${codeOf(cause)}): make its folder writable, or start the server with \`${ownCommand('start')}\`.`;
+    throw new LocalError('failed', told, { cause });
   }
+}
+
+/**
+ * Has the system run the job whose file is there.
+ * @throws {LocalError} if a command fails; the file stays, so that the person can run the rest.
+ */
+export async function install(manager: Manager, job: Job): Promise<void> {
   for (const command of manager.install(job)) await carryOut(manager, command);
 }
 

@@ -14,7 +14,7 @@ import { abortOnInterrupt } from '../terminal/ending.ts';
 import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
 import { ownCommand } from '../terminal/own-command.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
-import { findManager, install, isInstalled, remove } from './manager.ts';
+import { findManager, install, isInstalled, remove, writeJob } from './manager.ts';
 import type { Job } from './unit.ts';
 
 export function registerService(program: Command, programs: Programs): void {
@@ -50,6 +50,7 @@ async function installService({ daemon, drawbridge }: Programs): Promise<void> {
     environment: jobEnvironment(),
   };
   await warnOfKeys(terminal, job);
+  writeJob(manager, job);
   // A server that a terminal has started would keep the service from starting.
   await stopServer(await sharedServerDir());
   await install(manager, job);

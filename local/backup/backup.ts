@@ -2,9 +2,10 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { copyFile, lstat, mkdir, mkdtemp, readdir, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { LocalError } from '../../machine/local-error.ts';
 import { holderOf, takeLock } from '../../machine/lock.ts';
 import { makePrivateFolder, PRIVATE_FOLDER } from '../../machine/private-files.ts';
-import { isSystemError } from '../../machine/system-error.ts';
+import { codeOf, isSystemError } from '../../machine/system-error.ts';
 import { entriesIn, writeArchive } from '../archive/archive.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { OWN_VERSION } from '../own-root.ts';
@@ -22,22 +23,43 @@ export interface BackupReport {
 /**
  * Writes a backup of the state to a new file: all conversations and journals as they were at one moment, as after a
  * crash. Keys are in it; only the owner can read it.
+ * @throws {LocalError} if a disk is full, or a folder may not be written. The state stays as it is.
  */
 export async function backUp(dir: string, file: string): Promise<BackupReport> {
   const { format } = await openFormat(dir);
-  const folder = join(dir, 'backups');
-  makePrivateFolder(folder);
-  await removeKilled(folder);
-  // In the state's own file system, where a copy of unchanged blocks can cost nothing.
-  const copy = await mkdtemp(join(folder, COPY));
+  const copy = await newCopy(dir).catch((cause) => refuse(uncopied(dir), cause));
   try {
-    const report = await copyAtOnce(dir, copy);
+    const report = await copyAtOnce(dir, copy).catch((cause) => refuse(uncopied(dir), cause));
     const head = { archive: 1, format, writtenBy: OWN_VERSION, createdMs: Date.now() } as const;
-    await writeArchive(file, copy, head);
+    await writeArchive(file, copy, head).catch((cause) => refuse(unwritten(file), cause));
     return report;
   } finally {
     await rm(copy, { recursive: true, force: true });
   }
+}
+
+const uncopied = (dir: string) => ({
+  what: `${dir} cannot be copied for the backup`,
+  todo: 'make room on its disk, or make it readable and writable for you',
+});
+const unwritten = (file: string) => ({
+  what: `${file} cannot be written`,
+  todo: 'make room, or name another file',
+});
+
+/** @throws {LocalError} for what the system has refused. Bugs pass. */
+function refuse({ what, todo }: { what: string; todo: string }, cause: unknown): never {
+  if (Object(cause).syscall === undefined) throw cause;
+  const told = `${what} (${codeOf(cause)}): ${todo}. No backup was made, and the state is as it was.`;
+  throw new LocalError('failed', told, { cause });
+}
+
+/** An empty folder in the state's own file system, where a copy of unchanged blocks can cost nothing. */
+async function newCopy(dir: string): Promise<string> {
+  const folder = join(dir, 'backups');
+  makePrivateFolder(folder);
+  await removeKilled(folder);
+  return await mkdtemp(join(folder, COPY));
 }
 
 const COPY = 'copy-';

@@ -1,7 +1,18 @@
 /** Makes a state folder from a backup. */
 import { randomUUID } from 'node:crypto';
-import { createWriteStream } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, rename, rm, rmdir, stat, symlink } from 'node:fs/promises';
+import { constants, createWriteStream } from 'node:fs';
+import {
+  access,
+  chmod,
+  lstat,
+  mkdir,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+} from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { LocalError } from '../../machine/local-error.ts';
@@ -13,7 +24,7 @@ import {
   replaceFile,
   restoreMarkOf,
 } from '../../machine/private-files.ts';
-import { isSystemError } from '../../machine/system-error.ts';
+import { codeOf, isSystemError } from '../../machine/system-error.ts';
 import { type ArchiveEntry, type ArchiveHead, readArchive } from '../archive/archive.ts';
 import {
   FORMAT_STEPS,
@@ -25,11 +36,22 @@ import {
 
 /**
  * Makes the state folder `dir`, which must not exist or be empty, from a backup. The folder appears whole or not at all.
- * @throws {LocalError} if the folder is in use, or if the backup is damaged, cut short, or of a newer format.
+ * @throws {LocalError} if the folder is in use or cannot be written, or if the backup is damaged, cut short, or of a
+ *   newer format.
  */
 export async function restoreBackup(file: string, dir: string, now: Date): Promise<ArchiveHead> {
   await requireEmpty(dir);
   await requireFile(file);
+  try {
+    return await restoreInto(dir, file, now);
+  } catch (cause) {
+    if (Object(cause).syscall === undefined) throw cause;
+    const told = `${dir} cannot be written (${codeOf(cause)}): make room, or name another folder with --state. Nothing was restored.`;
+    throw new LocalError('failed', told, { cause });
+  }
+}
+
+async function restoreInto(dir: string, file: string, now: Date): Promise<ArchiveHead> {
   makePrivateFolders(dirname(dir));
   const made = join(dirname(dir), `.${basename(dir)}.${randomUUID()}.restoring`);
   await mkdir(made, { mode: PRIVATE_FOLDER });
@@ -46,7 +68,8 @@ export async function restoreBackup(file: string, dir: string, now: Date): Promi
 async function requireEmpty(dir: string): Promise<void> {
   const entries = await readdir(dir).catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return [];
-    throw new LocalError('refused', `${dir} cannot be read as a folder.`, { cause: error });
+    const told = `${dir} cannot be read as a folder (${codeOf(error)}): name another folder with --state.`;
+    throw new LocalError('refused', told, { cause: error });
   });
   if (entries.length === 0) return;
   throw new LocalError(
@@ -56,9 +79,12 @@ async function requireEmpty(dir: string): Promise<void> {
 }
 
 async function requireFile(file: string): Promise<void> {
-  const stats = await stat(file).catch((cause: unknown) => {
-    throw new LocalError('refused', `The backup ${file} cannot be read.`, { cause });
-  });
+  const unreadable = (cause: unknown) => {
+    const told = `The backup ${file} cannot be read (${codeOf(cause)}): check its path and its permissions.`;
+    throw new LocalError('refused', told, { cause });
+  };
+  const stats = await stat(file).catch(unreadable);
+  await access(file, constants.R_OK).catch(unreadable);
   if (!stats.isFile()) throw new LocalError('refused', `The backup ${file} is not a file.`);
 }
 

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { configFolder } from '../../machine/config-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolders, readPlainFile, replaceFile } from '../../machine/private-files.ts';
-import { isSystemError } from '../../machine/system-error.ts';
+import { codeOf, isSystemError } from '../../machine/system-error.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { findJsonMistake } from './json-error.ts';
 import { configSchemaText, SCHEMA_FILE } from './json-schema.ts';
@@ -54,7 +54,7 @@ function reasonOf(error: unknown): string {
   if (isSystemError(error, 'EFBIG')) return 'is too large for a configuration: move it away.';
   if (isSystemError(error, 'ENOTDIR'))
     return 'lies below something that is no folder: move that away.';
-  return `cannot be read (${error instanceof Error && 'code' in error ? error.code : 'unknown'}).`;
+  return `cannot be read (${codeOf(error)}).`;
 }
 
 /** The file can name programs to run (`command`): another user who may change it could run programs as this one. */
@@ -103,10 +103,14 @@ export function writeConfig(path: string | undefined, text: string): void {
     replaceFile(join(dirname(path), SCHEMA_FILE), configSchemaText());
     replaceFile(targetOf(path), text);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : 'unknown';
-    const told = `${nameInLine(path)} cannot be written (${code}): nothing was changed. Make its folder writable, or set XDG_CONFIG_HOME.`;
-    throw new LocalError('failed', told, { cause });
+    throw notWritten(path, cause);
   }
+}
+
+/** The error for config.json, or a file beside it, where the disk or its rights are in the way. */
+export function notWritten(path: string, cause: unknown): LocalError {
+  const told = `${nameInLine(path)} cannot be written (${codeOf(cause)}): nothing was changed. Make its folder writable, or set XDG_CONFIG_HOME.`;
+  return new LocalError('failed', told, { cause });
 }
 
 /** The error for a machine on which config.json has no place. */

@@ -6,7 +6,7 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { findHome } from '../../machine/home-folder.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { makePrivateFolders } from '../../machine/private-files.ts';
-import { isSystemError } from '../../machine/system-error.ts';
+import { codeOf, isSystemError } from '../../machine/system-error.ts';
 import { contains, resolveWorkspace } from './workspace.ts';
 
 /** Names one instance: by its workspace, or by its `stateDir` too. */
@@ -86,14 +86,14 @@ export async function stateFoldersOfUser(): Promise<string[]> {
 
 /**
  * Makes the folder, or closes an existing one to everyone but its owner.
- * @throws {LocalError} if the folder contains other files: its mode must not change, and no state belongs there.
+ * @throws {LocalError} if the folder contains other files: its mode must not change, and no state belongs there. Also if
+ *   it cannot be read, or is the state of the user who has called sudo.
  */
 export async function openStateFolder(dir: string): Promise<void> {
+  await requireNoSudo(dir);
   const entries = await readdir(dir).catch((error: unknown) => {
     if (isSystemError(error, 'ENOENT')) return [];
-    throw new LocalError('refused', `The state folder ${dir} cannot be read as a folder.`, {
-      cause: error,
-    });
+    throw unusable(`The state folder ${dir} cannot be read as a folder`, error);
   });
   const isOurs = entries.some((entry) => FIRST_FILES.some((first) => entry.startsWith(first)));
   if (entries.length > 0 && !isOurs) {
@@ -105,6 +105,19 @@ export async function openStateFolder(dir: string): Promise<void> {
   makePrivateFolders(dir);
   // Changes the mode only if needed: an instance can still read its state on a read-only disk.
   if (((await stat(dir)).mode & ALL_MODES) !== OWNER_ONLY) await chmod(dir, OWNER_ONLY);
+}
+
+/** Root's files in a person's state would keep that person out of it. In a container, root may use what is mounted. */
+async function requireNoSudo(dir: string): Promise<void> {
+  const { SUDO_UID } = process.env;
+  if (process.getuid?.() !== 0 || !SUDO_UID || SUDO_UID === '0') return;
+  for (let folder = dir; ; folder = dirname(folder)) {
+    const stats = await stat(folder).catch(() => undefined);
+    if (!stats && dirname(folder) !== folder) continue;
+    if (`${stats?.uid}` !== SUDO_UID) return;
+    const told = `The state folder ${dir} is a place of the user who has called sudo: run the command without sudo, or give another --state.`;
+    throw new LocalError('refused', told);
+  }
 }
 
 /** The folder of all states that are named by no `--state`. @throws {LocalError} without a home folder. */
@@ -133,10 +146,17 @@ async function realPathOf(path: string): Promise<string> {
     return await realpath(absolute);
   } catch (error) {
     if (!isSystemError(error, 'ENOENT')) {
-      throw new LocalError('refused', `The state folder ${absolute} cannot be reached.`, {
-        cause: error,
-      });
+      throw unusable(`The state folder ${absolute} cannot be reached`, error);
     }
     return join(await realPathOf(dirname(absolute)), basename(absolute));
   }
+}
+
+function unusable(what: string, cause: unknown): LocalError {
+  const isClosed = isSystemError(cause, 'EACCES', 'EPERM');
+  const [why, todo] = isClosed
+    ? ['you may not enter it, or a folder above it', 'change its owner or its permissions']
+    : [codeOf(cause), 'move away what is in its place'];
+  const told = `${what} (${why}): ${todo}, or give another place with --state or XDG_STATE_HOME.`;
+  return new LocalError('refused', told, { cause });
 }
