@@ -39,6 +39,7 @@ import { serve } from './tunnel/serving.ts';
 import { type Machine, Session } from './tunnel/session.ts';
 import { readPage } from './web/page.ts';
 import { Workspace } from './workspace/workspace.ts';
+import { NO_ROOMS } from './worktrees/rooms.ts';
 import { Worktrees } from './worktrees/worktrees.ts';
 
 export interface BridgeConfig {
@@ -138,8 +139,8 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     ...{ workspace, tools, judge, journal, ledger, offers: teller, mcpServers, guests },
     look: (message: MessageLook | undefined) => finder.look(message),
   };
-  const gateOf: Machine['gateOf'] = async (call) => await worktrees?.rooms.gateOf(call);
-  const session: Session = createSession({ ...gate, gateOf }, { ...config, editor: link.asker });
+  const elsewhere = worktrees?.rooms ?? NO_ROOMS;
+  const session: Session = createSession({ ...gate, elsewhere }, { ...config, editor: link.asker });
   const introduction = { bootId, tools: [...known.keys()], confinement: { kind, detail } };
   try {
     const served = {

@@ -26,11 +26,15 @@ export interface Desk extends Gate {
   readonly asking: Asking;
   readonly ledger: ReadLedger;
   readonly journal: CallBook;
-  /**
-   * The gate of a call that works elsewhere than in the workspace; undefined for any other call. Throws a
-   * {@link ToolFailure} where its place is gone.
-   */
-  readonly gateOf: (call: ToolCall) => Promise<Gate | undefined>;
+  readonly elsewhere: Elsewhere;
+}
+
+/** The places of calls that do not work in the workspace. */
+export interface Elsewhere {
+  /** Undefined for a call in the workspace. Throws a {@link ToolFailure} where the call's place is gone. */
+  gateOf(call: ToolCall): Promise<Gate | undefined>;
+  /** Does the call's work. Its place knows of it until it ends. */
+  during<Value>(call: ToolCall, work: () => Promise<Value>): Promise<Value>;
 }
 
 interface Running {
@@ -65,8 +69,10 @@ export class CallLife {
    */
   async run(call: ToolCall, running: Running): Promise<ToolResult> {
     try {
-      const { result } = await this.#lanes.run([ADMISSION], () => this.#enter(call, running));
-      return await result;
+      return await this.#desk.elsewhere.during(call, async () => {
+        const { result } = await this.#lanes.run([ADMISSION], () => this.#enter(call, running));
+        return await result;
+      });
     } catch (error) {
       running.signal.throwIfAborted();
       if (error instanceof ToolFailure) return toErrorResult(error);
@@ -211,7 +217,7 @@ export class CallLife {
   }
 
   async #gateOf(call: ToolCall): Promise<Gate> {
-    return (await this.#desk.gateOf(call)) ?? this.#desk;
+    return (await this.#desk.elsewhere.gateOf(call)) ?? this.#desk;
   }
 
   async #propose(

@@ -24,6 +24,11 @@ export const WORKTREE_LIMITS = {
   setupMs: 10 * MINUTE,
   /** Bytes of what git prints: the names of a million files. */
   maxGitBytes: 128 * MIB,
+  /**
+   * A close waits so long for calls at work in the worktree, such as a command that was just cancelled: such a command
+   * has `killGraceMs` to end and `drainMs` to be read, and an edit takes less.
+   */
+  settleMs: 5 * SECOND,
   /** UTF-16 units of git's complaint in an error. */
   maxComplaintChars: 1_000,
   /** Changed files that a close lists, and bytes of the list as JSON: it shares the result's metadata with the diff. */

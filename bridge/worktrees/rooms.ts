@@ -1,8 +1,10 @@
 /** The rooms of conversations with a worktree: where their calls are judged and carried out, apart from the workspace. */
 
+import { setTimeout as sleep } from 'node:timers/promises';
 import { WORKTREE_TOOLS } from '../../shared/tools/worktree.ts';
 import type { ToolCall } from '../../shared/tunnel.ts';
 import type { Gate } from '../admission/admit.ts';
+import type { Elsewhere } from '../admission/call-life.ts';
 import type { Judge } from '../admission/judge.ts';
 import type { LookedWorktree } from '../context/finder.ts';
 import { ToolFailure } from '../failure.ts';
@@ -14,6 +16,7 @@ import { createCatalogue } from '../tools/catalogue.ts';
 import { createRunTerminalCmd } from '../tools/run-terminal-cmd.ts';
 import { Workspace } from '../workspace/workspace.ts';
 import { folderOf, worktreeGone } from './folder.ts';
+import { WORKTREE_LIMITS } from './limits.ts';
 import { lookedAt } from './look.ts';
 import type { Workshop } from './making.ts';
 import type { WorktreeFacts } from './store.ts';
@@ -34,26 +37,57 @@ export interface Room extends Gate {
 }
 
 /** Makes rooms on first use, also those that an earlier process has left. */
-export class Rooms {
+export class Rooms implements Elsewhere {
   readonly #house: House;
   readonly #rooms = new Map<string, Promise<Room>>();
+  /** The calls at work, by the conversation in whose worktree they work. */
+  readonly #atWork = new Map<string, Set<Promise<unknown>>>();
   readonly #lanes = new Lanes();
 
   constructor(house: House) {
     this.#house = house;
   }
 
-  /**
-   * Where the call works; undefined for the workspace itself. Throws a ToolFailure (`WORKTREE_GONE`) for a call into a
-   * worktree that is not there.
-   */
-  async gateOf({ worktree, tool, conversationId }: ToolCall): Promise<Gate | undefined> {
-    const isOwn = WORKTREE_TOOLS.some(({ name }) => name === tool);
-    if (!worktree || isOwn) return undefined;
-    const owner = worktree === true ? conversationId : worktree;
+  /** Throws a ToolFailure (`WORKTREE_GONE`) for a call into a worktree that is not there. */
+  async gateOf(call: ToolCall): Promise<Gate | undefined> {
+    const owner = ownerOf(call);
+    if (owner === undefined) return undefined;
     const facts = await this.find(owner);
     await this.#house.workshop.store.use(owner);
     return await this.enter(facts);
+  }
+
+  async during<Value>(call: ToolCall, work: () => Promise<Value>): Promise<Value> {
+    const owner = ownerOf(call);
+    if (owner === undefined) return await work();
+    const calls = this.#atWork.get(owner) ?? new Set();
+    this.#atWork.set(owner, calls);
+    const ended = work();
+    calls.add(ended);
+    try {
+      return await ended;
+    } finally {
+      calls.delete(ended);
+      if (calls.size === 0) this.#atWork.delete(owner);
+    }
+  }
+
+  /**
+   * Resolves when the calls that are now at work in the worktree have ended, or after WORKTREE_LIMITS.settleMs. Returns
+   * whether all have ended. Rejects when the signal aborts.
+   */
+  async settled(conversationId: string, signal: AbortSignal): Promise<boolean> {
+    const calls = [...(this.#atWork.get(conversationId) ?? [])];
+    if (calls.length === 0) return true;
+    const over = new AbortController();
+    const late = sleep(WORKTREE_LIMITS.settleMs, false, {
+      signal: AbortSignal.any([signal, over.signal]),
+    });
+    try {
+      return await Promise.race([Promise.allSettled(calls).then(() => true), late]);
+    } finally {
+      over.abort();
+    }
   }
 
   /** The conversation's worktree for a look at it; undefined without one. */
@@ -124,4 +158,20 @@ export class Rooms {
       },
     };
   }
+}
+
+/** For a machine without git. A call into a worktree of before must not reach the workspace. */
+export const NO_ROOMS: Elsewhere = {
+  async gateOf(call) {
+    if (ownerOf(call) !== undefined) throw worktreeGone();
+    return undefined;
+  },
+  during: async (_, work) => await work(),
+};
+
+/** The conversation in whose worktree the call works; undefined for a call in the workspace. */
+function ownerOf({ worktree, tool, conversationId }: ToolCall): string | undefined {
+  const isOwn = WORKTREE_TOOLS.some(({ name }) => name === tool);
+  if (!worktree || isOwn) return undefined;
+  return worktree === true ? conversationId : worktree;
 }

@@ -118,25 +118,30 @@ export class Worktrees {
     const { conversationId, signal } = context;
     return await this.#work(context, async () => {
       const facts = await this.rooms.find(conversationId);
+      const isSettled = await this.rooms.settled(conversationId, signal);
       const { confinement } = await this.rooms.enter(facts);
       const { mayRead } = await this.#readTellable();
       const paths = this.#workshop.store.pathsOf(conversationId);
       const said = commit ? (message ?? `Work on ${facts.branch}`) : undefined;
       const closing = { facts, paths, confinement, message: said, mayRead };
       const { closed, notes } = await closeWorktree(this.#workshop, closing, signal);
-      return toClosed(closed, notes);
+      return toClosed(closed, isSettled ? notes : [STILL_AT_WORK, ...notes]);
     });
   }
 
   async #remove(context: ToolContext): Promise<ToolResult> {
-    const { conversationId } = context;
+    const { conversationId, signal } = context;
     return await this.#work(context, async () => {
+      await this.rooms.settled(conversationId, signal);
       await this.rooms.leave(conversationId);
       await this.#workshop.store.remove(conversationId);
       return { status: 'success', data: 'The worktree is removed.' };
     });
   }
 }
+
+const STILL_AT_WORK =
+  'A call is still at work in it: what that changes from now on is missing here.';
 
 /** Any other error than the sandbox's and the disk's is returned unchanged. */
 function toWorktreeFailure(error: unknown): unknown {

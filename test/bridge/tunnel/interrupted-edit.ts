@@ -6,6 +6,7 @@ import type { BridgeTool } from '../../../bridge/tools/executor.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import { NO_ROOMS } from '../../../bridge/worktrees/rooms.ts';
 
 const { root, path, call, moment } = JSON.parse(process.argv[2] ?? '');
 
@@ -41,7 +42,7 @@ const asking = new Asking({
 const tools = new Map([...createCatalogue()].map(([name, tool]) => [name, stopping(tool)]));
 const life = new CallLife({
   ...{ workspace: await Workspace.open(root), tools, asking, journal, ledger: new ReadLedger() },
-  gateOf: async () => undefined,
+  elsewhere: NO_ROOMS,
   judge: async () => ({ decision: 'allow', reason: 'the test says so' }),
 });
 await life.run(call, { signal: new AbortController().signal, onOutput: () => {} });

@@ -101,9 +101,13 @@ export class TunnelConnection {
   /** The next frame of this type; those before it are passed over. */
   async next<Type extends BridgeFrame['type']>(type: Type): Promise<FrameOf<Type>> {
     for (;;) {
-      const frame = await this.#frames.take();
+      const frame = await this.nextFrame();
       if (frame.type === type) return frame as FrameOf<Type>;
     }
+  }
+
+  async nextFrame(): Promise<BridgeFrame> {
+    return await this.#frames.take();
   }
 
   async welcome(open: Partial<Welcome> = {}): Promise<FrameOf<'hello'>> {

@@ -14,6 +14,7 @@ import { Journal } from '../../../bridge/tunnel/journal.ts';
 import { OfferTeller } from '../../../bridge/tunnel/offer-teller.ts';
 import { ServerTeller } from '../../../bridge/tunnel/server-teller.ts';
 import { Session } from '../../../bridge/tunnel/session.ts';
+import { NO_ROOMS } from '../../../bridge/worktrees/rooms.ts';
 import type { ApprovalQuestion, DeviceKey } from '../../../shared/approvals.ts';
 import type { Metadata } from '../../../shared/documents.ts';
 import { newCallId, newConversationId } from '../../../shared/ids.ts';
@@ -207,7 +208,7 @@ export class Bench {
     const session: Session = new Session({
       workspace: this.place.context.workspace,
       tools: createCatalogue(...tools, guests.tool),
-      gateOf: async () => undefined,
+      elsewhere: NO_ROOMS,
       guests,
       ledger: new ReadLedger(),
       asking,

@@ -89,6 +89,8 @@ export function callOf(
 export class WorktreeBridge {
   readonly connection: TunnelConnection;
   readonly #results = new Map<string, (result: ToolResult) => void>();
+  readonly #outputs = new Map<string, string>();
+  #heard = Promise.withResolvers<void>();
 
   constructor(connection: TunnelConnection) {
     this.connection = connection;
@@ -121,10 +123,19 @@ export class WorktreeBridge {
     return result.data;
   }
 
+  /** Resolves when the call, which is at work, has printed this. */
+  async untilOutput(callId: string, text: string): Promise<void> {
+    while (!this.#outputs.get(callId)?.includes(text)) await this.#heard.promise;
+  }
+
   async #listen(): Promise<void> {
     for (;;) {
-      const { callId, result } = await this.connection.next('result');
-      this.#results.get(callId)?.(result);
+      const frame = await this.connection.nextFrame();
+      if (frame.type === 'result') this.#results.get(frame.callId)?.(frame.result);
+      if (frame.type !== 'output') continue;
+      this.#outputs.set(frame.callId, (this.#outputs.get(frame.callId) ?? '') + frame.delta);
+      this.#heard.resolve();
+      this.#heard = Promise.withResolvers<void>();
     }
   }
 }

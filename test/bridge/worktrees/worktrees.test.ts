@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { WORKTREE_LIMITS } from '../../../bridge/worktrees/limits.ts';
 import { type WorktreeFacts, WorktreeStore } from '../../../bridge/worktrees/store.ts';
+import { Worktrees } from '../../../bridge/worktrees/worktrees.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
 import {
   callOf,
@@ -51,6 +52,17 @@ it('take the calls of a subagent, which name the conversation whose worktree it 
   expect(await bridge.call(made)).toMatchObject({ status: 'success' });
   expect(existsSync(join(place.root, 'b.txt'))).toBe(false);
   expect((await bridge.close(id, { commit: true })).files).toMatchObject([{ path: 'b.txt' }]);
+});
+
+it('take no call on a machine without git, and none of them reaches the workspace', async () => {
+  const place = await repositoryWith({ 'a.txt': 'one\n' });
+  const opened = vi.spyOn(Worktrees, 'open').mockResolvedValue(undefined);
+  onTestFinished(() => opened.mockRestore());
+  const { bridge, tools } = await startBridge(place);
+  expect(tools).not.toContain('open_worktree');
+  const write = callOf(newConversation(), 'write', { path: 'b.txt', contents: 'b\n' });
+  expect(await bridge.call(write)).toMatchObject({ status: 'error', code: 'WORKTREE_GONE' });
+  expect(existsSync(join(place.root, 'b.txt'))).toBe(false);
 });
 
 it('are a bounded number, of which an idle one makes room once all of it is committed', async () => {
@@ -135,6 +147,60 @@ describe.skipIf(NO_BUBBLEWRAP)(`a worktree ${NO_BUBBLEWRAP ?? ''}`, () => {
     expect(second.head).not.toBe(first.head);
     expect(await bridge.close(id, { commit: true })).toEqual(second);
     expect(await place.git('rev-list', '--count', 'feature/x')).toBe('3\n');
+  });
+
+  describe('closed right after a cancel', () => {
+    const SLOW_END = 'trap "sleep 0.5; echo 2 > last.txt; exit" TERM; echo ready; sleep 60 & wait';
+
+    it.each([
+      ['its own conversation', false],
+      ['a subagent', true],
+    ])('holds the last writes of the command that %s had begun', async (_, isSubagent) => {
+      const { bridge, id, cancel } = await atWork(SLOW_END, isSubagent);
+      cancel();
+      const closed = await bridge.close(id, { commit: true });
+      expect(closed).toMatchObject({ committed: true, files: [{ path: 'last.txt' }] });
+    });
+
+    it('is removed when the command has ended', async () => {
+      const { bridge, id, path, cancel } = await atWork(SLOW_END);
+      cancel();
+      expect(await bridge.call(callOf(id, 'remove_worktree'))).toMatchObject({ status: 'success' });
+      expect(existsSync(path)).toBe(false);
+    });
+
+    it('says so where the command does not end in time, and is usable afterwards', async () => {
+      const spy = vi.spyOn(WORKTREE_LIMITS as { settleMs: number }, 'settleMs', 'get');
+      onTestFinished(() => spy.mockRestore());
+      spy.mockReturnValue(50);
+      const { bridge, id, cancel, ended } = await atWork(SLOW_END);
+      const early = await bridge.call(callOf(id, 'close_worktree', { commit: true }));
+      expect(early.data).toContain('A call is still at work in it');
+      expect(early.metadata).toMatchObject({ files: [] });
+      cancel();
+      await ended;
+      expect((await bridge.close(id, { commit: true })).files).toMatchObject([
+        { path: 'last.txt' },
+      ]);
+    });
+
+    async function atWork(command: string, isSubagent = false) {
+      const place = await repositoryWith({ 'a.txt': 'one\n' });
+      const { bridge } = await startBridge(place);
+      const id = newConversation();
+      const { path } = await bridge.open(id);
+      const call = callOf(isSubagent ? newConversation() : id, 'run_terminal_cmd', { command });
+      const { callId } = call;
+      const ended = bridge.call({ ...call, worktree: isSubagent ? id : true });
+      await bridge.untilOutput(callId, 'ready');
+      return {
+        bridge,
+        id,
+        path,
+        ended,
+        cancel: () => bridge.connection.send({ type: 'cancel', callId }),
+      };
+    }
   });
 
   it('is removed with its files, and its branch stays', async () => {
