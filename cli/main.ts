@@ -38,7 +38,7 @@ import { registerWorktrees } from './setup/worktrees.ts';
 import { endWhenUnread } from './terminal/ending.ts';
 import { EXIT } from './terminal/exit-codes.ts';
 import { describeFailure } from './terminal/failure-text.ts';
-import { UsageError } from './terminal/usage-error.ts';
+import { nameAdvice, UsageError } from './terminal/usage-error.ts';
 import { tellOfUpdate } from './update/update-hint.ts';
 
 const WORKER = IS_CLONE
@@ -139,7 +139,7 @@ export function newProgram(programs: Programs): Command {
   return program;
 }
 
-/** Commander gives an unknown word to the group's default command, which complains of too many arguments. */
+/** Commander suggests nothing here: it gives an unknown word to the group's default command. */
 function refuseUnknownCommand(group: Command): void {
   group.hook('preSubcommand', () => {
     const [word = '-'] = group.args;
@@ -148,7 +148,7 @@ function refuseUnknownCommand(group: Command): void {
       .createHelp()
       .visibleCommands(group)
       .map((command) => command.name());
-    group.error(`unknown command '${word}' of ${group.name()}: use one of ${names.join(', ')}`);
+    group.error(`unknown command '${word}' of ${group.name()}: ${nameAdvice(word, names)}`);
   });
 }
 

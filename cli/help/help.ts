@@ -2,6 +2,7 @@
 import { EventEmitter } from 'node:events';
 import type { Command } from 'commander';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';
+import { nameAdvice } from '../terminal/usage-error.ts';
 import { EXAMPLES } from './examples.ts';
 import { TOPICS } from './topics.ts';
 
@@ -51,8 +52,8 @@ function commandOf(program: Command, words: readonly string[]): Command {
     const sub = command.commands.find((each) => [each.name(), ...each.aliases()].includes(word));
     const topics = command === program ? Object.keys(TOPICS) : [];
     const shown = command.createHelp().visibleCommands(command);
-    const known = [...shown.map((each) => each.name()), ...topics].join(', ');
-    if (!sub) command.error(`there is no help on '${word}': use one of ${known}`);
+    const known = [...shown.map((each) => each.name()), ...topics];
+    if (!sub) command.error(`there is no help on '${word}': ${nameAdvice(word, known)}`);
     command = sub ?? command;
   }
   return command;

@@ -76,10 +76,15 @@ describe('help', () => {
 
   test.each([
     [
-      ['help', 'cha'],
-      /there is no help on 'cha': use one of (?!.*bridge-host).*up, .*files, environment, exit-codes\n$/,
+      ['help', 'nonsense'],
+      /there is no help on 'nonsense': use one of (?!.*bridge-host).*up, .*files, environment, exit-codes\n$/,
     ],
-    [['help', 'config', 'sett'], /there is no help on 'sett': use one of get, set, /],
+    [['help', 'config', 'nonsense'], /there is no help on 'nonsense': use one of get, set, /],
+    [['help', 'cha'], /there is no help on 'cha': did you mean chat\?\n$/],
+    [['help', 'config', 'sett'], /there is no help on 'sett': did you mean set\?\n$/],
+    [['statsu'], /^drawbridge: unknown command 'statsu' of drawbridge: did you mean status\?\n$/],
+    [['nonsense'], /^drawbridge: unknown command 'nonsense' of drawbridge: use one of open, /],
+    [['worktrees', 'remov'], /unknown command 'remov' of worktrees: did you mean remove\?\n$/],
   ])('%j is refused', async (args, why) => {
     expect(await runDrawbridge(args)).toEqual({
       code: 2,

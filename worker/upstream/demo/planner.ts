@@ -31,8 +31,8 @@ const HELP = `I understand plain requests about the files of this workspace, suc
 
 ${INTENTS.map(({ example }) => `- ${example}`).join('\n')}
 
-Join several with "then". For anything more, set \`OPENAI_BASE_URL\` and \`OPENAI_API_KEY\`: a real
-model answers.`;
+Join several with "then". Anything more needs a real model: \`drawbridge config model\` chooses one, and
+\`drawbridge stop\` and a new start use it. A hosted server takes \`OPENAI_BASE_URL\` and \`OPENAI_API_KEY\`.`;
 
 export function nextMove(talk: Talk, tools: Tools): Move {
   const { text, calls } = moveOf(talk, tools);
