@@ -199,7 +199,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'cli/limits.ts',
   ],
   'cli/config': [
-    ...['shared', 'machine', 'cli/terminal', 'local/config', 'commander', 'node:'],
+    ...['shared', 'machine', 'cli/terminal', 'local/config', 'local/state', 'commander', 'node:'],
     'cli/limits.ts',
   ],
   'cli/update': ['shared', 'machine', 'local/config', 'node:', 'zod', 'cli/limits.ts'],

@@ -8,6 +8,8 @@ import {
   withTypedSetting,
 } from '../../local/config/edit.ts';
 import { type Origin, readSettings, type Settings } from '../../local/config/settings.ts';
+import { sharedServerDir } from '../../local/state/folder.ts';
+import { isClaimed } from '../../local/state/running.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
@@ -22,7 +24,10 @@ export function registerConfig(program: Command): void {
   const group = program
     .command('config')
     .description('Show and change your settings: models, keys, default mode, server')
-    .addHelpText('after', EXIT_HELP);
+    .addHelpText('after', EXIT_HELP)
+    .hook('postAction', async (_, command) => {
+      if (CHANGING.has(command.name()) && process.exitCode === undefined) await tellOfServer();
+    });
   group
     .command('get')
     .description('Print the settings that hold, or one of them')
@@ -103,6 +108,19 @@ function toLine(value: unknown): string {
 function originText(origin: Origin, isWanted: boolean): string {
   if (!isWanted) return '';
   return `  (${origin.from === 'default' ? 'default' : `${origin.from}: ${inOneLine(origin.name)}`})`;
+}
+
+const CHANGING: ReadonlySet<string> = new Set(['set', 'unset', 'edit', 'model']);
+
+/** A server reads config.json when it starts. */
+async function tellOfServer(): Promise<void> {
+  // Without a home folder there may be a config.json, but no server.
+  const serverDir = await sharedServerDir().catch(() => undefined);
+  if (serverDir === undefined || !isClaimed(serverDir)) return;
+  const [stop, start] = [ownCommand('stop'), ownCommand('start')];
+  openTerminal(process, process.env).write(
+    `The server that runs keeps its models and settings: \`${stop}\`, then \`${start}\`, gives it the new ones.\n`,
+  );
 }
 
 async function set(key: string, value: string): Promise<void> {

@@ -2,9 +2,9 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
+import { openPseudoTerminal, type PseudoTerminal } from '../cli/pseudo-terminal.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 import { pack, ROOT } from '../package/pack.ts';
 import { installPackages } from './foreign-packages.ts';
@@ -15,43 +15,65 @@ const NODES = [OLDEST, '22', '24'];
 /** Of an empty prefix after the install; workerd alone takes 150. */
 const MAX_INSTALLED_MB = 230;
 
+/** What each Node took, in seconds, as it is printed at the end. */
+const rows: Record<string, string | number>[] = [];
+afterAll(() => console.table(rows));
+
 describe.each(NODES)('on Node %s', (version) => {
   test('the package installs from an empty prefix to the first answer', async () => {
     const { node, env, tarball } = await prepare(version);
-    const installing = performance.now();
+    const clock = newClock();
     const { drawbridge, prefix } = await install(tarball, env);
-    const starting = performance.now();
+    const installed = clock();
     const workspace = newWorkspace();
-    const state = ['--state', join(temporaryFolder(), 'state')];
-    const up = spawn(drawbridge, ['up', '--json', '--port', '0', ...state], {
-      ...{ cwd: workspace, env },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    onTestFinished(() => void up.kill('SIGKILL'));
-    await once(createInterface({ input: up.stdout }), 'line');
-    const asking = performance.now();
-    const words = ['chat', ...state, 'create notes/hello.md with Hello'];
-    const answer = await run(drawbridge, words, { cwd: workspace, env });
-    const answered = performance.now();
-    expect(answer).toContain('Created notes/hello.md');
+    const terminal = open([drawbridge], { cwd: workspace, env });
+    const asked = await choosesDemo(terminal, clock);
+    const prompted = clock();
+    terminal.type('create notes/hello.md with Hello\r');
+    await terminal.shows('Created notes/hello.md');
+    const answered = clock();
     expect(existsSync(join(workspace, 'notes', 'hello.md'))).toBe(true);
-    up.kill('SIGINT');
-    await once(up, 'exit');
+    await leave(terminal);
+    const again = newClock();
+    const warm = open([drawbridge], { cwd: workspace, env });
+    await warm.shows(PROMPT);
+    const joined = again();
+    expect(warm.screen()).not.toContain('Which model');
+    await leave(warm);
+    expect(await run(drawbridge, ['status'], { cwd: workspace, env })).toContain(workspace);
+    await run(drawbridge, ['stop'], { cwd: workspace, env });
     const megabytes = Number.parseInt(await run('du', ['-sm', prefix]), 10);
     expect(megabytes).toBeLessThanOrEqual(MAX_INSTALLED_MB);
-    console.log(
-      `Node ${(await run(node, ['--version'])).trim()}: installed in`,
-      `${seconds(starting - installing)} (${megabytes} MB), ready in ${seconds(asking - starting)},`,
-      `first answer in ${seconds(answered - asking)}`,
-    );
+    const release = (await run(node, ['--version'])).trim();
+    rows.push({ node: release, megabytes, installed, asked, prompted, answered, joined });
   });
 
-  test('the package runs by npx', async () => {
+  test('the package runs by npx in a project that has it, and by its file elsewhere', async () => {
     const { env, tarball } = await prepare(version);
+    const project = newWorkspace();
+    await run('npm', ['init', '--yes'], { cwd: project, env });
+    await run('npm', ['install', tarball], { cwd: project, env });
+    const terminal = open(['npx', 'drawbridge'], { cwd: project, env });
+    await choosesDemo(terminal, newClock());
+    expect(terminal.screen()).toContain('`npx drawbridge config model` asks again');
+    terminal.type('hello\r');
+    await terminal.shows('I understand plain requests');
+    await leave(terminal);
+    expect(await run('npx', ['drawbridge', 'status'], { cwd: project, env })).toContain(project);
+    await run('npx', ['drawbridge', 'stop'], { cwd: project, env });
     const words = ['--yes', '--package', tarball, 'drawbridge', '--version'];
     const shown = await run('npx', words, { cwd: temporaryFolder(), env });
     expect(shown).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
+});
+
+test('the package runs where npm has run no install script', async () => {
+  const { env, tarball } = await prepare(OLDEST);
+  const { drawbridge } = await install(tarball, env, '--ignore-scripts');
+  const cwd = newWorkspace();
+  expect(await run(drawbridge, ['start'], { cwd, env })).toBe('');
+  expect(await run(drawbridge, ['chat', 'list the files here'], { cwd, env })).not.toBe('');
+  await run(drawbridge, ['stop'], { cwd, env });
 });
 
 /** Whatever the bridge and the daemon do: a part of Node that is newer than the oldest would fail here. */
@@ -81,21 +103,57 @@ async function prepare(version: string) {
   const { PATH = '' } = process.env;
   const path = PATH.split(delimiter).filter((dir) => !dir.includes('node_modules'));
   const others = Object.entries(process.env).filter(
-    ([variable]) => !/^(npm_|OPENAI_|MODELS$|XDG_|NODE_ENV$|VITEST)/.test(variable),
+    ([variable]) => !/^(npm_|OPENAI_|ANTHROPIC_|MODELS$|XDG_|NODE_ENV$|VITEST)/.test(variable),
   );
   const env = {
     ...Object.fromEntries(others),
-    HOME: temporaryFolder(),
+    ...{ HOME: temporaryFolder(), DRAWBRIDGE_PORT: '0' },
     PATH: [dirname(node), ...path].join(delimiter),
     npm_config_cache: (await run('npm', ['config', 'get', 'cache'])).trim(),
   };
   return { node, tarball, env };
 }
 
-async function install(tarball: string, env: NodeJS.ProcessEnv) {
+async function install(tarball: string, env: NodeJS.ProcessEnv, ...flags: string[]) {
   const prefix = temporaryFolder();
-  await run('npm', ['install', '--global', '--prefix', prefix, tarball], { cwd: prefix, env });
+  const words = ['install', '--global', '--prefix', prefix, ...flags, tarball];
+  await run('npm', words, { cwd: prefix, env });
   return { prefix, drawbridge: join(prefix, 'bin', 'drawbridge') };
+}
+
+const PROMPT = '> ';
+
+/** Without what the tests of the CLI set for their own programs. */
+function open(command: readonly string[], { cwd, env }: Required<Place>): PseudoTerminal {
+  const unset = { NODE_COMPILE_CACHE: undefined, XDG_CONFIG_HOME: undefined };
+  return openPseudoTerminal(command, { cwd, env: { ...env, ...unset } });
+}
+
+/** Answers the question for a model; resolves at the prompt, to the time of the question. */
+async function choosesDemo(terminal: PseudoTerminal, clock: () => number): Promise<number> {
+  await terminal.shows('Number (Enter for 1): ');
+  const asked = clock();
+  const demo = /(\d+) {2}the built-in demo/.exec(terminal.screen())?.[1] ?? '';
+  terminal.type(`${demo}\r`);
+  await terminal.shows(PROMPT);
+  return asked;
+}
+
+async function leave(terminal: PseudoTerminal): Promise<void> {
+  await terminal.shows(PROMPT);
+  terminal.type('\x04');
+  expect((await terminal.finished).code).toBe(0);
+}
+
+/** Seconds since the last call, to a tenth. */
+function newClock(): () => number {
+  let last = performance.now();
+  return () => {
+    const now = performance.now();
+    const seconds = Number(((now - last) / 1000).toFixed(1));
+    last = now;
+    return seconds;
+  };
 }
 
 function newWorkspace(): string {
@@ -117,7 +175,3 @@ async function run(program: string, args: readonly string[], place: Place = {}):
 
 /** npm tries for a quarter of an hour when it does not reach the registry. */
 const MOST_MS = 3 * 60_000;
-
-function seconds(ms: number): string {
-  return `${(ms / 1000).toFixed(1)} s`;
-}

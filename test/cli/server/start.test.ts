@@ -215,3 +215,18 @@ test('logs shows the logs of the server and of this folder, and follows them', a
   following.process.kill('SIGINT');
   expect(await following.finished).toMatchObject({ code: 0 });
 });
+
+test('a change of config.json says that the server that runs keeps its settings', async () => {
+  const { run } = newBackground();
+  const folder = temporaryFolder();
+  const set = ['config', 'set', 'model', 'demo'];
+  expect(await run(folder, set)).toEqual({ code: 0, stdout: '', stderr: '' });
+  await run(folder, START);
+  expect(await run(folder, set)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(
+      /keeps its models and settings: `[^`]+ stop`, then `[^`]+ start`/,
+    ),
+  });
+  expect((await run(folder, ['config', 'get'])).stderr).toBe('');
+});
