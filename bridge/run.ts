@@ -19,7 +19,7 @@ import { Guests } from './ide/guests.ts';
 import { editorContext } from './ide/link/context.ts';
 import { editorDiagnostics } from './ide/link/diagnostics.ts';
 import { type EditorLink, linkHere } from './ide/link/link.ts';
-import { logLine } from './log.ts';
+import { callAtWork, logEvent } from './log.ts';
 import { serverFileIn } from './mcp/server-file.ts';
 import { McpServers } from './mcp/servers.ts';
 import { WorkspaceGuard } from './quarantine/guard.ts';
@@ -75,7 +75,7 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
     workspace: root,
     stateDir,
     listProtected: protectedIn(root),
-    tell: logLine,
+    tell: (message) => logEvent({ event: 'attention_needed', ...callAtWork(), message }),
   });
   using confinement = await probeConfinement({
     workspace: root,

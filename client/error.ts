@@ -15,16 +15,24 @@ export class ClientError extends Error {
   /** The HTTP status; undefined without an answer. */
   readonly status: number | undefined;
   readonly details: unknown;
+  /** The trace id of the refused request, as the server's log has it; undefined without an answer. */
+  readonly traceId: string | undefined;
 
   constructor(
     code: string,
     message: string,
-    options: { status?: number; details?: unknown; cause?: unknown } = {},
+    options: {
+      status?: number;
+      details?: unknown;
+      traceId?: string | undefined;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, { cause: options.cause });
     this.code = code;
     this.status = options.status;
     this.details = options.details;
+    this.traceId = options.traceId;
   }
 }
 

@@ -131,10 +131,12 @@ async function refusalOf(
   signal: AbortSignal | undefined,
 ): Promise<ClientError> {
   const { status } = response;
+  const traceId = response.headers.get('drawbridge-trace-id') ?? undefined;
   const body = await jsonOf(response, signal);
   if (!isRefusal(body)) {
-    return new ClientError('BAD_ANSWER', `The server answered with status ${status}`, { status });
+    const text = `The server answered with status ${status}`;
+    return new ClientError('BAD_ANSWER', text, { status, traceId });
   }
   const { code, message, details } = body.error;
-  return new ClientError(code, message, { status, details });
+  return new ClientError(code, message, { status, details, traceId });
 }

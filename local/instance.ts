@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import type { BridgeStatus } from '../machine/bridge-status.ts';
 import { newDeferred } from '../machine/deferred.ts';
 import { LocalError } from '../machine/local-error.ts';
+import type { LogEvent, TellNotice } from '../machine/log-line.ts';
 import type { Confinement } from '../shared/tunnel.ts';
 import { runBridgeProcess } from './bridge/process.ts';
 import { LOCAL_LIMITS } from './limits.ts';
 import { beside, whenAborted } from './processes/beside.ts';
-import { type LogFile, openLogFile } from './processes/log-file.ts';
+import { type LogFile, openLogFile, openServerLog } from './processes/log-file.ts';
 import { requireFreePort, urlOf, waitUntilHealthy } from './runtime/address.ts';
 import { placeWorker } from './runtime/bundle.ts';
 import { runWorker } from './runtime/runtime.ts';
@@ -49,8 +50,7 @@ export interface ServerOptions {
   readonly model: ModelSettings;
   /** Variables of the Worker other than its secret and its model (local/settings.ts). */
   readonly workerSettings: Readonly<Record<string, string>>;
-  /** Shows the person at the terminal one line. */
-  onNotice(line: string): void;
+  readonly onNotice: TellNotice;
   /** Gets what the Worker writes, as `workerd.log` does. */
   onOutput?(text: string): void;
 }
@@ -67,11 +67,18 @@ export interface InstanceOptions extends ServerOptions {
  * @throws {LocalError} if the instance cannot start or cannot go on.
  */
 export async function runInstance(options: InstanceOptions, signal: AbortSignal): Promise<never> {
+  const { note, onNotice } = openServerLog(options.state.logsDir, options.onNotice);
+  const logged = { ...options, onNotice };
   const work: Work = async ({ url, announce }, running) => {
     await announce({ url });
-    return await serve(options, url, running);
+    note({ event: 'server_started', url });
+    try {
+      return await serve(logged, url, running);
+    } finally {
+      note({ event: 'server_ended' });
+    }
   };
-  return await runServer(options, work, signal);
+  return await runServer(logged, work, signal);
 }
 
 /** Runs beside the Worker, from its first answer to the end. `announce` lets other programs find the server. */
@@ -151,12 +158,12 @@ async function runLoggedWorker(
       onListening(listeningPort);
       void wakeConversations({ url: urlOf(listeningPort, host), state, log, alarms }, signal);
     },
-    onRestart: createRestartTeller('The Worker', onNotice),
+    onRestart: createRestartTeller('The Worker', 'worker_restarted', onNotice),
   };
   try {
     await runWorker(runtime, signal);
   } catch (error) {
-    for (const line of new Set(log.tail())) onNotice(`workerd: ${line}`);
+    for (const line of new Set(log.tail())) onNotice(`workerd: ${line}`, 'worker_failed');
     throw error;
   }
 }
@@ -173,12 +180,13 @@ async function serve(options: InstanceOptions, url: string, signal: AbortSignal)
   const onStatus = (status: BridgeStatus) => {
     if (status.event === 'connected') {
       connected.resolve(status.confinement);
-      if (isAway) options.onNotice('The bridge is back.');
+      if (isAway) options.onNotice('The bridge is back.', 'bridge_returned');
       isAway = false;
     }
     if (status.event === 'disconnected') {
       isAway = true;
-      options.onNotice(`The bridge lost its connection (${status.reason}) and is reconnecting.`);
+      const line = `The bridge lost its connection (${status.reason}) and is reconnecting.`;
+      options.onNotice(line, 'bridge_lost');
     }
   };
   return await beside(
@@ -198,17 +206,17 @@ async function runBridge(
   reached: { readonly url: string; onStatus(status: BridgeStatus): void },
   signal: AbortSignal,
 ): Promise<void> {
-  const onRestart = createRestartTeller('The bridge', onNotice);
+  const onRestart = createRestartTeller('The bridge', 'bridge_restarted', onNotice);
   const command = programs.drawbridge;
   const whole = { ...bridge, ...reached, state: { ...state, ...project }, command, onRestart };
   await runBridgeProcess(whole, signal);
 }
 
 /** Reports a death only if it differs from the one before. */
-function createRestartTeller(name: string, onNotice: (line: string) => void) {
+function createRestartTeller(name: string, event: LogEvent, onNotice: TellNotice) {
   let told = '';
   return (death: string) => {
-    if (death !== told) onNotice(`${name} died (${death}) and is being restarted.`);
+    if (death !== told) onNotice(`${name} died (${death}) and is being restarted.`, event);
     told = death;
   };
 }

@@ -7,7 +7,7 @@ import { Nonce, Proposal } from './approvals.ts';
 import { DefinitionSet } from './definitions.ts';
 import { Metadata } from './documents.ts';
 import { Findings, MessageLook } from './findings.ts';
-import { BridgeId, CallId, ConversationId, DeviceId } from './ids.ts';
+import { BridgeId, CallId, ConversationId, DeviceId, ResponseId } from './ids.ts';
 import { EDITOR_LIMITS, REQUEST_LIMITS, TUNNEL_LIMITS } from './limits.ts';
 import { McpServerReports } from './mcp-servers.ts';
 import { Mode } from './modes.ts';
@@ -72,7 +72,8 @@ export const ToolCall = z.object({
    * the person's own files.
    */
   worktree: z.union([z.literal(true), ConversationId]).optional(),
-  /** The trace id of the run, for the bridge's log. An older bridge drops it. */
+  /** The ids of the run and of its trace, for the bridge's log. An older bridge drops them. */
+  run: ResponseId.optional(),
   trace: TraceId.optional(),
 });
 export type ToolCall = z.infer<typeof ToolCall>;

@@ -222,6 +222,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
       'bridge/ide/companion',
       'bridge/ide/discovery',
       'bridge/ide/link',
+      'bridge/log.ts',
       'bridge/ide/probe.ts',
       'bridge/mcp',
       'bridge/quarantine',

@@ -4,7 +4,7 @@ import type { Preset } from '../../machine/preset.ts';
 import type { ToolFacts } from '../../shared/tools/definition.ts';
 import { listDir } from '../../shared/tools/list-dir.ts';
 import { readFile } from '../../shared/tools/read-file.ts';
-import { logTrouble } from '../log.ts';
+import { callAtWork, logTrouble } from '../log.ts';
 import type { ToolFactsHere } from '../tools/executor.ts';
 import { isTrusted } from './offer-verdict.ts';
 import { type JudgedCall, judgeCall, type Policy, visibilityOf } from './policy.ts';
@@ -129,7 +129,7 @@ async function readAllRules({
       workspaceRules: workspaces?.rules ?? [],
     };
   } catch (error) {
-    logTrouble('No call runs', error);
+    logTrouble({ event: 'rules_unreadable', ...callAtWork() }, 'No call runs', error);
     return undefined;
   }
 }

@@ -17,7 +17,7 @@ import {
 } from '../../shared/tunnel.ts';
 import { compute } from '../compute/compute.ts';
 import { ToolFailure } from '../failure.ts';
-import { logLine } from '../log.ts';
+import { logEvent } from '../log.ts';
 import { toProposed } from '../tools/edit-proposal.ts';
 import {
   type ArgumentsOf,
@@ -155,8 +155,9 @@ function isAskable(filePath: string, frame: GuestCall): boolean {
   return isAbsolute(filePath) && GuestCall.safeParse(frame).success;
 }
 
-function tellUnasked({ path, program }: GuestCall): void {
-  logLine(`Drawbridge cannot ask about ${nameInLine(cut(path))} of ${program}.`);
+function tellUnasked({ path, program, callId, conversationId }: GuestCall): void {
+  const message = `Drawbridge cannot ask about ${nameInLine(cut(path))} of ${program}.`;
+  logEvent({ event: 'guest_unasked', conversation: conversationId, call: callId, message });
 }
 
 function cut(text: string): string {

@@ -1,10 +1,11 @@
 /** Runs the MCP servers that the owner lists, and offers their tools. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import type { LogEvent } from '../../machine/log-line.ts';
 import { readIfThere } from '../../machine/private-files.ts';
 import type { Metadata } from '../../shared/documents.ts';
 import type { McpServerReport } from '../../shared/mcp-servers.ts';
-import { logLine, logTrouble } from '../log.ts';
+import { logEvent } from '../log.ts';
 import type { ToolExecutor } from '../tools/executor.ts';
 import type { Offers } from '../tools/offers.ts';
 import type { ServerSandbox } from './confined.ts';
@@ -62,7 +63,9 @@ export class McpServers {
   async #watch(): Promise<void> {
     const { signal } = this.#ended;
     while (!signal.aborted) {
-      await this.#look().catch((error: unknown) => this.#tell([`mcp.json: ${String(error)}`]));
+      await this.#look().catch((error: unknown) =>
+        this.#tell('mcp_list_refused', [`mcp.json: ${String(error)}`]),
+      );
       await sleep(MCP_LIMITS.watchMs, undefined, { signal }).catch(() => {});
     }
   }
@@ -73,7 +76,7 @@ export class McpServers {
     if (text === this.#text || this.#ended.signal.aborted) return;
     this.#text = text;
     const list = parseServerList(text);
-    this.#tell(list.problems);
+    this.#tell('mcp_list_refused', list.problems);
     const wanted = wantedIn(list);
     if (wanted.size === 0 && this.#running.size === 0) return;
     for (const [name, { key, server }] of this.#running) {
@@ -99,9 +102,11 @@ export class McpServers {
     const server = this.#running.get(name)?.server;
     if (server === undefined) return;
     const { state } = server;
-    if (state.state === 'down') logTrouble(`The MCP server ${name} is down`, state.reason);
-    if (state.state === 'ready')
-      logLine(`The MCP server ${name} is ready (${state.about}): ${state.tools.length} tools.`);
+    if (state.state === 'down') tellDown(name, state.reason);
+    if (state.state === 'ready') {
+      const message = `The MCP server ${name} is ready (${state.about}): ${state.tools.length} tools.`;
+      logEvent({ event: 'mcp_server_ready', server: name, message });
+    }
     if (state.state !== 'starting') this.#offer();
     this.#place.onChange();
   }
@@ -123,15 +128,22 @@ export class McpServers {
     const instructions = ready.flatMap(({ name, state: { instructions: text } }) =>
       text === undefined ? [] : [{ server: name, text }],
     );
-    this.#tell(problems);
+    this.#tell('offer_refused', problems);
     this.#place.offers.replace(tools, instructions);
   }
 
   /** Each sentence once. */
-  #tell(sentences: readonly string[]): void {
-    for (const sentence of sentences) if (!this.#told.has(sentence)) logLine(sentence);
+  #tell(event: LogEvent, sentences: readonly string[]): void {
+    for (const message of sentences) if (!this.#told.has(message)) logEvent({ event, message });
     this.#told = new Set([...this.#told, ...sentences].slice(-MCP_LIMITS.maxTools));
   }
+}
+
+/** The reason can quote what the server wrote, so a log file gets none. */
+function tellDown(server: string, reason: string): void {
+  const down = `The MCP server ${server} is down`;
+  const message = `${down}: drawbridge mcp test ${server} says why.`;
+  logEvent({ event: 'mcp_server_down', server, message }, `${down}: ${reason}`);
 }
 
 function callOf(server: McpServer, tool: Tool): ToolExecutor<Metadata> {

@@ -1,7 +1,9 @@
 /** Watches what commands leave in a workspace, so that the person's own programs do not run any of it. */
 import { lstat } from 'node:fs/promises';
+import type { LogIds } from '../../machine/log-line.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import type { AttentionItem } from '../../shared/attention.ts';
+import { aboutCall, callAtWork } from '../log.ts';
 import { identityOf } from '../sandbox/scan.ts';
 import { readKnown } from './known.ts';
 import { QUARANTINE_LIMITS } from './limits.ts';
@@ -24,6 +26,13 @@ export interface GuardedCommand {
   readonly leaves: (end: Promise<unknown>) => Promise<readonly AttentionItem[]>;
 }
 
+/** A running command: its text, when it began, and the call that it belongs to. */
+interface Running {
+  readonly command: string;
+  readonly sinceMs: number;
+  readonly call: LogIds;
+}
+
 /**
  * The guard of one workspace. Everything that appears while a command runs counts as made by a command; everything else
  * is the person's. Looks run one after the other.
@@ -32,8 +41,7 @@ export class WorkspaceGuard {
   readonly #workspace: string;
   readonly #looks: Looks;
   readonly #telling: Telling;
-  /** The running commands, with the time at which each began. */
-  readonly #running = new Map<symbol, number>();
+  readonly #running = new Map<symbol, Running>();
   /** The ends of commands whose calls have returned. */
   readonly #endings = new Set<Promise<void>>();
   #turn: Promise<unknown> = Promise.resolve();
@@ -62,7 +70,7 @@ export class WorkspaceGuard {
    * looked at. When it resolves, the known things are on disk.
    */
   async begins(command: string): Promise<GuardedCommand> {
-    const token = Symbol(command);
+    const token = Symbol('command');
     await this.#inTurn(async () => {
       const isAlone = this.#running.size === 0;
       const isTheirs = isAlone && !this.#looks.isBehind;
@@ -71,11 +79,11 @@ export class WorkspaceGuard {
         this.#telling.keep(await this.#look(command));
       }
       this.#looks.save({ open: true });
-      this.#running.set(token, Date.now());
+      this.#running.set(token, { command, sinceMs: Date.now(), call: callAtWork() });
     });
     const end = async () =>
       await this.#inTurn(async () => {
-        const since = this.#running.get(token);
+        const since = this.#running.get(token)?.sinceMs;
         this.#running.delete(token);
         return await this.#look(command, since);
       });
@@ -140,14 +148,16 @@ export class WorkspaceGuard {
   }
 
   #earliest(): number | undefined {
-    return this.#running.size === 0 ? undefined : Math.min(...this.#running.values());
+    return this.#running.size === 0
+      ? undefined
+      : Math.min(...[...this.#running.values()].map(({ sinceMs }) => sinceMs));
   }
 
   /** Looks again and again while a command runs in the background, because it may make things at any time. */
   #keepWatch(): void {
     this.#watch ??= setInterval(() => {
-      const [oldest] = this.#running.keys();
-      if (oldest) return void this.#later(oldest.description ?? null);
+      const [oldest] = this.#running.values();
+      if (oldest) return void aboutCall(oldest.call, () => this.#later(oldest.command));
       clearInterval(this.#watch);
       this.#watch = undefined;
     }, QUARANTINE_LIMITS.watchMs).unref();

@@ -2,7 +2,7 @@
 import { posix } from 'node:path';
 import type { AttentionItem } from '../../shared/attention.ts';
 import { ToolFailure } from '../failure.ts';
-import { logTrouble } from '../log.ts';
+import { callAtWork, logTrouble } from '../log.ts';
 import { type BytePath, fromText, shownName } from '../sandbox/byte-path.ts';
 import { findGitTools, type GitTools } from './git-folder.ts';
 import { InstallScripts } from './install-scripts.ts';
@@ -86,7 +86,7 @@ export class Looks {
       this.save({ open: true });
       return found;
     } catch (error) {
-      logTrouble('The workspace could not be searched for new repositories', error);
+      logTrouble({ event: 'quarantine_failed', ...callAtWork() }, NOT_SEARCHED, error);
       const failure = 'the bridge could not search it; its log says why';
       return [{ name: 'The workspace', quarantined: false, what: [], failure }];
     }
@@ -175,4 +175,5 @@ export class Looks {
   }
 }
 
+const NOT_SEARCHED = 'The workspace could not be searched for new repositories';
 const CONFIGURES = ['git, an editor, an agent or a shell may start programs by it'];

@@ -38,8 +38,8 @@ export class Offers {
     for (const tool of tools) {
       const parsed = OfferDefinition.safeParse(tool.definition);
       const name = tool.definition.name;
-      if (!parsed.success) logTrouble('A tool cannot be offered', parsed.error.message);
-      else if (entries.has(name)) logTrouble('A tool cannot be offered', `${name} is there twice`);
+      if (!parsed.success) tellRefused(name, parsed.error.message);
+      else if (entries.has(name)) tellRefused(name, `${name} is there twice`);
       else entries.set(name, bindOffer(parsed.data, tool.call));
     }
     this.#entries = entries;
@@ -86,6 +86,10 @@ export class Offers {
     };
     return { digest: sha256(told), ...told };
   }
+}
+
+function tellRefused(tool: string, why: string): void {
+  logTrouble({ event: 'offer_refused', tool }, 'A tool cannot be offered', why);
 }
 
 function cutText({ server, text }: Instructions): Instructions {

@@ -8,10 +8,11 @@ import {
   openSync,
   statSync,
 } from 'node:fs';
+import type { LogEvent } from '../../machine/log-line.ts';
 import { PRIVATE_FILE, replaceFile } from '../../machine/private-files.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { JournalUnwritable } from '../admission/book.ts';
-import { logLine } from '../log.ts';
+import { callAtWork, logEvent } from '../log.ts';
 import {
   type Entry,
   entriesOf,
@@ -150,7 +151,7 @@ export class JournalFile {
   #restore(): void {
     if (this.#file === CLOSED) return;
     this.#rewrite();
-    logLine(`${this.#path} was gone, and has been written again from memory.`);
+    tell('journal_rewritten', `${this.#path} was gone, and has been written again from memory.`);
   }
 
   #open(): void {
@@ -178,7 +179,8 @@ export class JournalFile {
     // The system's message names the file. The model must not read that name in a result.
     const why = (error instanceof Error ? error.message : String(error)).replace(/, \w+ '.*$/s, '');
     const isNews = this.#refusedBytes === Number.POSITIVE_INFINITY;
-    if (isNews) logLine(`${this.#path} cannot be written (${why}). ${UNTIL_THEN}`);
+    if (isNews)
+      tell('journal_unwritable', `${this.#path} cannot be written (${why}). ${UNTIL_THEN}`);
     this.#refusedBytes = Math.min(this.#refusedBytes, bytes);
     return new JournalUnwritable(why, { cause: error });
   }
@@ -186,9 +188,14 @@ export class JournalFile {
   /** A disk that is almost full still takes short lines: only a line as long as a refused one counts as success. */
   #tellSuccess(bytes: number): void {
     if (bytes < this.#refusedBytes) return;
-    logLine(`${this.#path} can be written again.`);
+    tell('journal_writable', `${this.#path} can be written again.`);
     this.#refusedBytes = Number.POSITIVE_INFINITY;
   }
+}
+
+/** The call at work is the one that met the trouble or its end. */
+function tell(event: LogEvent, message: string): void {
+  logEvent({ event, ...callAtWork(), message });
 }
 
 const CLOSED = -1;

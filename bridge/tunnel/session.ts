@@ -1,4 +1,5 @@
 /** Takes calls and sends results. Runs each call once, across any number of connections and processes. */
+import type { LogIds } from '../../machine/log-line.ts';
 import type { ApprovalQuestion } from '../../shared/approvals.ts';
 import type { MessageLook } from '../../shared/findings.ts';
 import { REQUEST_LIMITS, TUNNEL_LIMITS } from '../../shared/limits.ts';
@@ -15,7 +16,7 @@ import type { Resolution } from '../admission/book.ts';
 import { CallLife, type Desk } from '../admission/call-life.ts';
 import { refuse, UNKNOWN_OUTCOME } from '../admission/refusals.ts';
 import type { Sight } from '../context/finder.ts';
-import { logLine, logTrouble } from '../log.ts';
+import { aboutCall, logEvent, logTrouble } from '../log.ts';
 import type { Journal } from './journal.ts';
 import type { OfferTeller } from './offer-teller.ts';
 import { CANCELLED, ENDED, fitFrame, fitText } from './results.ts';
@@ -191,7 +192,7 @@ export class Session {
 
   #begin(call: ToolCall): void {
     const controller = new AbortController();
-    const done = this.#run(call, controller.signal);
+    const done = aboutCall(idsOf(call), () => this.#run(call, controller.signal));
     this.#atWork.set(call.callId, { controller, done });
   }
 
@@ -202,6 +203,7 @@ export class Session {
     this.#atWork.delete(callId);
     if (result === null) return;
     const duration_ms = Math.round(performance.now() - startedAt);
+    tellEnd(call, result, duration_ms);
     this.#finish(callId, fitFrame({ ...result, metadata: { duration_ms, ...result.metadata } }));
   }
 
@@ -248,7 +250,8 @@ export class Session {
     try {
       this.#tell({ type: 'context', lookId, ...(await this.#machine.look(message)) });
     } catch (error) {
-      logTrouble('The workspace could not be read', error);
+      const about = { event: 'workspace_unread', conversation: message?.conversationId } as const;
+      logTrouble(about, 'The workspace could not be read', error);
     }
   }
 
@@ -271,15 +274,26 @@ const ENDING = new Error('the bridge is ending');
 /** Enough to find the place. */
 const MAX_TOLD_FRAMES = 6;
 
+function idsOf({ conversationId: conversation, run, callId: call, trace }: ToolCall): LogIds {
+  return { conversation, run, call, trace };
+}
+
+/** For the log file alone: a person at the terminal sees what becomes of a call where they chat. */
+function tellEnd(call: ToolCall, result: ToolResult, durationMs: number): void {
+  const { status } = result;
+  const code = status === 'error' ? result.code : undefined;
+  logEvent({ event: 'call_ended', ...idsOf(call), tool: call.tool, status, code, durationMs });
+}
+
 /** A bug in a tool: its error goes to this machine's log, not to the model. */
-function failed({ tool, callId, trace }: ToolCall, error: unknown): ToolResult {
+function failed(call: ToolCall, error: unknown): ToolResult {
+  const { tool, callId, trace } = call;
   const ids = trace === undefined ? callId : `${callId}, trace ${trace}`;
   const { name, stack } =
     error instanceof Error ? error : { name: typeof error, stack: String(error) };
   const at = [...(stack ?? '').matchAll(/^ +at (.*)$/gm)].map(([, frame = '']) => frame);
-  const entry = { event: 'tool_failed', trace, call: callId, tool, code: 'TOOL_FAILED' } as const;
-  logLine(`${tool} (${ids}) failed: ${stack}`, {
-    ...{ ...entry, error: name, at: at.slice(0, MAX_TOLD_FRAMES) },
-  });
+  const entry = { event: 'tool_failed', ...idsOf(call), tool, code: 'TOOL_FAILED' } as const;
+  const place = { error: name, at: at.slice(0, MAX_TOLD_FRAMES) };
+  logEvent({ ...entry, ...place }, `${tool} (${ids}) failed: ${stack}`);
   return refuse('TOOL_FAILED', `${tool} failed unexpectedly on the developer's machine.`);
 }

@@ -9,7 +9,7 @@ import type { Judge } from '../admission/judge.ts';
 import type { LookedWorktree } from '../context/finder.ts';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
-import { logTrouble } from '../log.ts';
+import { callAtWork, logTrouble } from '../log.ts';
 import type { Confinement } from '../sandbox/confinement.ts';
 import { BackgroundProcesses } from '../terminal/background.ts';
 import { createCatalogue } from '../tools/catalogue.ts';
@@ -123,7 +123,12 @@ export class Rooms implements Elsewhere {
   async leave(conversationId: string): Promise<void> {
     const room = this.#rooms.get(conversationId);
     this.#rooms.delete(conversationId);
-    await room?.then(({ end }) => end()).catch((error) => logTrouble('A worktree is left', error));
+    const ids = { conversation: conversationId, ...callAtWork() };
+    await room
+      ?.then(({ end }) => end())
+      .catch((error) =>
+        logTrouble({ event: 'worktree_left', ...ids }, 'A worktree is left', error),
+      );
   }
 
   /** One opens, closes or removes a conversation's worktree at a time. */

@@ -11,7 +11,7 @@ import { isSystemError } from '../../machine/system-error.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { parseJson } from '../../shared/json.ts';
 import { JSON_LIMITS } from '../../shared/limits.ts';
-import { logTrouble } from '../log.ts';
+import { callAtWork, logTrouble } from '../log.ts';
 import { worktreeFailed } from './git.ts';
 
 /** A finished worktree. */
@@ -135,7 +135,9 @@ export class WorktreeStore {
       throw error;
     }
     for (const name of this.#names().filter((name) => name.startsWith(REMOVED))) {
-      await removeFiles(join(this.folder, name)).catch((error) => logTrouble(NOT_REMOVED, error));
+      await removeFiles(join(this.folder, name)).catch((error) =>
+        logTrouble({ event: 'worktree_left', ...callAtWork() }, NOT_REMOVED, error),
+      );
     }
   }
 
@@ -173,7 +175,8 @@ export class WorktreeStore {
 }
 
 const REMOVED = 'removed-';
-const NOT_REMOVED = 'What is left of a worktree cannot be removed';
+/** What the log says then. */
+export const NOT_REMOVED = 'What is left of a worktree cannot be removed';
 
 /** A file system's clock runs in steps, and the file is written after the time was read. */
 const CLOCK_STEP_MS = 100;

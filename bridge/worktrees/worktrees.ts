@@ -25,7 +25,7 @@ import { Git, worktreeFailed } from './git.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 import { makeWorktree, type Workshop } from './making.ts';
 import { type House, Rooms } from './rooms.ts';
-import { type WorktreeFacts, WorktreeStore } from './store.ts';
+import { NOT_REMOVED, type WorktreeFacts, WorktreeStore } from './store.ts';
 
 export interface WorktreesConfig
   extends Pick<Workshop, 'root' | 'stateDir' | 'confinement' | 'isForeign'>,
@@ -60,7 +60,7 @@ export class Worktrees {
     this.#readTellable = readTellable;
     this.#cleared = workshop.store
       .removeLeftovers()
-      .catch((error) => logTrouble('What is left of a worktree cannot be removed', error));
+      .catch((error) => logTrouble({ event: 'worktree_left' }, NOT_REMOVED, error));
     this.rooms = new Rooms({ workshop, judgeIn, findOffer });
     this.tools = [
       bindTool(

@@ -15,7 +15,8 @@ const FILES = `Files of your own. XDG_CONFIG_HOME, XDG_STATE_HOME and XDG_CACHE_
   ~/.config/drawbridge/config.schema.json
       the schema of config.json, for editors
   ~/.local/state/drawbridge/server/
-      the state of the server: its secret, your token, conversations, logs
+      the state of the server: its secret, your token, conversations, and logs,
+      those of bridges too ("drawbridge logs" shows them)
   ~/.local/state/drawbridge/server/projects/NAME/
       the state of the bridge of one project
   ~/.cache/drawbridge/update.json

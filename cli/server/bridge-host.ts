@@ -4,14 +4,13 @@ import { logTo } from '../../bridge/log.ts';
 import type { BridgeConfig } from '../../bridge/run.ts';
 import { readSettings } from '../../local/config/settings.ts';
 import { beside } from '../../local/processes/beside.ts';
-import { openLogFile } from '../../local/processes/log-file.ts';
 import { watchState } from '../../local/state/watch.ts';
 import { type HostedBridge, type HostNews, HostOrder } from '../../machine/bridge-host.ts';
-import type { BridgeStatus } from '../../machine/bridge-status.ts';
 import { LocalError } from '../../machine/local-error.ts';
-import { formatLogLine, type LogEntry } from '../../machine/log-line.ts';
+import type { TellNotice } from '../../machine/log-line.ts';
 import { releaseMemoryOfStart } from '../../machine/memory.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
+import { openBridgeLog } from '../setup/bridge-log.ts';
 import type { RunBridge } from '../setup/connect.ts';
 import { endWithParent } from '../setup/connect-owner.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
@@ -63,40 +62,25 @@ async function runHosted(
   runBridge: RunBridge,
   { signal, tell }: Hosting,
 ): Promise<void> {
-  const log = openLogFile(logFile);
-  const note = (entry: LogEntry) =>
-    log.append(formatLogLine({ ...entry, bridge: bridge.bridgeId }, new Date()));
-  const write = (line: string, entry: LogEntry = { event: 'bridge_notice', message: line }) => {
-    note(entry);
-    if (bridge.asksAtTerminal) console.error(inOneLine(line));
-  };
+  const { bridgeId, asksAtTerminal: isAtTerminal } = bridge;
+  const { write, noteStatus } = openBridgeLog({ logFile, bridgeId, isAtTerminal });
   const onStatus: BridgeConfig['onStatus'] = (status) => {
-    note({ event: `bridge_${status.event}`, message: detailOf(status) });
+    noteStatus(status);
     tell(status);
     if (status.event === 'connected') releaseMemoryOfStart();
   };
+  const onNotice: TellNotice = (line, event) => write({ event, message: line }, inOneLine(line));
   try {
     const { preset } = await readSettings(bridge.environment);
     await logTo(write, () =>
       beside(
-        (ending) => watchState(bridge.stateDir, write, ending),
+        (ending) => watchState(bridge.stateDir, onNotice, ending),
         (ending) => runBridge({ ...bridge, preset, onStatus }, ending),
         signal,
       ),
     );
   } catch (error) {
     onStatus({ event: 'failed', message: describeFailure(error) });
-  }
-}
-
-function detailOf(status: BridgeStatus): string {
-  switch (status.event) {
-    case 'connected':
-      return status.confinement.detail;
-    case 'disconnected':
-      return status.reason;
-    default:
-      return status.message;
   }
 }
 

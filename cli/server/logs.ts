@@ -1,10 +1,11 @@
 /** `drawbridge logs`: shows the logs of the server, the Worker and this folder's bridge. */
-import { open, stat } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument, type Command, InvalidArgumentError } from 'commander';
 import * as z from 'zod';
-import { bridgeLogOf } from '../../local/daemon/project.ts';
+import { bridgeLogOf } from '../../local/state/folder.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
@@ -76,9 +77,22 @@ async function findLogs(
   const paths: Readonly<Record<Name, string>> = {
     server: join(logsDir, 'server.log'),
     worker: join(logsDir, 'workerd.log'),
-    bridge: bridgeLogOf({ logsDir }, folder),
+    bridge: await findBridgeLog(logsDir, folder, options),
   };
   return names.map((name) => ({ name, path: paths[name] }));
+}
+
+/** Where `--state` alone names a server, its only bridge is meant, whatever folder the person is in. */
+async function findBridgeLog(
+  logsDir: string,
+  folder: string,
+  { state, workspace }: LocationOptions,
+): Promise<string> {
+  const log = bridgeLogOf(logsDir, folder);
+  if (state === undefined || workspace !== undefined || existsSync(log)) return log;
+  const names = await readdir(logsDir).catch(() => []);
+  const [only, ...others] = names.filter((name) => /^bridge-.*\.log$/.test(name));
+  return only && others.length === 0 ? join(logsDir, only) : log;
 }
 
 async function showLogs(logs: readonly Log[], { follow, lines, json }: Shown): Promise<void> {

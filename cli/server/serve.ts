@@ -4,11 +4,12 @@ import { join, resolve } from 'node:path';
 import { type Command, InvalidArgumentError } from 'commander';
 import { openServerSettings, readSettings } from '../../local/config/settings.ts';
 import type { InstanceOptions, Programs } from '../../local/instance.ts';
+import { byLines } from '../../local/processes/log-file.ts';
 import { openServerState, type ServerState } from '../../local/state/state.ts';
+import { formatLogLine, type LogEntry, type TellNotice } from '../../machine/log-line.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { abortOnInterrupt } from '../terminal/ending.ts';
 import { ownCommand } from '../terminal/own-command.ts';
-import { jsonLine } from '../terminal/terminal.ts';
 import { modelText } from './ready.ts';
 import { PORT_HELP, parsePort, runUntilInterrupted } from './up.ts';
 
@@ -49,13 +50,14 @@ async function prepare(
 ): Promise<InstanceOptions> {
   const teller = process.stdout.isTTY ? tellPerson() : tellLog();
   const settings = await readSettings(process.env, { port });
-  const { model, ...served } = await openServerSettings(settings, teller.notice, signal);
+  const { model, ...served } = await openServerSettings(settings, teller.warn, signal);
   const workerSettings = { ...served.workerSettings, ...(publicUrl && { PUBLIC_URL: publicUrl }) };
   const state = await openServerState(resolve(dir));
   const onReady = async ({ url }: { url: string }) => {
     teller.ready({ url, publicUrl, model: modelText(model), state });
     if (host === LOOPBACK || trustProxy) return;
-    teller.notice(`It listens on ${host} without TLS: let only a proxy reach this port.`);
+    const line = `It listens on ${host} without TLS: let only a proxy reach this port.`;
+    teller.notice(line, 'port_open');
   };
   return {
     ...{ programs, state, bridge: null },
@@ -73,32 +75,31 @@ interface Served {
 
 interface Teller {
   ready(served: Served): void;
-  notice(line: string): void;
+  readonly notice: TellNotice;
+  /** A danger in the settings. */
+  warn(line: string): void;
   /** What the Worker writes; a person finds it in the log file. */
   output(text: string): void;
 }
 
 function tellPerson(): Teller {
+  const warn = (line: string) => process.stderr.write(`${inOneLine(line)}\n`);
   return {
     ready: (served) => process.stdout.write(servedText(served)),
-    notice: (line) => process.stderr.write(`${inOneLine(line)}\n`),
+    ...{ notice: warn, warn },
     output: () => {},
   };
 }
 
 /** Every event is one line of stdout, in the form of the Worker's own log (worker/health/log.ts), which is there too. */
 function tellLog(): Teller {
-  const tell = (level: 'info' | 'warn', event: string, told: object) =>
-    process.stdout.write(jsonLine({ time: new Date().toISOString(), level, event, ...told }));
-  let begun = '';
+  const tell = (entry: LogEntry) => process.stdout.write(formatLogLine(entry, new Date()));
+  const notice: TellNotice = (message, event) => void tell({ event, message });
   return {
-    ready: ({ url, publicUrl, model }) => tell('info', 'ready', { url, publicUrl, model }),
-    notice: (line) => tell('warn', 'notice', { message: inOneLine(line) }),
-    output(text) {
-      const lines = (begun + text).split('\n');
-      begun = lines.pop() ?? '';
-      for (const line of lines) process.stdout.write(`${line}\n`);
-    },
+    ready: ({ url, publicUrl, model }) => tell({ event: 'ready', url, publicUrl, model }),
+    notice,
+    warn: (line) => notice(line, 'key_readable'),
+    output: byLines((line) => process.stdout.write(`${line}\n`)),
   };
 }
 

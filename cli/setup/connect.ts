@@ -2,13 +2,16 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { decodeJwt } from 'jose';
+import { logTo } from '../../bridge/log.ts';
 import type { BridgeConfig } from '../../bridge/run.ts';
 import { limitOwnEnvironment } from '../../local/bridge/environment.ts';
 import { readSettings } from '../../local/config/settings.ts';
 import { beside } from '../../local/processes/beside.ts';
+import { bridgeLogOf } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { watchState } from '../../local/state/watch.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
+import type { TellNotice } from '../../machine/log-line.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import {
   addLocationOptions,
@@ -17,6 +20,7 @@ import {
 } from '../target/location-options.ts';
 import { describeFailure } from '../terminal/failure-text.ts';
 import { UsageError } from '../terminal/usage-error.ts';
+import { openBridgeLog } from './bridge-log.ts';
 import { findOwner, type Owner } from './connect-owner.ts';
 
 /** Runs the bridge (bridge/run.ts) until `signal` aborts or the server refuses it. */
@@ -44,22 +48,38 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
 }
 
 async function connect(
-  config: Omit<BridgeConfig, 'environment' | 'onStatus'>,
+  { logFile, ...config }: ConnectConfig,
   owner: Owner,
   runBridge: RunBridge,
 ): Promise<void> {
   const { env: environment } = process;
+  const { bridgeId, stateDir } = config;
+  const { write, noteStatus } = openBridgeLog({ logFile, bridgeId, isAtTerminal: true });
+  const onStatus: BridgeConfig['onStatus'] = (status) => {
+    noteStatus(status);
+    owner.tell(status);
+  };
+  const onNotice: TellNotice = (line, event) => {
+    write({ event, message: line }, null);
+    owner.warn(line);
+  };
   try {
-    await beside(
-      (ending) => watchState(config.stateDir, owner.warn, ending),
-      (running) => runBridge({ ...config, environment, onStatus: owner.tell }, running),
-      owner.signal,
+    await logTo(write, () =>
+      beside(
+        (ending) => watchState(stateDir, onNotice, ending),
+        (running) => runBridge({ ...config, environment, onStatus }, running),
+        owner.signal,
+      ),
     );
   } catch (error) {
-    owner.tell({ event: 'failed', message: describeFailure(error) });
+    onStatus({ event: 'failed', message: describeFailure(error) });
   } finally {
     owner.leave();
   }
+}
+
+interface ConnectConfig extends Omit<BridgeConfig, 'environment' | 'onStatus'> {
+  readonly logFile: string;
 }
 
 /** Imports the bridge only when it is needed: the other commands start without its tools. */
@@ -68,10 +88,7 @@ async function runOwnBridge(config: BridgeConfig, signal: AbortSignal): Promise<
   await runBridge(config, signal);
 }
 
-async function configOf(
-  url: string,
-  options: ConnectOptions,
-): Promise<Omit<BridgeConfig, 'environment' | 'onStatus'>> {
+async function configOf(url: string, options: ConnectOptions): Promise<ConnectConfig> {
   if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) {
     throw new UsageError(
       `The URL must begin with http:// or https://, such as http://127.0.0.1:8787, not ${url}`,
@@ -81,8 +98,10 @@ async function configOf(
   const workspaceDir = await resolveWorkspace(location.workspaceDir);
   const token = await readToken(options);
   const bridgeId = bridgeIdOf(token, options);
-  const { projectDir: stateDir } = await openState(location);
-  return { url, token, bridgeId, workspaceDir, stateDir, asksAtTerminal: true };
+  const state = await openState(location);
+  const place = { workspaceDir, stateDir: state.projectDir };
+  const logFile = bridgeLogOf(state.logsDir, workspaceDir);
+  return { url, token, bridgeId, ...place, logFile, asksAtTerminal: true };
 }
 
 async function readToken({ tokenFile }: ConnectOptions): Promise<string> {

@@ -13,9 +13,10 @@ export function describeFailure(error: unknown): string {
   return describeSystemError(error) ?? bug;
 }
 
-/** The code and the message of an error of the API. */
-export function describeError({ code, message }: ClientError): string {
-  return printableLine(`error ${code}: ${message}`, REQUEST_LIMITS.maxReasonChars);
+/** The code and the message of an error of the API. For a failure of the server, also where its log tells of it. */
+export function describeError({ code, message, status = 0, traceId }: ClientError): string {
+  const trace = status >= 500 && traceId !== undefined ? ` (trace ${traceId})` : '';
+  return printableLine(`error ${code}: ${message}${trace}`, REQUEST_LIMITS.maxReasonChars);
 }
 
 /** For an error of the operating system: the path, what is wrong, and what to do. */

@@ -1,14 +1,12 @@
 /** A server for several folders: the Worker, the bridges of the connected folders, and the control socket. */
-import { join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
-import { formatLogLine, type LogEntry } from '../../machine/log-line.ts';
 import { releaseMemoryOfStart } from '../../machine/memory.ts';
 import { inOneLine } from '../../shared/plain-sight.ts';
 import { BridgeHost } from '../bridge/host.ts';
 import { runServer, type ServerOptions } from '../instance.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { whenAborted } from '../processes/beside.ts';
-import { openLogFile } from '../processes/log-file.ts';
+import { byLines, openServerLog } from '../processes/log-file.ts';
 import type { StatePlace } from '../state/folder.ts';
 import type { ControlAnswer, ControlRequest, ProjectReport, ServerReport } from './control.ts';
 import { openControl } from './control-server.ts';
@@ -39,21 +37,22 @@ export interface RunningDaemon {
  * @throws {LocalError} if the server cannot start or cannot go on.
  */
 export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<never> {
-  const log = openLogFile(join(options.state.logsDir, 'server.log'));
   const notices: ServerReport['notices'] = [];
-  const note = (entry: LogEntry) => log.append(formatLogLine(entry, new Date()));
-  const onNotice = (line: string) => {
+  const { note, onNotice } = openServerLog(options.state.logsDir, (line, event) => {
     notices.splice(0, notices.length + 1 - LOCAL_LIMITS.maxNotices);
     notices.push({ time: new Date().toISOString(), text: inOneLine(line) });
-    note({ event: 'server_notice', message: line });
-    options.onNotice(line);
-  };
+    options.onNotice(line, event);
+  });
   const host = new BridgeHost({
     command: options.programs.drawbridge,
     environment: options.environment,
     sharesTerminal: options.sharesTerminal,
-    onOutput: (text) => log.append(text),
-    onRestart: (death) => onNotice(`The bridges' process died (${death}) and is being restarted.`),
+    onOutput: byLines((message) => note({ event: 'bridge_host_output', message })),
+    onRestart: (death) =>
+      onNotice(
+        `The bridges' process died (${death}) and is being restarted.`,
+        'bridge_host_restarted',
+      ),
   });
   const started = new Date().toISOString();
   const work: Parameters<typeof runServer>[1] = async ({ url, announce }, running) => {

@@ -1,13 +1,13 @@
 /** One connected folder of a server: keeps its bridge running, and knows how the bridge is. */
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HostNews } from '../../machine/bridge-host.ts';
 import { LocalError } from '../../machine/local-error.ts';
+import type { LogEvent, TellNotice } from '../../machine/log-line.ts';
 import type { BridgeHost } from '../bridge/host.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { restartWaitMs } from '../processes/supervise.ts';
-import { projectName, type StatePlace } from '../state/folder.ts';
+import { bridgeLogOf, type StatePlace } from '../state/folder.ts';
 import { openProjectState, type ServerState } from '../state/state.ts';
 import { mintToken } from '../state/tokens.ts';
 import type { BridgeReport, ProjectReport } from './control.ts';
@@ -17,8 +17,7 @@ export interface ProjectServer {
   readonly url: string;
   readonly state: ServerState;
   readonly host: Pick<BridgeHost, 'run'>;
-  /** Tells people one line. */
-  onNotice(line: string): void;
+  readonly onNotice: TellNotice;
 }
 
 export interface ProjectOptions {
@@ -88,7 +87,7 @@ export class Project {
       if (waitMs === undefined || this.#failures >= LOCAL_LIMITS.maxCrashes) {
         return this.#fail(death);
       }
-      this.#notice(`ended (${death}) and is being restarted`);
+      this.#notice('bridge_restarted', `ended (${death}) and is being restarted`);
       this.#set({ state: 'starting' });
       await sleep(waitMs, undefined, { signal }).catch(() => {});
     }
@@ -104,7 +103,7 @@ export class Project {
     const bridge = {
       ...{ url, token, bridgeId, environment, asksAtTerminal },
       ...{ workspaceDir: place.workspaceDir, stateDir: place.projectDir },
-      logFile: bridgeLogOf(state, place.workspaceDir),
+      logFile: bridgeLogOf(state.logsDir, place.workspaceDir),
     };
     const gone = new AbortController();
     const watch = setInterval(() => {
@@ -129,11 +128,11 @@ export class Project {
   #see(news: HostNews['news']): void {
     switch (news.event) {
       case 'connected':
-        if (this.#bridge.state === 'away') this.#notice('is back');
+        if (this.#bridge.state === 'away') this.#notice('bridge_returned', 'is back');
         this.#failures = 0;
         return this.#set({ state: 'connected', confinement: news.confinement });
       case 'disconnected':
-        this.#notice(`lost its connection (${news.reason}) and is reconnecting`);
+        this.#notice('bridge_lost', `lost its connection (${news.reason}) and is reconnecting`);
         return this.#set({ state: 'away', reason: news.reason });
       case 'refused':
         return this.#fail(news.message);
@@ -146,7 +145,7 @@ export class Project {
   }
 
   #fail(reason: string): void {
-    this.#notice(`has ended: ${reason}`);
+    this.#notice('bridge_given_up', `has ended: ${reason}`);
     this.#set({ state: 'failed', reason });
   }
 
@@ -154,23 +153,16 @@ export class Project {
     const before = this.#bridge;
     this.#bridge = bridge;
     if (bridge.state === 'missing' && before.state !== 'missing') {
-      this.#server.onNotice(`${this.options.place.workspaceDir} was deleted or moved.`);
+      const line = `${this.options.place.workspaceDir} was deleted or moved.`;
+      this.#server.onNotice(line, 'project_missing');
     }
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
   }
 
-  #notice(what: string): void {
-    this.#server.onNotice(`The bridge of ${this.options.place.workspaceDir} ${what}.`);
+  #notice(event: LogEvent, what: string): void {
+    this.#server.onNotice(`The bridge of ${this.options.place.workspaceDir} ${what}.`, event);
   }
 }
 
 const UNSETTLED: ReadonlySet<BridgeReport['state']> = new Set(['starting', 'away']);
-
-/** The log of a project's bridge. */
-export function bridgeLogOf(
-  { logsDir }: Pick<ServerState, 'logsDir'>,
-  workspaceDir: string,
-): string {
-  return join(logsDir, `bridge-${projectName(workspaceDir)}.log`);
-}

@@ -145,7 +145,10 @@ export class Projects {
     try {
       return ConnectedList.parse(JSON.parse(text)).projects;
     } catch {
-      this.#options.onNotice(`${this.#listPath} is damaged: connect your folders again.`);
+      this.#options.onNotice(
+        `${this.#listPath} is damaged: connect your folders again.`,
+        'projects_unreadable',
+      );
       return [];
     }
   }
@@ -156,7 +159,7 @@ export class Projects {
       replaceFile(this.#listPath, JSON.stringify({ projects: kept.map(([dir]) => dir) }));
     } catch {
       const text = `${this.#listPath} cannot be written: after a restart your folders must be connected again.`;
-      this.#options.onNotice(text);
+      this.#options.onNotice(text, 'projects_unwritable');
     }
   }
 }

@@ -1,5 +1,7 @@
 /** A log file of bounded size that also keeps its end in memory. */
 import { appendFileSync, renameSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { formatLogLine, type LogEntry, type TellNotice } from '../../machine/log-line.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
 export interface LogFile {
@@ -32,5 +34,39 @@ export function openLogFile(path: string, onText?: (text: string) => void): LogF
       }
     },
     tail: () => end.split('\n').filter((line) => line !== ''),
+  };
+}
+
+/** The same file for events alone: each call writes one line of JSON. */
+export function openEventLog(path: string): (entry: LogEntry) => void {
+  const log = openLogFile(path);
+  return (entry) => log.append(formatLogLine(entry, new Date()));
+}
+
+/** The server's own log, `server.log`, which every kind of server writes. */
+export interface ServerLog {
+  note(entry: LogEntry): void;
+  /** Writes a notice, and passes it on to the person. */
+  readonly onNotice: TellNotice;
+}
+
+export function openServerLog(logsDir: string, tell: TellNotice): ServerLog {
+  const note = openEventLog(join(logsDir, 'server.log'));
+  return {
+    note,
+    onNotice(line, event) {
+      note({ event, message: line });
+      tell(line, event);
+    },
+  };
+}
+
+/** Turns chunks of text into lines. The part after the last newline waits for its end. */
+export function byLines(onLine: (line: string) => void): (text: string) => void {
+  let begun = '';
+  return (text) => {
+    const lines = (begun + text).split('\n');
+    begun = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
   };
 }

@@ -2,6 +2,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import * as z from 'zod';
+import { formatLogLine, type LogEvent } from '../../machine/log-line.ts';
 import { ConversationId } from '../../shared/ids.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import type { LogFile } from '../processes/log-file.ts';
@@ -34,7 +35,7 @@ export function readAlarms({ state, log }: Pick<Started, 'state' | 'log'>): read
       .slice(0, LOCAL_LIMITS.maxWoken)
       .map(({ id }) => id);
   } catch (error) {
-    log.append(`drawbridge: the alarms of conversations were not read: ${error}\n`);
+    tellFailure(log, 'alarms_unread', `The alarms of conversations were not read: ${error}`);
     return [];
   }
 }
@@ -64,8 +65,14 @@ export async function wakeConversations(
     });
     await Promise.all(workers);
   } catch (error) {
-    if (!signal.aborted) log.append(`drawbridge: conversations were not woken: ${error}\n`);
+    if (signal.aborted) return;
+    tellFailure(log, 'wake_failed', `Conversations were not woken: ${error}`);
   }
+}
+
+/** In the log of the runtime, between the lines of the Worker that the failure concerns. */
+function tellFailure(log: LogFile, event: LogEvent, message: string): void {
+  log.append(formatLogLine({ event, message }, new Date()));
 }
 
 async function readConversation(url: string, token: string, signal: AbortSignal): Promise<void> {

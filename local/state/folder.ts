@@ -139,6 +139,11 @@ export function projectName(workspaceDir: string): string {
   return `${name}-${hash}`;
 }
 
+/** The log of a project's bridge, in the folder of its server's logs. `workspaceDir` is a real path. */
+export function bridgeLogOf(logsDir: string, workspaceDir: string): string {
+  return join(logsDir, `bridge-${projectName(workspaceDir)}.log`);
+}
+
 /** The real path that `path` has, or will have once it exists: follows links in its existing parents. */
 async function realPathOf(path: string): Promise<string> {
   const absolute = resolve(path);

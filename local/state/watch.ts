@@ -3,6 +3,7 @@ import { constants } from 'node:fs';
 import { access, stat, statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LocalError } from '../../machine/local-error.ts';
+import type { LogEvent, TellNotice } from '../../machine/log-line.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 
 /**
@@ -12,33 +13,45 @@ import { LOCAL_LIMITS } from '../limits.ts';
  */
 export async function watchState(
   dir: string,
-  onNotice: (line: string) => void,
+  onNotice: TellNotice,
   signal: AbortSignal,
 ): Promise<void> {
   const { ino } = await stat(dir);
-  let told: string | undefined;
+  let told: LogEvent | undefined;
   while (!signal.aborted) {
     await sleep(LOCAL_LIMITS.stateWatchMs, undefined, { signal }).catch(() => {});
     const now = await stat(dir).catch(() => undefined);
     if (signal.aborted) return;
     if (now?.ino !== ino) throw gone(dir);
     const trouble = await troubleWith(dir);
-    if (trouble !== told) {
-      onNotice(trouble ?? `The state folder ${dir} can be written again.`);
+    if (trouble?.event !== told) {
+      const { line, event } = trouble ?? writableAgain(dir);
+      onNotice(line, event);
     }
-    told = trouble;
+    told = trouble?.event;
   }
 }
 
-async function troubleWith(dir: string): Promise<string | undefined> {
+interface Told {
+  readonly line: string;
+  readonly event: LogEvent;
+}
+
+async function troubleWith(dir: string): Promise<Told | undefined> {
   try {
     await access(dir, constants.W_OK);
     const { bavail, bsize } = await statfs(dir);
     if (bavail * bsize >= LOCAL_LIMITS.minFreeBytes) return undefined;
-    return `The disk of the state folder ${dir} is full: nothing new can be stored. Make room.`;
+    const line = `The disk of the state folder ${dir} is full: nothing new can be stored. Make room.`;
+    return { line, event: 'disk_full' };
   } catch {
-    return `The state folder ${dir} cannot be written: nothing new can be stored. Make it writable again.`;
+    const line = `The state folder ${dir} cannot be written: nothing new can be stored. Make it writable again.`;
+    return { line, event: 'state_unwritable' };
   }
+}
+
+function writableAgain(dir: string): Told {
+  return { line: `The state folder ${dir} can be written again.`, event: 'state_writable' };
 }
 
 function gone(dir: string): LocalError {

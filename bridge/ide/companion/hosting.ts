@@ -1,6 +1,6 @@
 /** Runs the companion of a bridge, as long as its owner has turned it on. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { logLine, logTrouble } from '../../log.ts';
+import { logEvent, logTrouble } from '../../log.ts';
 import { OWN_NAME } from '../discovery/families.ts';
 import { Companion, type CompanionOptions } from './companion.ts';
 import { EditorContext } from './context.ts';
@@ -78,15 +78,17 @@ export class CompanionHost {
     const companion = await Companion.start({
       ...{ ...options, ide: DRAWBRIDGE, roots: [root] },
       onGuest: (guest, change) => {
-        const what = change === 'came' ? 'has connected to' : 'has left';
-        logLine(`${guest.program} ${what} the companion.`);
+        tellGuest(guest.program, change);
         onGuest?.(guest, change);
       },
     });
     if (this.#context) companion.contextChanged(this.#context);
     this.#running = { companion, startedAt: new Date().toISOString() };
-    logLine(`The companion serves Gemini CLI and Qwen Code at port ${companion.port}.`);
-    for (const problem of companion.problems) logLine(problem);
+    const message = `The companion serves Gemini CLI and Qwen Code at port ${companion.port}.`;
+    logEvent({ event: 'companion_started', message });
+    for (const problem of companion.problems) {
+      logEvent({ event: 'companion_failed', message: problem });
+    }
   }
 
   async #stop(): Promise<void> {
@@ -96,7 +98,7 @@ export class CompanionHost {
     this.#published = '';
     await this.#try(async () => removeRunning(this.#place.stateDir));
     await companion.close();
-    logLine('The companion has ended.');
+    logEvent({ event: 'companion_ended', message: 'The companion has ended.' });
   }
 
   /** Writes how to reach the companion, where that has changed. */
@@ -118,9 +120,17 @@ export class CompanionHost {
       this.#told = '';
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error);
-      if (text !== this.#told) logTrouble('The companion', text);
+      if (text !== this.#told) logTrouble({ event: 'companion_failed' }, 'The companion', text);
       this.#told = text;
     }
+  }
+}
+
+function tellGuest(program: string, change: 'came' | 'left'): void {
+  if (change === 'came') {
+    logEvent({ event: 'guest_connected', message: `${program} has connected to the companion.` });
+  } else {
+    logEvent({ event: 'guest_left', message: `${program} has left the companion.` });
   }
 }
 
@@ -130,7 +140,7 @@ function claimOf(stateDir: string): Disposable | undefined {
     const claim = claimCompanion(stateDir);
     return claim.isTaken ? claim : undefined;
   } catch (error) {
-    logTrouble('The companion could not take its lock', error);
+    logTrouble({ event: 'companion_failed' }, 'The companion could not take its lock', error);
     return undefined;
   }
 }

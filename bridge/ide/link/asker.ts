@@ -2,11 +2,12 @@
 import { normalize } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Deferred, newDeferred } from '../../../machine/deferred.ts';
+import type { LogIds } from '../../../machine/log-line.ts';
 import { shorten } from '../../../shared/plain-sight.ts';
 import type { Asker, OpenQuestion } from '../../admission/asking.ts';
 import type { Answered } from '../../admission/book.ts';
 import { Lanes } from '../../lanes.ts';
-import { logLine } from '../../log.ts';
+import { callAtWork, logEvent } from '../../log.ts';
 import type { Candidate } from '../discovery/candidate.ts';
 import type { Companion, ShownDiff } from './companion.ts';
 import { isSameCompanion } from './confirmed.ts';
@@ -27,6 +28,7 @@ export interface EditorAskerOptions {
 /** A question that may be shown. */
 interface Showing {
   readonly path: string;
+  readonly call: LogIds;
   /** The text to show: the proposal, or what the person had made of it when the connection was lost. */
   text: string;
   readonly decided: Deferred<Decision>;
@@ -111,6 +113,7 @@ export class EditorAsker implements Asker {
       ...{
         path,
         text,
+        call: callAtWork(),
         isOver: false,
         shownBy: undefined,
         unanswered: 0,
@@ -150,7 +153,8 @@ export class EditorAsker implements Asker {
     if (opened.state !== 'refused') return;
     showing.shownBy = undefined;
     const why = shorten(opened.why, this.#options.limits.maxWhyChars);
-    logLine(`${companion.name} does not show an edit (${why}). Answer it elsewhere.`);
+    const message = `${companion.name} does not show an edit (${why}). Answer it elsewhere.`;
+    logEvent({ event: 'editor_diff_refused', ...showing.call, message });
   }
 
   async #readyCompanion(): Promise<Companion | undefined> {

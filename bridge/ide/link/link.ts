@@ -1,6 +1,6 @@
 /** Finds the editor of the workspace, stays connected to it, and finds it again after a restart. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { logLine } from '../../log.ts';
+import { logEvent } from '../../log.ts';
 import type { Candidate, Place } from '../discovery/candidate.ts';
 import { discover } from '../discovery/discover.ts';
 import { hostsFor, placeHere } from '../discovery/place.ts';
@@ -39,6 +39,15 @@ export function linkHere(
     isConfirmed: (companion) => isConfirmed(stateDir, companion),
     onView,
   });
+}
+
+function tellLost(name: string, reason: string): void {
+  logEvent({ event: 'editor_lost', message: `Lost the editor ${name}: ${reason}.` });
+}
+
+function tellMisread(problem: string): void {
+  const message = `The editor sent what it should not, which is left out: ${problem}`;
+  logEvent({ event: 'editor_misread', message });
 }
 
 /** What the editor shows, as it said last. */
@@ -174,7 +183,7 @@ export class EditorLink {
     this.#heard = undefined;
     this.#told.clear();
     this.#place.onView?.(undefined);
-    if (!this.#ended.signal.aborted) logLine(`Lost the editor ${companion.name}: ${reason}.`);
+    if (!this.#ended.signal.aborted) tellLost(companion.name, reason);
     const wasSteady = performance.now() - startedMs > this.#limits.steadyMs;
     this.#unsteady[wasSteady ? 'delete' : 'add'](companion.candidate.port);
     return wasSteady;
@@ -183,14 +192,14 @@ export class EditorLink {
   async #tellConnected({ name, candidate, canDiff }: Companion): Promise<void> {
     const { port, token } = candidate;
     const connected = `Connected to the editor ${name} (port ${port}).`;
-    if (!canDiff) return logLine(`${connected} It cannot show edits.`);
+    const tell = (how: string) =>
+      logEvent({ event: 'editor_connected', message: `${connected} ${how}` });
+    if (!canDiff) return tell('It cannot show edits.');
     if (await this.#place.isConfirmed(candidate))
-      return logLine(`${connected} It shows edits that wait for your approval.`);
-    const how =
-      token === undefined
-        ? 'It has no token, so your answers there cannot count: update its extension.'
-        : `Your answers there count after: drawbridge ide confirm --port ${port}`;
-    logLine(`${connected} ${how}`);
+      return tell('It shows edits that wait for your approval.');
+    if (token === undefined)
+      return tell('It has no token, so your answers there cannot count: update its extension.');
+    tell(`Your answers there count after: drawbridge ide confirm --port ${port}`);
   }
 
   /** A companion that is only tried has no say about trust. */
@@ -220,7 +229,7 @@ export class EditorLink {
       case 'invalid':
         if (this.#told.has(news.problem) || this.#told.size >= this.#limits.maxTold) return;
         this.#told.add(news.problem);
-        return logLine(`The editor sent what it should not, which is left out: ${news.problem}`);
+        return tellMisread(news.problem);
       default:
         news satisfies never;
     }

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { onTestFinished } from 'vitest';
+import { callAtWork } from '../../../bridge/log.ts';
 import { WorkspaceGuard } from '../../../bridge/quarantine/guard.ts';
 import { type ListProtected, protectedIn } from '../../../bridge/quarantine/listing.ts';
 import { listRecords } from '../../../bridge/quarantine/store.ts';
@@ -9,6 +10,7 @@ import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import { ReadLedger } from '../../../bridge/tools/ledger.ts';
 import { createRunTerminalCmd } from '../../../bridge/tools/run-terminal-cmd.ts';
 import { Workspace } from '../../../bridge/workspace/workspace.ts';
+import type { LogIds } from '../../../machine/log-line.ts';
 import type { AttentionItem } from '../../../shared/attention.ts';
 import { TerminalCommandMetadata } from '../../../shared/documents.ts';
 import {
@@ -25,6 +27,8 @@ export interface GuardedWorkspace {
   readonly background: BackgroundProcesses;
   /** What was told at the machine. */
   readonly told: string[];
+  /** The calls that each of it was told for. */
+  readonly toldFor: LogIds[];
   readonly run: (
     command: string,
     options?: { is_background?: boolean; permissions?: ('network' | 'git_write' | 'all')[] },
@@ -48,12 +52,16 @@ export async function guardedWorkspace({
   if (!withRepository) await rm(place.path('workspace/.git'), { recursive: true });
   await before(place);
   const told: string[] = [];
+  const toldFor: LogIds[] = [];
   const root = place.surroundings.workspace;
   const guard = await WorkspaceGuard.open({
     workspace: root,
     stateDir: state,
     listProtected: listing(protectedIn(root)),
-    tell: (line) => told.push(line),
+    tell: (line) => {
+      told.push(line);
+      toldFor.push(callAtWork());
+    },
   });
   const background = new BackgroundProcesses();
   onTestFinished(async () => {
@@ -69,6 +77,7 @@ export async function guardedWorkspace({
     guard,
     background,
     told,
+    toldFor,
     run: async (command, options = {}, signal = new AbortController().signal) => {
       const { data, metadata } = await carryOut(
         tool,

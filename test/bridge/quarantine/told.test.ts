@@ -2,8 +2,10 @@ import { mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { aboutCall } from '../../../bridge/log.ts';
 import { QUARANTINE_LIMITS } from '../../../bridge/quarantine/limits.ts';
 import { NO_BUBBLEWRAP } from '../sandbox/sandboxed-workspace.ts';
+import { isAnyoneRunning } from '../terminal/plain-launch.ts';
 import { guardedWorkspace } from './guarded-workspace.ts';
 
 const CONFIGURES = ['git, an editor, an agent or a shell may start programs by it'];
@@ -73,6 +75,19 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
       isStill: false,
     });
     expect(quarantined()).toEqual(['.drawbridge']);
+  });
+
+  test('is told for the call whose command made it, though another call began the watch', async () => {
+    const { run, place, toldFor } = await guardedWorkspace();
+    const inBackground = (call: string, command: string) =>
+      aboutCall({ call }, () => run(command, { is_background: true }));
+    const until = (name: string) => `until [ -e ${name} ]; do sleep 0.05; done`;
+    await inBackground('first', `${until('go-first')}; : first-at-work`);
+    await inBackground('second', `${until('go-second')}; echo touch ran > .envrc; sleep 60`);
+    await place.put('workspace/go-first', '');
+    await vi.waitFor(async () => expect(await isAnyoneRunning('first-at-work')).toBe(false), 5000);
+    await place.put('workspace/go-second', '');
+    await vi.waitFor(() => expect(toldFor).toEqual([{ call: 'second' }]), 10_000);
   });
 
   test('counts as not there while a command could have made it', async () => {

@@ -99,19 +99,21 @@ describe('a call that cannot run', () => {
   test('because of a bug is told to a log file with its ids and place, without its message', async () => {
     const entries: LogEntry[] = [];
     await logTo(
-      (_, entry) => entries.push(entry),
+      (entry) => entries.push(entry),
       async () => {
         const { tool, runs } = command();
         const bench = await Bench.start({ tools: [tool] });
-        const call = { ...newCall('command'), trace: '4bf92f3577b34da6a3ce929d0e0e4736' };
+        const run = 'chat_00000000-0000-4000-8000-000000000001';
+        const call = { ...newCall('command'), run, trace: '4bf92f3577b34da6a3ce929d0e0e4736' };
         bench.send(call);
         (await nextRun(runs)).fail(new TypeError('/home/me/secret.ts is not defined'));
         await nextResult(bench, call);
+        const { conversationId: conversation, callId, trace } = call;
+        const ids = { conversation, run, call: callId, trace };
+        const of = { ...ids, tool: 'command', code: 'TOOL_FAILED' };
         expect(entries).toEqual([
-          {
-            ...{ event: 'tool_failed', call: call.callId, trace: call.trace, tool: 'command' },
-            ...{ code: 'TOOL_FAILED', error: 'TypeError', at: expect.any(Array) },
-          },
+          { event: 'tool_failed', ...of, error: 'TypeError', at: expect.any(Array) },
+          { event: 'call_ended', ...of, status: 'error', durationMs: expect.any(Number) },
         ]);
         expect(JSON.stringify(entries)).not.toContain('is not defined');
       },

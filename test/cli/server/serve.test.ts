@@ -91,7 +91,7 @@ describe('serve', () => {
     expect((await fetch(`${url}/health`)).status).toBe(200);
     server.kill('SIGTERM');
     const lines = (await finished).stdout.trim().split('\n');
-    expect(lines.map((line) => JSON.parse(line).event)).toEqual(['ready', 'notice']);
+    expect(lines.map((line) => JSON.parse(line).event)).toEqual(['ready', 'port_open']);
   });
 
   test('lets in the accounts that a token is minted for, each to its own things', async () => {

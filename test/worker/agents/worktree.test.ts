@@ -337,6 +337,6 @@ async function reconnected(
   return again;
 }
 
-function shapeOf({ callId: _, conversationId: __, trace: ___, ...rest }: ToolCall) {
+function shapeOf({ callId: _, conversationId: __, run: ___, trace: ____, ...rest }: ToolCall) {
   return rest;
 }

@@ -26,6 +26,7 @@ it('a guest’s call begins a conversation, whose run asks no model and ends wit
   expect(await bridge.nextCall()).toEqual({
     ...{ callId, conversationId, tool: guestEdit.name, mode: 'agent' },
     arguments: { proposal: callId, path: 'a.ts' },
+    run: responseIdOf(conversationId, 1),
     trace: expect.stringMatching(/^[0-9a-f]{32}$/),
   });
   bridge.ask(callId, { proposal: PROPOSAL });

@@ -23,7 +23,8 @@ export interface LoggedCall {
   /** Why a person must be asked about this call. */
   readonly approvalReason?: string;
   readonly worktree?: true | string;
-  readonly trace?: string | undefined;
+  /** Undefined for a call outside of every run. */
+  readonly run?: Run | undefined;
 }
 
 /** The call as the bridge gets it. `approvalReason` is given where a person must be asked first. */
@@ -31,17 +32,17 @@ export function loggedCall(call: Call, run: Run, approvalReason?: string): Logge
   const toolbox = toolboxOf(run);
   const tool = toolbox.nameOf(call.name);
   const definition = toolbox.find(tool)?.digest;
-  const { tools, worktree, trace } = run.request;
+  const { tools, worktree } = run.request;
   const { mode } = modeOf(run);
-  const known = { call, tool, mode, limits: tools?.[tool], trace, ...(worktree && { worktree }) };
+  const known = { call, tool, mode, limits: tools?.[tool], run, ...(worktree && { worktree }) };
   const logged = definition === undefined ? known : { ...known, definition };
   if (approvalReason === undefined) return logged;
   return { ...logged, limits: { ...logged.limits, requireApproval: true }, approvalReason };
 }
 
 /** A call that Drawbridge makes itself: the limits and the mode of the request are for the model's calls. */
-export function ownCall(call: Call, trace?: string): LoggedCall {
-  return { call, tool: call.name, mode: 'agent', limits: undefined, trace };
+export function ownCall(call: Call, run?: Run): LoggedCall {
+  return { call, tool: call.name, mode: 'agent', limits: undefined, run };
 }
 
 /**

@@ -1,16 +1,17 @@
 /** The conversation's calls to its bridge. Every call uses a fresh stub, because a kept stub throws after a reset. */
 import { type Attachment, type Findings, missedFindings } from '../../../shared/findings.ts';
+import { responseIdOf } from '../../../shared/ids.ts';
 import { RUN_LIMITS } from '../../../shared/limits.ts';
 import type { OfferSet } from '../../../shared/offer.ts';
 import type { MessageContent } from '../../../shared/requests.ts';
-import type { ApprovalAnswer } from '../../../shared/tunnel.ts';
+import type { ApprovalAnswer, ToolCall } from '../../../shared/tunnel.ts';
 import type { Env } from '../../env.ts';
 import { tunnelOf } from '../../objects.ts';
 import { type Outcome, unwrap } from '../../outcome.ts';
 import type { Look, MachineSeen, TunnelPort } from '../../ports.ts';
 
 import type { RowMeter } from '../../storage/row-meter.ts';
-import type { Machine, RunRequest } from '../store/rows.ts';
+import type { Machine, Run, RunRequest } from '../store/rows.ts';
 import type { LoggedCall } from './calls.ts';
 import { messageLookOf, steerLookOf } from './message-look.ts';
 
@@ -77,7 +78,7 @@ export class TunnelHands {
     const { account, conversationId } = this.#of;
     const rows = await this.#tunnel()?.dispatch(
       account,
-      calls.map(({ call, mode, tool, limits, definition, approvalReason, worktree, trace }) => ({
+      calls.map(({ call, mode, tool, limits, definition, approvalReason, worktree, run }) => ({
         callId: call.callId,
         conversationId,
         tool,
@@ -87,7 +88,7 @@ export class TunnelHands {
         ...(definition !== undefined && { definition }),
         ...(approvalReason !== undefined && { approvalReason }),
         ...(worktree && { worktree }),
-        ...(trace !== undefined && { trace }),
+        ...(run && runIdsOf(conversationId, run)),
       })),
       isPatient,
     );
@@ -133,4 +134,11 @@ const NOTHING: Findings = { attachments: [], openFiles: [], changed: [], touched
 function fitsRow(findings: Findings, asked: RunRequest | MessageContent): boolean {
   const bytes = new TextEncoder().encode(JSON.stringify([findings, asked])).byteLength;
   return bytes <= RUN_LIMITS.maxFoundBytes;
+}
+
+function runIdsOf(
+  conversationId: string,
+  { ordinal, request: { trace } }: Run,
+): Pick<ToolCall, 'run' | 'trace'> {
+  return { run: responseIdOf(conversationId, ordinal), ...(trace !== undefined && { trace }) };
 }

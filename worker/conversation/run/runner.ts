@@ -477,9 +477,7 @@ export class Runner {
       const repeated = repeatedCalls(log.turns, toolboxOf(run));
       const reasonFor = ({ callId }: Call) => (repeated.has(callId) ? REPEATED_REASON : undefined);
       const logged = ({ call }: PendingCall) =>
-        turn.own === 'worktree'
-          ? ownCall(call, run.request.trace)
-          : loggedCall(call, run, reasonFor(call));
+        turn.own === 'worktree' ? ownCall(call, run) : loggedCall(call, run, reasonFor(call));
       await hands.dispatch(fresh.map(logged));
       for (const { call } of fresh) this.#dispatched.add(call.callId);
       await this.#cancelOvertaken(fresh.map(({ call }) => call.callId));

@@ -20,6 +20,7 @@ function runWith(request: Partial<Run['request']>): Run {
 
 it('the calls of a run in a worktree go there, and those of another run do not', () => {
   const known = { call, tool: 'read_file', mode: 'agent', limits: undefined };
-  expect(loggedCall(call, runWith({ worktree: true }))).toEqual({ ...known, worktree: true });
-  expect(loggedCall(call, runWith({}))).toEqual(known);
+  const [there, here] = [runWith({ worktree: true }), runWith({})];
+  expect(loggedCall(call, there)).toEqual({ ...known, run: there, worktree: true });
+  expect(loggedCall(call, here)).toEqual({ ...known, run: here });
 });

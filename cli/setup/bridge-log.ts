@@ -1,0 +1,40 @@
+/** The log of one bridge: its file, and what a person at its terminal sees of it. */
+import type { LogSink } from '../../bridge/log.ts';
+import { openEventLog } from '../../local/processes/log-file.ts';
+import type { BridgeStatus } from '../../machine/bridge-status.ts';
+
+export interface BridgeLog {
+  readonly write: LogSink;
+  /** Writes to the file alone: who gets the status tells people. */
+  noteStatus(status: BridgeStatus): void;
+}
+
+export interface BridgeLogOptions {
+  readonly logFile: string;
+  readonly bridgeId: string;
+  readonly isAtTerminal: boolean;
+}
+
+export function openBridgeLog({ logFile, bridgeId, isAtTerminal }: BridgeLogOptions): BridgeLog {
+  const note = openEventLog(logFile);
+  return {
+    write(entry, line) {
+      note({ ...entry, bridge: bridgeId });
+      if (isAtTerminal && line !== null) console.error(line);
+    },
+    noteStatus(status) {
+      note({ event: `bridge_${status.event}`, bridge: bridgeId, message: detailOf(status) });
+    },
+  };
+}
+
+function detailOf(status: BridgeStatus): string {
+  switch (status.event) {
+    case 'connected':
+      return status.confinement.detail;
+    case 'disconnected':
+      return status.reason;
+    default:
+      return status.message;
+  }
+}
