@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { IS_CLONE, OWN_ROOT } from '../../local/own-root.ts';
-import { sharedServerDir, stateFoldersOfUser } from '../../local/state/folder.ts';
+import { serverDirsOfUser, stateFoldersOfUser } from '../../local/state/folder.ts';
 import { configFolder } from '../../machine/config-folder.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { stopServer } from '../server/stop.ts';
@@ -19,7 +19,7 @@ interface UninstallOptions {
 export function registerUninstall(program: Command): void {
   program
     .command('uninstall')
-    .description('End the server and the service, and say what is left on the machine')
+    .description('End the servers and the service, and say what is left on the machine')
     .option('--purge', 'also delete all conversations, keys and settings, after a question', false)
     .addHelpText('after', EXIT_HELP)
     .action(uninstall);
@@ -33,11 +33,14 @@ async function uninstall({ purge }: UninstallOptions): Promise<void> {
     await remove(findManager());
     terminal.write('The service is gone.\n');
   }
-  if (await stopServer(await sharedServerDir())) terminal.write('The server has ended.\n');
+  for (const dir of await serverDirsOfUser()) {
+    if (await stopServer(dir)) terminal.write(`The server has ended: ${nameInLine(dir)}\n`);
+  }
   if (purge) for (const { path } of kept) await rm(path, { recursive: true, force: true });
   for (const { path, holds } of purge ? [] : kept) {
     terminal.write(`Left: ${nameInLine(path)} (${holds}). \`--purge\` deletes it.\n`);
   }
+  terminal.write('Left: servers and folders of a `--state` elsewhere.\n');
   terminal.write('Left: `.drawbridge/` in your projects, with rules that belong to them.\n');
   terminal.write(`Left: the program. ${removal()}\n`);
 }

@@ -85,6 +85,22 @@ export async function stateFoldersOfUser(): Promise<string[]> {
 }
 
 /**
+ * The real paths of the servers' folders of this user: the shared one, and those of projects that have kept a server of
+ * their own. A server that `--state` names elsewhere is not found.
+ */
+export async function serverDirsOfUser(): Promise<string[]> {
+  const home = stateHome();
+  const names = await readdir(home).catch((error: unknown) => {
+    if (isSystemError(error, 'ENOENT')) return [];
+    throw error;
+  });
+  const own = names
+    .map((name) => join(home, name))
+    .filter((dir) => existsSync(join(dir, STATE_MARK)));
+  return [...new Set([await sharedServerDir(), ...(await Promise.all(own.map(realPathOf)))])];
+}
+
+/**
  * Makes the folder, or closes an existing one to everyone but its owner.
  * @throws {LocalError} if the folder contains other files: its mode must not change, and no state belongs there. Also if
  *   it cannot be read, or is the state of the user who has called sudo.

@@ -1,4 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import {
   chmodSync,
@@ -11,8 +12,12 @@ import {
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { launchdPlist, systemdUnit } from '../../../cli/service/unit.ts';
+import { projectName, STATE_MARK } from '../../../local/state/folder.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
-import { runDrawbridge } from '../drawbridge.ts';
+import { runDrawbridge, startDrawbridge } from '../drawbridge.ts';
+import { HAS_TERMINALS, openPseudoTerminal } from '../pseudo-terminal.ts';
+
+const PROGRAM = join(import.meta.dirname, '..', 'fixtures', 'drawbridge.ts');
 
 const ODD = `/a folder/100% "q" \\ $HOME/drawbridge`;
 
@@ -141,6 +146,25 @@ describe('uninstall', () => {
     expect(stderr).toContain(`Left: ${join(disk, 'server')} (conversations, keys, logs)`);
     expect(stderr).toContain(`Left: ${state} (conversations, keys, logs)`);
     expect(stderr).not.toContain(`Left: ${disk} `);
+  });
+
+  it.runIf(HAS_TERMINALS)('ends the server of a folder with a state of its own, too', async () => {
+    const { env } = newMachine('exit 0');
+    const folder = temporaryFolder();
+    const home = join(String(env['XDG_STATE_HOME']), 'drawbridge');
+    const state = join(home, projectName(folder));
+    mkdirSync(state, { recursive: true, mode: 0o700 });
+    writeFileSync(join(state, STATE_MARK), randomBytes(32).toString('base64url'));
+    const up = startDrawbridge(['up', '--json', '--port', '0'], { env, cwd: folder });
+    await up.firstLine;
+    const command = [process.execPath, PROGRAM, 'uninstall', '--purge'];
+    const terminal = openPseudoTerminal(command, { env });
+    await terminal.shows('with all conversations and keys?');
+    terminal.type('y\r');
+    expect((await terminal.finished).code).toBe(0);
+    expect(terminal.screen()).toContain('The server has ended: ');
+    expect((await up.finished).code).toBe(0);
+    expect(existsSync(home)).toBe(false);
   });
 
   it('says what it leaves, and asks before it deletes', async () => {
