@@ -47,7 +47,7 @@ export const CLI_LIMITS = {
   logPollMs: 250,
   maxLogTailBytes: 4 * 1024 * 1024,
   maxLogLines: 10_000,
-  /** Conversations that are searched for the last one of a folder, at most, and how many at once. */
+  /** Conversations that are listed for the last one of a folder, at most, and how many at once. */
   maxSearchedConversations: 200,
   searchedAtOnce: 20,
   /** How long an editor may take to install an extension: it downloads some megabytes. */

@@ -1,7 +1,7 @@
 /** Conversations as an account keeps them: their list, and the changes to a whole conversation. */
 import * as z from 'zod';
 import { ConversationView } from './documents.ts';
-import { ConversationId, ResponseId } from './ids.ts';
+import { BridgeId, ConversationId, ResponseId } from './ids.ts';
 import { CONVERSATION_LIMITS, REQUEST_LIMITS } from './limits.ts';
 
 export const ConversationInfo = z.object({
@@ -43,6 +43,8 @@ export const ConversationsQuery = z.object({
     .enum(['true', 'false'])
     .default('false')
     .transform((archived) => archived === 'true'),
+  /** Leaves out what is known to belong to another bridge. */
+  bridgeId: BridgeId.optional(),
 });
 export type ConversationsQuery = z.infer<typeof ConversationsQuery>;
 

@@ -361,6 +361,7 @@ export interface Listed {
   readonly updatedMs: number;
   /** Set for an agent. */
   readonly agent?: AgentStatus | undefined;
+  readonly bridgeId: string | null;
 }
 
 /** A conversation at the end of a response. `text` is the searchable text of the exchange. */
@@ -393,6 +394,8 @@ export interface ListQuery {
   /** Words that must all occur in the title or the text, in the form of `folded` (people/search.ts). */
   readonly words: readonly string[];
   readonly archived: boolean;
+  /** Leaves out what is known to belong to another bridge, or to none. */
+  readonly bridgeId?: string | undefined;
 }
 
 export interface AgentsQuery extends Pick<ListQuery, 'limit' | 'after'> {

@@ -28,22 +28,24 @@ export async function lastConversation(
   client: Pick<Client, 'getConversation' | 'listConversations'>,
   { bridgeId }: Pick<Target, 'bridgeId'>,
 ): Promise<string> {
-  const limit = bridgeId === undefined ? 1 : CLI_LIMITS.searchedAtOnce;
-  let searched = 0;
-  for (let cursor: string | undefined | null; cursor !== null; ) {
+  let [searched, cursor]: [number, string | null] = [0, ''];
+  while (bridgeId !== null && cursor !== null && searched < CLI_LIMITS.maxSearchedConversations) {
     const { items, nextCursor } = await client.listConversations({
-      limit,
+      limit: bridgeId === undefined ? 1 : CLI_LIMITS.searchedAtOnce,
+      ...(bridgeId && { bridgeId }),
       ...(cursor && { cursor }),
     });
-    if (bridgeId === undefined && items[0]) return items[0].id;
-    const views = await Promise.all(
-      items.map(({ id }) => client.getConversation(id, { limit: 1 })),
-    );
-    const found = views.find((view) => view.bridgeId === bridgeId);
-    if (found) return found.id;
+    for (const { id } of items) {
+      // The list has conversations too whose bridge it does not know.
+      if (bridgeId === undefined || (await bridgeOf(client, id)) === bridgeId) return id;
+    }
     searched += items.length;
-    cursor = searched < CLI_LIMITS.maxSearchedConversations ? nextCursor : null;
+    cursor = nextCursor;
   }
   const where = bridgeId === undefined ? '' : ' of this folder';
   throw new LocalError('failed', `There is no conversation${where} to continue.`);
+}
+
+async function bridgeOf(client: Pick<Client, 'getConversation'>, id: string) {
+  return (await client.getConversation(id, { limit: 1 })).bridgeId;
 }

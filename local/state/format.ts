@@ -23,6 +23,7 @@ export interface FormatStep {
 export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 10, tunnel: 5, account: 4 } },
   { tables: { conversation: 11, tunnel: 6, account: 4 } },
+  { tables: { conversation: 11, tunnel: 6, account: 5 } },
 ];
 
 /** The text of `state.json`. */

@@ -56,6 +56,10 @@ const LIST_QUERY = describeQuery({
       description: 'Lists archived conversations instead of the others.',
       schema: { type: 'boolean', default: false },
     },
+    bridgeId: {
+      description:
+        'Leaves out the conversations of other bridges. Those that were answered last before the list had their bridge are included.',
+    },
   },
 });
 
@@ -90,10 +94,10 @@ export const CONVERSATION_ENDPOINTS: readonly Endpoint[] = [
     answers: [jsonAnswer(200, 'A page of the list.', ConversationList)],
     errors: ['INVALID_CURSOR'],
     handle: async (c) => {
-      const { limit, cursor, search, archived } = parse(ConversationsQuery, c.req.query());
+      const { limit, cursor, search, ...which } = parse(ConversationsQuery, c.req.query());
       const after = cursor === undefined ? null : parseCursor(cursor);
       const words = wordsOf(search ?? '');
-      const list = () => accountOf(c.env, c.var.caller.sub).list({ limit, after, words, archived });
+      const list = () => accountOf(c.env, c.var.caller.sub).list({ limit, after, words, ...which });
       return c.json(await reach<ConversationList>(list));
     },
   },

@@ -159,9 +159,9 @@ export class Listing {
   }
 
   #listed(updatedMs: number): Listed {
-    const { id, title, archived, created } = this.#row;
+    const { id, title, archived, created, bridge: bridgeId } = this.#row;
     const agent = this.#agentStatus();
-    return { id, title, archived, createdMs: Date.parse(created), updatedMs, agent };
+    return { id, title, archived, createdMs: Date.parse(created), updatedMs, agent, bridgeId };
   }
 }
 

@@ -27,11 +27,13 @@ export const MIGRATIONS = [
   // The status of an agent; null for other conversations.
   'alter table conversations add column agent text;',
   USAGE_TABLES,
+  // Empty where it has none. Null where it was listed last by a version that did not tell.
+  'alter table conversations add column bridge text;',
 ] as const;
 
 /** Updates the columns of a listed conversation that its own object decides. */
 const DESCRIBED =
-  'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title, agent = excluded.agent';
+  'title = excluded.title, archived = excluded.archived, created = excluded.created, search_title = excluded.search_title, agent = excluded.agent, bridge = excluded.bridge';
 
 /** Named statements. They are synchronous, so writes without an await between are atomic. Reading stores nothing. */
 export class AccountStore {
@@ -107,11 +109,11 @@ export class AccountStore {
   }
 
   #insert(listed: Listed, text: string, onConflict: string, counted: number | null = 0): void {
-    const { id, title, archived, createdMs, updatedMs, agent } = listed;
+    const { id, title, archived, createdMs, updatedMs, agent, bridgeId } = listed;
     this.#prepare();
     this.#sql.exec(
-      `insert into conversations (id, title, archived, created, updated, search_title, search, agent, counted)
-       values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
+      `insert into conversations (id, title, archived, created, updated, search_title, search, agent, counted, bridge)
+       values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do ${onConflict}`,
       id,
       title,
       archived ? 1 : 0,
@@ -121,6 +123,7 @@ export class AccountStore {
       folded(text),
       agent ?? null,
       counted,
+      bridgeId ?? '',
     );
   }
 
@@ -137,7 +140,7 @@ export class AccountStore {
   }
 
   /** The conversation that was answered last comes first. Reads each row once, for any number of words. */
-  readConversations({ limit, after, words, archived }: ListQuery): ConversationInfo[] {
+  readConversations({ limit, after, words, archived, bridgeId }: ListQuery): ConversationInfo[] {
     if (!this.#isStored) return [];
     return this.#sql
       .exec<ListedRow>(
@@ -146,12 +149,14 @@ export class AccountStore {
            and not exists (
              select 1 from json_each(?4) where instr(search_title, value) = 0 and instr(search, value) = 0
            )
+           and (?6 is null or bridge is null or bridge = ?6)
          order by updated desc, id limit ?5`,
         archived ? 1 : 0,
         after?.updatedMs ?? Number.MAX_SAFE_INTEGER,
         after?.id ?? '',
         JSON.stringify(words),
         limit,
+        bridgeId ?? null,
       )
       .toArray()
       .map(parseListed);

@@ -1,7 +1,7 @@
 import { env, evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { ConversationList } from '../../../shared/conversations.ts';
-import { newConversationId } from '../../../shared/ids.ts';
+import { newBridgeId, newConversationId } from '../../../shared/ids.ts';
 import { ACCOUNT_LIMITS } from '../../../shared/limits.ts';
 import type { Account } from '../../../worker/people/account.ts';
 import { call, errorOf } from '../api.ts';
@@ -67,7 +67,22 @@ describe('the list of conversations', () => {
     expect(await titlesOf(account, { archived: 'true' })).toEqual(['a']);
   });
 
+  it('leaves out those of other bridges, but not those whose bridge is unknown', async () => {
+    const account = newAccount();
+    const [a = '', b = '', , old = ''] = await begin(account, ['a', 'b', 'none', 'old']);
+    const [first, second] = [newBridgeId(crypto.randomUUID()), newBridgeId(crypto.randomUUID())];
+    await stub(account).update({ ...listed(a, 'a'), bridgeId: first });
+    await stub(account).update({ ...listed(b, 'b'), bridgeId: second });
+    await runInDurableObject(stub(account), (_, { storage }) => {
+      storage.sql.exec('update conversations set bridge = null where id = ?', old);
+    });
+    expect(await titlesOf(account, { bridgeId: first })).toEqual(['old', 'a']);
+    expect(await titlesOf(account, { bridgeId: second })).toEqual(['old', 'b']);
+    expect(await titlesOf(account)).toEqual(['old', 'none', 'b', 'a']);
+  });
+
   it.each<[string, Record<string, string>, string]>([
+    ['a bridge that has another form', { bridgeId: 'here' }, 'INVALID_REQUEST'],
     ['a limit of none', { limit: '0' }, 'INVALID_REQUEST'],
     ['a limit that is too high', { limit: '101' }, 'INVALID_REQUEST'],
     ['a limit in words', { limit: 'ten' }, 'INVALID_REQUEST'],
@@ -192,7 +207,7 @@ function stub(account: string): DurableObjectStub<Account> {
 }
 
 function listed(id: string, title: string) {
-  return { id, title, archived: false, createdMs: 1, updatedMs: 1 };
+  return { id, title, archived: false, createdMs: 1, updatedMs: 1, bridgeId: null };
 }
 
 /** One a millisecond, so that their order is known. */

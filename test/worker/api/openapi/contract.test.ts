@@ -61,6 +61,7 @@ it('a response with every kind of document', async () => {
   await api.call('exportConversation', { params, query: { format: 'markdown' } });
   await api.call('listUsage', { query: { limit: '1' } });
   await api.call('listConversations', { query: { search: 'go', limit: '1' } });
+  await api.call('listConversations', { query: { bridgeId: bridge.bridgeId } });
   await api.call('listBridges');
   bridge.send({ type: 'mcp_servers', servers: [MCP_SERVER] });
   await vi.waitFor(async () => {
