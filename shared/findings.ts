@@ -67,6 +67,8 @@ export const Findings = z.object({
   changed: z.array(NamedText).max(FINDING_LIMITS.maxChangedFiles),
   /** Other files that changed since the conversation last worked here. */
   touched: z.array(Path).max(FINDING_LIMITS.maxTouchedFiles),
+  /** How many more files of both kinds there are. Absent where there are none. */
+  unnamed: z.int().positive().optional(),
   /** Absent without an editor that tells any, and for a run in a worktree. */
   diagnostics: Diagnostics.optional(),
   /** What the run's worktree looks like. Absent for another run, and while the worktree is not made. */

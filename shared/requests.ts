@@ -94,6 +94,16 @@ const EditorCursor = z.strictObject({
   column: LineNumber.optional(),
 });
 
+/** An empty text: nothing is selected. */
+const Selection = z.strictObject({
+  path: ContextText,
+  /** Of its start. */
+  line: LineNumber.optional(),
+  text: ContextText,
+});
+
+const Edit = z.strictObject({ path: ContextText, diff: ContextText.optional() });
+
 const LinterError = z.strictObject({
   path: ContextText,
   line: LineNumber.optional(),
@@ -117,8 +127,13 @@ export const RequestContext = z.strictObject({
   openFiles: z.array(OpenFile).max(REQUEST_LIMITS.maxContextEntries).optional(),
   recentFiles: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
   cursor: EditorCursor.optional(),
+  selection: Selection.optional(),
   linterErrors: z.array(LinterError).max(REQUEST_LIMITS.maxContextEntries).optional(),
   projectLayout: ContextText.optional(),
+  /** As `git status --short --branch` prints it. */
+  gitStatus: ContextText.optional(),
+  /** What the user has changed since the last message, the oldest first. */
+  editHistory: z.array(Edit).max(REQUEST_LIMITS.maxContextEntries).optional(),
   rules: z.array(ContextText).max(REQUEST_LIMITS.maxContextEntries).optional(),
 });
 export type RequestContext = z.infer<typeof RequestContext>;

@@ -18,6 +18,16 @@ interface Compared {
   readonly text: string | null;
 }
 
+/** The first of a list, and how many more there are. */
+interface Some<Item> {
+  readonly some: readonly Item[];
+  readonly rest: number;
+}
+
+function firstOf<Item>(all: readonly Item[], max: number): Some<Item> {
+  return { some: all.slice(0, max), rest: Math.max(0, all.length - max) };
+}
+
 /** Lives as long as the bridge process, as the ledger does. */
 export class EditHistory {
   readonly #ledger: ReadLedger;
@@ -32,20 +42,22 @@ export class EditHistory {
    * Files that are no longer as the conversation read or left them, each with the difference, whoever changed them. The
    * same again at each look, until the conversation reads the file.
    */
-  async changedSince(conversationId: string, reading: Reading): Promise<Changed[]> {
+  async changedSince(conversationId: string, reading: Reading): Promise<Some<Changed>> {
     const seen = this.#ledger.filesOf(conversationId).slice(0, FIND_LIMITS.maxCompared);
     const all = await Promise.all(
       seen.map(([path, file]) => this.#compare(path, file, reading).catch(nothingForFailure)),
     );
+    const { some, rest } = firstOf(
+      all.filter((file) => file !== null),
+      FINDING_LIMITS.maxChangedFiles,
+    );
     let left: number = FIND_LIMITS.maxAllDiffChars;
-    return all
-      .filter((file) => file !== null)
-      .slice(0, FINDING_LIMITS.maxChangedFiles)
-      .map(({ path, text }) => {
-        const isFitting = text.length <= left;
-        left -= isFitting ? text.length : 0;
-        return { path, text: isFitting ? text : '(changed: read it again)' };
-      });
+    const told = some.map(({ path, text }) => {
+      const isFitting = text.length <= left;
+      left -= isFitting ? text.length : 0;
+      return { path, text: isFitting ? text : '(changed: read it again)' };
+    });
+    return { some: told, rest };
   }
 
   /**
@@ -56,9 +68,9 @@ export class EditHistory {
     conversationId: string,
     gitStatus: string | undefined,
     { nameable }: Reading,
-  ): Promise<string[]> {
+  ): Promise<Some<string>> {
     const since = this.#ledger.worked(conversationId, Date.now());
-    if (since === undefined || gitStatus === undefined) return [];
+    if (since === undefined || gitStatus === undefined) return { some: [], rest: 0 };
     const seen = new Set(this.#ledger.filesOf(conversationId).map(([path]) => path));
     const names = namesIn(gitStatus).filter((name) => {
       const path = join(nameable.root, name);
@@ -66,7 +78,7 @@ export class EditHistory {
     });
     const times = await Promise.all(names.map((name) => changeTime(join(nameable.root, name))));
     const touched = names.filter((_, index) => (times[index] ?? 0) > since);
-    return touched.slice(0, FINDING_LIMITS.maxTouchedFiles);
+    return firstOf(touched, FINDING_LIMITS.maxTouchedFiles);
   }
 
   /** Null for a file that is as it was seen. */

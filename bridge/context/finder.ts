@@ -114,11 +114,13 @@ export class Finder {
       readShown(shown ?? shownBy(room ? undefined : editor), reading),
       this.#history.touchedSince(conversationId, room ? undefined : gitStatus, reading),
     ]);
+    const unnamed = changed.rest + touched.rest;
     return {
       attachments,
       openFiles: openFiles.filter(({ path }) => isTellable(path)),
-      changed: changed.filter(({ path }) => isTellable(path)),
-      touched: touched.filter(isTellable),
+      changed: changed.some.filter(({ path }) => isTellable(path)),
+      touched: touched.some.filter(isTellable),
+      ...(unnamed > 0 && { unnamed }),
       ...(diagnostics && { diagnostics }),
       ...(seen && { worktree: seen }),
     };

@@ -81,13 +81,18 @@ function linterLine(error: LinterError, root: string | undefined): LinterLine {
   const { severity = 'error', message, source, ...place } = error;
   const said = shorten(nameInLine(message), PROMPT_LIMITS.maxLinterMessageChars);
   const linter = source ? ` (${nameInLine(source)})` : '';
-  const isInside = root !== undefined && place.path.startsWith(`${root}/`);
-  const name = isInside ? place.path.slice(root.length + 1) : place.path;
   return {
     line: `${placeOf(place)}: ${severity}: ${said}${linter}`,
     // Linters of two editors may count columns otherwise.
-    about: JSON.stringify([name, place.line, said]),
+    about: JSON.stringify([nameWithin(place.path, root), place.line, said]),
   };
+}
+
+/** The path relative to the folder, if it lies there. */
+export function nameWithin(path: string, folder: string | undefined): string {
+  return folder !== undefined && path.startsWith(`${folder}/`)
+    ? path.slice(folder.length + 1)
+    : path;
 }
 
 /**
@@ -119,7 +124,9 @@ function textsWithin(files: Findings['openFiles'], maxChars: number): ReadonlyMa
   const texts = new Map<string, string>();
   let left = maxChars;
   for (const { path, text } of files) {
-    if (left === 0 || texts.has(path)) continue;
+    // Of a file without room the note of the cut is told.
+    const isOver = left === 0 && texts.size >= PROMPT_LIMITS.maxNotedFiles;
+    if (isOver || texts.has(path)) continue;
     const short = cutLines(text, Math.min(left, PROMPT_LIMITS.maxOpenFileChars), 'use read_file');
     left = Math.max(0, left - short.length);
     texts.set(path, short);
@@ -129,8 +136,8 @@ function textsWithin(files: Findings['openFiles'], maxChars: number): ReadonlyMa
 
 /** Whether the request tells of an editor. */
 export function tellsEditor(context: RequestContext | undefined): boolean {
-  const { cursor, openFiles, recentFiles } = context ?? {};
-  return [cursor, openFiles, recentFiles].some((told) => told !== undefined);
+  const { cursor, selection, openFiles, recentFiles } = context ?? {};
+  return [cursor, selection, openFiles, recentFiles].some((told) => told !== undefined);
 }
 
 /** The editor on the bridge's machine: its name, the file with the focus, and the other open files. */
@@ -142,10 +149,19 @@ export function editorLines({ name, openFiles }: EditorContext): string {
   return [`Editor: ${nameInLine(name)}`, ...(files.length > 0 ? files : [NO_FILES])].join('\n');
 }
 
-/** The path and then the text. Empty without a selection. */
-export function selectedText({ openFiles }: EditorContext): string {
-  const active = openFiles.find((file) => file.selectedText !== undefined);
-  return active === undefined ? '' : `${nameInLine(active.path)}\n${active.selectedText}`;
+/**
+ * The place and then the text, of the request's editor or else of the machine's. Empty without a selection; undefined
+ * where none of them tells it.
+ */
+export function selectedText(
+  context: RequestContext | undefined,
+  editor: EditorContext | undefined,
+): string | undefined {
+  const active = editor?.openFiles.find((file) => file.selectedText !== undefined);
+  const machines = active && { path: active.path, line: undefined, text: active.selectedText };
+  const { text = '', ...place } = context?.selection ?? machines ?? { path: '' };
+  if (text !== '') return `${placeOf(place)}\n${text}`;
+  return context?.selection || editor ? '' : undefined;
 }
 
 const NO_FILES = '(no open files)';

@@ -1,22 +1,28 @@
-/** Tells the model, in one message only, what the message mentions and what others changed before it. Pure. */
-import { cutLines } from '../../shared/cut-lines.ts';
-import type { Attachment } from '../../shared/findings.ts';
+/** Tells the model, in one message only, what the message mentions and what was changed before it. Pure. */
+import { cutLines, cutNote } from '../../shared/cut-lines.ts';
+import type { Attachment, Findings } from '../../shared/findings.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { RuleSet } from '../../shared/rules.ts';
+import { nameWithin } from './editor.ts';
 import { tagged } from './escape.ts';
 import { PROMPT_LIMITS } from './limits.ts';
+import type { Sources } from './surroundings.ts';
+
+/** The findings that are told with one message only. */
+interface FoundOnce extends Pick<Findings, 'touched' | 'unnamed'> {
+  readonly attachments: readonly Attachment[];
+}
 
 /** `room` is the model's room for a prompt, in UTF-16 units. A file that is told as a rule is not attached again. */
 export function tellFindings(
-  findings:
-    | { readonly attachments: readonly Attachment[]; readonly touched: readonly string[] }
-    | undefined,
+  findings: FoundOnce | undefined,
   rules: RuleSet | undefined,
   room: number,
 ): string[] {
   if (!findings) return [];
-  const { touched, attachments } = findings;
-  const names = touched.map(nameInLine).join('\n');
+  const { touched, attachments, unnamed } = findings;
+  const more = unnamed === undefined ? [] : [cutNote(unnamed, 'run git status', 'file')];
+  const names = [...touched.map(nameInLine), ...more].join('\n');
   const within = (maxChars: number) =>
     Math.min(maxChars, Math.floor(room * PROMPT_LIMITS.maxShare));
   const told = new Set(rules?.files.map(({ path }) => path));
@@ -29,6 +35,26 @@ export function tellFindings(
   });
   const changed = cutLines(names, within(PROMPT_LIMITS.maxFileNamesChars), 'run git status');
   return [...(names === '' ? [] : [tagged('changed_files', changed)]), ...attached];
+}
+
+/**
+ * What the user changed since the last message, as the request tells it. A file is left out whose difference from what
+ * the model saw the bridge tells.
+ */
+export function tellEditHistory(
+  { context, machine, findings }: Omit<Sources, 'createdMs'>,
+  room: number,
+): string[] {
+  const known = new Set(findings?.changed.map(({ path }) => path));
+  const root = machine?.workspacePath.replace(/\/+$/, '');
+  const edits = (context?.editHistory ?? []).filter(
+    ({ path }) => !known.has(nameWithin(path, root)),
+  );
+  if (edits.length === 0) return [];
+  const lines = edits.flatMap(({ path, diff }) => [nameInLine(path), ...(diff ? [diff] : [])]);
+  const { maxChangedChars, maxShare } = PROMPT_LIMITS;
+  const maxChars = Math.min(maxChangedChars, Math.floor(room * maxShare));
+  return [tagged('edit_history', cutLines(lines.join('\n'), maxChars, 'read the files'))];
 }
 
 const TAGS: Readonly<Record<Attachment['type'], string>> = {

@@ -10,9 +10,11 @@ export const PROMPT_LIMITS = {
   maxOpenFileChars: 20_000,
   /** All open files: a few tabs. */
   maxOpenFilesChars: 60_000,
+  /** Files until which those without room are named, with how much of them is left out. */
+  maxNotedFiles: 20,
   /** The text that is selected in the editor, with its path: the bridge cuts it at 16,384 and marks the cut. */
   maxSelectedChars: 21_000,
-  /** What the files differ by that others changed: the bridge tells at most 16,384. */
+  /** What the files differ by that others changed: the bridge tells at most 16,384. As much of a request's history. */
   maxChangedChars: 17_000,
   /** Everything that one message names with `@`: the bridge tells at most 65,536. */
   maxAttachedChars: 66_000,

@@ -68,11 +68,14 @@ export function surroundingsOf(
       'project_layout',
       cut(layoutOf(context, machine), PROMPT_LIMITS.maxLayoutChars, 'use list_dir'),
     ],
-    ['git_status', cut(machine?.gitStatus, PROMPT_LIMITS.maxGitStatusChars, 'run git status')],
+    [
+      'git_status',
+      cut(statusOf(context, machine), PROMPT_LIMITS.maxGitStatusChars, 'run git status'),
+    ],
     ['editor', cut(editor && editorLines(editor), PROMPT_LIMITS.maxFileNamesChars)],
     [
       'selected_text',
-      cut(editor && selectedText(editor), PROMPT_LIMITS.maxSelectedChars, 'use read_file'),
+      cut(selectedText(context, editor), PROMPT_LIMITS.maxSelectedChars, 'use read_file'),
     ],
   ];
   return {
@@ -182,13 +185,23 @@ function layoutOf(
   context: RequestContext | undefined,
   machine: MachineContext | null,
 ): string | undefined {
-  const isOther = machine !== null && isElsewhere(context?.workspacePath, machine);
+  const asked = isElsewhere(context?.workspacePath, machine) ? undefined : context?.projectLayout;
   // An empty tree means that the bridge could not list the folder in time.
-  return (isOther ? undefined : context?.projectLayout) ?? (machine?.projectLayout || undefined);
+  return asked ?? (machine?.projectLayout || undefined);
 }
 
-function isElsewhere(asked: string | undefined, { workspacePath }: MachineContext): boolean {
-  return asked !== undefined && withoutEnd(asked) !== withoutEnd(workspacePath);
+/** The bridge's status, where the tools work; else the request's, unless it belongs to another folder. */
+function statusOf(
+  context: RequestContext | undefined,
+  machine: MachineContext | null,
+): string | undefined {
+  const isOther = isElsewhere(context?.workspacePath, machine);
+  return machine?.gitStatus ?? (isOther ? undefined : context?.gitStatus);
+}
+
+function isElsewhere(asked: string | undefined, machine: MachineContext | null): boolean {
+  if (asked === undefined || machine === null) return false;
+  return withoutEnd(asked) !== withoutEnd(machine.workspacePath);
 }
 
 function withoutEnd(path: string): string {

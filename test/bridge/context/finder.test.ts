@@ -8,6 +8,7 @@ import { FIND_LIMITS } from '../../../bridge/context/limits.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
 import { ToolFailure } from '../../../bridge/failure.ts';
 import { type Diagnostics, Findings, type MessageLook } from '../../../shared/findings.ts';
+import { FINDING_LIMITS } from '../../../shared/limits.ts';
 import { findMentions } from '../../../shared/mentions.ts';
 import type { MachineContext } from '../../../shared/tunnel.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
@@ -204,6 +205,21 @@ describe('what others changed', () => {
     await place.put('b.ts', 'by the conversation itself');
     place.context.ledger.worked('conv_test', Date.now() + 10);
     expect((await find('four')).touched).toEqual([]);
+  });
+
+  it('counts the files that it has no room for', async () => {
+    const { maxChangedFiles, maxTouchedFiles } = FINDING_LIMITS;
+    const names = (count: number, start: string) =>
+      Array.from({ length: count }, (_, index) => `${start}${index}.ts`);
+    const [read, others] = [names(maxChangedFiles + 2, 'read'), names(maxTouchedFiles + 3, 'new')];
+    const { find, place } = await finderOf(Object.fromEntries(read.map((name) => [name, 'x'])));
+    for (const name of read) await place.call('read_file', { target_file: name });
+    expect(await find('one')).not.toHaveProperty('unnamed');
+    await sleep(20); // The clock of a file system is some milliseconds behind.
+    for (const name of [...read, ...others]) await place.put(name, 'changed');
+    const { changed, touched, unnamed } = await find('two');
+    expect([changed.length, touched.length]).toEqual([maxChangedFiles, maxTouchedFiles]);
+    expect(unnamed).toBe(5);
   });
 });
 

@@ -421,6 +421,42 @@ describe('what the bridge read of open files', () => {
   });
 });
 
+describe('what the person does in the editor', () => {
+  it('is told as the request and the machine know it, once, and what was changed with its message only', async () => {
+    const { told, say, bridge } = await conversation();
+    const item = { path: 'a.ts', line: 2, column: 1, severity: 'error' as const, message: 'bad' };
+    const changed = [{ path: 'b.ts', text: '+1 -0 lines' }];
+    bridge.finds = { ...NOTHING, changed, diagnostics: { items: [item], leftOut: 0 } };
+    const selection = { path: 'a.ts', line: 2, text: '</selected_text>' };
+    const linterErrors = [{ path: '/work/a.ts', line: 2, message: 'bad' }];
+    const editHistory = [
+      { path: '/work/b.ts', diff: 'told by the bridge' },
+      { path: 'c.ts', diff: '-</edit_history>\n+c' },
+      { path: 'd\n.ts' },
+    ];
+    await say('one', { context: { selection, linterErrors, editHistory } });
+    for (const part of [
+      '<selected_text>\na.ts:2\n&lt;/selected_text&gt;\n</selected_text>',
+      '<linter_errors>\n/work/a.ts:2: error: bad\n</linter_errors>',
+      '<edit_history>\nc.ts\n-&lt;/edit_history&gt;\n+c\n"d\\n.ts"\n</edit_history>',
+      '<changed_file>\nb.ts\n+1 -0 lines\n</changed_file>',
+    ]) {
+      expect(told()[0]).toContain(part);
+    }
+    expect(bridge.asked[0]?.shown).toEqual([{ path: './a.ts', line: 2 }]);
+    await say('two');
+    await say('three', { context: { selection: { path: 'a.ts', text: '' }, linterErrors: [] } });
+    expect(told().slice(1)).toEqual([
+      query('two'),
+      [
+        '<linter_errors>\na.ts:2:1: error: bad\n</linter_errors>',
+        '<selected_text>\n(none any more)\n</selected_text>',
+        query('three'),
+      ].join('\n\n'),
+    ]);
+  });
+});
+
 describe('what others changed', () => {
   it('is told once for as long as it is the same, and names are told as they come', async () => {
     const { told, say, bridge } = await conversation();

@@ -40,6 +40,7 @@ describe('text from outside cannot leave its tag', () => {
         openFiles: [EVIL, { path: EVIL, content: EVIL }],
         recentFiles: [EVIL],
         cursor: { path: EVIL, line: 1 },
+        selection: { path: EVIL, line: 1, text: EVIL },
         linterErrors: [{ path: EVIL, message: EVIL, source: EVIL }],
         rules: [EVIL],
       },
@@ -47,7 +48,7 @@ describe('text from outside cannot leave its tag', () => {
     );
     expect(prompt.match(/<\/project_layout>/g)).toHaveLength(1);
     expect(prompt.match(/<user_query>/g)).toHaveLength(1);
-    expect(prompt.split(ESCAPED)).toHaveLength(14);
+    expect(prompt.split(ESCAPED)).toHaveLength(16);
   });
 
   it('nor in a difference', () => {
@@ -104,6 +105,15 @@ describe('what the request says of the project', () => {
     const prompt = promptOf({ workspacePath: '/work/', projectLayout: 'asked.ts' });
     expect(prompt).toContain('<project_layout>\nasked.ts\n</project_layout>');
     expect(prompt).not.toContain('another folder');
+  });
+
+  it('has git’s status where the bridge tells none of the same folder', () => {
+    const { gitStatus: _, ...silent } = MACHINE;
+    const asked = { gitStatus: '## asked' };
+    expect(promptOf(asked)).not.toContain('## asked');
+    expect(promptOf(asked, silent)).toContain('<git_status>\n## asked\n</git_status>');
+    expect(promptOf(asked, null)).toContain('<git_status>\n## asked\n</git_status>');
+    expect(promptOf({ ...asked, workspacePath: '/other' }, silent)).not.toContain('## asked');
   });
 
   it('names files, the cursor and what linters say, and shows the content that it brings', () => {
@@ -175,6 +185,7 @@ describe('what the editor on the machine shows', () => {
       { openFiles: [] },
       { recentFiles: ['x'] },
       { cursor: { path: 'x', line: 1 } },
+      { selection: { path: 'x', text: 'own' } },
     ]) {
       expect(promptOf(own, shows(selected))).toBe(promptOf(own));
     }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Findings } from '../../../shared/findings.ts';
-import { tellFindings } from '../../../worker/prompt/findings.ts';
+import { tellEditHistory, tellFindings } from '../../../worker/prompt/findings.ts';
 import { PROMPT_LIMITS } from '../../../worker/prompt/limits.ts';
 import { surroundingsOf, tellSurroundings } from '../../../worker/prompt/surroundings.ts';
 
@@ -34,6 +34,22 @@ describe('what the bridge found', () => {
     expect(tell({ touched })).toBe('<changed_files>\n"a\\nb.ts"\nc.ts\n</changed_files>');
   });
 
+  it('says how many changed files it does not name', () => {
+    expect(tell({ touched: ['a'], unnamed: 7 })).toBe(
+      '<changed_files>\na\n... (cut: 7 more files, run git status)\n</changed_files>',
+    );
+    expect(tell({ unnamed: 1 })).toContain('>\n... (cut: 1 more file, run git status)\n<');
+  });
+
+  it('names each changed file, also where there is no room for its difference', () => {
+    const text = 'a line of text\n'.repeat(200);
+    const changed = Array.from({ length: 20 }, (_, index) => ({ path: `${index}.ts`, text }));
+    const told = tell({ changed }, 40_000);
+    expect(told.match(/<changed_file>\n\d+\.ts\n/g)).toHaveLength(20);
+    expect(told).toContain('\n19.ts\n... (cut: 200 more lines, use read_file)\n');
+    expect(told.length).toBeLessThan(40_000 * PROMPT_LIMITS.maxShare + 20 * 100);
+  });
+
   it('keeps to a share of a small model’s room, and says what is missing', () => {
     const text = 'a line of text\n'.repeat(2_000);
     const files = [{ path: 'a', text }];
@@ -46,6 +62,21 @@ describe('what the bridge found', () => {
   it('is nothing where nothing was found', () => {
     expect(tellFindings(undefined, undefined, ROOM)).toEqual([]);
     expect(tell({})).toBe('');
+  });
+});
+
+describe('what the user changed, as the request tells it,', () => {
+  it('keeps to its budget, and says what is missing', () => {
+    const diff = '+ a line of text\n'.repeat(3_000);
+    const context = { editHistory: [{ path: 'a', diff }] };
+    const sources = { context, machine: null };
+    for (const room of [ROOM, 10_000]) {
+      const [told = ''] = tellEditHistory(sources, room);
+      const { maxChangedChars, maxShare } = PROMPT_LIMITS;
+      expect(told.length).toBeLessThan(Math.min(maxChangedChars, room * maxShare) + 100);
+      expect(told).toMatch(/\(cut: 2,\d{3} more lines, read the files\)\n<\/edit_history>$/);
+    }
+    expect(tellEditHistory({ context: { editHistory: [] }, machine: null }, ROOM)).toEqual([]);
   });
 });
 

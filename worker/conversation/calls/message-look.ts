@@ -40,10 +40,12 @@ export function steerLookOf(
 }
 
 /** Undefined where the request tells of no editor. A path in another folder than the bridge's leads nowhere there. */
-function shownIn({ cursor, openFiles, recentFiles, workspacePath }: RequestContext) {
-  if (!cursor && !openFiles && !recentFiles) return undefined;
+function shownIn(context: RequestContext) {
+  const { cursor, selection, openFiles, recentFiles, workspacePath } = context;
+  if (!cursor && !selection && !openFiles && !recentFiles) return undefined;
   const told = new Set<string>();
-  const named = [...(cursor ? [cursor.path] : [])];
+  const places = [cursor, selection].filter((place) => place !== undefined);
+  const named = places.map(({ path }) => path);
   for (const file of openFiles ?? []) {
     if (typeof file !== 'string' && file.content !== undefined) told.add(file.path);
     else named.push(typeof file === 'string' ? file : file.path);
@@ -51,10 +53,13 @@ function shownIn({ cursor, openFiles, recentFiles, workspacePath }: RequestConte
   named.push(...(recentFiles ?? []));
   return [...new Set(named)]
     .filter((path) => !told.has(path))
-    .map((path) => ({
-      path: /^([\\/]|[A-Za-z]:)/.test(path) ? path : [workspacePath ?? '.', path].join('/'),
-      ...(path === cursor?.path && { line: cursor.line }),
-    }))
+    .map((path) => {
+      const line = places.find((place) => place.path === path)?.line;
+      return {
+        path: /^([\\/]|[A-Za-z]:)/.test(path) ? path : [workspacePath ?? '.', path].join('/'),
+        ...(line !== undefined && { line }),
+      };
+    })
     .filter(({ path }) => path.length <= REQUEST_LIMITS.maxPathChars)
     .slice(0, FINDING_LIMITS.maxShownFiles);
 }

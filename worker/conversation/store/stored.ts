@@ -127,8 +127,13 @@ export const REQUEST: Shape<RunRequest> = {
           .optional(),
         recentFiles: z.array(z.string()).optional(),
         cursor: Place.optional(),
+        selection: Place.extend({ text: z.string() }).optional(),
         linterErrors: z.array(Place.extend({ message: z.string() })).optional(),
         projectLayout: z.string().optional(),
+        gitStatus: z.string().optional(),
+        editHistory: z
+          .array(z.object({ path: z.string(), diff: z.string().optional() }))
+          .optional(),
         rules: z.array(z.string()).optional(),
       })
       .optional(),

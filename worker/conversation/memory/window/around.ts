@@ -6,7 +6,7 @@ import type { Attachment } from '../../../../shared/findings.ts';
 import { textOf } from '../../../../shared/requests.ts';
 import type { RuleSet } from '../../../../shared/rules.ts';
 import type { Toolbox } from '../../../../shared/tools/toolbox.ts';
-import { tellFindings } from '../../../prompt/findings.ts';
+import { tellEditHistory, tellFindings } from '../../../prompt/findings.ts';
 import { PROMPT_LIMITS } from '../../../prompt/limits.ts';
 import { type ModeWords, type ToldMode, tellMode } from '../../../prompt/mode.ts';
 import {
@@ -19,6 +19,7 @@ import {
 } from '../../../prompt/rules.ts';
 import {
   overlaid,
+  type Sources,
   type Surroundings,
   surroundingsOf,
   tellSurroundings,
@@ -113,6 +114,7 @@ function aroundPiece(
     ...tellSurroundings(now, known.surroundings),
     ...mode,
     ...rules.parts,
+    ...tellEditHistory(sourcesOf(run), room),
     ...tellFindings(run.machine?.findings, set, room),
   ];
   return {
@@ -164,11 +166,15 @@ function rulesOf({ machine }: ToldRun, room: number): RuleSet | undefined {
   return fitRules(machine?.context.rules, room);
 }
 
-function around({ request, machine }: ToldRun, room: number): Surroundings {
+function around(run: ToldRun, room: number): Surroundings {
+  return surroundingsOf(sourcesOf(run), room);
+}
+
+function sourcesOf({ request, machine }: ToldRun): Sources {
   const { createdMs, worktree } = request;
   const { context: seen = null, findings } = machine ?? {};
-  const { projectLayout: _, ...withoutLayout } = request.context ?? {};
-  // The client's tree is that of the person's folder.
-  const context = worktree && request.context ? withoutLayout : request.context;
-  return surroundingsOf({ createdMs, context, machine: seen, findings }, room);
+  const { projectLayout: _, gitStatus: __, ...elsewhere } = request.context ?? {};
+  // The client's tree and status are those of the person's folder.
+  const context = worktree && request.context ? elsewhere : request.context;
+  return { createdMs, context, machine: seen, findings };
 }

@@ -9,11 +9,12 @@ import type { ToldRun } from './transcript.ts';
 /** The files that the request, or else the editor on the machine, shows. Relative to the workspace. */
 export function filesOfRequest(run: ToldRun): string[] {
   const { context } = run.request;
-  const { openFiles = [], recentFiles = [], cursor } = context ?? {};
+  const { openFiles = [], recentFiles = [], cursor, selection } = context ?? {};
   const open = openFiles.map((file) => (typeof file === 'string' ? file : file.path));
   const editor = tellsEditor(context) ? undefined : run.machine?.context.editor;
   const shown = editor?.openFiles.map(({ path }) => path) ?? [];
-  return inWorkspace([...(cursor ? [cursor.path] : []), ...open, ...recentFiles, ...shown], run);
+  const places = [cursor, selection].flatMap((place) => place?.path ?? []);
+  return inWorkspace([...places, ...open, ...recentFiles, ...shown], run);
 }
 
 /** The files that these calls read or change. A call that names a folder touches no file. */
