@@ -42,6 +42,7 @@ const AgentFields = ChatFields.pick({
   bridgeId: true,
   tools: true,
   context: true,
+  include: true,
   device: true,
   budget: true,
   questions: true,

@@ -430,7 +430,8 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   ],
   'worker/agents/cursor': [
     ...['shared', ...EDGE, 'worker/agents', 'worker/desk', 'worker/endpoint.ts', 'worker/people'],
-    ...['worker/conversation/reading', 'worker/origin.ts', 'hono', 'zod'],
+    ...['worker/conversation/reading', 'worker/follow', 'worker/openai', 'worker/origin.ts'],
+    ...['hono', 'zod'],
   ],
   'worker/openai': [
     ...['shared', ...EDGE, 'worker/prompt', 'worker/prompt/escape.ts', 'worker/upstream'],

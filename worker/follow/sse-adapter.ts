@@ -4,7 +4,7 @@ import type { Framing } from '../../shared/requests.ts';
 import { formatEvent, lastCursorIn } from '../../shared/sse.ts';
 import type { Env } from '../env.ts';
 import { type Attached, attachFirst, type Followed, listen } from './attach.ts';
-import { type Delivery, deliver } from './deliver.ts';
+import { type Delivered, type Delivery, deliver } from './deliver.ts';
 import { FOLLOW_LIMITS } from './limits.ts';
 import { SSE_HEADERS, SseWriter } from './sse-writer.ts';
 
@@ -25,35 +25,11 @@ export async function followAsSse(
   followed: SseFollowed,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Response> {
-  const { framing, cursor } = followed;
-  const first = await attachFirst(env, followed, framing, cursor, request.signal);
-  if (first.type === 'response') return first.response;
-  const init = { headers: { ...headers, ...SSE_HEADERS } };
-  if (request.method === 'HEAD') {
-    await listen(first.socket, () => undefined, AbortSignal.abort());
-    return new Response(null, init);
-  }
-  const writer = new SseWriter();
-  // Without waitUntil, a reader that leaves would cut off an attach under way, and its socket would stay open.
-  waitUntil(passOn(env, followed, first, writer, request.signal));
-  return new Response(writer.readable, init);
-}
-
-/** Always ends the stream and closes the socket. Never throws. */
-async function passOn(
-  env: Env,
-  followed: SseFollowed,
-  first: Attached,
-  writer: SseWriter,
-  requestSignal: AbortSignal,
-): Promise<void> {
   const { framing } = followed;
-  const life = new AbortController();
-  const end = () => life.abort();
-  requestSignal.addEventListener('abort', end);
-  if (requestSignal.aborted) end(); // The reader left during attachFirst.
-  const recycle = setTimeout(end, FOLLOW_LIMITS.maxLifeMs);
-  let cursor = followed.cursor;
+  const first = await attachFirst(env, followed, framing, followed.cursor, request.signal);
+  if (first.type === 'response') return first.response;
+  const writer = new SseWriter();
+  let { cursor } = followed;
   const delivery: Delivery = {
     framing,
     cursor: () => cursor,
@@ -63,9 +39,59 @@ async function passOn(
     },
     beat: () => writer.write(formatEvent({ type: 'heartbeat' }, null, framing)),
   };
+  const life = new AbortController();
+  return await streamDelivery(request, env, { followed, first, delivery, writer, life }, headers);
+}
+
+/** A delivery over SSE. */
+export interface SseDelivery {
+  readonly followed: Followed;
+  readonly first: Attached;
+  readonly delivery: Delivery;
+  readonly writer: SseWriter;
+  /** Ends the stream when it is aborted. */
+  readonly life: AbortController;
+  /** Writes what follows the delivery. Must not throw. */
+  readonly finish?: (how: Delivered) => Promise<void>;
+}
+
+/** The response that streams the delivery. A HEAD request only gets its headers. */
+export async function streamDelivery(
+  request: Request,
+  env: Env,
+  stream: SseDelivery,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Response> {
+  const init = { headers: { ...headers, ...SSE_HEADERS } };
+  if (request.method === 'HEAD') {
+    await leave(stream.first);
+    return new Response(null, init);
+  }
+  // Without waitUntil, a reader that leaves would cut off an attach under way, and its socket would stay open.
+  waitUntil(passOn(env, stream, request.signal));
+  return new Response(stream.writer.readable, init);
+}
+
+/** Closes the object's socket unread. */
+export async function leave(attached: Attached): Promise<void> {
+  if (attached.type === 'response') return;
+  await listen(attached.socket, () => undefined, AbortSignal.abort());
+}
+
+/** Always ends the stream and closes the socket. Never throws. */
+async function passOn(
+  env: Env,
+  { followed, first, delivery, writer, life, finish }: SseDelivery,
+  requestSignal: AbortSignal,
+): Promise<void> {
+  const end = () => life.abort();
+  requestSignal.addEventListener('abort', end);
+  if (requestSignal.aborted) end(); // The reader left during attachFirst.
+  const recycle = setTimeout(end, FOLLOW_LIMITS.maxLifeMs);
   try {
     writer.write(`retry: ${FOLLOW_LIMITS.retryMs}\n\n`);
-    await deliver(env, followed, first, delivery, writer, life);
+    const how = await deliver(env, followed, first, delivery, writer, life);
+    await finish?.(how);
   } finally {
     clearTimeout(recycle);
     await writer.end(life.signal);

@@ -1,7 +1,8 @@
 /** What the tests of agents share: requests as one account, and waiting for a status. */
+import { SELF } from 'cloudflare:test';
 import { vi } from 'vitest';
 import { Agent, AgentList, type AgentStatus } from '../../../shared/agents.ts';
-import { call } from '../api.ts';
+import { call, tokenFor } from '../api.ts';
 
 export function newAccount(): string {
   return `ada-${crypto.randomUUID()}`;
@@ -45,4 +46,31 @@ export async function untilStatus(
     }
     return agent;
   }, 10_000);
+}
+
+/** The JSON of a path below `/v1/agents`, which has Cursor's shapes. */
+export async function cursor(
+  account: string,
+  method: string,
+  path: string,
+  body?: unknown,
+  key?: string,
+  // biome-ignore lint/suspicious/noExplicitAny: what a client reads has no type here.
+): Promise<any> {
+  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key };
+  return await (await askCursor(account, method, path, { body, headers })).json();
+}
+
+/** The answer of a path below `/v1/agents`. */
+export async function askCursor(
+  account: string,
+  method: string,
+  path: string,
+  { body, headers = {} }: { body?: unknown; headers?: Record<string, string> } = {},
+): Promise<Response> {
+  return await SELF.fetch(`https://drawbridge.test/v1/agents${path}`, {
+    method,
+    headers: { authorization: `Bearer ${await tokenFor({ account })}`, ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
 }

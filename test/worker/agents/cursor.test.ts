@@ -1,8 +1,7 @@
-import { SELF } from 'cloudflare:test';
 import { afterEach, expect, it, vi } from 'vitest';
-import { scriptModel, tokenFor } from '../api.ts';
+import { scriptModel } from '../api.ts';
 import { holdModel } from '../conversation/held-model.ts';
-import { newAccount, untilStatus } from './agents.ts';
+import { cursor, newAccount, untilStatus } from './agents.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -119,22 +118,3 @@ it.each([
   const body = { prompt: { text: 'Go' }, ...more };
   expect((await cursor(newAccount(), 'POST', '', body)).error.code).toBe(code);
 });
-
-async function cursor(
-  account: string,
-  method: string,
-  path: string,
-  body?: unknown,
-  key?: string,
-  // biome-ignore lint/suspicious/noExplicitAny: what a client reads has no type here.
-): Promise<any> {
-  const response = await SELF.fetch(`https://drawbridge.test/v1/agents${path}`, {
-    method,
-    headers: {
-      authorization: `Bearer ${await tokenFor({ account })}`,
-      ...(key !== undefined && { 'idempotency-key': key }),
-    },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  });
-  return await response.json();
-}

@@ -1,25 +1,20 @@
-/** `/v1/agents`: agents as clients of Cursor's Cloud Agents API v1 see them. Errors have the shape of all of `/v1`. */
-import type { Context } from 'hono';
 import * as z from 'zod';
 import { AgentFollowUp, AgentRequest } from '../../../shared/agents.ts';
 import { PageSize } from '../../../shared/conversations.ts';
-import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
-import { ConversationId, parseResponseId, ResponseId } from '../../../shared/ids.ts';
+import { parseResponseId } from '../../../shared/ids.ts';
 import { REQUEST_LIMITS } from '../../../shared/limits.ts';
-import { readNewest, readWhole } from '../../conversation/reading/requests.ts';
 import { deleteConversation } from '../../desk/delete.ts';
 import { IDEMPOTENCY_KEY, sentWith } from '../../desk/idempotency.ts';
-import { parse, parseBody, parseId } from '../../desk/parse.ts';
+import { parse, parseBody } from '../../desk/parse.ts';
 import { describeQuery, type Endpoint, jsonAnswer } from '../../endpoint.ts';
 import { accountOf, conversationOf } from '../../objects.ts';
 import { originOf } from '../../origin.ts';
 import { unwrap } from '../../outcome.ts';
-import type { AppContext } from '../../people/caller.ts';
 import { parseCursor } from '../../people/cursor.ts';
-import type { Caller } from '../../ports.ts';
 import { reach } from '../../reach.ts';
 import { archiveAgent, createAgent, followUp, readAgent } from '../desk.ts';
+import { callerOf, listRuns, PARAMS, RUN_PARAMS, readRun, responseIdOf } from './runs.ts';
 import {
   CursorAgent,
   CursorAgentAndRun,
@@ -31,12 +26,10 @@ import {
   CursorRunRequest,
   CursorRuns,
 } from './schemas.ts';
-import { agentIdOf, contentOf, refuseElsewhere, runIdOf, toAgent, toRun } from './shapes.ts';
+import { agentIdOf, contentOf, refuseElsewhere, toAgent } from './shapes.ts';
+import { CURSOR_STREAM } from './stream.ts';
 
 const AGENTS = '/v1/agents';
-const ID = { description: 'An agent: `bc-<uuid>`.', zod: z.string() };
-const PARAMS = { id: ID } as const;
-const RUN_PARAMS = { id: ID, runId: { description: 'A run: `run-<uuid>`.', zod: z.string() } };
 const SUBMIT_ERRORS = [
   ...(['UNKNOWN_MODEL', 'IMAGES_NOT_SUPPORTED', 'CONVERSATION_FULL'] as const),
   'IDEMPOTENCY_CONFLICT',
@@ -60,6 +53,9 @@ function pageQuery(what: string): NonNullable<Endpoint['query']> {
   });
 }
 
+/** The stream shows the model's reasoning. */
+const include = ['reasoning'];
+
 const COMMON = { tag: 'Cursor', access: 'user' } as const;
 
 /** The endpoints of this file. */
@@ -81,7 +77,7 @@ export const CURSOR: readonly Endpoint[] = [
       const body = await parseBody(c, CursorAgentRequest);
       refuseElsewhere(body);
       const { prompt, model, name, mode } = body;
-      const wanted = { prompt: contentOf(prompt), model: model?.id, title: name, mode };
+      const wanted = { prompt: contentOf(prompt), model: model?.id, title: name, mode, include };
       const { sub: account } = c.var.caller;
       const agent = await createAgent(c.env, account, parse(AgentRequest, wanted), sentWith(c));
       const caller = { account, conversationId: agent.id, trace: c.var.trace };
@@ -170,8 +166,9 @@ export const CURSOR: readonly Endpoint[] = [
       const caller = callerOf(c);
       const body = await parseBody(c, CursorRunRequest);
       refuseElsewhere(body);
-      const wanted = { prompt: contentOf(body.prompt), mode: body.mode, delivery: 'reject' };
-      const request = parse(AgentFollowUp, wanted);
+      const { prompt, model, mode } = body;
+      const asked = { prompt: contentOf(prompt), model: model?.id, mode, include };
+      const request = parse(AgentFollowUp, { ...asked, delivery: 'reject' });
       const sent = await followUp(c.env, caller, request, sentWith(c)).catch(asBusy);
       return c.json({ run: await readRun(c, caller, sent.responseId) }, 201);
     },
@@ -219,61 +216,8 @@ export const CURSOR: readonly Endpoint[] = [
       return c.json({ id });
     },
   },
+  CURSOR_STREAM,
 ];
-
-function callerOf(c: Context<AppContext>): Caller {
-  const id = c.req.param('id')?.replace(/^bc-/, 'conv_');
-  return {
-    account: c.var.caller.sub,
-    conversationId: parseId(ConversationId, id, 'agent'),
-    trace: c.var.trace,
-  };
-}
-
-function responseIdOf(c: Context<AppContext>): string {
-  return parseId(ResponseId, c.req.param('runId')?.replace(/^run-/, 'chat_'), 'run');
-}
-
-/** Throws NOT_FOUND for a run of another agent, and where there is no such agent. */
-async function readRun(
-  c: Context<AppContext>,
-  caller: Caller,
-  responseId: string,
-): Promise<CursorRun> {
-  await readAgent(c.env, caller);
-  const { conversationId, ordinal } = parseResponseId(responseId);
-  const missing = () => new DrawbridgeError('NOT_FOUND', 'There is no such run');
-  if (conversationId !== caller.conversationId) throw missing();
-  const response = await readWhole(c.env, { caller, ordinal });
-  if (!response.ok) throw missing();
-  return toRun((await response.json()) as ChatResponse);
-}
-
-/** A part of the conversation: a part with large responses has fewer runs than the limit. Those that wait are in none. */
-async function listRuns(
-  c: Context<AppContext>,
-  caller: Caller,
-  { limit, cursor }: z.infer<typeof Query>,
-): Promise<z.infer<typeof CursorRuns>> {
-  await readAgent(c.env, caller);
-  const before = cursor === undefined ? null : ordinalOf(cursor, caller);
-  const part = await readNewest(c.env, caller, { limit, before });
-  if (!part.ok) throw badCursor();
-  const { responses, earlier } = (await part.json()) as ConversationView;
-  const items = responses.toReversed().map(toRun);
-  return { items, ...(earlier !== null && { nextCursor: runIdOf(earlier) }) };
-}
-
-function ordinalOf(cursor: string, { conversationId }: Caller): number {
-  const { success, data } = ResponseId.safeParse(cursor.replace(/^run-/, 'chat_'));
-  const named = success ? parseResponseId(data) : null;
-  if (named?.conversationId !== conversationId) throw badCursor();
-  return named.ordinal;
-}
-
-function badCursor(): DrawbridgeError {
-  return new DrawbridgeError('INVALID_CURSOR', 'cursor: use the nextCursor of a page of this list');
-}
 
 function asBusy(error: unknown): never {
   if (error instanceof DrawbridgeError && error.code === 'CONVERSATION_BUSY') {

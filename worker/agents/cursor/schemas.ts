@@ -1,5 +1,6 @@
 /** The bodies of Cursor's Cloud Agents API v1, as far as they fit a machine of one's own. */
 import * as z from 'zod';
+import { Metadata, ToolOutcome } from '../../../shared/documents.ts';
 import { MAX_IMAGES } from '../limits.ts';
 
 const Image = z.union([
@@ -14,6 +15,12 @@ const Prompt = z.strictObject({
 });
 
 const CursorMode = z.enum(['agent', 'plan']);
+
+/** `params` are not used: a model's settings are the operator's. */
+const CursorModel = z.strictObject({
+  id: z.string().min(1),
+  params: z.array(z.unknown()).optional(),
+});
 
 /** Refused with NOT_IMPLEMENTED where they ask for something: the agent works on the bridge's own repository. */
 const Elsewhere = z.object({
@@ -31,9 +38,7 @@ const Elsewhere = z.object({
 export const CursorAgentRequest = z.strictObject({
   ...Elsewhere.shape,
   prompt: Prompt,
-  model: z
-    .strictObject({ id: z.string().min(1), params: z.array(z.unknown()).optional() })
-    .optional(),
+  model: CursorModel.optional(),
   name: z.string().min(1).max(100).optional(),
   env: z.strictObject({ type: z.literal('machine'), name: z.string().optional() }).optional(),
   mode: CursorMode.optional(),
@@ -43,6 +48,8 @@ export const CursorAgentRequest = z.strictObject({
 export const CursorRunRequest = z.strictObject({
   mcpServers: z.unknown().optional(),
   prompt: Prompt,
+  /** Absent: that of the run before. */
+  model: CursorModel.optional(),
   mode: CursorMode.optional(),
 });
 
@@ -59,10 +66,12 @@ export const CursorAgent = z.object({
 });
 export type CursorAgent = z.infer<typeof CursorAgent>;
 
+const RunStatus = z.enum(['CREATING', 'RUNNING', 'FINISHED', 'ERROR', 'CANCELLED', 'EXPIRED']);
+
 export const CursorRun = z.object({
   id: z.string(),
   agentId: z.string(),
-  status: z.enum(['CREATING', 'RUNNING', 'FINISHED', 'ERROR', 'CANCELLED', 'EXPIRED']),
+  status: RunStatus,
   createdAt: z.iso.datetime(),
   updatedAt: z.iso.datetime(),
   durationMs: z.int().optional(),
@@ -88,3 +97,48 @@ export const CursorAgentAndRun = z.object({ agent: CursorAgent, run: CursorRun }
 
 /** The answer to `POST /v1/agents/{id}/runs`. */
 export const CursorNewRun = z.object({ run: CursorRun });
+
+/** More of a text. */
+const Words = z.object({ text: z.string() });
+
+/** A frame of a run's stream: its name and its data. */
+export const CursorRunEvent = z.discriminatedUnion('event', [
+  z.object({
+    event: z.literal('status'),
+    data: z.object({ runId: z.string(), status: RunStatus }),
+  }),
+  z.object({ event: z.literal('assistant'), data: Words }),
+  z.object({ event: z.literal('thinking'), data: Words }),
+  z.object({
+    event: z.literal('tool_call'),
+    data: z.object({
+      callId: z.string(),
+      name: z.string(),
+      status: z.enum(['running', 'completed']),
+      args: Metadata.optional(),
+      /** Present once the call has completed. */
+      result: ToolOutcome.optional(),
+    }),
+  }),
+  z.object({
+    event: z.literal('interaction_update'),
+    /** The frame before it, in the form of Cursor's SDK. */
+    data: z.looseObject({ type: z.string() }),
+  }),
+  z.object({ event: z.literal('heartbeat'), data: z.object({}) }),
+  z.object({
+    event: z.literal('result'),
+    data: z.object({
+      runId: z.string(),
+      status: RunStatus,
+      text: z.string().optional(),
+      durationMs: z.int().optional(),
+    }),
+  }),
+  z.object({
+    event: z.literal('error'),
+    data: z.object({ code: z.string(), message: z.string() }),
+  }),
+  z.object({ event: z.literal('done'), data: z.object({}) }),
+]);
+export type CursorRunEvent = z.infer<typeof CursorRunEvent>;

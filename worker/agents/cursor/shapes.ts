@@ -1,7 +1,8 @@
 /** Translates between Cursor's shapes and ours. Ids keep their UUID and change their prefix. Pure. */
 import type { AgentInfo } from '../../../shared/agents.ts';
-import type { ChatResponse, ResponseStatus } from '../../../shared/documents.ts';
+import type { ChatResponse, Document, ResponseStatus } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
+import { renderWords } from '../../openai/markdown.ts';
 import type { CursorAgent, CursorRun, Image } from './schemas.ts';
 
 /** `bc-<uuid>` for a conversation. */
@@ -36,7 +37,7 @@ export function toRun(response: ChatResponse): CursorRun {
   const isOver = status === 'completed' || status === 'error' || status === 'cancelled';
   const durationMs = Math.round(metadata.duration_ms);
   const updated = new Date(Date.parse(created) + (isOver ? durationMs : 0)).toISOString();
-  const said = documents.findLast(({ type }) => type === 'text')?.content;
+  const said = isOver && lastWords(documents);
   return {
     id: runIdOf(id),
     agentId: agentIdOf(conversationId),
@@ -44,8 +45,20 @@ export function toRun(response: ChatResponse): CursorRun {
     createdAt: created,
     updatedAt: updated,
     ...(isOver && { durationMs }),
-    ...(isOver && said && { result: said }),
+    ...(said && { result: said }),
   };
+}
+
+/** The model's last message, from the documents that it was cut into. */
+function lastWords(documents: readonly Document[]): string {
+  const end = documents.findLastIndex(isWords) + 1;
+  const start = documents.slice(0, end).findLastIndex((document) => !isWords(document)) + 1;
+  return renderWords(documents.slice(start, end)).content;
+}
+
+/** Whether the document is a part of what the model says. */
+export function isWords({ type }: Pick<Document, 'type'>): boolean {
+  return type === 'text' || type === 'code_block' || type === 'code_reference';
 }
 
 const STATUSES: Readonly<Record<ResponseStatus, CursorRun['status']>> = {

@@ -99,6 +99,7 @@ import {
   CursorId,
   CursorNewRun,
   CursorRun,
+  CursorRunEvent,
   CursorRunRequest,
   CursorRuns,
 } from '../../agents/cursor/schemas.ts';
@@ -167,7 +168,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...{ CursorAgent, CursorAgents, CursorAgentRequest, CursorAgentAndRun },
-  ...{ CursorRun, CursorRuns, CursorRunRequest, CursorNewRun, CursorId },
+  ...{ CursorRun, CursorRunEvent, CursorRuns, CursorRunRequest, CursorNewRun, CursorId },
   ...{ CompletionRequest, ChatAnswer, ChatCompletion, ChatCompletionChunk },
   ...{ Models, Model, OpenAiFailure },
 };

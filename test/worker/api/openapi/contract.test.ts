@@ -181,6 +181,8 @@ it('an agent in Cursor’s shapes', async () => {
   await model.next();
   await api.call('createCursorRun', { params, body, token });
   await api.call('cancelCursorRun', { params, token });
+  const { events } = await api.call('streamCursorRun', { params, token });
+  expect(events.at(-1)).toEqual({ event: 'done', data: {} });
   await api.call('createCursorRun', { params, body, token });
   await api.call('listCursorRuns', { params, query: { limit: '1' }, token });
   await api.call('listCursorAgents', { query: { limit: '1' }, token });

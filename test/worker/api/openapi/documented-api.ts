@@ -81,7 +81,8 @@ export class DocumentedApi {
     this.seen.add(what);
     const json = type === 'application/json' ? await response.json() : undefined;
     if (json !== undefined) this.#expectFits(what, media, json);
-    const events = type === 'text/event-stream' ? await readEvents(response) : [];
+    const read = operation.path.startsWith('/v1/agents') ? readFrame : readEvent;
+    const events = type === 'text/event-stream' ? await readEvents(response, read) : [];
     for (const event of events) this.#expectFits(what, eventOf(media), event);
     return { status, headers, json, events, response };
   }
@@ -110,12 +111,21 @@ function eventOf(media: Media | undefined): Pick<Media, 'schema'> {
 }
 
 /** Named events as the one event model that they are; unnamed ones as they stand, without the closing `[DONE]`. */
-async function readEvents(response: Response): Promise<unknown[]> {
+function readEvent(name: string | undefined, data: string): unknown {
+  return name === undefined ? parseUnnamed(data) : parseNamedEvent(name, data);
+}
+
+/** Frames in Cursor's shape. */
+function readFrame(event: string | undefined, data: string): unknown {
+  return { event, data: JSON.parse(data) };
+}
+
+async function readEvents(response: Response, read: typeof readEvent): Promise<unknown[]> {
   const events: unknown[] = [];
   let isDone = false;
   const parser = createParser({
     onEvent: ({ event, data }) => {
-      const parsed = event === undefined ? parseUnnamed(data) : parseNamedEvent(event, data);
+      const parsed = read(event, data);
       if (parsed !== null) events.push(parsed);
       isDone ||= event === 'done' || data === '[DONE]';
     },

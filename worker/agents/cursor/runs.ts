@@ -1,0 +1,91 @@
+/** What a request in Cursor's shapes names, and the runs that it reads. */
+import type { Context } from 'hono';
+import * as z from 'zod';
+import type { ChatResponse, ConversationView } from '../../../shared/documents.ts';
+import { DrawbridgeError } from '../../../shared/errors.ts';
+import { ConversationId, parseResponseId, ResponseId } from '../../../shared/ids.ts';
+import { readNewest, readWhole } from '../../conversation/reading/requests.ts';
+import { parseId } from '../../desk/parse.ts';
+import type { AppContext } from '../../people/caller.ts';
+import type { Caller } from '../../ports.ts';
+import { readAgent } from '../desk.ts';
+import type { CursorRun, CursorRuns } from './schemas.ts';
+import { runIdOf, toRun } from './shapes.ts';
+
+const ID = { description: 'An agent: `bc-<uuid>`.', zod: z.string() };
+
+/** The parameters in the path of an agent. */
+export const PARAMS = { id: ID } as const;
+
+/** The parameters in the path of a run. */
+export const RUN_PARAMS = {
+  id: ID,
+  runId: { description: 'A run: `run-<uuid>`.', zod: z.string() },
+} as const;
+
+/** Throws NOT_FOUND where the path names no agent. */
+export function callerOf(c: Context<AppContext>): Caller {
+  const id = c.req.param('id')?.replace(/^bc-/, 'conv_');
+  return {
+    account: c.var.caller.sub,
+    conversationId: parseId(ConversationId, id, 'agent'),
+    trace: c.var.trace,
+  };
+}
+
+/** Throws NOT_FOUND where the path names no run. */
+export function responseIdOf(c: Context<AppContext>): string {
+  return parseId(ResponseId, c.req.param('runId')?.replace(/^run-/, 'chat_'), 'run');
+}
+
+/** The response behind a run. Throws NOT_FOUND for a run of another agent, and where there is no such agent. */
+export async function readResponse(
+  c: Context<AppContext>,
+  caller: Caller,
+  responseId: string,
+): Promise<ChatResponse> {
+  await readAgent(c.env, caller);
+  const { conversationId, ordinal } = parseResponseId(responseId);
+  const missing = () => new DrawbridgeError('NOT_FOUND', 'There is no such run');
+  if (conversationId !== caller.conversationId) throw missing();
+  const response = await readWhole(c.env, { caller, ordinal });
+  if (!response.ok) throw missing();
+  return (await response.json()) as ChatResponse;
+}
+
+/** {@link readResponse} as a run. */
+export async function readRun(...named: Parameters<typeof readResponse>): Promise<CursorRun> {
+  return toRun(await readResponse(...named));
+}
+
+/** A page of a list. */
+interface RunPage {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** A part of the conversation: a part with large responses has fewer runs than the limit. Those that wait are in none. */
+export async function listRuns(
+  c: Context<AppContext>,
+  caller: Caller,
+  { limit, cursor }: RunPage,
+): Promise<z.infer<typeof CursorRuns>> {
+  await readAgent(c.env, caller);
+  const before = cursor === undefined ? null : ordinalOf(cursor, caller);
+  const part = await readNewest(c.env, caller, { limit, before });
+  if (!part.ok) throw badCursor();
+  const { responses, earlier } = (await part.json()) as ConversationView;
+  const items = responses.toReversed().map(toRun);
+  return { items, ...(earlier !== null && { nextCursor: runIdOf(earlier) }) };
+}
+
+function ordinalOf(cursor: string, { conversationId }: Caller): number {
+  const { success, data } = ResponseId.safeParse(cursor.replace(/^run-/, 'chat_'));
+  const named = success ? parseResponseId(data) : null;
+  if (named?.conversationId !== conversationId) throw badCursor();
+  return named.ordinal;
+}
+
+function badCursor(): DrawbridgeError {
+  return new DrawbridgeError('INVALID_CURSOR', 'cursor: use the nextCursor of a page of this list');
+}
