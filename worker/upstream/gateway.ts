@@ -104,7 +104,7 @@ function switchesWantedBy(
   error: UpstreamError | null,
   { dialect, switches }: ServerTarget,
 ): ModelSwitches | null {
-  if (error?.status !== 400 && error?.status !== 422) return null;
+  if (!error?.status || !REFUSED.has(error.status)) return null;
   const { streamOptions, reasoningField, returnReasoning } = switches;
   if (dialect !== 'chat') {
     const refusesThoughts = REFUSED_THOUGHTS.test(error.message);
@@ -117,8 +117,15 @@ function switchesWantedBy(
   return streamOptions && refusesOptions ? { ...switches, streamOptions: false } : null;
 }
 
-/** Thoughts that were made with another key or changed on the way, and models that encrypt none. */
-const REFUSED_THOUGHTS = /signature.*thinking|encrypted[ _]content/i;
+/** OpenAI answers 404 for an item that the request only names. */
+const REFUSED: ReadonlySet<number> = new Set([400, 404, 422]);
+
+/**
+ * Thoughts that were made with another key or changed on the way, that stand in the wrong place or are kept nowhere, and
+ * models that encrypt none.
+ */
+const REFUSED_THOUGHTS =
+  /signature.*thinking|thinking.*(?:signature|modified|but found)|encrypted[ _]content|\breasoning\b.*\bitem\b|items are not persisted/i;
 
 function readerOptionsFor(target: ModelTarget): ReaderOptions {
   if (target.kind === 'demo') return {};

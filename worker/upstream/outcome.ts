@@ -23,8 +23,12 @@ export function judgeEnding(ending: Ending): ReplyOutcome {
   if (TRUNCATED.has(reason) || TRUNCATED.has(ending.nativeFinishReason.toLowerCase())) {
     return 'truncated';
   }
+  if (reason === PAUSED) return 'interrupted';
   return reason !== '' || (ending.isDone && ending.isUsable()) ? 'completed' : 'interrupted';
 }
+
+/** Anthropic: the server's own tools have taken too long. It goes on only where it gets their calls back. */
+const PAUSED = 'pause_turn';
 
 const TRUNCATED: ReadonlySet<string> = new Set([
   'length',

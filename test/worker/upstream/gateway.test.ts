@@ -62,26 +62,35 @@ describe('each dialect', () => {
   });
 
   it.each([
-    ['anthropic', 'messages.1.content.0: Invalid `signature` in `thinking` block'],
-    ['responses', 'The encrypted content gAAA could not be verified.'],
-    ['responses', 'Encrypted content is not supported with this model.'],
-  ] as const)('%s asks without thoughts where they are refused: %s', async (dialect, message) => {
-    const bodies: string[] = [];
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
-      bodies.push(String(init?.body));
-      return Response.json({ error: { message } }, { status: 400 });
-    });
-    const details = [{ dialect, model: 'big', place: 0, item: { type: 'mine' } }];
-    const calls = [
-      { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } },
-    ];
-    const said = { role: 'assistant' as const, reasoning_details: details, tool_calls: calls };
-    const request = { ...REQUEST, messages: [said] };
-    const { signal } = new AbortController();
-    const answer = await askModel(targetOf({ dialect }), request, () => {}, signal);
-    expect(answer.reply).toMatchObject({ outcome: 'error', error: { status: 400 } });
-    expect(bodies.map((body) => body.includes('"mine"'))).toEqual([true, false]);
-  });
+    ['anthropic', 400, 'messages.1.content.0: Invalid `signature` in `thinking` block'],
+    ['anthropic', 400, 'messages.1.content.0.thinking.signature: Field required'],
+    ['anthropic', 400, 'messages.3.content.8: `thinking` blocks cannot be modified.'],
+    ['anthropic', 400, 'messages.1.content.0.type: Expected `thinking`, but found `tool_use`.'],
+    ['responses', 400, 'The encrypted content gAAA could not be verified.'],
+    ['responses', 400, 'Encrypted content is not supported with this model.'],
+    ['responses', 400, "'rs_1' of type 'reasoning' came without its required following item."],
+    ['responses', 404, "Item 'rs_1' not found. Items are not persisted when `store` is false."],
+    ['responses', 400, "Referenced reasoning item 'rs_1' was not found or has expired."],
+  ] as const)(
+    '%s asks without thoughts where they are refused: %i %s',
+    async (dialect, status, message) => {
+      const bodies: string[] = [];
+      vi.spyOn(globalThis, 'fetch').mockImplementation(async (_, init) => {
+        bodies.push(String(init?.body));
+        return Response.json({ error: { message } }, { status });
+      });
+      const details = [{ dialect, model: 'big', place: 0, item: { type: 'mine' } }];
+      const calls = [
+        { id: 'c', type: 'function' as const, function: { name: 'f', arguments: '{}' } },
+      ];
+      const said = { role: 'assistant' as const, reasoning_details: details, tool_calls: calls };
+      const request = { ...REQUEST, messages: [said] };
+      const { signal } = new AbortController();
+      const answer = await askModel(targetOf({ dialect }), request, () => {}, signal);
+      expect(answer.reply).toMatchObject({ outcome: 'error', error: { status } });
+      expect(bodies.map((body) => body.includes('"mine"'))).toEqual([true, false]);
+    },
+  );
 
   it.each([
     ['anthropic', 'authentication_error', 'invalid x-api-key'],

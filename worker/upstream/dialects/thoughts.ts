@@ -17,23 +17,53 @@ export interface Thought {
   readonly item: JsonObject;
 }
 
-/** Counts the parts of an answer as they come, for the places of its thoughts. */
-export class Places {
+/** Follows the parts of an answer as they come: for the places of its thoughts, and for the gaps in its words. */
+export class Course {
   #hasText = false;
   #calls = 0;
+  /** Words that the next ones would run into. A call or other words end them. */
+  readonly #open = { text: false, reasoning: false };
+  /** The next words are a paragraph of their own. */
+  readonly #isApart = { text: false, reasoning: false };
 
-  get here(): number {
+  /** The place of a thought that begins now. */
+  get place(): number {
     return this.#calls > 0 ? this.#calls + 1 : Number(this.#hasText);
   }
 
-  text(): void {
-    this.#hasText = true;
+  /** A block or an item begins whose words do not continue those before it. */
+  breakOff(): void {
+    Object.assign(this.#isApart, this.#open);
+  }
+
+  /** The text as it is to be shown, with a blank line before it if it would run into text before it. */
+  text(text: string): string {
+    if (text.trim() !== '') this.#hasText = true;
+    return this.#join('text', text);
+  }
+
+  /** The same for reasoning. Text between two thoughts separates them. */
+  reasoning(reasoning: string): string {
+    return this.#join('reasoning', reasoning);
   }
 
   call(): void {
     this.#calls++;
+    Object.assign(this.#open, SEPARATE);
+    Object.assign(this.#isApart, SEPARATE);
+  }
+
+  #join(kind: 'text' | 'reasoning', words: string): string {
+    if (words === '') return '';
+    const gap = this.#isApart[kind] && !words.startsWith('\n') ? '\n\n' : '';
+    this.#isApart[kind] = false;
+    this.#open[kind] ||= words.trim() !== '';
+    if (kind === 'text') this.#open.reasoning = false;
+    return gap + words;
   }
 }
+
+const SEPARATE = { text: false, reasoning: false };
 
 /** Whether a reasoning detail is a {@link Thought}, which Chat Completions must not get. */
 export function isThought(detail: unknown): detail is Thought {
@@ -55,8 +85,8 @@ export type AssistantMessage = Extract<UpstreamMessage, { role: 'assistant' }>;
 export function withThoughts(
   { reasoning_details: details = [] }: AssistantMessage,
   { dialect, upstreamId, switches }: ServerTarget,
-  parts: readonly (readonly object[])[],
-): object[] {
+  parts: readonly (readonly JsonObject[])[],
+): JsonObject[] {
   const thoughts = details
     .filter(isThought)
     .filter((thought) => thought.dialect === dialect && thought.model === upstreamId);

@@ -89,6 +89,24 @@ const CASES: readonly ReplyCase[] = [
     { ...ENDED, text: 'I look.' },
   ],
   [
+    'text behind a tool of the server begins a paragraph, and so do thoughts',
+    anthropicFrames([THINKING, TEXT, LIST, TEXT, THINKING, HIDDEN, THINKING])
+      .join('')
+      .replace('"type":"tool_use","id":"toolu_2"', '"type":"server_tool_use","id":"s"'),
+    {
+      ...{ ...ENDED, text: 'I look.\n\nI look.', reasoning: 'Hm 😀.Hm 😀.\n\nHm 😀.' },
+      reasoningDetails: [
+        ...[thought(THINKING, 0), thought(THINKING, 1), thought(HIDDEN, 1)],
+        thought(THINKING, 1),
+      ],
+    },
+  ],
+  [
+    'a text that citations cut into blocks goes on',
+    anthropicFrames([TEXT, TEXT]).join(''),
+    { ...ENDED, text: 'I look.I look.' },
+  ],
+  [
     'the token limit lets no call run',
     anthropicFrames([TEXT, READ], 'max_tokens').join(''),
     {
@@ -101,6 +119,11 @@ const CASES: readonly ReplyCase[] = [
     anthropicFrames([], 'refusal').join(''),
     { outcome: 'filtered', finishReason: 'refusal', usage: USAGE },
   ],
+  [
+    'a pause of the tools of the server is no end',
+    anthropicFrames([TEXT], 'pause_turn').join(''),
+    { outcome: 'interrupted', finishReason: 'pause_turn', usage: USAGE, text: 'I look.' },
+  ],
   ['an answer may be empty', anthropicFrames([]).join(''), ENDED],
   [
     'an overload in the middle',
@@ -109,6 +132,25 @@ const CASES: readonly ReplyCase[] = [
       ...{ outcome: 'error', text: 'I look.' },
       usage: { promptTokens: 11, completionTokens: 0, totalTokens: 11 },
       error: { message: 'Overloaded', type: 'overloaded_error', code: null, status: null },
+    },
+  ],
+  [
+    'the same beginning twice',
+    anthropicFrames([])[0] + anthropicFrames([TEXT]).join(''),
+    { ...ENDED, text: 'I look.' },
+  ],
+  [
+    'the beginning of another answer in the middle of a call',
+    until('content_block_stop', anthropicFrames([READ])) +
+      anthropicFrames([READ], 'tool_use').join('').replace('"msg_1"', '"msg_2"'),
+    {
+      outcome: 'error',
+      usage: { promptTokens: 11, completionTokens: 0, totalTokens: 11 },
+      calls: [{ ...READ_CALL, mayExecute: false, problem: expect.stringContaining('broke off') }],
+      error: {
+        message: 'The model server began another answer within this one.',
+        ...{ type: 'api_error', code: null, status: null },
+      },
     },
   ],
   [

@@ -244,6 +244,14 @@ describe('the settings', () => {
     expect(body).not.toHaveProperty('thinking');
   });
 
+  it.each([
+    [0, 0],
+    [1, 1],
+    [1.5, 1],
+  ])('keep a temperature of %d within the range of the API: %d', (temperature, sent) => {
+    expect(bodyOf({ sampling: { temperature } })['temperature']).toBe(sent);
+  });
+
   it('say how much it thinks, and that calls come one by one', () => {
     const switches = { effort: 'low', parallelToolCalls: false };
     expect(bodyOf({ tools: [TOOL] }, switches)).toMatchObject({

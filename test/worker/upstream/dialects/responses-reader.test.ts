@@ -74,6 +74,20 @@ const CASES: readonly ReplyCase[] = [
     },
   ],
   [
+    'each message and each thought is a paragraph of its own, but behind a call',
+    responseFrames([THOUGHT, THOUGHT, TEXT, TEXT, READ, TEXT]).join(''),
+    {
+      ...{ ...ENDED, text: 'I look.\n\nI look.I look.', calls: [READ_CALL] },
+      reasoning: 'Hm 😀.\n\nAha.\n\nHm 😀.\n\nAha.',
+      reasoningDetails: [thought(0), thought(0)],
+    },
+  ],
+  [
+    'a thought that holds nothing is not kept',
+    responseFrames([{ ...THOUGHT, summary: [], encrypted_content: '' }, TEXT]).join(''),
+    { ...ENDED, text: 'I look.' },
+  ],
+  [
     'items that come only whole',
     only(responseFrames([THOUGHT, TEXT, READ]), 'response.output_item.done', 'response.completed'),
     {

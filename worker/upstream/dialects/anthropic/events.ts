@@ -12,16 +12,20 @@ import {
   tokensIn,
 } from '../../loose-json.ts';
 import { type AnswerReader, type Chunk, NOTHING, tooLarge } from '../dialect.ts';
-import { Places, type Thought } from '../thoughts.ts';
+import { Course, type Thought } from '../thoughts.ts';
 
 /** Holds the thinking blocks that are not complete yet: only a whole block has a signature. */
 export class AnthropicReader implements AnswerReader {
   readonly #model: string;
-  readonly #places = new Places();
+  /** The message's id. */
+  #id = '';
+  readonly #course = new Course();
   /** By the index of the block. */
   readonly #thoughts = new Map<number, Thought>();
   /** The indexes of the blocks that are calls. Tools of the server have blocks and deltas of the same form. */
   readonly #calls = new Set<number>();
+  /** The type of the block that began last. */
+  #latest: unknown;
   /** UTF-16 units of what is kept and never shown: signatures, and thoughts as they begin. */
   #hiddenChars = 0;
   /** Later counts replace earlier ones field by field. */
@@ -36,7 +40,7 @@ export class AnthropicReader implements AnswerReader {
     if (index > UPSTREAM_LIMITS.maxBlocks) return tooLarge();
     switch (event['type']) {
       case 'message_start':
-        return this.#count(objectIn(objectIn(event, 'message'), 'usage'));
+        return this.#begin(objectIn(event, 'message'));
       case 'content_block_start':
         return this.#start(index, objectIn(event, 'content_block'));
       case 'content_block_delta':
@@ -66,7 +70,19 @@ export class AnthropicReader implements AnswerReader {
     ];
   }
 
+  /** A proxy that asks again in the middle of an answer sends the beginning of another one. */
+  #begin(message: JsonObject): Chunk {
+    const id = textIn(message, 'id');
+    const isAnother = this.#id !== '' && id !== this.#id;
+    this.#id = id;
+    if (isAnother) return { ...NOTHING, error: { ...ANOTHER, type: 'api_error' }, isLast: true };
+    return this.#count(objectIn(message, 'usage'));
+  }
+
+  /** Only text goes on in the next block of its kind: citations cut it into blocks. */
   #start(index: number, block: JsonObject): Chunk {
+    if (block['type'] !== 'text' || this.#latest !== 'text') this.#course.breakOff();
+    this.#latest = block['type'];
     switch (block['type']) {
       case 'text':
         return this.#say(textIn(block, 'text'));
@@ -81,19 +97,18 @@ export class AnthropicReader implements AnswerReader {
   }
 
   #think(index: number, item: JsonObject): Chunk {
-    const place = this.#places.here;
+    const place = this.#course.place;
     this.#thoughts.set(index, { dialect: 'anthropic', model: this.#model, place, item });
-    return this.#hide(JSON.stringify(item), textIn(item, 'thinking'));
+    return this.#hide(JSON.stringify(item), this.#course.reasoning(textIn(item, 'thinking')));
   }
 
   #say(text: string): Chunk {
-    if (text.trim() !== '') this.#places.text();
-    return { ...NOTHING, text };
+    return { ...NOTHING, text: this.#course.text(text) };
   }
 
   /** The input comes in deltas, or whole from servers that do not stream it. */
   #call(index: number, block: JsonObject): Chunk {
-    this.#places.call();
+    this.#course.call();
     this.#calls.add(index);
     const input = objectIn(block, 'input');
     const id = textIn(block, 'id') || undefined;
@@ -109,7 +124,7 @@ export class AnthropicReader implements AnswerReader {
       case 'thinking_delta': {
         const reasoning = textIn(delta, 'thinking');
         this.#extend(index, 'thinking', reasoning);
-        return { ...NOTHING, reasoning };
+        return { ...NOTHING, reasoning: this.#course.reasoning(reasoning) };
       }
       case 'signature_delta':
         return this.#sign(index, textIn(delta, 'signature'));
@@ -154,6 +169,8 @@ export class AnthropicReader implements AnswerReader {
     return { ...NOTHING, usage: usageOf(this.#usage) };
   }
 }
+
+const ANOTHER = errorFromText('The model server began another answer within this one.');
 
 /** `input_tokens` leaves out what was read from the cache or written to it. */
 function usageOf(usage: JsonObject): Usage | null {

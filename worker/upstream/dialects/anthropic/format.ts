@@ -25,6 +25,7 @@ export function formatAnthropic(request: UpstreamRequest, target: ServerTarget):
   }
   const maxTokens = maxTokensOf(request, target) ?? defaultMaxTokens(target);
   const thinking = thinkingOf(turns, maxTokens, target);
+  const temperature = sampling.temperature && Math.min(sampling.temperature, MAX_TEMPERATURE);
   const { parallelToolCalls, effort } = target.switches;
   const single = parallelToolCalls === false && { disable_parallel_tool_use: true };
   const choice = offered.length > 0 ? { type: 'auto', ...single } : { type: 'none' };
@@ -34,12 +35,15 @@ export function formatAnthropic(request: UpstreamRequest, target: ServerTarget):
     ...(system.length > 0 && { system }),
     ...(tools.length > 0 && { tools, tool_choice: choice }),
     messages: turns,
-    ...(thinking ? { thinking } : { temperature: sampling.temperature }),
+    ...(thinking ? { thinking } : { temperature }),
     ...(effort && { output_config: { effort } }),
     ...(sampling.user !== undefined && { metadata: { user_id: sampling.user } }),
     stream: true,
   };
 }
+
+/** The API refuses more, which Chat Completions allows. */
+const MAX_TEMPERATURE = 1;
 
 type Block = Record<string, unknown>;
 

@@ -12,14 +12,16 @@ import {
   tokensIn,
 } from '../../loose-json.ts';
 import { type AnswerReader, type Chunk, NOTHING, tooLarge } from '../dialect.ts';
-import { Places, type Thought } from '../thoughts.ts';
+import { Course, type Thought } from '../thoughts.ts';
 
 /** Items are told apart by their index in the output: some gateways change their ids on the way. */
 export class ResponsesReader implements AnswerReader {
   readonly #model: string;
-  readonly #places = new Places();
+  readonly #course = new Course();
   /** The indexes of the items of which pieces came. The whole item at its end then adds nothing. */
   readonly #begun = new Set<number>();
+  /** By the item's index: the place where it began. Gateways can end a thought behind the text that follows it. */
+  readonly #places = new Map<number, number>();
   /** The indexes of the calls. */
   readonly #calls = new Set<number>();
 
@@ -41,7 +43,8 @@ export class ResponsesReader implements AnswerReader {
         this.#begun.add(index);
         return { ...NOTHING, calls: [{ index, arguments: delta }] };
       case 'response.reasoning_summary_part.added':
-        return this.#think(index, (countIn(event, 'summary_index') ?? 0) > 0 ? '\n\n' : '');
+        this.#course.breakOff();
+        return NOTHING;
       case 'response.reasoning_summary_text.delta':
       case 'response.reasoning_text.delta':
         return this.#think(index, delta);
@@ -65,48 +68,62 @@ export class ResponsesReader implements AnswerReader {
   }
 
   #add(index: number, item: JsonObject): Chunk {
+    this.#begin(index);
     return item['type'] === 'function_call' ? this.#call(index, item) : NOTHING;
+  }
+
+  /** The place of the item. */
+  #begin(index: number): number {
+    const known = this.#places.get(index);
+    if (known !== undefined) return known;
+    this.#course.breakOff();
+    const { place } = this.#course;
+    this.#places.set(index, place);
+    return place;
   }
 
   #call(index: number, item: JsonObject): Chunk {
     if (this.#calls.has(index)) return NOTHING;
     this.#calls.add(index);
-    this.#places.call();
+    this.#course.call();
     const id = textIn(item, 'call_id') || undefined;
     return { ...NOTHING, calls: [{ index, id, name: textIn(item, 'name') || undefined }] };
   }
 
   #say(index: number, text: string): Chunk {
     this.#begun.add(index);
-    if (text.trim() !== '') this.#places.text();
-    return { ...NOTHING, text };
+    return { ...NOTHING, text: this.#course.text(text) };
   }
 
   #think(index: number, reasoning: string): Chunk {
     if (reasoning !== '') this.#begun.add(index);
-    return { ...NOTHING, reasoning };
+    return { ...NOTHING, reasoning: this.#course.reasoning(reasoning) };
   }
 
   /** A whole item. Adds what did not come in pieces. */
   #end(index: number, item: JsonObject): Chunk {
+    const place = this.#begin(index);
     const isNew = !this.#begun.has(index);
+    const keep = (item: JsonObject): Thought[] => [
+      { dialect: 'responses', model: this.#model, place, item },
+    ];
     switch (item['type']) {
-      case 'message':
-        return isNew ? this.#say(index, partsOf(item, 'content').join('')) : NOTHING;
+      case 'message': {
+        const text = isNew ? partsOf(item, 'content').join('') : '';
+        const phase = textIn(item, 'phase');
+        const reasoningDetails = phase === '' ? [] : keep({ type: 'message', phase });
+        return { ...this.#say(index, text), reasoningDetails };
+      }
       case 'function_call': {
         const { calls } = this.#call(index, item);
         const whole = { index, arguments: textIn(item, 'arguments') };
         return { ...NOTHING, calls: [...calls, ...(isNew ? [whole] : [])] };
       }
       case 'reasoning': {
-        const place = this.#places.here;
-        const thought: Thought = { dialect: 'responses', model: this.#model, place, item };
-        const words = [...partsOf(item, 'summary'), ...partsOf(item, 'content')];
-        return {
-          ...NOTHING,
-          reasoning: isNew ? words.join('\n\n') : '',
-          reasoningDetails: [thought],
-        };
+        const words = [...partsOf(item, 'summary'), ...partsOf(item, 'content')].join('\n\n');
+        const isBlank = words === '' && textIn(item, 'encrypted_content') === '';
+        const { reasoning } = this.#think(index, isNew ? words : '');
+        return { ...NOTHING, reasoning, reasoningDetails: isBlank ? [] : keep(item) };
       }
       default:
         return NOTHING; // A tool of the server.

@@ -1,4 +1,6 @@
 /** Writes requests of OpenAI's Responses API. Nothing is stored there: each request tells everything. */
+
+import type { JsonObject } from '../../loose-json.ts';
 import type { ServerTarget } from '../../models.ts';
 import { maxTokensOf, type UpstreamMessage, type UpstreamRequest } from '../../request.ts';
 import { withThoughts } from '../thoughts.ts';
@@ -43,11 +45,19 @@ function itemsOf(message: UpstreamMessage, target: ServerTarget): object[] {
       const { content, tool_calls: calls = [] } = message;
       const said = content ? [{ role: 'assistant', content }] : [];
       const called = calls.flatMap((call) => ('function' in call ? [[toItem(call)]] : []));
-      return withThoughts(message, target, [said, ...called]);
+      return withPhase(withThoughts(message, target, [said, ...called]));
     }
     default:
       return []; // The system prompt has its own field.
   }
+}
+
+/** Models that tell a comment on their work from the final answer want to see which one a text was. */
+function withPhase(items: readonly JsonObject[]): object[] {
+  const told = items.filter(({ type }) => type !== 'message');
+  const phase = items.find(({ type }) => type === 'message')?.['phase'];
+  if (phase === undefined) return told;
+  return told.map((item) => (item['role'] === 'assistant' ? { ...item, phase } : item));
 }
 
 /** A text as it is, or parts with images. */
@@ -64,7 +74,7 @@ function contentOf(content: UpstreamMessage['content']): string | object[] {
 function toItem(call: {
   readonly id: string;
   readonly function: { readonly name: string; readonly arguments: string };
-}): object {
+}): JsonObject {
   const { name, arguments: args } = call.function;
   return { type: 'function_call', call_id: call.id, name, arguments: args };
 }
