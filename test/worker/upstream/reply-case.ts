@@ -26,8 +26,9 @@ export function expectReply(
   body: string,
   expected: Partial<UpstreamReply>,
   newReader?: () => AnswerReader,
+  splits = splitsOf<Uint8Array>,
 ): void {
-  for (const pieces of splitsOf(new TextEncoder().encode(body))) {
+  for (const pieces of splits(new TextEncoder().encode(body))) {
     const { parts, reply } = read(pieces, newReader?.());
     expect(reply).toEqual({ ...PLAIN, ...expected });
     expectSame(parts, reply);

@@ -12,6 +12,14 @@ export function* splitsOf<T extends Sliceable<T>>(stream: T): Generator<T[]> {
   yield Array.from({ length: stream.length }, (_, at) => stream.slice(at, at + 1));
 }
 
+/** Whole, at some hundred points in two, and unit by unit: for streams that are too long for every point. */
+export function* someSplitsOf<T extends Sliceable<T>>(stream: T): Generator<T[]> {
+  const step = Math.ceil(stream.length / 100);
+  yield [stream];
+  for (let at = 1; at < stream.length; at += step) yield [stream.slice(0, at), stream.slice(at)];
+  yield Array.from({ length: stream.length }, (_, at) => stream.slice(at, at + 1));
+}
+
 /** Numbers in [0, 1) that are the same in every run. */
 export function seededRandom(seed: number): () => number {
   let state = seed;
