@@ -62,6 +62,16 @@ it('an agent is shown with what it has changed, without control characters', asy
   );
 });
 
+it('an agent whose bridge is away is shown with what is missing of its changes', async () => {
+  await using api = await startScriptedApi([]);
+  const worktree = { branch: 'fix', base: 'b', uncommitted: false, isClosing: true };
+  api.answers.set(`GET agents/${CONVERSATION_ID}`, { ...AGENT, worktree });
+  const { stdout } = await run(api, 'show', CONVERSATION_ID);
+  expect(stdout).toMatch(
+    /\n\nOn the branch fix:\n {2}The bridge has still to tell what the newest response changed\.\n$/,
+  );
+});
+
 it.each([
   { args: ['followup', CONVERSATION_ID, 'More'], path: 'followup', body: { prompt: 'More' } },
   { args: ['stop', CONVERSATION_ID], path: 'stop', body: undefined },

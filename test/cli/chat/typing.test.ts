@@ -148,6 +148,42 @@ test.runIf(HAS_TERMINALS)('a conversation says that the bridge is back', async (
   await terminal.shows('The bridge is back.\n> unfinished');
 });
 
+describe.runIf(HAS_TERMINALS)('a conversation at a terminal', () => {
+  test('goes on in the mode that "/mode" names, and keeps the one before where that is no name', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const terminal = await startConversation(api);
+    terminal.type('/mode\r');
+    await terminal.shows('Mode: agent.\n> ');
+    terminal.type('/mode plan\r');
+    await terminal.shows('Mode: plan.\n> ');
+    terminal.type('/mode no name\r');
+    await terminal.shows('or a mode of the workspace.\n> ');
+    terminal.type('Hi\r');
+    await terminal.shows('15 tokens');
+    terminal.type('\x04');
+    expect((await terminal.finished).code).toBe(0);
+    expect(requestsFor(api)).toMatchObject([{ mode: 'plan', messages: [{ content: 'Hi' }] }]);
+  });
+
+  test('says which mentions are not attached, also those of a message that steers', async () => {
+    const none = (name: string) => ({ type: 'none' as const, name, reason: 'It is gone.' });
+    const [said, start, ...rest] = SAMPLE_TAPE;
+    if (!said || start?.type !== 'response_start') throw new Error('the tape has another start');
+    const metadata = { attachments: [none('first.ts'), { type: 'file' as const, name: 'a.ts' }] };
+    const started: TapeEvent = { ...start, response: { ...start.response, metadata } };
+    const attachments = [none('later.ts')];
+    const attached: TapeEvent = { type: 'attached', responseId: RESPONSE_ID, attachments };
+    await using api = await startScriptedApi([said, started, attached, ...rest]);
+    const terminal = await startConversation(api);
+    terminal.type('See @a.ts and @first.ts\r');
+    await terminal.shows('15 tokens');
+    const told = terminal.screen().match(/^@.*$/gm);
+    expect(told).toEqual(
+      ['first.ts', 'later.ts'].map((name) => `@${name} is not attached: It is gone.`),
+    );
+  });
+});
+
 describe.runIf(HAS_TERMINALS)('a paste', () => {
   test.each([
     ['of many lines', LONG, `${LONG.replaceAll('\n', '\r')}\r`],
@@ -209,7 +245,10 @@ function answers(api: ScriptedApi): unknown[] {
 
 /** The content of each message that was sent. */
 function messages(api: ScriptedApi): unknown[] {
-  return api.requests
-    .filter(({ line }) => line === 'POST chat/completions')
-    .map(({ body }) => Object(body).messages[0].content);
+  return requestsFor(api).map(({ messages }) => messages[0].content);
+}
+
+function requestsFor({ requests }: ScriptedApi) {
+  const sent = requests.filter(({ line }) => line === 'POST chat/completions');
+  return sent.map(({ body }) => Object(body));
 }
