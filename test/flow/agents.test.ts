@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -139,12 +139,20 @@ it('an agent that was stopped in a worktree tells its difference without a commi
   expect(git(house, 'show', `${worktree?.branch}:a.txt`)).toBe('half\n');
 });
 
-it('an agent on a folder that is no repository ends with the reason', async () => {
-  const model = await scripted(() => ({ text: 'Never.' }));
-  await using house = await startHouse({ modelUrl: model.baseUrl });
+it('an agent on a folder that is no repository ends with the reason, and works once it is one', async () => {
+  const model = await scripted(() => ({ text: 'Done.' }));
+  const prepare = (workspace: string) => {
+    makeRepository(workspace);
+    renameSync(join(workspace, '.git'), join(workspace, 'away'));
+  };
+  await using house = await startHouse({ modelUrl: model.baseUrl, prepare });
   const { id } = await house.client.createAgent({ prompt: 'Go' });
   expect(await ended(house, id)).toMatchObject({ error: { code: 'NOT_A_REPOSITORY' } });
   expect(model.requests).toEqual([]);
+  renameSync(join(house.workspace, 'away'), join(house.workspace, '.git'));
+  await house.client.followUpAgent(id, { prompt: 'Again' });
+  await until(async () => (await ended(house, id)).status === 'completed');
+  expect(await house.client.getAgent(id)).toMatchObject({ result: 'Done.', worktree: {} });
 });
 
 function makeRepository(workspace: string): void {

@@ -47,6 +47,47 @@ it('tells a glob rule in the middle of a run, after the model has read a file th
   });
 });
 
+it('a rule of a megabyte, a broken head and files that name each other stop no conversation', async () => {
+  const model = await startScriptedModel(() => ({ text: 'Done.' }));
+  onTestFinished(() => model.close());
+  await using house = await startHouse({ modelUrl: model.baseUrl, prepare: putBadRules });
+  const say = (content: string, conversationId?: string) =>
+    house.client.chat({
+      messages: [{ role: 'user', content }],
+      ...(conversationId !== undefined && { conversationId }),
+    });
+  const first = await say('see @docs/one.md and @broken');
+  expect(first.status).toBe('completed');
+  const told = String(model.requests[0]?.messages.at(-1)?.content);
+  const times = (text: string) => told.split(text).length - 1;
+  expect(told).toContain('Two rules: @docs/one.md\n\nFrom docs/one.md:\nOne, see @two.md');
+  expect([times('From docs/two.md:\nTwo, see @one.md'), times('Two, see')]).toEqual([1, 1]);
+  expect(times('One, see')).toBe(2); // The rule includes the file, and the message attaches it.
+  expect([times('Broken rule.'), times('alwaysApply')]).toEqual([1, 0]);
+
+  const { rules, leftOut } = await house.client.getRules(first.conversationId);
+  expect(leftOut).toEqual([
+    { path: '.cursor/rules/large.mdc', reason: 'it is larger than 256 KiB' },
+  ]);
+  expect(rules.find(({ path }) => path.endsWith('broken.mdc'))).toMatchObject({
+    state: 'applied',
+    notes: [expect.stringContaining('is no "key: value"')],
+  });
+  expect((await say('And now?', first.conversationId)).status).toBe('completed');
+});
+
+function putBadRules(workspace: string): void {
+  const put = (name: string, text: string) => {
+    mkdirSync(join(workspace, name, '..'), { recursive: true });
+    writeFileSync(join(workspace, name), text);
+  };
+  put('AGENTS.md', 'Two rules: @docs/one.md');
+  put('docs/one.md', 'One, see @two.md');
+  put('docs/two.md', 'Two, see @one.md');
+  put('.cursor/rules/large.mdc', `---\nalwaysApply: true\n---\n${'x'.repeat(1024 * 1024)}`);
+  put('.cursor/rules/broken.mdc', '---\n{alwaysApply\n---\nBroken rule.');
+}
+
 function putRules(workspace: string): void {
   const put = (name: string, text: string) => {
     mkdirSync(join(workspace, name, '..'), { recursive: true });

@@ -92,7 +92,7 @@ it('a message that steers while the worktree closes is answered, and it closes a
 });
 
 it.each(['open', 'close'] as const)(
-  'a worktree that fails to %s ends the run with its code',
+  'a worktree that fails to %s ends the run with its code, and the next run makes it',
   async (when) => {
     const { account, bridge, model } = await begin();
     const { id } = await create(account, { bridgeId: bridge.bridgeId });
@@ -108,6 +108,10 @@ it.each(['open', 'close'] as const)(
       error: { code: 'BRANCH_TAKEN', details: data },
     });
     expect(model.count).toBe(when === 'open' ? 0 : 1);
+    if (when === 'close') await close(bridge); // The agent's own, after the run.
+    await post(account, `/${id}/followup`, { prompt: 'Try again' });
+    await serve(bridge, model, 'Done.');
+    expect(await untilStatus(account, id, 'completed')).toMatchObject({ result: 'Done.' });
   },
 );
 

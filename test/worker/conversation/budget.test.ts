@@ -3,9 +3,9 @@ import { env } from 'cloudflare:workers';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { ChatResponse } from '../../../shared/documents.ts';
 import type { ScriptedReply, ScriptedRequest } from '../../far-ends/reply-script.ts';
-import { ask, chat, errorOf, scriptModel } from '../api.ts';
+import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, conversationObject, readResponse } from './conversing.ts';
+import { askStreamed, conversationObject, expectUsable, readResponse } from './conversing.ts';
 import { callFrame, endFrames, holdModel, readFile, textFrame } from './held-model.ts';
 import { shiftClock } from './shifted-clock.ts';
 
@@ -321,14 +321,27 @@ it('is counted by an estimate, which says so, where the model server reports no 
   expect(spent?.tokens).toBeGreaterThan(1_000);
 });
 
-it.each<[string, string, object]>([
-  ['of zero', 'chat/completions', { budget: { maxTokens: 0 } }],
-  ['without a limit', 'chat/completions', { budget: {} }],
-])('%s is refused with the path of its field', async (_, __, body) => {
-  const refused = await errorOf(await ask('go', body as { budget: object }));
-  expect(refused).toMatchObject({ status: 400, code: 'INVALID_REQUEST' });
-  expect(refused.message).toMatch(/^budget/);
-});
+it.each<[object, string]>([
+  [{ maxTokens: 0 }, 'budget.maxTokens'],
+  [{ maxCost: 0 }, 'budget.maxCost'],
+  [{ maxCost: { amount: 0, currency: 'USD' } }, 'budget.maxCost'],
+  [{ maxSeconds: 0 }, 'budget.maxSeconds'],
+  [{ maxTurns: 0 }, 'budget.maxTurns'],
+  [{}, 'budget: '],
+])(
+  '%j is refused with the path of its field, and the conversation goes on',
+  async (budget, path) => {
+    scriptModel(() => ({ text: 'Done.' }));
+    const { conversationId } = await chat('go');
+    const agent = await call('agents', { body: { prompt: 'go', budget } });
+    for (const response of [await ask('more', { conversationId, budget }), agent]) {
+      const refused = await errorOf(response);
+      expect(refused).toMatchObject({ status: 400, code: 'INVALID_REQUEST' });
+      expect(refused.message).toMatch(new RegExp(`^${path}`));
+    }
+    await expectUsable(conversationId);
+  },
+);
 
 it('cannot be changed by a message that steers', async () => {
   const model = holdModel();

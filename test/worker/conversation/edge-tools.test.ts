@@ -5,7 +5,7 @@ import { RUN_LIMITS } from '../../../shared/limits.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
 import { connectBridge } from '../tunnel/scripted-bridge.ts';
-import { askStreamed, conversationObject, readResponse } from './conversing.ts';
+import { askStreamed, conversationObject, expectUsable, readResponse } from './conversing.ts';
 import { holdModel, readFile } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -126,6 +126,31 @@ describe('create_plan', () => {
         version: 1,
       },
     });
+  });
+
+  it('with todos that wait for each other is refused, and the model lays another', async () => {
+    const todos = [
+      { id: 'make', content: 'Make it', dependencies: ['use'] },
+      { id: 'use', content: 'Use it', dependencies: ['make'] },
+    ];
+    const circle = { ...PLAN, arguments: { ...PLAN.arguments, todos } };
+    const replies = [{ calls: [circle] }, { calls: [PLAN] }, { text: 'Shall I?' }];
+    const requests = scriptModel((_, turn) => replies[turn] ?? {});
+    const { conversationId, documents, status } = await chat('plan it', { mode: 'plan' });
+    expect(status).toBe('completed');
+    expect(requests[1]?.messages.at(-1)?.content).toContain('waits for itself');
+    expect(documents.map(({ type, metadata }) => [type, metadata['errorCode']])).toEqual([
+      ['plan', undefined],
+      ['error', 'INVALID_ARGUMENTS'],
+      ['plan', undefined],
+      ['text', undefined],
+    ]);
+    expect(documents[0]?.metadata).toMatchObject({ result: { status: 'error' } });
+    const executed = await call(`conversations/${conversationId}/plans/doc_001/execute`, {
+      body: {},
+    });
+    expect(await errorOf(executed)).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    await expectUsable(conversationId);
   });
 
   it('gives the todos that todo_write goes on with in agent mode', async () => {
@@ -364,6 +389,17 @@ describe('ask_question', () => {
     await answer(conversationId, []);
     (await model.next()).answer({ text: 'Ok.' });
     await reader.toEnd();
+    await expectUsable(conversationId);
+  });
+
+  it('takes no answer where nothing was asked', async () => {
+    scriptModel(() => ({ text: 'I ask nothing.' }));
+    const { conversationId } = await chat('go');
+    for (const document of ['doc_001', 'doc_002', 'nothing']) {
+      const refused = await errorOf(await answer(conversationId, [], document));
+      expect(refused).toMatchObject({ status: 404, code: 'NOT_FOUND' });
+    }
+    await expectUsable(conversationId);
   });
 
   it('takes no answer that was meant for another response', async () => {

@@ -6,7 +6,7 @@ import type { Plan } from '../../../shared/plans.ts';
 import { TunnelHands } from '../../../worker/conversation/calls/hands.ts';
 import { ask, call, chat, errorOf, scriptModel } from '../api.ts';
 import { type ReadEvent, SseReader } from '../follow/sse-reader.ts';
-import { conversationObject, readResponse } from './conversing.ts';
+import { conversationObject, expectUsable, readResponse } from './conversing.ts';
 import { holdModel, textFrame } from './held-model.ts';
 
 afterEach(() => vi.restoreAllMocks());
@@ -197,6 +197,7 @@ describe('changing a plan', () => {
       code: 'INVALID_REQUEST',
       details: { issues: [{ path }] },
     });
+    await expectUsable(conversationId);
   });
 
   it('refuses plans that are not there, replaced, or of another account', async () => {
@@ -216,6 +217,7 @@ describe('changing a plan', () => {
     const { id: responseId } = response;
     expect(await attempt('doc_002', { responseId })).toMatchObject(missing);
     expect(await change(conversationId, EDIT, 'doc_002')).toMatchObject({ version: 2 });
+    await expectUsable(conversationId);
   });
 });
 
@@ -345,6 +347,7 @@ describe('executing a plan', () => {
     expect(await attempt('doc_001', {})).toMatchObject({ status: 409, code: 'CONVERSATION_BUSY' });
     held.answer({ text: 'Done.' });
     await reader.toEnd();
+    await expectUsable(conversationId);
   });
 
   it('keeps the tool for the list of todos, whatever tools the request names', async () => {

@@ -133,6 +133,9 @@ it('a receiver that never answers holds up neither the work nor other events', a
     ]),
   );
   expect(received).toHaveLength(2);
+  await post(account, `/${id}/followup`, { prompt: 'And now?' });
+  await vi.waitFor(() => expect(received).toHaveLength(4));
+  expect(await untilStatus(account, id, 'completed')).toMatchObject({ result: 'Done.' });
 });
 
 it('410 ends it: nothing waits, and nothing more is sent', async () => {
@@ -207,15 +210,20 @@ it('an agent with events under way can be deleted', async () => {
 
 it.each([
   ['WEBHOOK_NOT_ALLOWED', { url: 'https://192.168.0.1/hook' }],
+  ['WEBHOOK_NOT_ALLOWED', { url: 'https://[::ffff:10.0.0.1]/hook' }],
+  ['WEBHOOK_NOT_ALLOWED', { url: 'https://metadata.google.internal/' }],
   ['WEBHOOK_NOT_ALLOWED', { url: 'http://hooks.test/' }],
   ['INVALID_REQUEST', { url: 'nowhere' }],
   ['INVALID_REQUEST', { url: HOOK, secret: 'whsec_short' }],
   ['INVALID_REQUEST', { url: HOOK, events: [] }],
-])('%s: %j makes no agent', async (code, webhook) => {
+])('%s: %j makes no agent, and the next request does', async (code, webhook) => {
   const account = newAccount();
   const refused = await errorOf(await post(account, '', { prompt: 'Mend it', webhook }));
   expect(refused).toMatchObject({ status: 400, code });
   expect(await (await call('agents', { account })).json()).toMatchObject({ items: [] });
+  receive(() => new Response());
+  const { id } = await create(account);
+  expect(await untilStatus(account, id, 'completed')).toMatchObject({ result: 'Done.' });
 });
 
 /** An agent with two events: it began, and it has ended. */

@@ -3,7 +3,7 @@ import type { ChatResponse } from '../../../../shared/documents.ts';
 import { TASK_LIMITS } from '../../../../worker/conversation/subagents/limits.ts';
 import { chat } from '../../api.ts';
 import { connectBridge } from '../../tunnel/scripted-bridge.ts';
-import { askStreamed, readResponse } from '../conversing.ts';
+import { askStreamed, expectUsable, readResponse } from '../conversing.ts';
 import { holdModel } from '../held-model.ts';
 import { resultsIn, scriptTree, type Turns, taskCall, taskOf } from './tree.ts';
 
@@ -50,6 +50,7 @@ it('ends a subagent that starts subagents without end: two levels below the root
   expect(requests.map(taskOf)).not.toContain('x...');
   const refused = requests.filter((request) => taskOf(request) === 'x..').at(-1);
   expect(refused && resultsIn(refused)).toEqual([expect.stringContaining('not on offer')]);
+  await expectUsable(response.conversationId);
 });
 
 it('starts no more subagents than a tree may have', async () => {
