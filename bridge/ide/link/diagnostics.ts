@@ -20,9 +20,10 @@ export interface Diagnosing {
 
 /** Undefined where no editor tells them in time. Never rejects. */
 export async function editorDiagnostics(
-  link: Pick<EditorLink, 'view' | 'diagnose'>,
+  link: Pick<EditorLink, 'view' | 'canDiagnose' | 'diagnose'>,
   { used, readable, signal }: Diagnosing,
 ): Promise<Diagnostics | undefined> {
+  if (!link.canDiagnose) return undefined;
   const open = withOneActive(link.view?.openFiles ?? []).map(({ path }) => path);
   const names = await namesOf([...open, ...used], readable);
   const told = await link.diagnose([...names.keys()], signal);

@@ -96,6 +96,11 @@ export class EditorLink {
     return heard.openFiles && { name: companion.name, openFiles: heard.openFiles };
   }
 
+  /** Whether an editor is connected that may tell errors, confirmed or not. */
+  get canDiagnose(): boolean {
+    return this.#companion?.canDiagnose ?? false;
+  }
+
   /**
    * The errors and warnings that the editor knows of these files. Undefined without a confirmed editor that tells them
    * in time: the question names files, which not every process needs to learn. Never rejects.

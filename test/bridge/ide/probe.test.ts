@@ -27,12 +27,13 @@ test.each([
   ]);
 });
 
-test('says where a companion cannot show edits', async () => {
-  const { port } = await startCompanion({ tools: ['openDiff'] });
-  expect(await probe(at(port), OPTIONS)).toEqual({
-    state: 'ready',
-    summary: 'an-editor 1.2.3: it tells open files, and cannot show edits',
-  });
+test.each([
+  [['openDiff'], 'it tells open files, and cannot show edits'],
+  [['openDiff', 'closeDiff', 'getDiagnostics'], 'it can show edits, and it can tell errors'],
+])('says what a companion with the tools %j can do', async (tools, can) => {
+  const { port } = await startCompanion({ tools });
+  const summary = `an-editor 1.2.3: ${can}`;
+  expect(await probe(at(port), OPTIONS)).toEqual({ state: 'ready', summary });
 });
 
 test('opens no session where it is to be gentle', async () => {
