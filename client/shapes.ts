@@ -27,7 +27,7 @@ import type { RuleReports } from '../shared/rules.ts';
 import { eventOfNamed } from '../shared/sse.ts';
 import type { UsageList } from '../shared/usage.ts';
 
-/** The types of members that a `T` must have. A list has the shape of its items. */
+/** The types of members that every `T` has: optional ones cannot be named. A list has the shape of its items. */
 export type Shape<T> = T extends string
   ? 'string'
   : T extends number
@@ -36,7 +36,14 @@ export type Shape<T> = T extends string
       ? 'boolean'
       : T extends readonly (infer Item)[]
         ? readonly [Shape<Item>]
-        : { readonly [Name in keyof T]?: Shape<T[Name]> };
+        : {
+            readonly [Name in keyof T as IsOptional<T, Name> extends true ? never : Name]?: Shape<
+              T[Name]
+            >;
+          };
+
+type IsOptional<T, Name extends keyof T> =
+  Partial<Pick<T, Name>> extends Pick<T, Name> ? true : false;
 
 export type Guard<T> = (value: unknown) => value is T;
 
@@ -148,7 +155,7 @@ const EVENTS: { readonly [Type in StreamEvent['type']]: Shape<Extract<StreamEven
     tool_call_arguments: { ...OF_DOCUMENT, arguments: {} },
     tool_output: DELTA,
     tool_result: { ...OF_DOCUMENT, result: { status: 'string' } },
-    document_end: { ...OF_DOCUMENT, metadata: {} },
+    document_end: OF_DOCUMENT,
     attention: { ...OF_DOCUMENT, items: [{ name: 'string' }] },
     approval_request: {
       ...OF_DOCUMENT,

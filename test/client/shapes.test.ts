@@ -19,6 +19,12 @@ it.each(SAMPLE_TAPE)('reads $type as it was written, with members it does not kn
   expect(readEvent(event.type, { ...data, later: 1 })).not.toMatchObject({ type: 'unknown' });
 });
 
+it('reads the end of a document about which nothing more is known', () => {
+  const event = { type: 'document_end', documentId: 'doc_001', finalContent: 'Hi' } as const;
+  const { type, ...data } = StreamEvent.parse(event);
+  expect(readEvent(type, data)).toEqual(event);
+});
+
 it.each(['toString', '__proto__', 'constructor'])('takes an event named %s for unknown', (name) => {
   expect(readEvent(name, {})).toEqual({ type: 'unknown', name, data: {} });
 });
