@@ -144,8 +144,8 @@ async function runLoggedWorker(
     storageDir: state.storageDir,
     ...{ host, port, isBehindProxy: options.isBehindProxy },
     variables: {
-      METRICS_TOKEN: await readMetricsToken(state),
       ...workerSettings,
+      METRICS_TOKEN: await metricsTokens(state, workerSettings),
       ...modelVariables(model),
       AUTH_SECRET: state.authSecret,
       ...(state.restoredMs !== undefined && { RESTORED_AT: String(state.restoredMs) }),
@@ -166,6 +166,15 @@ async function runLoggedWorker(
     for (const line of new Set(log.tail())) onNotice(`workerd: ${line}`, 'worker_failed');
     throw error;
   }
+}
+
+/** Always with the token of the state, which `drawbridge token` prints in any terminal. */
+async function metricsTokens(
+  state: ServerState,
+  { METRICS_TOKEN: operators }: ServerOptions['workerSettings'],
+): Promise<string> {
+  const own = await readMetricsToken(state);
+  return operators === undefined ? own : `${own} ${operators}`;
 }
 
 /** Runs when the Worker answers: starts the bridge, if there is one, and reports that the instance is ready. */

@@ -1,6 +1,7 @@
 /** Reads the settings of an instance from the environment: its models, and other settings of the Worker. */
 import { LocalError } from '../machine/local-error.ts';
 import { DrawbridgeError } from '../shared/errors.ts';
+import { METRICS_LIMITS } from '../shared/limits.ts';
 import { chats, type ModelTable, parseModelTable } from '../shared/models.ts';
 import { parsePromptBlocks } from '../shared/prompt-blocks.ts';
 
@@ -120,6 +121,17 @@ function requireOrigin(text: string): void {
   );
 }
 
+/** The Worker would not count a short one, and answer 404 without a reason. */
+function requireLongTokens(text = ''): void {
+  const { minTokenChars: least } = METRICS_LIMITS;
+  const isShort = text.split(/\s+/).some(({ length }) => length > 0 && length < least);
+  if (!isShort) return;
+  throw new LocalError(
+    'refused',
+    `Each token in METRICS_TOKEN needs ${least} characters or more: \`openssl rand -hex 32\` prints one.`,
+  );
+}
+
 /** Settings that an instance passes to the Worker; wrangler.toml explains each one. */
 const WORKER_SETTINGS = [
   'ALLOWED_ORIGINS',
@@ -133,12 +145,14 @@ const WORKER_SETTINGS = [
 
 /**
  * The settings that are set, except those of the model.
- * @throws {LocalError} if PROMPT_BLOCKS is no list of changes, or WEBHOOK_ORIGINS no list of origins.
+ * @throws {LocalError} if PROMPT_BLOCKS is no list of changes, WEBHOOK_ORIGINS no list of origins, or METRICS_TOKEN too
+ * short.
  */
 export function readWorkerSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
   const { PROMPT_BLOCKS: blocks, WEBHOOK_ORIGINS: origins } = env;
   if (blocks) told(() => parsePromptBlocks(blocks));
   for (const origin of origins ? origins.split(',') : []) requireOrigin(origin.trim());
+  requireLongTokens(env['METRICS_TOKEN']);
   const entries = WORKER_SETTINGS.map((name) => [name, env[name] ?? ''] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));
 }

@@ -65,6 +65,12 @@ export const JSON_LIMITS = {
   shownKeyChars: 60,
 } as const;
 
+/** `GET /metrics`. */
+export const METRICS_LIMITS = {
+  /** Characters of a token in METRICS_TOKEN: one that nobody guesses. */
+  minTokenChars: 16,
+} as const;
+
 /** What an account keeps of its conversations. */
 export const ACCOUNT_LIMITS = {
   /** UTF-16 units of the title made from a conversation's first message: a line of a list. */

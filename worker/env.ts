@@ -19,6 +19,9 @@ export interface Env extends ModelEnv, PromptEnv, RestoredEnv, SendEnv {
   /** Requests and runs a minute for one account. 0 means no limit. RATE_LIMITS has the defaults. */
   readonly RATE_LIMIT_REQUESTS_PER_MINUTE?: string;
   readonly RATE_LIMIT_RUNS_PER_MINUTE?: string;
-  /** Opens `GET /metrics`. A shorter one than METRICS_LIMITS.minTokenChars counts as none, and then there is no such path. */
+  /**
+   * Tokens, separated by spaces, each of which opens `GET /metrics`. One shorter than METRICS_LIMITS.minTokenChars does
+   * not count; without any there is no such path.
+   */
   readonly METRICS_TOKEN?: string;
 }

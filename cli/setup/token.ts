@@ -66,15 +66,16 @@ async function localTokenOf(options: TokenOptions): Promise<string> {
   const state = await openState(await findLocation(options, 'running'));
   const { authSecret, bridgeId } = state;
   const now = new Date();
-  if (options.scope === 'metrics')
-    return process.env['METRICS_TOKEN'] || (await readMetricsToken(state));
+  if (options.scope === 'metrics') return await readMetricsToken(state);
   if (options.scope === 'user') return await readUserToken(state, now);
   return await mintToken(authSecret, { scope: 'bridge', bridgeId }, now);
 }
 
 function grantOf({ scope, bridgeId }: TokenOptions): Grant {
   if (scope === 'metrics') {
-    throw new UsageError('--for takes no scope metrics: a hosted Worker has its METRICS_TOKEN.');
+    throw new UsageError(
+      '--for takes no scope metrics: a hosted Worker has the METRICS_TOKEN that it was given.',
+    );
   }
   if (scope === 'bridge') {
     return { scope, bridgeId: bridgeId ?? newBridgeId(crypto.randomUUID()) };

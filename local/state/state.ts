@@ -123,7 +123,7 @@ export async function mintTokenFor(serverDir: string, now: Date): Promise<string
 }
 
 /**
- * The token that opens `GET /metrics` of this server, unless METRICS_TOKEN names another one. Made on first use.
+ * The token that opens `GET /metrics` of this server. The environment's METRICS_TOKEN adds others. Made on first use.
  * @throws {LocalError} if its file is damaged.
  */
 export async function readMetricsToken({ dir }: Pick<ServerState, 'dir'>): Promise<string> {

@@ -38,6 +38,7 @@ it('the page’s way to Cloudflare works in a fresh clone', { timeout: 600_000 }
   writeFileSync(join(home, 'openai-key'), 'sk-test\n');
   await run(blockOf('sh', 'The model'));
   setVariables(clone, blockOf('toml', 'The model'));
+  await run(blockOf('sh', 'The metrics'));
   writeFileSync(join(clone, '.dev.vars'), `OPENAI_BASE_URL=${model.baseUrl}\n`, { flag: 'a' });
 
   const port = await freePort();
@@ -46,6 +47,7 @@ it('the page’s way to Cloudflare works in a fresh clone', { timeout: 600_000 }
   await waitForHealth(url);
   const here = (block: string) => block.replaceAll(ADDRESS, url);
 
+  await expectMetrics(url, home);
   expect(await run(here(blockOf('sh', 'The first token')))).toContain(ANSWER);
   expect(model.requests[0]).toMatchObject({ model: 'gpt-5.2' });
   const page = { origin: 'https://app.example.com' };
@@ -117,6 +119,8 @@ it('the page’s own server runs, and its unit runs the same', { timeout: 300_00
   const token = readFileSync(join(reader.home, 'ana-token'), 'utf8').trim();
   const client = createClient({ url: `http://127.0.0.1:${port}`, token });
   expect(await client.getMe()).toEqual({ account: 'ana', scope: 'user' });
+  await reader.run(blockOf('sh', 'On a server of your own', 2));
+  await expectMetrics(`http://127.0.0.1:${port}`, reader.home);
 
   // In the home folder, which is no workspace.
   await reader.run(blockOf('sh', 'Backup and restore'), reader.home);
@@ -133,6 +137,14 @@ it('the page’s own server runs, and its unit runs the same', { timeout: 300_00
   writeFileSync(path, unit.replace('/usr/local/bin/drawbridge', '/bin/true'));
   execFileSync('systemd-analyze', ['verify', path]);
 });
+
+/** With the token that the page has put into the home folder. */
+async function expectMetrics(url: string, home: string): Promise<void> {
+  const token = readFileSync(join(home, 'metrics-token'), 'utf8').trim();
+  const headers = { authorization: `Bearer ${token}` };
+  const response = await fetch(`${url}/metrics`, { headers });
+  expect(await response.text()).toContain('drawbridge_requests_total{');
+}
 
 /** Runs the page's `serve` on a free port, and on another state folder where one is named. */
 async function startServer(

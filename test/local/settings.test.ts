@@ -78,9 +78,19 @@ describe('changes of the prompt', () => {
   });
 });
 
-test('the token of the metrics is the Worker’s', () => {
-  const settings = { METRICS_TOKEN: 'a-token-of-16-chars' };
-  expect(readWorkerSettings(settings)).toEqual(settings);
+describe('the tokens of the metrics', () => {
+  test.each(['a-token-of-16-ch', 'a-token-of-16-ch  another-of-16-chars'])('%s', (tokens) => {
+    expect(readWorkerSettings({ METRICS_TOKEN: tokens })).toEqual({ METRICS_TOKEN: tokens });
+  });
+
+  test.each(['a-token-of-15-c', 'a-token-of-16-ch short'])(
+    '%s is refused at the start, without quoting it',
+    (tokens) => {
+      const read = () => readWorkerSettings({ METRICS_TOKEN: tokens });
+      expect(read).toThrow(/^Each token in METRICS_TOKEN needs 16 characters or more: `openssl /);
+      expect(read).not.toThrow(tokens);
+    },
+  );
 });
 
 describe('the origins that webhooks may go to', () => {

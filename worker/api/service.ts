@@ -2,16 +2,13 @@
 import type { Context } from 'hono';
 import { Health, StreamTest } from '../../shared/answers.ts';
 import { DrawbridgeError } from '../../shared/errors.ts';
+import { METRICS_LIMITS } from '../../shared/limits.ts';
 import { type Endpoint, jsonAnswer } from '../endpoint.ts';
+import type { Env } from '../env.ts';
 import { SSE_HEADERS, SseWriter } from '../follow/sse-writer.ts';
 import { formatMetrics, METRICS_TYPE } from '../health/metrics.ts';
 import type { AppContext } from '../people/caller.ts';
 import { secretKey, unauthenticated } from '../people/secret.ts';
-
-export const METRICS_LIMITS = {
-  /** A token that nobody guesses. */
-  minTokenChars: 16,
-} as const;
 
 /** What {@link SERVICE}'s `testStream` sends; `drawbridge doctor` looks at when it arrives. */
 const STREAM_TEST = { parts: 3, gapMs: 500 } as const;
@@ -90,13 +87,19 @@ async function writeStreamTest(writer: SseWriter, signal: AbortSignal): Promise<
 }
 
 async function requireMetricsToken({ env, req }: Context<AppContext>): Promise<void> {
-  const { METRICS_TOKEN: wanted = '' } = env;
-  if (wanted.length < METRICS_LIMITS.minTokenChars) {
+  const wanted = metricsTokens(env);
+  if (wanted.length === 0) {
     throw new DrawbridgeError('NOT_FOUND', 'There is nothing at this address');
   }
   const given = /^Bearer +(\S+)$/i.exec(req.header('authorization') ?? '')?.[1] ?? '';
-  if (await isSame(given, wanted)) return;
+  const matches = await Promise.all(wanted.map((token) => isSame(given, token)));
+  if (matches.includes(true)) return;
   throw unauthenticated('Send the METRICS_TOKEN: Authorization: Bearer TOKEN');
+}
+
+function metricsTokens({ METRICS_TOKEN = '' }: Env): string[] {
+  const tokens = METRICS_TOKEN.split(/\s+/);
+  return tokens.filter(({ length }) => length >= METRICS_LIMITS.minTokenChars);
 }
 
 /** Compares digests in constant time, so that an answer's time tells nothing of the token. */

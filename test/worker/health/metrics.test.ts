@@ -78,6 +78,18 @@ describe('who may read them', () => {
     expect(response.status).toBe(404);
   });
 
+  it('who has one of several tokens, and nobody with one that is short', async () => {
+    const METRICS_TOKEN = ' first-of-the-tokens\n second-of-the-tokens short ';
+    const statuses = ['first-of-the-tokens', 'second-of-the-tokens', 'short', 'of-the-tokens'].map(
+      async (token) => {
+        const headers = { authorization: `Bearer ${token}` };
+        const request = new Request('https://drawbridge.test/metrics', { headers });
+        return (await app.fetch(request, { ...env, METRICS_TOKEN })).status;
+      },
+    );
+    expect(await Promise.all(statuses)).toEqual([200, 200, 401, 401]);
+  });
+
   it('not a user with a good token of the API', async () => {
     expect((await scrape(await tokenFor())).status).toBe(401);
   });

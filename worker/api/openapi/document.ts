@@ -66,7 +66,7 @@ const SECURITY_SCHEMES = {
   metricsToken: {
     type: 'http',
     scheme: 'bearer',
-    description: 'The operator’s METRICS_TOKEN.',
+    description: 'A token of the operator’s METRICS_TOKEN.',
   },
   ticket: {
     type: 'apiKey',
