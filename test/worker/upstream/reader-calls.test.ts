@@ -93,6 +93,11 @@ const CALLS: readonly ReplyCase[] = [
     { ...called(ran('generated1', 'a', '{"x":1}')), finishReason: 'function_call' },
   ],
   [
+    'a function_call that holds nothing is none',
+    streamOf(chunk({ content: 'a', function_call: { name: '', arguments: '' } }), STOP),
+    { text: 'a' },
+  ],
+  [
     'arguments that are no object do not run, and the other calls do',
     streamOf(toolCalls(call(0, 'c1', 'a', "{'x': 1}"), call(1, 'c2', 'b', '{}')), CALLED),
     called(

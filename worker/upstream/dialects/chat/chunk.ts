@@ -68,8 +68,9 @@ function readContent(content: unknown): { text: string; reasoning: string } {
 
 function readCalls(delta: JsonObject): CallDelta[] {
   const calls = listIn(delta, 'tool_calls').filter(isObject).map(readCall);
-  const legacy = delta['function_call'];
-  return isObject(legacy) ? [...calls, { index: LEGACY_INDEX, ...readFunction(legacy) }] : calls;
+  const { name, arguments: sent } = readFunction(objectIn(delta, 'function_call'));
+  // Snowflake sends an empty one with each answer.
+  return name || sent ? [...calls, { index: LEGACY_INDEX, name, arguments: sent }] : calls;
 }
 
 /** The index given to the single call of `function_call`. No real index is negative. */
