@@ -19,20 +19,41 @@ import { reach } from '../reach.ts';
 /** How a message came. */
 type Sent = Pick<Sending, 'idempotencyKey' | 'trace'>;
 
-/** Begins an agent. Throws WEBHOOK_NOT_ALLOWED, WORKTREES_NOT_SUPPORTED, and like {@link submitMessage}. */
+/**
+ * Begins an agent, with the id `newId` if there is one. Throws AGENT_ID_CONFLICT, WEBHOOK_NOT_ALLOWED,
+ * WORKTREES_NOT_SUPPORTED, and like {@link submitMessage}.
+ */
 export async function createAgent(
   env: Env,
   account: string,
   { prompt, title, webhook, workspace, branch, base, commit, ...settings }: AgentRequest,
   sent: Sent,
+  newId?: string,
 ): Promise<Agent> {
   if (webhook) reachOf(webhook.url, env);
   const request = { ...saying(prompt), ...settings };
+  // Without a key, a repeat after a restart would take somebody else's agent for its own.
+  const idempotencyKey = sent.idempotencyKey ?? (newId && crypto.randomUUID());
   const { caller } = await submitMessage(env, {
-    ...{ account, request, ...sent },
+    ...{ account, request, ...sent, idempotencyKey, newId },
     agent: { title, webhook, workspace, branch, base, commit },
+  }).catch((error) => {
+    throw newId && isTaken(error) ? idTaken() : error;
   });
   return await readAgent(env, caller, true);
+}
+
+/** The conversation with this id has begun otherwise, or belongs to somebody else. */
+function isTaken(error: unknown): boolean {
+  if (!(error instanceof DrawbridgeError)) return false;
+  return error.code === 'IDEMPOTENCY_CONFLICT' || error.code === 'NOT_FOUND';
+}
+
+function idTaken(): DrawbridgeError {
+  return new DrawbridgeError(
+    'AGENT_ID_CONFLICT',
+    'agentId: there is such an agent: choose another',
+  );
 }
 
 /** Sends the agent a message. Throws NOT_FOUND, AGENT_ARCHIVED, and like {@link submitMessage}. */

@@ -30,6 +30,8 @@ export interface Sending {
   readonly saveAs?: SaveAs | undefined;
   /** Executes the plan in this file of the workspace. */
   readonly planFile?: string | undefined;
+  /** The id of the new conversation, if the client chose it. Needs an `idempotencyKey`. */
+  readonly newId?: string | undefined;
   /** Makes the new conversation an agent. */
   readonly agent?: AgentWishes | undefined;
   /** A new conversation for one answer. It is not listed, and deletes itself. */
@@ -53,7 +55,7 @@ export async function submitMessage(env: Env, sending: Sending): Promise<Submitt
   const budget = request.budget && toRunBudget(request.budget, model, env);
   readPromptChanges(env);
   const idempotency = key === undefined ? undefined : { key, digest: await digest(sending) };
-  const conversationId = request.conversationId ?? (await newIdFor(account, key));
+  const conversationId = request.conversationId ?? sending.newId ?? (await newIdFor(account, key));
   const caller = { account, conversationId, trace: sending.trace };
   const create = await prepareConversation(env, caller, sending);
   const { responseId } = unwrap(
@@ -172,12 +174,16 @@ function modelOf(env: Env, { model: requested, messages }: ChatRequest): string 
   );
 }
 
-/** The id of a new conversation. Derived from the key, so that a repeated request finds the same conversation. */
+/**
+ * The id of a new conversation. Derived from the key, so that a repeated request finds the same conversation. Such an id
+ * is no UUID of version 4, so that no client can choose it for a conversation of its own.
+ */
 async function newIdFor(account: string, key: string | undefined): Promise<string> {
   if (key === undefined) return newConversationId(crypto.randomUUID());
   const hex = await sha256(`${account}\n${key}`);
   const parts = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
-  return newConversationId([...parts, hex.slice(20, 32)].join('-'));
+  const uuid = [...parts, hex.slice(20, 32)].join('-');
+  return newConversationId(uuid.replace(/-4(...-[89ab])/, '-8$1'));
 }
 
 /** The digest of a request, without the fields that only decide the form of the answer. */

@@ -82,7 +82,11 @@ export const OPENAI: readonly Endpoint[] = [
     summary: 'List models',
     access: 'user',
     answers: [jsonAnswer(200, 'The whole list.', Models)],
-    handle: (c) => c.json({ object: 'list', data: modelsOf(c.env) }),
+    handle: (c) => {
+      const data = modelsOf(c.env);
+      const items = data.map(({ id }) => ({ id, displayName: id }));
+      return c.json({ object: 'list', data, items });
+    },
   },
   {
     id: 'getOpenAiModel',

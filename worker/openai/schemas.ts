@@ -67,7 +67,12 @@ export const Model = z.object({
   owned_by: z.literal('drawbridge'),
 });
 
-export const Models = z.object({ object: z.literal('list'), data: z.array(Model) });
+export const Models = z.object({
+  object: z.literal('list'),
+  data: z.array(Model),
+  /** The same models for clients of Cursor's API. */
+  items: z.array(z.object({ id: z.string(), displayName: z.string() })),
+});
 
 export const OpenAiFailure = z.object({
   error: z.object({

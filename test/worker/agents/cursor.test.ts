@@ -1,7 +1,9 @@
-import { afterEach, expect, it, vi } from 'vitest';
-import { scriptModel } from '../api.ts';
+import { SELF } from 'cloudflare:test';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { Conversation } from '../../../worker/conversation/object.ts';
+import { scriptModel, tokenFor } from '../api.ts';
 import { holdModel } from '../conversation/held-model.ts';
-import { cursor, newAccount, untilStatus } from './agents.ts';
+import { askCursor, cursor, newAccount, untilStatus } from './agents.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -108,9 +110,99 @@ it('one run is active at a time, and a run is cancelled once', async () => {
   expect((await cursor(account, 'POST', cancel)).error.code).toBe('run_not_cancellable');
 });
 
+describe('a client’s own agentId', () => {
+  it('is the agent’s in every answer to it', async () => {
+    const account = newAccount();
+    scriptModel(() => ({ text: 'Done.' }));
+    const agentId = `bc-${crypto.randomUUID()}`;
+    const { agent, run } = await cursor(account, 'POST', '', { ...GO, agentId });
+    expect([agent.id, run.agentId]).toEqual([agentId, agentId]);
+    await untilStatus(account, conversationOf(agentId), 'completed');
+    expect(await cursor(account, 'GET', `/${agentId}`)).toMatchObject({ id: agentId });
+    const path = `/${agentId}/runs/${run.id}`;
+    expect(await cursor(account, 'GET', path)).toMatchObject({ id: run.id, agentId });
+    const { items } = await cursor(account, 'GET', '');
+    expect(items).toMatchObject([{ id: agentId.replace(/....$/, '0000') }]);
+    expect(await cursor(account, 'GET', `/${items[0].id}`)).toMatchObject({ latestRunId: run.id });
+    expect(await cursor(account, 'DELETE', `/${agentId}`)).toEqual({ id: agentId });
+  });
+
+  it('is refused where there is such an agent, also somebody else’s', async () => {
+    const account = newAccount();
+    scriptModel(() => ({ text: 'Done.' }));
+    const agentId = `bc-${crypto.randomUUID()}`;
+    await cursor(account, 'POST', '', { ...GO, agentId });
+    for (const who of [account, newAccount()]) {
+      const refused = await askCursor(who, 'POST', '', { body: { ...GO, agentId } });
+      expect(refused.status).toBe(409);
+      expect(await refused.json()).toMatchObject({ error: { code: 'agent_id_conflict' } });
+    }
+    expect((await cursor(account, 'GET', `/${agentId}/runs`)).items).toHaveLength(1);
+  });
+
+  it('makes one agent of a repeated request, and of one that meets a restart', async () => {
+    const account = newAccount();
+    scriptModel(() => ({ text: 'Done.' }));
+    const body = { ...GO, agentId: `bc-${crypto.randomUUID()}` };
+    const { run } = await cursor(account, 'POST', '', body, 'a');
+    expect((await cursor(account, 'POST', '', body, 'a')).run.id).toBe(run.id);
+    const submit = Conversation.prototype.submit;
+    vi.spyOn(Conversation.prototype, 'submit').mockImplementationOnce(async function (
+      this: Conversation,
+      ...args
+    ) {
+      const outcome = await submit.apply(this, args);
+      const { ctx } = this as unknown as { ctx: DurableObjectState };
+      await ctx.storage.sync();
+      ctx.abort('reset');
+      return outcome;
+    });
+    const again = { ...GO, agentId: `bc-${crypto.randomUUID()}` };
+    expect(await cursor(account, 'POST', '', again)).toMatchObject({
+      agent: { id: again.agentId },
+    });
+  });
+});
+
+it('a run may name another model', async () => {
+  const account = newAccount();
+  const requests = scriptModel(() => ({ text: 'Done.' }));
+  const { agent } = await cursor(account, 'POST', '', GO);
+  await untilStatus(account, conversationOf(agent.id), 'completed');
+  const body = { ...GO, model: { id: 'other', params: [] } };
+  await cursor(account, 'POST', `/${agent.id}/runs`, body);
+  await vi.waitFor(() => expect(requests.at(-1)?.model).toBe('other'));
+});
+
+it('the result of a run is the whole last message, with its code', async () => {
+  const account = newAccount();
+  const model = holdModel();
+  const text = 'Look:\n\n```js\nlet a;\n```\n\nThat was it.';
+  const { agent, run } = await cursor(account, 'POST', '', GO);
+  const calls = [{ name: 'nothing', arguments: {} }];
+  (await model.next()).answer({ text: 'First.', calls });
+  (await model.next()).answer({ text });
+  await untilStatus(account, conversationOf(agent.id), 'completed');
+  const path = `/${agent.id}/runs/${run.id}`;
+  expect(await cursor(account, 'GET', path)).toMatchObject({ result: text });
+});
+
+it('the account and the models have the shapes that Cursor’s SDK reads', async () => {
+  const account = newAccount();
+  const get = async (path: string) =>
+    await SELF.fetch(`https://drawbridge.test/v1/${path}`, {
+      headers: { authorization: `Bearer ${await tokenFor({ account })}` },
+    });
+  expect(await (await get('me')).json()).toMatchObject({ apiKeyName: account });
+  const { data, items } = await (await get('models')).json<{ data: []; items: [] }>();
+  expect(items).toEqual(data.map(({ id }) => ({ id, displayName: id })));
+  expect(items.length).toBeGreaterThan(0);
+});
+
 it.each([
   ['not_implemented', { repos: [{ url: 'https://github.com/a/b' }] }],
-  ['not_implemented', { agentId: 'bc-00000000-0000-4000-8000-000000000000' }],
+  ['invalid_request', { agentId: 'bc-00000000-0000-8000-8000-000000000000' }],
+  ['invalid_request', { agentId: `${crypto.randomUUID()}` }],
   ['not_implemented', { autoCreatePR: true }],
   ['invalid_request', { env: { type: 'cloud' } }],
   ['invalid_request', { other: 1 }],
@@ -118,3 +210,9 @@ it.each([
   const body = { prompt: { text: 'Go' }, ...more };
   expect((await cursor(newAccount(), 'POST', '', body)).error.code).toBe(code);
 });
+
+const GO = { prompt: { text: 'Go' } };
+
+function conversationOf(agentId: string): string {
+  return agentId.replace(/^bc-(?<stem>.*)....$/, 'conv_$<stem>0000');
+}

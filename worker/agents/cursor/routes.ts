@@ -14,19 +14,29 @@ import { unwrap } from '../../outcome.ts';
 import { parseCursor } from '../../people/cursor.ts';
 import { reach } from '../../reach.ts';
 import { archiveAgent, createAgent, followUp, readAgent } from '../desk.ts';
-import { callerOf, listRuns, PARAMS, RUN_PARAMS, readRun, responseIdOf } from './runs.ts';
+import {
+  agentIdIn,
+  callerOf,
+  listRuns,
+  PARAMS,
+  RUN_PARAMS,
+  readResponse,
+  readRun,
+  responseIdOf,
+} from './runs.ts';
 import {
   CursorAgent,
   CursorAgentAndRun,
   CursorAgentRequest,
   CursorAgents,
   CursorId,
+  CursorMe,
   CursorNewRun,
   CursorRun,
   CursorRunRequest,
   CursorRuns,
 } from './schemas.ts';
-import { agentIdOf, contentOf, refuseElsewhere, toAgent } from './shapes.ts';
+import { contentOf, conversationIdOf, refuseElsewhere, toAgent, toRun } from './shapes.ts';
 import { CURSOR_STREAM } from './stream.ts';
 
 const AGENTS = '/v1/agents';
@@ -72,17 +82,20 @@ export const CURSOR: readonly Endpoint[] = [
     headers: [IDEMPOTENCY_KEY],
     body: { schema: CursorAgentRequest, example: { prompt: { text: 'Mend the failing tests.' } } },
     answers: [jsonAnswer(201, 'Both.', CursorAgentAndRun)],
-    errors: [...SUBMIT_ERRORS, 'NOT_IMPLEMENTED', 'WORKTREES_NOT_SUPPORTED'],
+    errors: [...SUBMIT_ERRORS, 'AGENT_ID_CONFLICT', 'NOT_IMPLEMENTED', 'WORKTREES_NOT_SUPPORTED'],
     handle: async (c) => {
       const body = await parseBody(c, CursorAgentRequest);
       refuseElsewhere(body);
-      const { prompt, model, name, mode } = body;
+      const { prompt, model, name, mode, agentId } = body;
       const wanted = { prompt: contentOf(prompt), model: model?.id, title: name, mode, include };
       const { sub: account } = c.var.caller;
-      const agent = await createAgent(c.env, account, parse(AgentRequest, wanted), sentWith(c));
-      const caller = { account, conversationId: agent.id, trace: c.var.trace };
-      const run = await readRun(c, caller, agent.responseId);
-      return c.json({ agent: toAgent(agent, originOf(c), agent.responseId), run }, 201);
+      const request = parse(AgentRequest, wanted);
+      const newId = agentId && conversationIdOf(agentId);
+      const agent = await createAgent(c.env, account, request, sentWith(c), newId);
+      const { id: conversationId, responseId } = agent;
+      const caller = { account, conversationId, trace: c.var.trace };
+      const run = toRun(await readResponse(c, caller, responseId), agentId);
+      return c.json({ agent: toAgent(agent, originOf(c), { agentId, responseId }), run }, 201);
     },
   },
   {
@@ -114,7 +127,8 @@ export const CURSOR: readonly Endpoint[] = [
     errors: ['NOT_FOUND'],
     handle: async (c) => {
       const agent = await readAgent(c.env, callerOf(c));
-      return c.json(toAgent(agent, originOf(c), agent.responseId));
+      const { responseId } = agent;
+      return c.json(toAgent(agent, originOf(c), { agentId: agentIdIn(c), responseId }));
     },
   },
   {
@@ -130,7 +144,7 @@ export const CURSOR: readonly Endpoint[] = [
       const caller = callerOf(c);
       await readAgent(c.env, caller);
       await deleteConversation(c.env, caller);
-      return c.json({ id: agentIdOf(caller.conversationId) });
+      return c.json({ id: agentIdIn(c) });
     },
   },
   ...(['archive', 'unarchive'] as const).map(
@@ -146,7 +160,7 @@ export const CURSOR: readonly Endpoint[] = [
       handle: async (c) => {
         const caller = callerOf(c);
         await archiveAgent(c.env, caller, verb === 'archive');
-        return c.json({ id: agentIdOf(caller.conversationId) });
+        return c.json({ id: agentIdIn(c) });
       },
     }),
   ),
@@ -170,7 +184,7 @@ export const CURSOR: readonly Endpoint[] = [
       const asked = { prompt: contentOf(prompt), model: model?.id, mode, include };
       const request = parse(AgentFollowUp, { ...asked, delivery: 'reject' });
       const sent = await followUp(c.env, caller, request, sentWith(c)).catch(asBusy);
-      return c.json({ run: await readRun(c, caller, sent.responseId) }, 201);
+      return c.json({ run: await readRun(c, sent.responseId) }, 201);
     },
   },
   {
@@ -194,7 +208,7 @@ export const CURSOR: readonly Endpoint[] = [
     params: RUN_PARAMS,
     answers: [jsonAnswer(200, 'The run.', CursorRun)],
     errors: ['NOT_FOUND'],
-    handle: async (c) => c.json(await readRun(c, callerOf(c), responseIdOf(c))),
+    handle: async (c) => c.json(await readRun(c, responseIdOf(c))),
   },
   {
     ...COMMON,
@@ -207,7 +221,7 @@ export const CURSOR: readonly Endpoint[] = [
     errors: ['NOT_FOUND', 'RUN_NOT_CANCELLABLE'],
     handle: async (c) => {
       const caller = callerOf(c);
-      const { id, status } = await readRun(c, caller, responseIdOf(c));
+      const { id, status } = await readRun(c, responseIdOf(c));
       if (status !== 'RUNNING' && status !== 'CREATING') {
         throw new DrawbridgeError('RUN_NOT_CANCELLABLE', 'The run has ended');
       }
@@ -217,7 +231,19 @@ export const CURSOR: readonly Endpoint[] = [
     },
   },
   CURSOR_STREAM,
+  {
+    ...COMMON,
+    id: 'getCursorMe',
+    method: 'get',
+    path: '/v1/me',
+    summary: 'Get the caller’s account',
+    answers: [jsonAnswer(200, 'The account, as the name of an API key.', CursorMe)],
+    handle: (c) => c.json({ apiKeyName: c.var.caller.sub, createdAt: UNKNOWN_TIME }),
+  },
 ];
+
+/** Clients want a time, but a token does not tell when it was made. */
+const UNKNOWN_TIME = new Date(0).toISOString();
 
 function asBusy(error: unknown): never {
   if (error instanceof DrawbridgeError && error.code === 'CONVERSATION_BUSY') {

@@ -10,7 +10,7 @@ import type { AppContext } from '../../people/caller.ts';
 import type { Caller } from '../../ports.ts';
 import { readAgent } from '../desk.ts';
 import type { CursorRun, CursorRuns } from './schemas.ts';
-import { runIdOf, toRun } from './shapes.ts';
+import { conversationIdOf, runIdOf, toRun } from './shapes.ts';
 
 const ID = { description: 'An agent: `bc-<uuid>`.', zod: z.string() };
 
@@ -23,9 +23,14 @@ export const RUN_PARAMS = {
   runId: { description: 'A run: `run-<uuid>`.', zod: z.string() },
 } as const;
 
+/** The id of the agent as the path has it. Answers repeat it. */
+export function agentIdIn(c: Context<AppContext>): string {
+  return c.req.param('id') ?? '';
+}
+
 /** Throws NOT_FOUND where the path names no agent. */
 export function callerOf(c: Context<AppContext>): Caller {
-  const id = c.req.param('id')?.replace(/^bc-/, 'conv_');
+  const id = conversationIdOf(agentIdIn(c));
   return {
     account: c.var.caller.sub,
     conversationId: parseId(ConversationId, id, 'agent'),
@@ -53,9 +58,9 @@ export async function readResponse(
   return (await response.json()) as ChatResponse;
 }
 
-/** {@link readResponse} as a run. */
-export async function readRun(...named: Parameters<typeof readResponse>): Promise<CursorRun> {
-  return toRun(await readResponse(...named));
+/** The run that the path names. Throws like {@link readResponse}. */
+export async function readRun(c: Context<AppContext>, responseId: string): Promise<CursorRun> {
+  return toRun(await readResponse(c, callerOf(c), responseId), agentIdIn(c));
 }
 
 /** A page of a list. */
@@ -75,7 +80,7 @@ export async function listRuns(
   const part = await readNewest(c.env, caller, { limit, before });
   if (!part.ok) throw badCursor();
   const { responses, earlier } = (await part.json()) as ConversationView;
-  const items = responses.toReversed().map(toRun);
+  const items = responses.toReversed().map((response) => toRun(response, agentIdIn(c)));
   return { items, ...(earlier !== null && { nextCursor: runIdOf(earlier) }) };
 }
 

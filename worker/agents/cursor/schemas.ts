@@ -22,9 +22,16 @@ const CursorModel = z.strictObject({
   params: z.array(z.unknown()).optional(),
 });
 
+/** The id that a client gives its agent. Its last four digits are not kept. */
+const AgentId = z
+  .string()
+  .regex(
+    /^bc-[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    'Use bc- and a random UUID in lower case',
+  );
+
 /** Refused with NOT_IMPLEMENTED where they ask for something: the agent works on the bridge's own repository. */
 const Elsewhere = z.object({
-  agentId: z.unknown().optional(),
   autoCreatePR: z.unknown().optional(),
   customSubagents: z.unknown().optional(),
   envVars: z.unknown().optional(),
@@ -37,6 +44,7 @@ const Elsewhere = z.object({
 /** `POST /v1/agents`. */
 export const CursorAgentRequest = z.strictObject({
   ...Elsewhere.shape,
+  agentId: AgentId.optional(),
   prompt: Prompt,
   model: CursorModel.optional(),
   name: z.string().min(1).max(100).optional(),
@@ -91,6 +99,9 @@ export const CursorRuns = z.object({
 });
 
 export const CursorId = z.object({ id: z.string() });
+
+/** `GET /v1/me`. */
+export const CursorMe = z.object({ apiKeyName: z.string(), createdAt: z.iso.datetime() });
 
 /** The answer to `POST /v1/agents`. */
 export const CursorAgentAndRun = z.object({ agent: CursorAgent, run: CursorRun });

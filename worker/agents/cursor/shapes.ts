@@ -2,12 +2,18 @@
 import type { AgentInfo } from '../../../shared/agents.ts';
 import type { ChatResponse, Document, ResponseStatus } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
+import { newConversationId } from '../../../shared/ids.ts';
 import { renderWords } from '../../openai/markdown.ts';
 import type { CursorAgent, CursorRun, Image } from './schemas.ts';
 
 /** `bc-<uuid>` for a conversation. */
 export function agentIdOf(conversationId: string): string {
   return conversationId.replace('conv_', 'bc-');
+}
+
+/** The inverse of {@link agentIdOf}. A client's own id has other digits at its end, where those of runs count. */
+export function conversationIdOf(agentId: string): string {
+  return newConversationId(agentId.replace(/^bc-/, ''));
 }
 
 /** `run-<uuid>` for a response. */
@@ -18,10 +24,13 @@ export function runIdOf(responseId: string): string {
 export function toAgent(
   { id, title, status, created, updated }: AgentInfo,
   origin: string,
-  responseId?: string,
+  {
+    agentId = agentIdOf(id),
+    responseId,
+  }: { agentId?: string | undefined; responseId?: string } = {},
 ): CursorAgent {
   return {
-    id: agentIdOf(id),
+    id: agentId,
     name: title,
     status: status === 'archived' ? 'ARCHIVED' : 'ACTIVE',
     env: { type: 'machine' },
@@ -32,15 +41,19 @@ export function toAgent(
   };
 }
 
-export function toRun(response: ChatResponse): CursorRun {
-  const { id, conversationId, status, created, documents, metadata } = response;
+/** `agentId` is the agent's id as the request has it. */
+export function toRun(
+  response: ChatResponse,
+  agentId = agentIdOf(response.conversationId),
+): CursorRun {
+  const { id, status, created, documents, metadata } = response;
   const isOver = status === 'completed' || status === 'error' || status === 'cancelled';
   const durationMs = Math.round(metadata.duration_ms);
   const updated = new Date(Date.parse(created) + (isOver ? durationMs : 0)).toISOString();
   const said = isOver && lastWords(documents);
   return {
     id: runIdOf(id),
-    agentId: agentIdOf(conversationId),
+    agentId,
     status: STATUSES[status],
     createdAt: created,
     updatedAt: updated,
@@ -91,9 +104,9 @@ export function refuseElsewhere(body: Readonly<Record<string, unknown>>, reason 
 }
 
 const ELSEWHERE = [
-  ...['agentId', 'autoCreatePR', 'customSubagents', 'envVars', 'mcpServers', 'repos'],
+  ...['autoCreatePR', 'customSubagents', 'envVars', 'mcpServers', 'repos'],
   ...['skipReviewerRequest', 'workOnCurrentBranch'],
 ];
 
 const REASON =
-  "this server works on the repository of the bridge's machine, and takes no such setting: leave it out. An Idempotency-Key makes a request repeatable.";
+  "this server works on the repository of the bridge's machine, and takes no such setting: leave it out.";

@@ -97,6 +97,7 @@ import {
   CursorAgentRequest,
   CursorAgents,
   CursorId,
+  CursorMe,
   CursorNewRun,
   CursorRun,
   CursorRunEvent,
@@ -168,7 +169,7 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...{ CursorAgent, CursorAgents, CursorAgentRequest, CursorAgentAndRun },
-  ...{ CursorRun, CursorRunEvent, CursorRuns, CursorRunRequest, CursorNewRun, CursorId },
+  ...{ CursorRun, CursorRunEvent, CursorRuns, CursorRunRequest, CursorNewRun, CursorId, CursorMe },
   ...{ CompletionRequest, ChatAnswer, ChatCompletion, ChatCompletionChunk },
   ...{ Models, Model, OpenAiFailure },
 };

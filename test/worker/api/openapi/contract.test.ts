@@ -190,6 +190,7 @@ it('an agent in Cursor’s shapes', async () => {
   await api.call('archiveCursorAgent', { params, token });
   await api.call('unarchiveCursorAgent', { params, token });
   await api.call('deleteCursorAgent', { params, token });
+  await api.call('getCursorMe', { token });
 });
 
 it('what a person decides', async () => {
@@ -276,7 +277,8 @@ it('without a token, with one of another scope, and for what does not exist', as
   for (const { operationId, path, isOpen, requestBody } of api.operations) {
     if (isOpen || operationId === 'getMetrics') continue;
     const [, room = ''] = /(\w+)\/\{id\}/.exec(path) ?? [];
-    const id = Object(ids)[room] ?? 'none';
+    const ours = Object(ids)[room] ?? 'none';
+    const id = path.startsWith('/v1/agents') ? ours.replace('conv_', 'bc-') : ours;
     const params = {
       id,
       callId: `call_${crypto.randomUUID()}`,
