@@ -8,7 +8,7 @@ import { Webhook } from 'standardwebhooks';
 import { expect, it, onTestFinished } from 'vitest';
 import type { Agent } from '../../shared/agents.ts';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
-import { type House, startHouse, until, workerdOf } from './house.ts';
+import { type House, makeRepository, startHouse, until, workerdOf } from './house.ts';
 
 it('an agent works without a client, through a kill of the runtime, and takes a follow-up', async () => {
   let isKilled = false;
@@ -154,15 +154,6 @@ it('an agent on a folder that is no repository ends with the reason, and works o
   await until(async () => (await ended(house, id)).status === 'completed');
   expect(await house.client.getAgent(id)).toMatchObject({ result: 'Done.', worktree: {} });
 });
-
-function makeRepository(workspace: string): void {
-  const run = (...args: string[]) => execFileSync('git', args, { cwd: workspace });
-  run('init', '--quiet', '--initial-branch=main');
-  writeFileSync(join(workspace, 'old.txt'), 'old\n');
-  run('add', '.');
-  const person = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
-  run(...person, 'commit', '--quiet', '-m', 'first');
-}
 
 /** The repository belongs to another user where root runs the tests. */
 function git({ workspace }: House, ...args: string[]): string {

@@ -155,6 +155,16 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20));
 }
 
+/** For `prepare`: a repository with one commit. */
+export function makeRepository(workspace: string): void {
+  const run = (...args: string[]) => execFileSync('git', args, { cwd: workspace });
+  run('init', '--quiet', '--initial-branch=main');
+  writeFileSync(join(workspace, 'old.txt'), 'old\n');
+  run('add', '.');
+  const person = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
+  run(...person, 'commit', '--quiet', '-m', 'first');
+}
+
 function furnish(workspace: string, state: string, options: HouseOptions): void {
   mkdirSync(workspace);
   options.prepare?.(workspace);
