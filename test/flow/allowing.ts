@@ -14,9 +14,12 @@ export interface Allowed {
   readonly asked: readonly ApprovalQuestion[];
 }
 
+/** What they need of the server. */
+export type Server = Pick<House, 'client' | 'fetch' | 'state'>;
+
 /** Sends a message of a new conversation, and allows every call until its response has ended. */
 export async function sendAllowing(
-  house: House,
+  house: Server,
   content: string,
   fields: { readonly bridgeId?: string } = {},
   /** What the person answers to a question of a server, as JSON. */
@@ -50,7 +53,7 @@ function questionIn(event: ReadEvent, conversationId: string): ApprovalQuestion 
 }
 
 /** The enrolled device of this machine. */
-export function deviceOf(house: House): Device {
+export function deviceOf(house: Pick<Server, 'state'>): Device {
   const stored = JSON.parse(readFileSync(join(house.state, 'device.json'), 'utf8'));
   return { deviceId: stored.deviceId, privateJwk: stored.privateKey };
 }

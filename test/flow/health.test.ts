@@ -1,10 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, connect as dial } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient } from '../../client/index.ts';
+import { uniqueKeyOf } from '../../local/runtime/workerd-config.ts';
 import { bridgeLogOf } from '../../local/state/folder.ts';
 import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
@@ -174,6 +175,41 @@ describe('a client’s trace id', () => {
     await expect(asked).rejects.toMatchObject({ code: 'NOT_FOUND', status: 404, traceId: trace });
   });
 });
+
+it('a conversation that cannot be deleted is told with the trace id of who asked for it', async () => {
+  const before = await startHouse();
+  await using after = await reopen(before, async ({ client, state }) => {
+    await client.chat({ messages: [{ role: 'user', content: 'hello' }] });
+    return () => damage(join(state, 'storage', uniqueKeyOf('Conversation')));
+  });
+  const [{ id: conversation } = { id: '' }] = (await after.client.listConversations()).items;
+  const { trace, headers } = newTrace();
+  const init = { method: 'DELETE', headers };
+  const response = await after.fetch(`/api/v1/conversations/${conversation}`, init);
+  const body = await response.json();
+  expect(body).toMatchObject({ error: { code: 'INTERNAL', traceId: trace } });
+  expect(linesOf(join(after.state, 'logs', 'workerd.log'), trace)).toContainEqual(
+    expect.objectContaining({ level: 'error', event: 'delete_failed', conversation }),
+  );
+  expect((await after.client.listConversations()).items).toEqual([]);
+});
+
+/** The same house after a restart. `use` returns what happens to its state meanwhile. */
+async function reopen(house: House, use: (house: House) => Promise<() => void>): Promise<House> {
+  const meanwhile = await use(house);
+  await endProcess(house.up);
+  meanwhile();
+  return await startHouse({ folder: house.folder });
+}
+
+/** Writes over the beginning of each object's database. */
+function damage(folder: string): void {
+  for (const name of readdirSync(folder).filter((name) => name.endsWith('.sqlite'))) {
+    const path = join(folder, name);
+    if (name === 'metadata.sqlite') continue;
+    writeFileSync(path, Buffer.alloc(statSync(path).size, 'x'));
+  }
+}
 
 it('the log of `connect` is found by `drawbridge logs`, in words and as JSON', async () => {
   const logs = async (...words: string[]) =>
