@@ -25,6 +25,8 @@ export const CLI_LIMITS = {
   firstInputMs: 3 * SECOND,
   /** How long a chat waits for its cancel request after SIGTERM: SIGKILL often follows soon. */
   cancelMs: 2 * SECOND,
+  /** Without an answer for this long, a message stands in a queue: the server begins one at once. */
+  queuedMs: SECOND,
   /** Between two checks whether an offline bridge is back. */
   bridgeLookMs: 2 * SECOND,
   /** How long `companion on` waits for the bridge, which looks at the setting every two seconds; and how often it looks. */

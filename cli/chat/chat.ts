@@ -57,6 +57,14 @@ export function sayWhereToAnswer({ terminal, conversationId = '', targetWords }:
   terminal.write(`${terminal.paint('yellow', words)}\n`);
 }
 
+/** Says why no answer begins: a message gets its turn when the answer before it has ended, however long that takes. */
+export function sayQueued({ terminal, format, targetWords }: Chat): void {
+  if (format === 'json') return;
+  const command = ownCommand('approvals', ...targetWords);
+  const words = `Your message waits until the answer before it has ended. \`${command}\` shows whether that one waits for you.`;
+  terminal.write(`${terminal.paint('yellow', words)}\n`);
+}
+
 /** Names the command that carries out the plan, or goes on with it after a failure. */
 export function sayHowToExecute({
   terminal,

@@ -5,7 +5,8 @@ import type { ResponseStatus } from '../../shared/documents.ts';
 import { type ReadEvent, StreamEvent } from '../../shared/events.ts';
 import { REQUEST_LIMITS } from '../../shared/limits.ts';
 import type { MessageContent } from '../../shared/requests.ts';
-import { type Chat, sayHowToExecute, sayWhereToAnswer } from './chat.ts';
+import { CLI_LIMITS } from '../limits.ts';
+import { type Chat, sayHowToExecute, sayQueued, sayWhereToAnswer } from './chat.ts';
 import { Interrupts, type Leaving } from './interrupts.ts';
 import { asks, Questions } from './questions.ts';
 import { openScreen } from './screen.ts';
@@ -105,9 +106,12 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
   const { signal } = interrupts;
   let end: TurnEnd = 'error';
   let hasPlan = false;
+  let queued: NodeJS.Timeout | undefined;
   try {
     for await (const positioned of open(signal)) {
       const event = checked(positioned.event);
+      if (event.type !== 'heartbeat') clearTimeout(queued);
+      if (event.type === 'message') queued = setTimeout(sayQueued, CLI_LIMITS.queuedMs, chat);
       const show = () => screen.show({ ...positioned, event });
       if (event.type === 'unknown') {
         show();
@@ -131,6 +135,7 @@ async function showTurn(chat: Chat, open: (signal: AbortSignal) => EventStream):
     if (signal.aborted && interrupts.leaving) return interrupts.leaving;
     throw error;
   } finally {
+    clearTimeout(queued);
     interrupts.end();
     await questions.end();
   }

@@ -52,7 +52,9 @@ async function installService({ daemon, drawbridge }: Programs): Promise<void> {
   await warnOfKeys(terminal, job);
   writeJob(manager, job);
   // A server that a terminal has started would keep the service from starting.
-  await stopServer(await sharedServerDir());
+  if (await stopServer(await sharedServerDir())) {
+    terminal.write('The server in the background has ended: it is to run as the service.\n');
+  }
   await install(manager, job);
   terminal.write(`The server runs as a service of ${manager.name}. ${manager.hint}\n`);
 }

@@ -57,6 +57,18 @@ describe('where stdout is a pipe', () => {
     },
   );
 
+  it('a message that no answer follows says that it waits', async () => {
+    await using api = await startScriptedApi(SAMPLE_TAPE);
+    const { promise: rest, resolve } = Promise.withResolvers<string>();
+    api.fates.push({ type: 'text', text: streamText(POSITIONED.slice(0, 1)), rest });
+    const { finished, stderr } = startDrawbridge(chat(api, 'Hi'));
+    await expect
+      .poll(stderr)
+      .toMatch(/waits until the answer before it has ended\. `[^`]+ approvals /);
+    resolve(streamText(POSITIONED.slice(1)));
+    expect(await finished).toMatchObject({ code: 0, stdout: 'Grüße 👋\n\ndata: id: 7\n' });
+  });
+
   it('SIGTERM cancels the run', async () => {
     await using api = await startScriptedApi(SAMPLE_TAPE);
     api.answers.set(CANCEL, { id: RESPONSE_ID, status: 'cancelled' });
