@@ -83,9 +83,9 @@ const CASES: readonly ReplyCase[] = [
     },
   ],
   [
-    'a thought that holds nothing is not kept',
-    responseFrames([{ ...THOUGHT, summary: [], encrypted_content: '' }, TEXT]).join(''),
-    { ...ENDED, text: 'I look.' },
+    'a summary without its thought is shown and not kept',
+    responseFrames([{ ...THOUGHT, encrypted_content: '' }, TEXT]).join(''),
+    { ...ENDED, text: 'I look.', reasoning: 'Hm 😀.\n\nAha.' },
   ],
   [
     'items that come only whole',

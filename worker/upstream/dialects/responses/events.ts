@@ -121,14 +121,18 @@ export class ResponsesReader implements AnswerReader {
       }
       case 'reasoning': {
         const words = [...partsOf(item, 'summary'), ...partsOf(item, 'content')].join('\n\n');
-        const isBlank = words === '' && textIn(item, 'encrypted_content') === '';
         const { reasoning } = this.#think(index, isNew ? words : '');
-        return { ...NOTHING, reasoning, reasoningDetails: isBlank ? [] : keep(item) };
+        return { ...NOTHING, reasoning, reasoningDetails: holdsThought(item) ? keep(item) : [] };
       }
       default:
         return NOTHING; // A tool of the server.
     }
   }
+}
+
+/** A summary is no thought: with it alone the item only names one that the server has not stored, and is refused. */
+function holdsThought(item: JsonObject): boolean {
+  return textIn(item, 'encrypted_content') !== '' || partsOf(item, 'content').join('') !== '';
 }
 
 /** The texts of an item's parts. */
