@@ -107,7 +107,7 @@ function switchesWantedBy(
   if (!error?.status || !REFUSED.has(error.status)) return null;
   const { streamOptions, reasoningField, returnReasoning } = switches;
   if (dialect !== 'chat') {
-    const refusesThoughts = REFUSED_THOUGHTS.test(error.message);
+    const refusesThoughts = REFUSED_THOUGHTS.some((words) => words.test(error.message));
     return returnReasoning && refusesThoughts ? { ...switches, returnReasoning: false } : null;
   }
   if (reasoningField === 'none' && /reasoning_content/.test(error.message)) {
@@ -121,11 +121,14 @@ function switchesWantedBy(
 const REFUSED: ReadonlySet<number> = new Set([400, 404, 422]);
 
 /**
- * Thoughts that were made with another key or changed on the way, that stand in the wrong place or are kept nowhere, and
- * models that encrypt none.
+ * Thoughts that were made with another key or changed on the way, that stand in the wrong place, are kept nowhere or
+ * have a field that the server does not take back, and models that encrypt none.
  */
-const REFUSED_THOUGHTS =
-  /signature.*thinking|thinking.*(?:signature|modified|but found)|encrypted[ _]content|\breasoning\b.*\bitem\b|items are not persisted/i;
+const REFUSED_THOUGHTS: readonly RegExp[] = [
+  /signature.*thinking|thinking.*(signature|modified|but found)/i, // Anthropic
+  /encrypted[ _]content|\breasoning\b.*\bitem\b|items are not persisted/i, // OpenAI
+  /unknown parameter: 'input\[|'input\[\d+\]\.content': array too long/i,
+];
 
 function readerOptionsFor(target: ModelTarget): ReaderOptions {
   if (target.kind === 'demo') return {};

@@ -70,6 +70,8 @@ describe('each dialect', () => {
     ['responses', 400, 'Encrypted content is not supported with this model.'],
     ['responses', 400, "'rs_1' of type 'reasoning' came without its required following item."],
     ['responses', 404, "Item 'rs_1' not found. Items are not persisted when `store` is false."],
+    ['responses', 400, "Unknown parameter: 'input[3].metadata'."],
+    ['responses', 400, "Invalid 'input[3].content': array too long. Expected a length of 0."],
     ['responses', 400, "Referenced reasoning item 'rs_1' was not found or has expired."],
   ] as const)(
     '%s asks without thoughts where they are refused: %i %s',

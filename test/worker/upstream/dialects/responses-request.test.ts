@@ -100,6 +100,11 @@ describe('thoughts', () => {
     expect(thoughtsIn(detail)).toEqual([]);
   });
 
+  it('are told without their status, which some servers send and OpenAI refuses', () => {
+    const item = { ...THOUGHT, status: 'completed' };
+    expect(thoughtsIn(thought(0, { item }))).toEqual([THOUGHT]);
+  });
+
   it('are neither told nor asked for where the switch says so', () => {
     expect(thoughtsIn(thought(0), { returnReasoning: false })).toEqual([]);
     expect(bodyOf({}, { returnReasoning: false })).not.toHaveProperty('include');

@@ -45,19 +45,25 @@ function itemsOf(message: UpstreamMessage, target: ServerTarget): object[] {
       const { content, tool_calls: calls = [] } = message;
       const said = content ? [{ role: 'assistant', content }] : [];
       const called = calls.flatMap((call) => ('function' in call ? [[toItem(call)]] : []));
-      return withPhase(withThoughts(message, target, [said, ...called]));
+      return toInput(withThoughts(message, target, [said, ...called]));
     }
     default:
       return []; // The system prompt has its own field.
   }
 }
 
-/** Models that tell a comment on their work from the final answer want to see which one a text was. */
-function withPhase(items: readonly JsonObject[]): object[] {
-  const told = items.filter(({ type }) => type !== 'message');
+/**
+ * Puts the phase of a text where it belongs: newer models want to see which texts were comments on their work. Leaves out
+ * the status of a thought, which some servers send and OpenAI refuses.
+ */
+function toInput(items: readonly JsonObject[]): object[] {
   const phase = items.find(({ type }) => type === 'message')?.['phase'];
-  if (phase === undefined) return told;
-  return told.map((item) => (item['role'] === 'assistant' ? { ...item, phase } : item));
+  return items.flatMap((item) => {
+    if (item['type'] === 'message') return [];
+    if (item['role'] === 'assistant') return [{ ...item, phase }];
+    const { status: _, ...input } = item;
+    return [input];
+  });
 }
 
 /** A text as it is, or parts with images. */
