@@ -14,9 +14,14 @@ export function registerHelp(program: Command): void {
     .description('Show the help of a command, or a page on a topic')
     .argument('[topic...]', `a command such as "config set", or ${Object.keys(TOPICS).join(', ')}`)
     .action((words: string[]) => showHelp(program, words));
+  program.addHelpText('after', WITHOUT_COMMAND);
   program.addHelpText('after', `\nMore pages, by drawbridge help TOPIC:\n${topicLines()}`);
   for (const command of program.commands) completeHelp(command, []);
 }
+
+const WITHOUT_COMMAND = `
+Without a command, it does what "open" does, and takes its options:
+  drawbridge --continue`;
 
 function topicLines(): string {
   return Object.entries(TOPICS)

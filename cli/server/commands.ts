@@ -30,7 +30,7 @@ export function registerServerCommands(program: Command): void {
     .description('Show the server, the folders connected to it, and what happened lately')
     .option('--json', 'print it as one line of JSON', false);
   addLocationOptions(status)
-    .addHelpText('after', `${EXIT_HELP}\n`)
+    .addHelpText('after', EXIT_HELP)
     .action((options: StatusOptions) => showStatus(options));
   const stop = program
     .command('stop')
