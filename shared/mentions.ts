@@ -36,7 +36,7 @@ export function findMentions(text: string): Mention[] {
   return [...found.values()];
 }
 
-/** All lengths are bounded, because what cleans a match up may take the square of its length. */
+/** Lengths are bounded: nothing longer is a path or an address. */
 const MENTION = new RegExp(
   [
     '(?<![\\p{L}\\p{N}_@/.-])@(?:',
@@ -52,16 +52,18 @@ const MENTION = new RegExp(
 function toPath({ 0: whole, index, input, groups = {} }: RegExpExecArray): Mention | null {
   const { kind, quoted, bare = '', from, to = from } = groups;
   if (quoted === undefined && input[index + whole.length] === '(') return null;
-  const path = quoted ?? withoutEnd(bare);
+  const path = quoted ?? withoutEnd(bare, bare.includes('[') ? '.-' : '.]-');
   if (path.trim() === '' || path.length > REQUEST_LIMITS.maxPathChars) return null;
   const lines = toLines(from, to);
   const isCertain = (kind ?? quoted ?? lines) !== undefined || looksLikeFile(path);
   return { type: 'path', path, ...(lines && { lines }), isCertain };
 }
 
-/** Without the full stop of a sentence and the bracket around it. */
-function withoutEnd(path: string): string {
-  return path.replace(path.includes('[') ? /[.-]+$/ : /[.\]-]+$/, '');
+/** The text without these characters at its end. A pattern such as `/[.-]+$/` takes the square of the text's length. */
+export function withoutEnd(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
 }
 
 function toLines(from: string | undefined, to: string | undefined) {
@@ -76,6 +78,6 @@ function looksLikeFile(path: string): boolean {
 
 function toUrl({ groups }: RegExpExecArray): Mention | null {
   const written = groups?.['url'] ?? '';
-  const url = written.replace(written.includes('(') ? /[.,;:!?'*_]+$/ : /[.,;:!?'*_)\]]+$/, '');
+  const url = withoutEnd(written, `.,;:!?'*_${written.includes('(') ? '' : ')]'}`);
   return WebAddress.safeParse(url).success ? { type: 'url', url } : null;
 }

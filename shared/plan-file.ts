@@ -119,9 +119,10 @@ function readHead(lines: readonly string[]): { readonly fields: Fields; readonly
   let margin: number | null = null;
   let values: string[] | undefined;
   for (const line of lines) {
-    const [, indent = '', dash = '', rest = ''] = /^(\s*)(-\s+)?(.*)$/.exec(line) ?? [];
+    // With `s` these never look back, however long the line is.
+    const [, indent = '', dash = '', rest = ''] = /^(\s*)(-\s+)?(.*)$/s.exec(line) ?? [];
     if (rest === '' || rest.startsWith('#')) continue;
-    const pair = /^([A-Za-z_]\w*):(?:\s+(.*))?$/.exec(rest);
+    const pair = /^([A-Za-z_]\w*):(?:\s+(.*))?$/s.exec(rest);
     if (indent === '' && dash === '' && pair) {
       isInTodos = pair[1] === 'todos';
       values = put(fields, pair);
@@ -181,8 +182,10 @@ function toTodo(fields: Fields): Todo {
 const DONE: ReadonlySet<string> = new Set(['done', 'complete']);
 
 function boxesIn(body: string): Todo[] {
-  return [...body.matchAll(/^\s*[-*]\s+\[([ xX])\]\s+(.+)$/gm)].map(([, box, content = '']) => ({
-    ...{ id: '', content: content.trim(), dependencies: [] },
-    status: box === ' ' ? ('pending' as const) : ('completed' as const),
-  }));
+  return [...body.matchAll(/^[^\S\n]*[-*]\s+\[([ xX])\]\s+(.+)$/gm)].map(
+    ([, box, content = '']) => ({
+      ...{ id: '', content: content.trim(), dependencies: [] },
+      status: box === ' ' ? ('pending' as const) : ('completed' as const),
+    }),
+  );
 }

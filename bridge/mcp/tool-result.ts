@@ -80,5 +80,5 @@ export function describeResource(resource: Resource): string {
 
 /** Of base64: three bytes in four characters. */
 function bytesOf(base64: string): number {
-  return Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
+  return Math.floor((base64.replace(/={1,2}$/, '').length * 3) / 4);
 }

@@ -63,7 +63,7 @@ function readFields(lines: readonly string[]): Fields | string {
   for (const [index, line] of lines.entries()) {
     if (line.trim() === '' || line.trimStart().startsWith('#')) continue;
     const [, key, value = ''] = /^([A-Za-z][\w-]*)\s*:(.*)$/.exec(line) ?? [];
-    const item = /^\s*-\s+(.*)$/.exec(line)?.[1];
+    const item = /^\s*-\s+(.*)$/s.exec(line)?.[1]; // With `s` it never looks back.
     if (key !== undefined) {
       values = isBlockMark(value.trim()) ? [] : [value.trim()];
       fields.set(key.toLowerCase(), values);

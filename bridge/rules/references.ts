@@ -1,6 +1,7 @@
 /** Includes the files that a rule names as `@path`. */
 import { posix } from 'node:path';
 import { RULE_FILE_LIMITS } from '../../shared/limits.ts';
+import { withoutEnd } from '../../shared/mentions.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import type { FoundText } from './texts.ts';
 
@@ -53,7 +54,7 @@ export async function withReferences(text: string, including: Including): Promis
 function referencesIn(text: string): string[] {
   const prose = text.replace(/```[\s\S]*?(?:```|$)|`[^`\n]*`/g, ' ');
   const names = [...prose.matchAll(/(?<![\w@/.-])@([\w][\w./-]*)/g)].map(([, name = '']) =>
-    name.replace(/[./-]+$/, ''),
+    withoutEnd(name, './-'),
   );
   return [...new Set(names)].slice(0, RULE_FILE_LIMITS.maxReferences);
 }

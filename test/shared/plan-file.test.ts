@@ -117,3 +117,17 @@ Text.\r
     expect(parsePlanFile(text)).toEqual({ ok: false, problem });
   });
 });
+
+it.each([
+  ['an item', `- id: a\n  content: ${' '.repeat(500_000)}b\u2028c`],
+  ['a line', `- id: a\n  content:\n${' '.repeat(500_000)}b\u2028c`],
+])('reads %s that is long on purpose', (_, todos) => {
+  const read = parsePlanFile(`---\ntodos:\n${todos}\n---\nText.`);
+  expect(read).toMatchObject({ ok: true, plan: { todos: [{ id: 'a', content: 'b\u2028c' }] } });
+});
+
+it('reads a body of blank lines that is long on purpose', () => {
+  const body = `${' '.repeat(100)}\n`.repeat(20_000);
+  const problem = 'its text is too long';
+  expect(parsePlanFile(`# Long\n${body}- [x] a`)).toEqual({ ok: false, problem });
+});

@@ -22,6 +22,8 @@ export const PROMPT_LIMITS = {
   maxLinterChars: 10_000,
   /** One linter message: some messages quote half a file. */
   maxLinterMessageChars: 500,
+  /** Names behind `@` in one message that can bring rules: as many as a workspace has rules. */
+  maxNames: 200,
   /** All rules of the workspace: the bridge tells at most 98,304. */
   maxRulesChars: 100_000,
   /** The largest share of the model's room that each of these may take. It matters for small models. */

@@ -1,5 +1,6 @@
 /** Tells the model the rules of the workspace: each once, when it begins to apply, and again when it has changed. Pure. */
 import { cutLines } from '../../shared/cut-lines.ts';
+import { withoutEnd } from '../../shared/mentions.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
 import { nameOfRule, type RuleFile, type RuleSet } from '../../shared/rules.ts';
 import { tagged } from './escape.ts';
@@ -51,9 +52,12 @@ export function tellRules(
   if (!set) return { parts: [], known };
   const told = new Map<string, ToldRule>();
   const parts: string[] = [];
+  const named = new Set(mentionsIn(occasion.said));
   for (const rule of set.files) {
     const before = known.told.get(rule.path);
-    const because = holds(rule, before) ? before?.because : becauseOf(rule, occasion, set);
+    const because = holds(rule, before)
+      ? before?.because
+      : becauseOf(rule, { ...occasion, named }, set);
     if (!because) continue;
     told.set(rule.path, { text: rule.text, because });
     if (before?.text !== rule.text) parts.push(ruleTag(rule));
@@ -93,10 +97,15 @@ function holds({ kind }: RuleFile, before: ToldRule | undefined): boolean {
   return before !== undefined && (before.because.type !== 'always' || kind === 'always');
 }
 
+/** An occasion with the names in what was said. */
+interface Named extends Occasion {
+  readonly named: ReadonlySet<string>;
+}
+
 /** Why the rule begins to apply; null where it does not. A message can name a rule of any kind. */
-function becauseOf(rule: RuleFile, { touched, said }: Occasion, set: RuleSet): Because | null {
+function becauseOf(rule: RuleFile, { touched, named }: Named, set: RuleSet): Because | null {
   if (rule.kind === 'always') return { type: 'always' };
-  if (isMentioned(rule, said)) return { type: 'mentioned' };
+  if (isNamed(rule, named)) return { type: 'mentioned' };
   const path = touched.find((one) => appliesTo(rule, one, set));
   return path === undefined ? null : { type: 'file', path };
 }
@@ -124,15 +133,18 @@ function pathBelow(folder: string, path: string): string | null {
   return path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : null;
 }
 
-function isMentioned(rule: RuleFile, said: string): boolean {
-  const names = new Set([nameOfRule(rule), `${nameOfRule(rule)}.mdc`, rule.path]);
-  return mentionsIn(said).some((name) => names.has(name));
+function isNamed(rule: RuleFile, named: ReadonlySet<string>): boolean {
+  return [nameOfRule(rule), `${nameOfRule(rule)}.mdc`, rule.path].some((name) => named.has(name));
 }
 
-/** The names behind `@` in a text: of rules, files and people. */
+/** The names behind `@` in a text, each once: of rules, files and people. At most PROMPT_LIMITS.maxNames. */
 export function mentionsIn(text: string): string[] {
-  const names = text.matchAll(/(?<![\w@/.-])@([\w.][\w./-]*)/g);
-  return [...names].map(([, name = '']) => name.replace(/[./-]+$/, ''));
+  const names = new Set<string>();
+  for (const [, name = ''] of text.matchAll(/(?<![\w@/.-])@([\w.][\w./-]*)/g)) {
+    names.add(withoutEnd(name, './-'));
+    if (names.size === PROMPT_LIMITS.maxNames) break;
+  }
+  return [...names];
 }
 
 function ruleTag(rule: RuleFile): string {

@@ -42,3 +42,9 @@ it.each([
 ])('takes a broken head as manual, and tells why: %s', (why, text, body) => {
   expect(readHead(text)).toEqual({ kind: 'manual', body, problem: expect.stringContaining(why) });
 });
+
+it('reads lines that are long on purpose', () => {
+  const item = `${' '.repeat(500_000)}a\u2028b`;
+  const { kind, globs } = readHead(`---\nglobs:\n- ${item}\n---\nBody.`);
+  expect([kind, globs]).toEqual(['glob', ['a\u2028b']]);
+});

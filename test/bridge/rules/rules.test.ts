@@ -211,6 +211,20 @@ it('looks at a bounded number of files, however many there are and are named', a
   expect(resolved.mock.calls.length).toBeLessThanOrEqual(maxCandidates + maxIncluded + 2);
 });
 
+it('reads a reference that is long on purpose', async () => {
+  const dots = '.'.repeat(100_000);
+  const { look } = await rulesOf({
+    'AGENTS.md': `@a${dots}b @docs/one.md${dots}`,
+    'docs/one.md': 'One.',
+  });
+  const [rule] = (await look()).files;
+  expect(rule?.text).toMatch(/^@a/);
+  expect(rule?.notes).toEqual([
+    expect.stringMatching(/^@a\.{200,}/),
+    expect.stringContaining('characters are told'),
+  ]);
+});
+
 it('leaves out an owner’s file that is a folder', async () => {
   const { stateDir, look } = await rulesOf({ 'AGENTS.md': 'agents' });
   await mkdir(join(stateDir, 'rules.md'));

@@ -1,8 +1,23 @@
 import { describe, expect, it } from 'vitest';
 import type { RuleFile, RuleSet } from '../../../shared/rules.ts';
-import { fitRules, NO_RULES, rulesChars, tellRules } from '../../../worker/prompt/rules.ts';
+import { PROMPT_LIMITS } from '../../../worker/prompt/limits.ts';
+import {
+  fitRules,
+  mentionsIn,
+  NO_RULES,
+  rulesChars,
+  tellRules,
+} from '../../../worker/prompt/rules.ts';
 
 const NOTHING = { touched: [], said: '' };
+
+it('takes a bounded number of names, and texts that are long on purpose', () => {
+  const many = Array.from({ length: 1_000 }, (_, index) => `@f${index}`).join(' ');
+  expect(mentionsIn(many)).toHaveLength(PROMPT_LIMITS.maxNames);
+  expect(mentionsIn('@a.ts, @a.ts. '.repeat(10_000))).toEqual(['a.ts']);
+  const dots = '.'.repeat(500_000);
+  expect(mentionsIn(`@a${dots}b @c${dots}`)).toEqual([`a${dots}b`, 'c']);
+});
 
 describe('a rule', () => {
   it.each([

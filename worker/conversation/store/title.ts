@@ -15,7 +15,8 @@ export function plainTitle(written: string): string | null {
       .replace(/[\p{C}`]/gu, ' ')
       .replace(/\s+/g, ' ')
       .replace(/^[\s#>*_"'“„«-]*(?:title: ?)?[\s*_"'“„«]*/i, '')
-      .replace(/[\s*_"'”“».]*$/, ''),
+      // The lookbehind: a run of marks in the middle is looked at once, and not from each of its marks.
+      .replace(/(?<![\s*_"'”“».])[\s*_"'”“».]+$/, ''),
   );
   const line = lines.find((candidate) => candidate !== '');
   return line === undefined ? null : cutLine(line);

@@ -16,3 +16,7 @@ it.each<[string, string | null]>([
 ])('%j becomes %j', (written, title) => {
   expect(plainTitle(written)).toBe(title);
 });
+
+it('takes what is long on purpose', () => {
+  expect(plainTitle(`x${'*'.repeat(500_000)}y`)).toBe(`x${'*'.repeat(78)}…`);
+});
