@@ -14,7 +14,9 @@ import {
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { JournalUnwritable } from '../../../bridge/admission/book.ts';
+import { aboutCall, logTo } from '../../../bridge/log.ts';
 import { Journal } from '../../../bridge/tunnel/journal.ts';
+import type { LogEntry } from '../../../machine/log-line.ts';
 import { newCallId } from '../../../shared/ids.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import type { ToolResult } from '../../../shared/tunnel.ts';
@@ -66,6 +68,27 @@ describe('a disk that is full', () => {
       }
     },
   );
+
+  test('is told to a log file with the ids of the calls that met it and its end', () => {
+    const journal = open();
+    const entries: LogEntry[] = [];
+    const start = (call: string) =>
+      aboutCall({ call }, () =>
+        logTo(
+          (entry) => entries.push(entry),
+          () => journal.start(command(call)),
+        ),
+      );
+    const [first, second] = [newCall(), newCall()];
+    const makeRoom = blockFolder();
+    expect(() => start(first)).toThrow(JournalUnwritable);
+    makeRoom();
+    start(second);
+    const told = (event: LogEntry['event'], call: string) =>
+      expect.objectContaining({ event, call, message: expect.stringContaining(path) });
+    expect(entries).toContainEqual(told('journal_unwritable', first));
+    expect(entries.at(-1)).toEqual(told('journal_writable', second));
+  });
 
   test('is told when it takes lines again, and what was refused can run', () => {
     const said = watchLog();

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
-import { openLogFile } from '../../../local/processes/log-file.ts';
+import { byLines, openLogFile } from '../../../local/processes/log-file.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test('a log that cannot be written ends nothing, and still knows its end', () => {
@@ -12,4 +12,15 @@ test('a log that cannot be written ends nothing, and still knows its end', () =>
   rmSync(dirname(path), { recursive: true });
   log.append('two\n');
   expect(log.tail()).toEqual(['one', 'two']);
+});
+
+test('chunks of text become lines at whatever point they were split', () => {
+  const text = 'one\n\ntwo\nand no end';
+  for (let at = 0; at <= text.length; at++) {
+    const lines: string[] = [];
+    const take = byLines((line) => lines.push(line));
+    take(text.slice(0, at));
+    take(text.slice(at));
+    expect(lines).toEqual(['one', '', 'two']);
+  }
 });

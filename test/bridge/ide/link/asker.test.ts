@@ -3,6 +3,8 @@ import type { Answered } from '../../../../bridge/admission/book.ts';
 import { identityOf } from '../../../../bridge/ide/link/confirmed.ts';
 import { connectFirst } from '../../../../bridge/ide/link/finding.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
+import { aboutCall, logTo } from '../../../../bridge/log.ts';
+import type { LogEntry } from '../../../../machine/log-line.ts';
 import {
   type CompanionScript,
   type ScriptedCompanion,
@@ -202,6 +204,21 @@ describe('gives no answer', () => {
     withdrawing.abort();
     expect(await answer).toBeUndefined();
     expect(companion.sessions()).toBe(1);
+  });
+
+  test('and is told to a log file with the ids of the call that asks', async () => {
+    const companion = await start();
+    const linked = await connect(companion);
+    companion.statuses.set('openDiff', 413);
+    const ids = { conversation: 'conv_1', run: 'chat_1', call: 'call_1', trace: 'trace_1' };
+    const entries: LogEntry[] = [];
+    const asking = () => aboutCall(ids, () => ask(linked, 'two\n'));
+    const answer = logTo((entry) => entries.push(entry), asking);
+    await until(() => entries.length > 0);
+    const message = expect.stringContaining('does not show an edit');
+    expect(entries).toEqual([{ event: 'editor_diff_refused', ...ids, message }]);
+    withdrawing.abort();
+    expect(await answer).toBeUndefined();
   });
 
   test('after 413, which ends no session', async () => {
