@@ -16,6 +16,7 @@ import { runWorker } from './runtime/runtime.ts';
 import { readAlarms, wakeConversations } from './runtime/wake.ts';
 import { readWranglerConfig } from './runtime/wrangler-config.ts';
 import { type ModelSettings, modelVariables } from './settings.ts';
+import { settleRestored } from './state/restored.ts';
 import { type Claim, claimState } from './state/running.ts';
 import { type ProjectState, readMetricsToken, type ServerState } from './state/state.ts';
 import { watchState } from './state/watch.ts';
@@ -136,6 +137,7 @@ async function runLoggedWorker(
   const { programs, state, host, port, model, workerSettings, onNotice } = options;
   const moduleFile = 'worker.js';
   await placeWorker(programs.workerEntry, join(state.buildDir, moduleFile));
+  const restored = await settleRestored(state.dir, new Date());
   let alarms: readonly string[] = [];
   const runtime = {
     wrangler: await readWranglerConfig(programs.wranglerConfig),
@@ -148,7 +150,10 @@ async function runLoggedWorker(
       METRICS_TOKEN: await metricsTokens(state, workerSettings),
       ...modelVariables(model),
       AUTH_SECRET: state.authSecret,
-      ...(state.restoredMs !== undefined && { RESTORED_AT: String(state.restoredMs) }),
+      ...(restored && {
+        RESTORED_AT: String(restored.restoredMs),
+        FIRST_POSITION: String(restored.firstPosition),
+      }),
     },
     log,
     beforeStart: () => {

@@ -2,12 +2,14 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { locateState, STATE_MARK, sharedServerDir } from '../../local/state/folder.ts';
 import { listConnected, listLocations } from '../../local/state/running.ts';
 import { contains } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
 import { nameInLine } from '../../shared/plain-sight.ts';
+import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
   findLocation,
@@ -41,13 +43,23 @@ async function backUpTo(path: string, options: LocationOptions): Promise<void> {
   }
   const named = options.workspace === undefined ? [] : [options.workspace];
   await requireOutside(file, [...named, ...(await listConnected(serverDir))]);
-  const { files, bytes, pausedMs } = await backUp(serverDir, file);
+  const { files, bytes, pausedMs, lost } = await backUp(serverDir, file);
   const size = `${files} files, ${(bytes / MIB).toFixed(1)} MiB`;
   const pause = pausedMs > 0 ? `; the server paused for ${pausedMs} ms` : '';
   process.stdout.write(
     `${nameInLine(file)}: ${size}${pause}. It contains keys: keep it as safe as the state itself.\n`,
   );
+  if (lost.length > 0) process.stderr.write(`${lostText(lost)}\n`);
 }
+
+function lostText(lost: readonly string[]): string {
+  const more = lost.length > SHOWN_LOST ? ', …' : '';
+  const names = `${lost.slice(0, SHOWN_LOST).map(nameInLine).join(', ')}${more}`;
+  return `Left out, because it is closed to you or its name is not UTF-8 (${lost.length}): ${names}`;
+}
+
+/** More than a person reads. */
+const SHOWN_LOST = 5;
 
 /** The agent in a workspace could read the keys in the backup, which approve its own calls. */
 async function requireOutside(file: string, workspaces: readonly string[]): Promise<void> {
@@ -72,11 +84,18 @@ async function serverDirOf(options: LocationOptions): Promise<string> {
 async function restoreFrom(path: string, { state }: LocationOptions): Promise<void> {
   const { restoreBackup } = await import('../../local/backup/restore.ts');
   const dir = state === undefined ? await sharedServerDir() : resolve(state);
-  const { createdMs, writtenBy } = await restoreBackup(resolve(path), dir, new Date());
+  const now = new Date();
+  const { createdMs, writtenBy } = await restoreBackup(resolve(path), dir, now);
+  if (createdMs > now.getTime() + CLI_LIMITS.clockSlackMs) process.stderr.write(`${LATER}\n`);
   const from = `the backup of ${new Date(createdMs).toISOString()} (Drawbridge ${writtenBy})`;
   process.stdout.write(
     `${nameInLine(dir)}: restored from ${from}. Tool calls that were at work then do not run again.\n`,
   );
+  // The next restore of this backup is in another second, so its positions are others.
+  await sleep(SECOND - (now.getTime() % SECOND));
 }
 
+const LATER =
+  'The backup is from a time that this machine has yet to come to: one of the two clocks was wrong. What is restored works; check the clock here.';
+const SECOND = 1000;
 const MIB = 1024 * 1024;

@@ -116,24 +116,50 @@ function headerOf({ path, type, mode, bytes, target }: ArchiveEntry): Parameters
   return { name: path, type: TYPES[type], mode, size: bytes, mtime: new Date(0), ...link };
 }
 
-/** What an archive takes of a folder, folders before what they hold. Leaves out sockets, pipes and devices. */
-export async function* entriesIn(folder: string, below = ''): AsyncGenerator<ArchiveEntry, void> {
-  for (const name of (await readdir(join(folder, below))).sort()) {
+/**
+ * What an archive takes of a folder, folders before what they hold. Leaves out sockets, pipes and devices. `onLost` is
+ * told of what else it cannot take: names and links that are not UTF-8, and what is closed in the
+ * quarantine.
+ */
+export async function* entriesIn(
+  folder: string,
+  below = '',
+  onLost: (path: string) => void = () => {},
+): AsyncGenerator<ArchiveEntry, void> {
+  for (const name of (await namesIn(join(folder, below))).sort()) {
+    if (typeof name !== 'string') {
+      onLost(join(below, name.toString()));
+      continue;
+    }
     if (isLeftOut(below, name)) continue;
     const path = below === '' ? name : `${below}/${name}`;
     const stats = await lstat(join(folder, path)).catch(unlessGone);
     if (!stats) continue;
     const mode = stats.mode & PERMISSIONS;
-    if (IN_QUARANTINE.test(path) && !(await isOpen(join(folder, path), stats))) continue;
+    if (IN_QUARANTINE.test(path) && !(await isOpen(join(folder, path), stats))) {
+      onLost(path);
+      continue;
+    }
     if (stats.isFile()) yield { path, type: 'file', mode, bytes: stats.size };
     if (stats.isSymbolicLink()) {
-      const target = await readlink(join(folder, path));
-      yield { path, type: 'link', mode, bytes: 0, target };
+      const target = asText(await readlink(join(folder, path), { encoding: 'buffer' }));
+      if (typeof target === 'string') yield { path, type: 'link', mode, bytes: 0, target };
+      else onLost(path);
     }
     if (!stats.isDirectory()) continue;
     yield { path, type: 'folder', mode, bytes: 0 };
-    yield* entriesIn(folder, path);
+    yield* entriesIn(folder, path, onLost);
   }
+}
+
+/** The names in a folder; as bytes where they are no text. */
+async function namesIn(path: string): Promise<(string | Buffer)[]> {
+  return (await readdir(path, { encoding: 'buffer' })).map(asText);
+}
+
+function asText(bytes: Buffer): string | Buffer {
+  const text = bytes.toString();
+  return bytes.equals(Buffer.from(text)) ? text : bytes;
 }
 
 /** A command may have closed what it made to its owner: that must keep no state from being saved. */

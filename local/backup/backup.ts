@@ -18,6 +18,8 @@ export interface BackupReport {
   readonly bytes: number;
   /** How long the server stood still; 0 if none runs. */
   readonly pausedMs: number;
+  /** Paths in the state that no backup can take: closed in the quarantine, or not UTF-8. */
+  readonly lost: readonly string[];
 }
 
 /**
@@ -84,9 +86,13 @@ async function copyAtOnce(dir: string, copy: string): Promise<BackupReport> {
   try {
     const beganMs = Date.now();
     const seen = await copyChanged(dir, copy, new Map(), beganMs);
-    const { all, pausedMs } = await whilePaused(dir, () => copyChanged(dir, copy, seen, beganMs));
+    const lost: string[] = [];
+    const onLost = (path: string) => void lost.push(path);
+    const again = () => copyChanged(dir, copy, seen, beganMs, onLost);
+    const { all, pausedMs } = await whilePaused(dir, again);
     const sizes = [...all.values()].map(({ size }) => Number(size));
-    return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0), pausedMs };
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
+    return { files: sizes.length, bytes, pausedMs, lost };
   } finally {
     if (lock.isTaken) lock[Symbol.dispose]();
   }
@@ -128,10 +134,16 @@ async function projectsIn(dir: string): Promise<string[]> {
  * Brings `copy` up to date. `seen` are the files of the copy as they were before it was made. Clocks of file systems
  * have steps: a file that was written just before `beganMs` may have changed since without another time.
  */
-async function copyChanged(dir: string, copy: string, seen: Seen, beganMs: number): Promise<Seen> {
+async function copyChanged(
+  dir: string,
+  copy: string,
+  seen: Seen,
+  beganMs: number,
+  onLost?: (path: string) => void,
+): Promise<Seen> {
   const now = new Map<string, BigIntStats>();
   const there = new Set<string>();
-  for await (const { path, type } of entriesIn(dir)) {
+  for await (const { path, type } of entriesIn(dir, '', onLost)) {
     there.add(path);
     const [from, to] = [join(dir, path), join(copy, path)];
     try {

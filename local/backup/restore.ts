@@ -33,9 +33,11 @@ import {
   refuseNewer,
   type StateFormat,
 } from '../state/format.ts';
+import { newRestored } from '../state/restored.ts';
 
 /**
  * Makes the state folder `dir`, which must not exist or be empty, from a backup. The folder appears whole or not at all.
+ * A second restore of one backup must come in a later second (local/state/restored.ts).
  * @throws {LocalError} if the folder is in use or cannot be written, or if the backup is damaged, cut short, or of a
  *   newer format.
  */
@@ -114,11 +116,9 @@ async function unpack(file: string, made: string): Promise<ArchiveHead> {
 
 /** Tells the server and each bridge that a future was taken back: see worker/storage/restored.ts. */
 async function markRestored(made: string, head: ArchiveHead, now: Date): Promise<void> {
-  const before = await readFormat(made);
-  // Later than everything in the backup, also where the clock was set back.
-  const restoredMs = Math.max(now.getTime(), head.createdMs + 1, (before?.restoredMs ?? 0) + 1000);
   const { format, writtenBy } = head;
-  const state: StateFormat = { format, writtenBy, restoredMs };
+  const restored = newRestored(await readFormat(made), now);
+  const state: StateFormat = { format, writtenBy, ...restored };
   replaceFile(formatPath(made), JSON.stringify(state));
   for (const folder of [made, ...(await foldersIn(join(made, 'projects')))]) {
     replaceFile(restoreMarkOf(join(folder, 'journal.jsonl')), now.toISOString());

@@ -24,6 +24,8 @@ export const FORMAT_STEPS: readonly FormatStep[] = [
   { tables: { conversation: 10, tunnel: 5, account: 4 } },
   { tables: { conversation: 11, tunnel: 6, account: 4 } },
   { tables: { conversation: 11, tunnel: 6, account: 5 } },
+  // The first position after a restore stands in `state.json`.
+  { tables: { conversation: 11, tunnel: 6, account: 5 } },
 ];
 
 /** The text of `state.json`. */
@@ -32,10 +34,11 @@ export const StateFormat = z.object({
   /** The version of Drawbridge that made or upgraded the state. */
   writtenBy: z.string(),
   /**
-   * When the state was last restored from a backup, epoch milliseconds. Positions, calls and tickets from before mean
-   * nothing to it: see worker/restored.ts.
+   * When the state was last restored from a backup, epoch milliseconds, and the first position since then. Positions,
+   * calls and tickets from before mean nothing to it: see local/state/restored.ts.
    */
   restoredMs: z.int().positive().optional(),
+  firstPosition: z.int().nonnegative().optional(),
 });
 export type StateFormat = z.infer<typeof StateFormat>;
 

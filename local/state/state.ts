@@ -28,8 +28,6 @@ export interface ServerState {
   readonly logsDir: string;
   /** The folder of the files that each start builds again. */
   readonly buildDir: string;
-  /** When this state was last restored from a backup, epoch milliseconds. */
-  readonly restoredMs?: number;
 }
 
 /** The state of a project's bridge. */
@@ -57,7 +55,7 @@ export async function openState(location: StateLocation): Promise<State> {
 /** Opens a server's state, and makes its missing parts. @throws {LocalError} as {@link openState}. */
 export async function openServerState(dir: string): Promise<ServerState> {
   await openStateFolder(dir);
-  const { restoredMs } = await openFormat(dir);
+  await openFormat(dir);
   const authSecret = await openSecret(join(dir, STATE_MARK));
   const folders = {
     storageDir: join(dir, 'storage'),
@@ -66,7 +64,7 @@ export async function openServerState(dir: string): Promise<ServerState> {
   };
   for (const folder of Object.values(folders)) makePrivateFolders(folder);
   const device = await openDevice(dir);
-  return { dir, authSecret, device, ...folders, ...(restoredMs !== undefined && { restoredMs }) };
+  return { dir, authSecret, device, ...folders };
 }
 
 /**

@@ -3,7 +3,7 @@ import { CONVERSATION_LIMITS, RUN_LIMITS } from '../../shared/limits.ts';
 import { Agent } from '../agents/agent.ts';
 import { DeliveryStore } from '../deliveries/delivery-statements.ts';
 import type { Env } from '../env.ts';
-import { firstPositionOf, restoredMsOf } from '../storage/restored.ts';
+import { firstPositionOf, wasTakenBack } from '../storage/restored.ts';
 import type { RowMeter } from '../storage/row-meter.ts';
 import { Approvals } from './calls/approvals.ts';
 import { CallDesk } from './calls/call-desk.ts';
@@ -97,7 +97,7 @@ export function assembleParts(
     hands,
     watch,
     settings: env,
-    restoredMs: restoredMsOf(env),
+    wasTakenBack: (atMs) => wasTakenBack(env, atMs, Date.now()),
     head: () => tape.head,
     now: () => Date.now(),
     newUuid: () => crypto.randomUUID(),

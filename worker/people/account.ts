@@ -14,7 +14,7 @@ import type {
   Spent,
   UsageRange,
 } from '../ports.ts';
-import { restoredMsOf } from '../storage/restored.ts';
+import { wasTakenBack } from '../storage/restored.ts';
 import { AccountStore } from './account-statements.ts';
 import { formatCursor } from './cursor.ts';
 import { TICKET_LIMITS } from './limits.ts';
@@ -85,8 +85,9 @@ export class Account extends DurableObject<Env> implements AccountPort {
 
   redeem(ticketId: string, expiresMs: number): boolean {
     // A ticket of before a restore may have been used in the future that was taken back.
-    if (expiresMs - TICKET_LIMITS.lifeMs < restoredMsOf(this.env)) return false;
-    return this.#store.useTicket(ticketId, expiresMs, Date.now());
+    const nowMs = Date.now();
+    if (wasTakenBack(this.env, expiresMs - TICKET_LIMITS.lifeMs, nowMs)) return false;
+    return this.#store.useTicket(ticketId, expiresMs, nowMs);
   }
 }
 

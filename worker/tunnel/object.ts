@@ -34,7 +34,7 @@ import type {
   TunnelPort,
 } from '../ports.ts';
 
-import { restoredMsOf } from '../storage/restored.ts';
+import { wasTakenBack } from '../storage/restored.ts';
 import { parseConnectUrl } from './connect-url.ts';
 import { countFitting, fitsRow, mismatch, parseFrame } from './frames.ts';
 import { attachmentOf, BridgeSocket, refuse, sendFrame } from './socket.ts';
@@ -285,7 +285,8 @@ export class Tunnel extends DurableObject<Env> implements TunnelPort {
     logEvent('bridge_connected', { account, bridge });
     const open = this.#store.readCalls();
     noteTunnel(String(this.ctx.id), { isConnected: true, calls: open.length });
-    const isOver = ({ cancelled, atMs }: OpenCall) => cancelled || atMs < restoredMsOf(this.env);
+    const isOver = ({ cancelled, atMs }: OpenCall) =>
+      cancelled || wasTakenBack(this.env, atMs, Date.now());
     const calls = open.filter((each) => !isOver(each)).map(({ call }) => call);
     const answers = this.#store.readAnswers();
     // A quarter stays free for the other fields.

@@ -1,6 +1,14 @@
-import { existsSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  realpathSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { writeArchive } from '../../../local/archive/archive.ts';
 import { projectName } from '../../../local/state/folder.ts';
 import { openProjectState, openServerState } from '../../../local/state/state.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
@@ -36,6 +44,39 @@ test('nor in a folder that is on the list of a server of its own', async () => {
   const named = ['--state', stateDir, '--workspace', temporaryFolder()];
   const other = join(named[3] ?? '', 'backup.tar');
   expect((await runDrawbridge(['backup', other, ...named], { env })).code).toBe(2);
+});
+
+test('a backup tells what it cannot take, and a restore of a backup from the future says so', async () => {
+  const { env, serverDir } = await newMachine();
+  const kept = join(serverDir, 'quarantine');
+  mkdirSync(kept);
+  for (let n = 0; n < 7; n++) {
+    writeFileSync(Buffer.concat([Buffer.from(`${kept}/n${n}-`), Buffer.from([0xff])]), '');
+  }
+  const folder = temporaryFolder();
+  const file = join(folder, 'backup.tar');
+  const made = await runDrawbridge(['backup', file], { env });
+  expect([made.code, made.stderr]).toEqual([
+    0,
+    expect.stringMatching(/^Left out, because .* \(7\): quarantine\/n0-[^\n]+, …\n$/),
+  ]);
+  const ahead = join(folder, 'ahead.tar');
+  const createdMs = Date.now() + 400 * 24 * 60 * 60 * 1000;
+  await writeArchive(ahead, serverDir, { archive: 1, format: 0, writtenBy: '0.0.1', createdMs });
+  const states = [];
+  for (const name of ['one', 'two']) {
+    const restored = await runDrawbridge(['restore', ahead, '--state', join(folder, name)], {
+      env,
+    });
+    expect([restored.code, restored.stderr]).toEqual([
+      0,
+      expect.stringMatching(/^The backup is from a time [^\n]+clock[^\n]+\n$/),
+    ]);
+    states.push(JSON.parse(readFileSync(join(folder, name, 'state.json'), 'utf8')));
+  }
+  // One backup, two futures: no position of one is a position of the other.
+  expect(states[1].firstPosition - states[0].firstPosition).toBeGreaterThanOrEqual(2 ** 22);
+  for (const { restoredMs } of states) expect(restoredMs).toBeLessThan(createdMs);
 });
 
 /** A home with a shared server that knows one project. */

@@ -29,12 +29,33 @@ it('gives out positions after a restore that no future before can have given out
   expect(await eventsOf(`chat/completions/${id}`, 0)).toEqual(whole);
 });
 
-it('goes further with each restore of the same backup', async () => {
-  const first = firstPositionOf({ RESTORED_AT: String(Date.UTC(2026, 10, 22)) });
-  const later = firstPositionOf({ RESTORED_AT: String(Date.UTC(2026, 10, 22, 0, 0, 10)) });
-  expect(later - first).toBe(10 * 2 ** 22);
-  expect([{}, { RESTORED_AT: 'nonsense' }].map(firstPositionOf)).toEqual([0, 0]);
-  expect(firstPositionOf({ RESTORED_AT: String(Date.UTC(2090, 0)) })).toBeLessThan(2 ** 53);
+it('takes no positions but those that a restore has named', () => {
+  expect([{}, { FIRST_POSITION: 'nonsense' }].map(firstPositionOf)).toEqual([0, 0]);
+});
+
+it('runs new calls after the restore of a backup that a clock ahead has made, but none of its own', async () => {
+  const model = holdModel();
+  const now = Date.now.bind(Date);
+  const clock = vi.spyOn(Date, 'now').mockImplementation(() => now() + 400 * 24 * 60 * 60_000);
+  const bridge = await connectBridge();
+  const { responseId } = await askStreamed({ bridgeId: bridge.bridgeId });
+  (await model.next()).answer({ calls: [runCommand('make')] });
+  const { callId } = await bridge.nextCall();
+  await bridge.leave();
+  clock.mockRestore();
+  await restoreNow();
+  const again = await openBridge({ bridgeId: bridge.bridgeId });
+  again.hello({ calls: [callId] });
+  expect(await again.next('welcome')).toMatchObject({ calls: [], cancels: [callId] });
+  const read = readResponse(responseId); // Wakes the conversation.
+  const { request, ...reply } = await model.next();
+  expect(JSON.stringify(request.messages.at(-1))).toMatch(/restored from a backup/);
+  reply.answer({ calls: [runCommand('make again')] });
+  const fresh = await again.nextCall();
+  expect(fresh.callId).not.toBe(callId);
+  again.succeed(fresh.callId, 'made');
+  (await model.next()).answer({ text: 'So be it.' });
+  await read;
 });
 
 it('tells the model that a call of before the restore may have run, and runs it no more', async () => {
@@ -111,5 +132,6 @@ async function restoreNow(): Promise<void> {
 }
 
 function setRestored(value: string | undefined): void {
-  Object.assign(env, { RESTORED_AT: value });
+  const firstPosition = value && String(2 ** 41);
+  Object.assign(env, { RESTORED_AT: value, FIRST_POSITION: firstPosition });
 }

@@ -17,8 +17,8 @@ export interface RunDeps extends CallDeps {
   /** The position after the tape's last event. */
   readonly head: () => number;
   readonly newUuid: () => string;
-  /** When this data was last restored from a backup, epoch milliseconds; 0 if never. */
-  readonly restoredMs: number;
+  /** Whether a turn was begun before this data was last restored from a backup. */
+  readonly wasTakenBack: (atMs: number) => boolean;
   /** How the conversation's worktree begins and ends. Asked only in a run that works in one. */
   readonly worktree: () => WorktreePlan;
   /** Called in the step that ends a run, when its end is stored. Must not throw. */

@@ -472,7 +472,7 @@ export class Runner {
     // Read after the await: calls that were cancelled or settled meanwhile must not be handed over.
     const fresh = this.#undelivered;
     if (fresh.length === 0) return;
-    if (turn.atMs < this.#deps.restoredMs) return this.#calls.lose(fresh.map(({ call }) => call));
+    if (this.#deps.wasTakenBack(turn.atMs)) return this.#calls.lose(fresh.map(({ call }) => call));
     try {
       const repeated = repeatedCalls(log.turns, toolboxOf(run));
       const reasonFor = ({ callId }: Call) => (repeated.has(callId) ? REPEATED_REASON : undefined);

@@ -1,0 +1,63 @@
+/** What `state.json` says of the last restore from a backup. The Worker is told of it: see worker/storage/restored.ts. */
+import { LocalError } from '../../machine/local-error.ts';
+import { replaceFile } from '../../machine/private-files.ts';
+import { formatPath, readFormat, type StateFormat } from './format.ts';
+
+export interface Restored {
+  /** When it was, by this machine's clock, epoch milliseconds. */
+  readonly restoredMs: number;
+  /** Beyond all positions of all futures before. */
+  readonly firstPosition: number;
+}
+
+/**
+ * What a restore at `now` writes, of a backup in which `before` stands. The first position grows by 2^22 a second:
+ * faster than any tape. So two restores of one backup in different seconds share no position that is new to the backup.
+ * Where the clock was ahead at an earlier restore, it goes on from there.
+ * @throws {LocalError} if the clock is years off.
+ */
+export function newRestored(before: StateFormat | undefined, now: Date): Restored {
+  const restoredMs = now.getTime();
+  const earlier = before && restoredOf(before);
+  const from =
+    earlier && secondOf(restoredMs) > secondOf(earlier.restoredMs) ? earlier.restoredMs : SINCE_MS;
+  const passed = secondOf(restoredMs) - secondOf(from);
+  const firstPosition = (earlier?.firstPosition ?? 0) + passed * POSITIONS_A_SECOND;
+  if (restoredMs >= SINCE_MS && firstPosition <= MAX_FIRST_POSITION) {
+    return { restoredMs, firstPosition };
+  }
+  const told = `This machine's clock shows ${now.toISOString()}: set it right, because a restore counts positions by the clock. Nothing was restored.`;
+  throw new LocalError('refused', told);
+}
+
+/**
+ * The last restore of the state that this process has claimed. Where the clock was ahead then, it counts as if it was
+ * `now`: otherwise everything new would count as begun before it.
+ */
+export async function settleRestored(dir: string, now: Date): Promise<Restored | undefined> {
+  const format = await readFormat(dir);
+  const restored = format && restoredOf(format);
+  if (!restored || restored.restoredMs <= now.getTime()) return restored;
+  const settled = { ...restored, restoredMs: now.getTime() };
+  replaceFile(formatPath(dir), JSON.stringify({ ...format, ...settled }));
+  return settled;
+}
+
+/** Earlier formats had only the time. */
+function restoredOf({ restoredMs, firstPosition }: StateFormat): Restored | undefined {
+  if (restoredMs === undefined) return undefined;
+  const byTime = Math.max(0, secondOf(restoredMs) - secondOf(SINCE_MS)) * POSITIONS_A_SECOND;
+  return { restoredMs, firstPosition: firstPosition ?? byTime };
+}
+
+/** Whole seconds of the clock, so that two restores in different ones differ by one at least. */
+function secondOf(ms: number): number {
+  return Math.floor(ms / 1000);
+}
+
+/** Before the first backup. */
+const SINCE_MS = Date.UTC(2026, 0, 1);
+/** Four starts of an instance, of which each leaves 2^20 positions free (TAPE_LIMITS.jump), and a million characters. */
+const POSITIONS_A_SECOND = 2 ** 22;
+/** Leaves 49 days at that rate up to what a double holds exactly. A clock reaches it in 2093. */
+const MAX_FIRST_POSITION = Number.MAX_SAFE_INTEGER - 2 ** 44;
