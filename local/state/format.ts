@@ -39,6 +39,8 @@ export const StateFormat = z.object({
    */
   restoredMs: z.int().positive().optional(),
   firstPosition: z.int().nonnegative().optional(),
+  /** Whether an upgrade has come no further yet. The backup from before it is there already. */
+  isUpgrading: z.literal(true).optional(),
 });
 export type StateFormat = z.infer<typeof StateFormat>;
 

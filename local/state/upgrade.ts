@@ -36,14 +36,12 @@ export async function openFormat(dir: string, steps = FORMAT_STEPS): Promise<Sta
   const found = (await readFormat(dir)) ?? (await formatWithoutFile(dir));
   refuseNewer(`The state ${dir}`, found, steps.length);
   if (found.format === steps.length && !existsSync(commitPath(dir))) return found;
-  const lock = await lockToUpgrade(dir, found);
   try {
+    using _lock = await lockToUpgrade(dir, found);
     return await upgrade(dir, steps);
   } catch (error) {
     if (error instanceof LocalError) throw error;
     throw failed(dir, found, error);
-  } finally {
-    lock[Symbol.dispose]();
   }
 }
 
@@ -59,12 +57,16 @@ async function formatWithoutFile(dir: string): Promise<StateFormat> {
 
 async function upgrade(dir: string, steps: readonly FormatStep[]): Promise<StateFormat> {
   await finishCommit(dir);
-  let present = (await readFormat(dir)) ?? EARLIEST;
-  if (present.format < steps.length) await keepBackup(dir, present);
-  for (const step of steps.slice(present.format)) {
-    present = { ...present, format: present.format + 1, writtenBy: OWN_VERSION };
+  const { isUpgrading, ...found } = (await readFormat(dir)) ?? EARLIEST;
+  // A backup of a format between would push out the one from before.
+  if (found.format < steps.length && !isUpgrading) await keepBackup(dir, found);
+  let present: StateFormat = found;
+  for (const step of steps.slice(found.format)) {
+    const format = present.format + 1;
+    present = { ...found, format, writtenBy: OWN_VERSION };
+    const written = { ...present, ...(format < steps.length && { isUpgrading: true }) };
     const changed = (await step.change?.(dir)) ?? {};
-    await commit(dir, { ...changed, [basename(formatPath(dir))]: JSON.stringify(present) });
+    await commit(dir, { ...changed, [basename(formatPath(dir))]: JSON.stringify(written) });
   }
   return present;
 }
@@ -91,6 +93,9 @@ const Commit = z.object({ changed: z.array(z.string()), removed: z.array(z.strin
 async function commit(dir: string, texts: Readonly<Record<string, string | null>>): Promise<void> {
   const removed = Object.keys(texts).filter((path) => texts[path] === null);
   const changed = Object.keys(texts).filter((path) => texts[path] !== null);
+  for (const path of [...changed.map((each) => newPath(dir, each)), commitPath(dir)]) {
+    await removeHalfWritten(path);
+  }
   try {
     for (const path of changed) replaceFile(newPath(dir, path), texts[path] ?? '');
     replaceFile(commitPath(dir), JSON.stringify({ changed, removed }));
@@ -99,6 +104,14 @@ async function commit(dir: string, texts: Readonly<Record<string, string | null>
     throw error;
   }
   await finishCommit(dir);
+}
+
+/** Removes what a killed upgrade has left of its attempts to write a file. */
+async function removeHalfWritten(path: string): Promise<void> {
+  const [folder, start] = [dirname(path), `${basename(path)}.`];
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(start) && name.endsWith('.tmp')) await rm(join(folder, name));
+  }
 }
 
 /** Needs no room on the disk. */

@@ -1,19 +1,11 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { openState } from '../../local/state/state.ts';
 import { mintToken } from '../../local/state/tokens.ts';
+import { canMount, mountSmallDisk } from '../local/small-disk.ts';
 import { temporaryFolder } from '../local/temporary-folder.ts';
 import { newPlace, type Place, runDrawbridge, startReady, upArguments } from './drawbridge.ts';
 
@@ -164,27 +156,13 @@ function argumentsOf(command: string, { workspaceDir, stateDir }: Place): string
   return [command, '--workspace', workspaceDir, '--state', stateDir];
 }
 
-function canMount(): boolean {
-  if (process.platform !== 'linux' || process.getuid?.() !== 0) return false;
-  const folder = mkdtempSync(join(tmpdir(), 'drawbridge-mount-'));
-  const { status } = spawnSync('mount', ['-t', 'tmpfs', 'none', folder]);
-  if (status === 0) execFileSync('umount', [folder]);
-  rmSync(folder, { recursive: true });
-  return status === 0;
-}
-
 /** Moves the state to a disk of its own. */
 function mountDisk({ stateDir }: Place, size: string) {
   const files = temporaryFolder();
   execFileSync('cp', ['-a', `${stateDir}/.`, files]);
-  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size},mode=700`, 'none', stateDir]);
-  onTestFinished(() => void execFileSync('umount', ['-l', stateDir]));
+  const disk = mountSmallDisk(stateDir, size);
   for (const name of readdirSync(files)) {
     execFileSync('cp', ['-a', join(files, name), stateDir]);
   }
-  const filler = join(stateDir, 'filler');
-  return {
-    fill: () => spawnSync('dd', ['if=/dev/zero', `of=${filler}`, 'bs=4k']),
-    empty: () => rmSync(filler),
-  };
+  return disk;
 }
