@@ -124,12 +124,24 @@ async function checkModelServer(
 function checkDate(name: string, date: number): Finding[] {
   const offMs = Date.now() - date;
   if (Number.isNaN(offMs) || Math.abs(offMs) < CLI_LIMITS.clockSlackMs) return [];
-  const minutes = Math.round(Math.abs(offMs) / MINUTE_MS);
   const way = offMs > 0 ? 'ahead of' : 'behind';
-  return [bad('clock', `This machine's clock is ${minutes} minutes ${way} ${name}.`, SET_CLOCK)];
+  return [bad('clock', `This machine's clock is ${spanOf(offMs)} ${way} ${name}.`, SET_CLOCK)];
 }
 
-const MINUTE_MS = 60_000;
+function spanOf(ms: number): string {
+  const minutes = Math.round(Math.abs(ms) / 60_000);
+  const [count, unit] = UNITS.map(
+    ([size, name]) => [Math.round(minutes / size), name] as const,
+  ).find(([whole]) => whole >= 2) ?? [minutes, 'minutes'];
+  return `${count} ${unit}`;
+}
+
+/** In minutes. */
+const UNITS = [
+  [365 * 24 * 60, 'years'],
+  [24 * 60, 'days'],
+  [60, 'hours'],
+] as const;
 
 type Answered = { readonly status: number; readonly date: number } | { readonly failure: string };
 

@@ -1,14 +1,14 @@
 /** Authenticates the caller by a bearer token or a ticket. */
 import type { HonoRequest } from 'hono';
 import { createMiddleware } from 'hono/factory';
-import { errors, jwtVerify } from 'jose';
+import { jwtVerify } from 'jose';
 import * as z from 'zod';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { BridgeId } from '../../shared/ids.ts';
 import { TOKEN_AUDIENCE, TOKEN_ISSUER } from '../../shared/tokens.ts';
 import type { Env } from '../env.ts';
 import { accountOf } from '../objects.ts';
-import { secretKey, unauthenticated } from './secret.ts';
+import { expiryOf, secretKey, unauthenticated } from './secret.ts';
 import { verifyTicket } from './tickets.ts';
 import { VerifiedTokens } from './verified-tokens.ts';
 
@@ -79,11 +79,6 @@ async function verify(header: string | undefined, secret: string | undefined): P
     verified.remember(token, key, claims, payload.exp ?? 0);
     return claims;
   } catch (error) {
-    throw unauthenticated(
-      error instanceof errors.JWTExpired
-        ? 'The token has expired: get a new one'
-        : 'The token is not valid',
-      error,
-    );
+    throw unauthenticated(expiryOf('token', error) ?? 'The token is not valid', error);
   }
 }

@@ -1,4 +1,5 @@
 /** Imports the secret that signs tokens and tickets, and makes the UNAUTHENTICATED error. */
+import { errors } from 'jose';
 import { DrawbridgeError } from '../../shared/errors.ts';
 import { decodeSecret } from '../../shared/tokens.ts';
 
@@ -26,4 +27,16 @@ function bytesOf(secret: string): Uint8Array<ArrayBuffer> {
 
 export function unauthenticated(message: string, cause?: unknown): DrawbridgeError {
   return new DrawbridgeError('UNAUTHENTICATED', message, { cause });
+}
+
+/** The message for what has expired, with both times: one of two clocks may be wrong. Undefined for other errors. */
+export function expiryOf(what: 'token' | 'ticket', error: unknown): string | undefined {
+  if (!(error instanceof errors.JWTExpired)) return undefined;
+  const [until, now] = [(error.payload.exp ?? 0) * 1000, Date.now()].map(toTime);
+  return `The ${what} has expired: it was valid until ${until}, and the server's clock shows ${now}. Get a new one, or set the clock that is wrong`;
+}
+
+/** Nothing of ours was signed before 1970. */
+function toTime(ms: number): string {
+  return new Date(Math.max(0, ms)).toISOString();
 }

@@ -1,10 +1,10 @@
 /** Makes and verifies tickets. A ticket opens one stream, once, for a reader that cannot send a header. */
-import { errors, jwtVerify, SignJWT } from 'jose';
+import { jwtVerify, SignJWT } from 'jose';
 import * as z from 'zod';
 import type { Ticket } from '../../shared/conversations.ts';
 import { TOKEN_ISSUER } from '../../shared/tokens.ts';
 import { TICKET_LIMITS } from './limits.ts';
-import { secretKey, unauthenticated } from './secret.ts';
+import { expiryOf, secretKey, unauthenticated } from './secret.ts';
 
 /** Differs from the audience of tokens, so that a ticket is not accepted as a token, nor a token as a ticket. */
 const TICKET_AUDIENCE = 'drawbridge-stream';
@@ -65,11 +65,6 @@ async function readClaims(
     });
     return Claims.parse(payload);
   } catch (error) {
-    throw unauthenticated(
-      error instanceof errors.JWTExpired
-        ? 'The ticket has expired: get a new one'
-        : 'The ticket is not valid',
-      error,
-    );
+    throw unauthenticated(expiryOf('ticket', error) ?? 'The ticket is not valid', error);
   }
 }

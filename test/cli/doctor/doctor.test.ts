@@ -156,6 +156,33 @@ describe('the servers of the models', () => {
       says: expect.stringContaining('40 minutes ahead of'),
     });
   });
+
+  it.each([
+    [10, /^This machine's clock is 10 years ahead of http:/],
+    [-10, /^This machine's clock is 10 years behind http:/],
+  ])(
+    'one that answers while the clock of this machine is off by %d years',
+    async (years, words) => {
+      const url = await listening((_, res) => res.end('{}'));
+      const shift = `const real = Date.now; Date.now = () => real() + ${years} * 365.25 * 86_400_000;`;
+      // Shifts the clock of the one process.
+      const program: [string, ...string[]] = [
+        process.execPath,
+        ...['--import', `data:text/javascript,${encodeURIComponent(shift)}`],
+        join(OWN_ROOT, 'test/cli/fixtures/drawbridge.ts'),
+      ];
+      const env = { OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'm' };
+      const place = newPlace();
+      const where = ['--workspace', place.workspaceDir, '--state', place.stateDir];
+      const finished = await runDrawbridge(['doctor', '--json', ...where], { env, program });
+      const told = findingsOf(finished).filter(({ about }) => about === 'clock');
+      expect(finished.code).toBe(1);
+      expect(told.at(-1)).toMatchObject({ verdict: 'bad', says: expect.stringMatching(words) });
+      // A time before the release needs no server to be wrong.
+      if (years < 0)
+        expect(told[0]).toMatchObject({ says: expect.stringContaining('before this') });
+    },
+  );
 });
 
 it('a running server answers, takes its token only, and streams; a proxy that buffers is told', async () => {

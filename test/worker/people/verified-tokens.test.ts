@@ -32,3 +32,13 @@ it('lets nobody in with a token that has expired since', async () => {
   expect(refused.status).toBe(401);
   expect(await errorOf(refused)).toMatchObject({ message: expect.stringContaining('expired') });
 });
+
+it('says what the clock shows where it is years ahead of the one that made the token', async () => {
+  const token = await tokenFor({ expires: '1m' });
+  vi.setSystemTime(Date.UTC(2046, 0, 1));
+  const refused = await call('me', { headers: { authorization: `Bearer ${token}` } });
+  expect(refused.status).toBe(401);
+  expect(await errorOf(refused)).toMatchObject({
+    message: expect.stringMatching(/valid until 20[23].*clock shows 2046-.* set the clock/),
+  });
+});
