@@ -399,8 +399,8 @@ export interface ListQuery {
 }
 
 export interface AgentsQuery extends Pick<ListQuery, 'limit' | 'after'> {
-  /** Undefined for all that are not archived. */
-  readonly status: AgentStatus | undefined;
+  /** Undefined for all that are not archived; `any` for all. */
+  readonly status: AgentStatus | 'any' | undefined;
 }
 
 /** The last entry of a page of the list. */

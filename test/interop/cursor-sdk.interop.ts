@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ScriptedModel, startScriptedModel } from '../far-ends/scripted-model.ts';
-import { type House, makeRepository, startHouse, until } from '../flow/house.ts';
+import { type House, makeRepository, startHouse, until, workerdOf } from '../flow/house.ts';
 import { type ForeignPackages, installPackages } from './foreign-packages.ts';
 
 const SDK = '@cursor/sdk@1.0.18';
@@ -25,6 +25,7 @@ describe.skipIf(!isRegistryThere())('Cursor’s own SDK, with this server as its
   let sdk: Sdk;
   let options: { readonly apiKey: string };
   let machine: object;
+  let isKilled = false;
 
   beforeAll(async () => {
     packages = await installPackages([SDK]);
@@ -34,7 +35,10 @@ describe.skipIf(!isRegistryThere())('Cursor’s own SDK, with this server as its
     model = await startScriptedModel(({ messages }) => {
       const asked = messages.findLast(({ role }) => role === 'user');
       if (JSON.stringify(asked).includes('Wait')) return { frames: [], hangs: true };
-      if (messages.at(-1)?.role === 'tool') return { text: 'Wrote it, in `main`.', chunkChars: 4 };
+      const isSecond = messages.at(-1)?.role === 'tool';
+      const waits = isSecond && !isKilled && JSON.stringify(asked).includes('Be killed');
+      if (waits) return { frames: [], hangs: true };
+      if (isSecond) return { text: 'Wrote it, in `main`.', chunkChars: 4 };
       const args = { path: 'a.txt', contents: 'one\n' };
       return { text: 'I write.', calls: [{ name: 'write', arguments: args }] };
     });
@@ -100,6 +104,23 @@ describe.skipIf(!isRegistryThere())('Cursor’s own SDK, with this server as its
     agent.close();
   });
 
+  it('goes on where it was when the server is killed in the middle of a run', async () => {
+    const agent = await sdk.Agent.create(machine);
+    const run = await agent.send('Be killed');
+    const messages: unknown[] = [];
+    const reading = (async () => {
+      for await (const message of run.stream()) messages.push(message);
+    })();
+    await until(() => killedAt() === 2 && callsIn(messages).includes('write completed'));
+    isKilled = true;
+    process.kill(workerdOf(house), 'SIGKILL');
+    await reading;
+    expect(wordsIn(messages)).toBe('I write.\n\nWrote it, in `main`.');
+    expect(callsIn(messages).filter((call) => call === 'write completed')).toHaveLength(1);
+    expect(await run.wait()).toMatchObject({ status: 'finished', result: 'Wrote it, in `main`.' });
+    agent.close();
+  });
+
   it('sees a second client’s message as busy, and cancels', async () => {
     const agent = await sdk.Agent.create(machine);
     const run = await agent.send('Wait');
@@ -123,6 +144,8 @@ describe.skipIf(!isRegistryThere())('Cursor’s own SDK, with this server as its
     const { agentId } = agent;
     await sdk.Agent.archive(agentId, options);
     expect(await sdk.Agent.get(agentId, options)).toMatchObject({ agentId, archived: true });
+    const all = { ...options, runtime: 'cloud', includeArchived: true };
+    expect((await sdk.Agent.list(all)).items[0]).toMatchObject({ name: 'Listed', archived: true });
     await expect(agent.send('More')).rejects.toMatchObject({ code: 'agent_archived' });
     await sdk.Agent.unarchive(agentId, options);
     await sdk.Agent.delete(agentId, options);
@@ -137,6 +160,12 @@ describe.skipIf(!isRegistryThere())('Cursor’s own SDK, with this server as its
     const denied = sdk.Cursor.me({ apiKey: 'wrong' });
     await expect(denied).rejects.toMatchObject({ name: 'AuthenticationError', status: 401 });
   });
+
+  /** How often the model was asked in the run that is killed. */
+  function killedAt(): number {
+    return model.requests.filter(({ messages }) => JSON.stringify(messages).includes('Be killed'))
+      .length;
+  }
 
   async function statusOf({ id, agentId }: { id: string; agentId: string }): Promise<string> {
     return (await sdk.Agent.getRun(id, { ...options, runtime: 'cloud', agentId })).status;

@@ -168,7 +168,7 @@ export class AccountStore {
     return this.#sql
       .exec<ListedRow>(
         `select ${LISTED} from conversations
-         where agent is not null and iif(?1 is null, agent <> 'archived', agent = ?1)
+         where agent is not null and iif(?1 is null, agent <> 'archived', ?1 in (agent, 'any'))
            and (updated < ?2 or (updated = ?2 and id > ?3))
          order by updated desc, id limit ?4`,
         status ?? null,

@@ -35,6 +35,11 @@ it('an agent is created, read, given a run and put away in Cursor’s shapes', a
   expect(list).toMatchObject({ items: [{ id: agent.id }] });
   expect(list).not.toHaveProperty('nextCursor');
   expect(await cursor(account, 'POST', `/${agent.id}/archive`)).toEqual({ id: agent.id });
+  expect((await cursor(account, 'GET', '')).items).toEqual([]);
+  const archived = { id: agent.id, status: 'ARCHIVED' };
+  expect(await cursor(account, 'GET', '?includeArchived=true')).toMatchObject({
+    items: [archived],
+  });
   const refused = await cursor(account, 'POST', `/${agent.id}/runs`, { prompt: { text: 'x' } });
   expect(refused.error.code).toBe('agent_archived');
   await cursor(account, 'POST', `/${agent.id}/unarchive`);

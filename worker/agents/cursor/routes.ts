@@ -50,17 +50,17 @@ const Query = z.object({
   cursor: z.string().max(REQUEST_LIMITS.maxNameChars).optional(),
 });
 
-function pageQuery(what: string): NonNullable<Endpoint['query']> {
-  return describeQuery({
-    schema: Query,
-    described: {
-      limit: {
-        description: `The most ${what} on a page.`,
-        schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
-      },
-      cursor: { description: '`nextCursor` of the previous page.' },
+const AgentsQuery = Query.extend({ includeArchived: z.enum(['true', 'false']).optional() });
+
+/** The parameters of a page. */
+function describePage(what: string) {
+  return {
+    limit: {
+      description: `The most ${what} on a page.`,
+      schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
     },
-  });
+    cursor: { description: '`nextCursor` of the previous page.' },
+  } as const;
 }
 
 /** The stream shows the model's reasoning. */
@@ -104,14 +104,24 @@ export const CURSOR: readonly Endpoint[] = [
     method: 'get',
     path: AGENTS,
     summary: 'List agents',
-    query: pageQuery('agents'),
-    answers: [jsonAnswer(200, 'Those that are not archived.', CursorAgents)],
+    query: describeQuery({
+      schema: AgentsQuery,
+      described: {
+        ...describePage('agents'),
+        includeArchived: {
+          description: 'Lists archived agents, too.',
+          schema: { type: 'boolean', default: false },
+        },
+      },
+    }),
+    answers: [jsonAnswer(200, 'A page of the list.', CursorAgents)],
     errors: ['INVALID_CURSOR'],
     handle: async (c) => {
-      const { limit, cursor } = parse(Query, c.req.query());
+      const { limit, cursor, includeArchived } = parse(AgentsQuery, c.req.query());
       const after = cursor === undefined ? null : parseCursor(cursor);
       const account = accountOf(c.env, c.var.caller.sub);
-      const { items, nextCursor } = await account.agents({ limit, after, status: undefined });
+      const status = includeArchived === 'true' ? 'any' : undefined;
+      const { items, nextCursor } = await account.agents({ limit, after, status });
       const agents = items.map((item) => toAgent(item, originOf(c)));
       return c.json({ items: agents, ...(nextCursor !== null && { nextCursor }) });
     },
@@ -194,7 +204,7 @@ export const CURSOR: readonly Endpoint[] = [
     path: `${AGENTS}/{id}/runs`,
     summary: 'List the runs of an agent',
     params: PARAMS,
-    query: pageQuery('runs'),
+    query: describeQuery({ schema: Query, described: describePage('runs') }),
     answers: [jsonAnswer(200, 'The newest first.', CursorRuns)],
     errors: ['NOT_FOUND', 'INVALID_CURSOR'],
     handle: async (c) => c.json(await listRuns(c, callerOf(c), parse(Query, c.req.query()))),

@@ -28,7 +28,7 @@ export class RunTelling {
   readonly #ordinal: number;
   readonly #told: number;
   #position = 0;
-  #hasSnapshot = false;
+  #isTorn = false;
   readonly #rendering = new Rendering();
   /** By the id of the document. */
   readonly #calls = new Map<string, Call>();
@@ -43,9 +43,9 @@ export class RunTelling {
     return this.#position;
   }
 
-  /** Whether the run can only be read from its beginning, because a crash took back what was read. */
+  /** Whether the run must be read again from its beginning, because a crash took back a part of it. */
   get isTorn(): boolean {
-    return this.#hasSnapshot;
+    return this.#isTorn;
   }
 
   /** The id of the last frame. */
@@ -59,8 +59,8 @@ export class RunTelling {
   }
 
   #see({ event, position }: PositionedEvent): string {
-    if (event.type === 'snapshot') this.#hasSnapshot = true;
-    if (this.#hasSnapshot || position === null || position <= this.#position) return '';
+    if (event.type === 'snapshot') this.#isTorn = true;
+    if (this.#isTorn || position === null || position <= this.#position) return '';
     this.#position = position;
     if (event.type === 'content_delta') this.#addContent(event, position);
     const frames = [...this.#follow(event), ...this.#newWords()];
