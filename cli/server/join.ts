@@ -1,7 +1,8 @@
 /** Connects a folder to its server, which runs afterwards. */
 import { createClient } from '../../client/index.ts';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
-import { readSettings } from '../../local/config/settings.ts';
+import { DEMO } from '../../local/config/schema.ts';
+import { readSettings, type Settings } from '../../local/config/settings.ts';
 import type { ServerReport } from '../../local/daemon/control.ts';
 import { askServer } from '../../local/daemon/control-client.ts';
 import type { Programs } from '../../local/instance.ts';
@@ -64,7 +65,10 @@ export async function joinServer({
     }
   }
   const { workspaceDir } = place;
-  const environment = bridgeEnvironment(process.env, (await readSettings()).keyNames);
+  const here = await readSettings();
+  const unused = unusedVariable(here, server.model);
+  if (unused !== undefined) notices.push(keepsModel(unused));
+  const environment = bridgeEnvironment(process.env, here.keyNames);
   const request = { ask: 'connect', workspaceDir, environment, isHeld: false } as const;
   const { project } = await askServer(instance.control ?? '', request, 'connected');
   if (project.bridge.state !== 'connected') throw new LocalError('failed', NOT_CONNECTED);
@@ -74,6 +78,25 @@ export async function joinServer({
 
 async function statusOf(control: string): Promise<ServerReport> {
   return (await askServer(control, { ask: 'status' }, 'status')).server;
+}
+
+/** A variable of this terminal that names another model than the one that the server was started with. */
+function unusedVariable(
+  { shown }: Settings,
+  { name, text }: ServerReport['model'],
+): string | undefined {
+  for (const setting of ['models', 'baseUrl', 'model', 'key'] as const) {
+    const { value, origin } = shown.get(setting) ?? {};
+    if (origin?.from !== 'environment' || value === DEMO) continue;
+    const isOther = setting === 'model' ? !text.includes(String(value)) : name === DEMO;
+    if (isOther) return origin.name;
+  }
+  return undefined;
+}
+
+function keepsModel(variable: string): string {
+  const [stop, start] = [ownCommand('stop'), ownCommand()];
+  return `The server that runs keeps its model, so ${variable} does not count: \`${stop}\`, then \`${start}\`, uses it.`;
 }
 
 const NOT_CONNECTED = 'The bridge has lost its connection again: run the command again.';

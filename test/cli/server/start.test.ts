@@ -230,3 +230,18 @@ test('a change of config.json says that the server that runs keeps its settings'
   });
   expect((await run(folder, ['config', 'get'])).stderr).toBe('');
 });
+
+test('a model that this terminal names, and the server that runs does not use, is told', async () => {
+  const { run } = newBackground();
+  const folder = temporaryFolder();
+  const chosen = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_MODEL: 'large' };
+  await run(folder, START);
+  const told = /keeps its model, so OPENAI_BASE_URL does not count: `[^`]+ stop`/;
+  expect((await run(folder, START, chosen)).stderr).toMatch(told);
+  await run(folder, ['stop']);
+  for (const _ of ['starts', 'joins']) {
+    expect((await run(folder, START, chosen)).stderr).not.toContain('keeps its model');
+  }
+  const other = { ...chosen, OPENAI_MODEL: 'small' };
+  expect((await run(folder, START, other)).stderr).toContain('so OPENAI_MODEL does not count');
+});
