@@ -8,7 +8,7 @@ export const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
   status: ['status', 'status --json'],
   stop: ['stop'],
   disconnect: ['disconnect'],
-  logs: ['logs', 'logs --follow --lines 100'],
+  logs: ['logs', 'logs --follow --lines 100', 'logs --trace 4bf92f3577b34da6a3ce929d0e0e4736'],
   backup: ['backup ~/drawbridge-backup.tar.gz'],
   restore: [
     'restore ~/drawbridge-backup.tar.gz',

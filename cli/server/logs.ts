@@ -11,6 +11,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { isSystemError } from '../../machine/system-error.ts';
 import { parseJson } from '../../shared/json.ts';
 import { printable } from '../../shared/plain-sight.ts';
+import { TraceId } from '../../shared/trace.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
@@ -25,6 +26,8 @@ interface Shown {
   readonly follow: boolean;
   readonly lines: number;
   readonly json: boolean;
+  /** Shows only the lines with this trace id. */
+  readonly trace?: string;
 }
 
 type LogsOptions = LocationOptions & Shown;
@@ -41,6 +44,7 @@ export function registerLogs(
     .description("Show the logs of the server, of the Worker and of this folder's bridge")
     .addArgument(new Argument('[name]', 'one of them (default: all)').choices(NAMES));
   addLocationOptions(addShownOptions(command))
+    .option('--trace <id>', 'show only the lines with this trace id', parseTrace)
     .addHelpText('after', EXIT_HELP)
     .action(async (name: Name | undefined, options: LogsOptions) => {
       const logsDir = join(await findServerDir(options), 'logs');
@@ -95,18 +99,21 @@ async function findBridgeLog(
   return only && others.length === 0 ? join(logsDir, only) : log;
 }
 
-async function showLogs(logs: readonly Log[], { follow, lines, json }: Shown): Promise<void> {
+async function showLogs(logs: readonly Log[], options: Shown): Promise<void> {
+  const { follow, lines, json, trace } = options;
+  const isShown = (line: string) =>
+    line !== '' && (trace === undefined || parseEntry(line)?.['trace'] === trace);
   const { writeOut } = openTerminal(process, process.env);
   const show = ({ name }: Log, text: string) => {
     const prefix = logs.length > 1 ? `${name}: ` : '';
     for (const line of text.split('\n')) {
-      if (line) writeOut(`${prefix}${printable(json ? line : readable(line))}\n`);
+      if (isShown(line)) writeOut(`${prefix}${printable(json ? line : readable(line))}\n`);
     }
   };
   const readers = logs.map((log) => ({ log, reader: new LogReader(log.path) }));
   let hasAny = false;
   for (const { log, reader } of readers) {
-    const text = await reader.tail(lines);
+    const text = await reader.tail(lines, isShown);
     hasAny ||= text !== undefined;
     show(log, text ?? '');
   }
@@ -153,15 +160,15 @@ class LogReader {
     this.#path = path;
   }
 
-  /** The last lines; undefined without a log. */
-  async tail(lines: number): Promise<string | undefined> {
+  /** The last lines of those that `isShown` takes; undefined without a log. */
+  async tail(lines: number, isShown: (line: string) => boolean): Promise<string | undefined> {
     const stats = await statIfAny(this.#path);
     if (!stats) return undefined;
     this.#inode = stats.ino;
     this.#at = stats.size;
     const from = Math.max(0, stats.size - CLI_LIMITS.maxLogTailBytes);
     const text = await readPart(this.#path, from, stats.size);
-    return text.split('\n').filter(Boolean).slice(-lines).join('\n');
+    return text.split('\n').filter(isShown).slice(-lines).join('\n');
   }
 
   /** The whole lines that were written since. */
@@ -194,6 +201,12 @@ async function readPart(path: string, from: number, to: number): Promise<string>
   } finally {
     await file.close();
   }
+}
+
+function parseTrace(text: string): string {
+  const { success, data } = TraceId.safeParse(text);
+  if (success) return data;
+  throw new InvalidArgumentError('A trace id has 32 hexadecimal digits in lower case.');
 }
 
 function parseLines(text: string): number {

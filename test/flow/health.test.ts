@@ -101,7 +101,7 @@ function linesOf(path: string, trace: string): Line[] {
   return entries.filter((entry) => entry['trace'] === trace);
 }
 
-const run = (words: string[]) => promisify(execFile)(process.execPath, [PROGRAM, ...words]);
+const drawbridge = (words: string[]) => promisify(execFile)(process.execPath, [PROGRAM, ...words]);
 const workerLog = () => join(house.state, 'logs', 'workerd.log');
 const bridgeLog = () => bridgeLogOf(join(bridgeState(), 'logs'), house.workspace);
 
@@ -159,6 +159,10 @@ describe('a client’s trace id', () => {
     expect(linesOf(bridgeLog(), trace)).toMatchObject([
       { event: 'call_ended', status: 'error', code: 'FILE_NOT_FOUND', conversation, run },
     ]);
+    const words = ['logs', 'worker', '--state', house.state, '--lines', '1', '--trace', trace];
+    expect((await drawbridge(words)).stdout).toMatch(
+      new RegExp(`^\\S+ run_ended trace=${trace} .*UPSTREAM_ERROR.*\\n$`),
+    );
     expect(relay.sent()).toContain(`"trace":"${trace}"`);
   });
 
@@ -213,7 +217,7 @@ function damage(folder: string): void {
 
 it('the log of `connect` is found by `drawbridge logs`, in words and as JSON', async () => {
   const logs = async (...words: string[]) =>
-    (await run(['logs', 'bridge', '--state', bridgeState(), ...words])).stdout;
+    (await drawbridge(['logs', 'bridge', '--state', bridgeState(), ...words])).stdout;
   await until(async () => (await logs()).includes(' bridge_connected '));
   const [line = ''] = (await logs('--json', '--lines', '1000')).split('\n');
   expect(JSON.parse(line)).toEqual({
