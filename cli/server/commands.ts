@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ProjectReport, ServerReport } from '../../local/daemon/control.ts';
 import { askServer } from '../../local/daemon/control-client.ts';
-import { locateState, sharedServerDir } from '../../local/state/folder.ts';
+import { sharedServerDir } from '../../local/state/folder.ts';
 import { findInstanceIn, type Instance } from '../../local/state/running.ts';
 import { resolveWorkspace } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -11,6 +11,7 @@ import { inOneLine, nameInLine } from '../../shared/plain-sight.ts';
 import {
   addLocationOptions,
   findLocation,
+  findServerDir,
   type LocationOptions,
 } from '../target/location-options.ts';
 import { EXIT, EXIT_HELP } from '../terminal/exit-codes.ts';
@@ -41,16 +42,6 @@ export function registerServerCommands(program: Command): void {
     .description('Take this folder off the server; its conversations stay');
   addLocationOptions(disconnect).addHelpText('after', EXIT_HELP).action(disconnectHere);
   registerLogs(program, findServerDir);
-}
-
-/** The server of this folder; the shared one where the folder cannot be a workspace, such as the home folder. */
-async function findServerDir(options: LocationOptions): Promise<string> {
-  try {
-    return (await locateState(await findLocation(options, 'running'))).serverDir;
-  } catch (error) {
-    if (options.workspace !== undefined || options.state !== undefined) throw error;
-    return await sharedServerDir();
-  }
 }
 
 async function showStatus(options: StatusOptions): Promise<void> {

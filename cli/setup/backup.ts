@@ -4,7 +4,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
-import { locateState, STATE_MARK, sharedServerDir } from '../../local/state/folder.ts';
+import { STATE_MARK, sharedServerDir } from '../../local/state/folder.ts';
 import { listConnected, listLocations } from '../../local/state/running.ts';
 import { contains } from '../../local/state/workspace.ts';
 import { LocalError } from '../../machine/local-error.ts';
@@ -12,7 +12,7 @@ import { nameInLine } from '../../shared/plain-sight.ts';
 import { CLI_LIMITS } from '../limits.ts';
 import {
   addLocationOptions,
-  findLocation,
+  findServerDir,
   type LocationOptions,
 } from '../target/location-options.ts';
 import { EXIT_HELP } from '../terminal/exit-codes.ts';
@@ -78,7 +78,7 @@ async function requireOutside(file: string, workspaces: readonly string[]): Prom
 /** A named folder needs no workspace: the state of `drawbridge serve` has none. */
 async function serverDirOf(options: LocationOptions): Promise<string> {
   if (options.state !== undefined) return resolve(options.state);
-  return (await locateState(await findLocation(options, 'running'))).serverDir;
+  return await findServerDir(options);
 }
 
 async function restoreFrom(path: string, { state }: LocationOptions): Promise<void> {

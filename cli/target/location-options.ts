@@ -1,7 +1,7 @@
 /** `--workspace` and `--state`: the options that name an instance, the same for every command. */
 import type { Command } from 'commander';
 import { OWN_ROOT } from '../../local/own-root.ts';
-import type { StateLocation } from '../../local/state/folder.ts';
+import { locateState, type StateLocation, sharedServerDir } from '../../local/state/folder.ts';
 import { listLocations } from '../../local/state/running.ts';
 
 /** The options as commander parses them. */
@@ -48,6 +48,16 @@ export async function findLocation(
   const above = await listLocations(here.workspaceDir);
   const running = wanted === 'running' ? above.find(({ isRunning }) => isRunning) : undefined;
   return running?.location ?? above[0]?.location ?? here;
+}
+
+/** The server of this folder; the shared one where the folder cannot be a workspace, such as the home folder. */
+export async function findServerDir(options: LocationOptions): Promise<string> {
+  try {
+    return (await locateState(await findLocation(options, 'running'))).serverDir;
+  } catch (error) {
+    if (options.workspace !== undefined || options.state !== undefined) throw error;
+    return await sharedServerDir();
+  }
 }
 
 /** npm runs a script in the package's folder; INIT_CWD names the user's folder. Elsewhere INIT_CWD may be stale. */

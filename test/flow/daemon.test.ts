@@ -39,10 +39,15 @@ afterAll(async () => {
 });
 
 async function run(cwd: string, ...args: string[]): Promise<string> {
+  return await runAt(home, cwd, ...args);
+}
+
+/** With the state of another home. */
+async function runAt(stateHome: string, cwd: string, ...args: string[]): Promise<string> {
   const { OPENAI_API_KEY: _, MODELS: __, ...own } = process.env;
   const env = {
     ...own,
-    ...{ XDG_STATE_HOME: home, XDG_CONFIG_HOME: home },
+    ...{ XDG_STATE_HOME: stateHome, XDG_CONFIG_HOME: home },
     ...{ OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: 'scripted' },
   };
   const running = promisify(execFile)(process.execPath, [DRAWBRIDGE, ...args], { cwd, env });
@@ -50,11 +55,30 @@ async function run(cwd: string, ...args: string[]): Promise<string> {
   return (await running).stdout;
 }
 
-const instance = () => JSON.parse(readFileSync(join(serverDir, 'instance.json'), 'utf8'));
+const instance = (dir = serverDir) => JSON.parse(readFileSync(join(dir, 'instance.json'), 'utf8'));
 
-function clientHere(): Client {
-  const token = readFileSync(join(serverDir, 'token'), 'utf8');
-  return createClient({ url: instance().url, token });
+function clientHere(dir = serverDir): Client {
+  const token = readFileSync(join(dir, 'token'), 'utf8');
+  return createClient({ url: instance(dir).url, token });
+}
+
+/** The workspace of each connected bridge. */
+async function bridgesAt(client: Client): Promise<Record<string, string | undefined>> {
+  const { items } = await client.listBridges();
+  const connected = items.filter((bridge) => bridge.connected);
+  return Object.fromEntries(connected.map(({ id, workspacePath }) => [id, workspacePath]));
+}
+
+/** All conversations, whole. */
+async function conversationsAt(client: Client) {
+  const { items } = await client.listConversations();
+  const views = await Promise.all(items.map(({ id }) => client.getConversation(id)));
+  return views.map(({ id, bridgeId, messages, responses }) => ({
+    id,
+    bridgeId,
+    messages,
+    responses,
+  }));
 }
 
 it("works in the command's own folder, and goes on with that folder's last conversation", async () => {
@@ -95,4 +119,45 @@ it('completes an answer when the server is killed in the middle of it and starte
   await until(
     async () => (await client.listBridges()).items.filter((b) => b.connected).length === 2,
   );
+});
+
+it('is restored elsewhere, twice, with each folder, its bridge and its conversations', async () => {
+  const before = await conversationsAt(clientHere());
+  const bridges = await bridgesAt(clientHere());
+  expect(Object.values(bridges).sort()).toEqual(Object.values(folders).sort());
+  const file = join(home, 'backup.tar.gz');
+  await run(home, 'backup', file);
+  await run(home, 'stop');
+  const firstPositions = [];
+  for (const name of ['once', 'twice']) {
+    const elsewhere = join(home, name);
+    const dir = join(elsewhere, 'drawbridge', 'server');
+    await runAt(elsewhere, home, 'restore', file);
+    try {
+      await runAt(elsewhere, folders.first, 'start', '--port', '0');
+      const client = clientHere(dir);
+      await until(async () => Object.keys(await bridgesAt(client)).length === 2);
+      expect(await bridgesAt(client)).toEqual(bridges);
+      expect(await conversationsAt(client)).toEqual(before);
+      for (const [who, folder] of Object.entries(folders)) {
+        const shown = await runAt(
+          elsewhere,
+          folder,
+          'chat',
+          '--json',
+          '--continue',
+          'who are you?',
+        );
+        expect(shown).toContain(`I am the ${who} folder.`);
+      }
+      const { position } = await client.getConversation(before[0]?.id ?? '', { limit: 1 });
+      const { firstPosition } = JSON.parse(readFileSync(join(dir, 'state.json'), 'utf8'));
+      expect(position).toBeGreaterThanOrEqual(firstPosition);
+      firstPositions.push(firstPosition);
+    } finally {
+      await runAt(elsewhere, home, 'stop');
+    }
+  }
+  // What one future has given out, the other one never gives out.
+  expect(firstPositions[1] - firstPositions[0]).toBeGreaterThanOrEqual(2 ** 22);
 });

@@ -46,6 +46,13 @@ test('nor in a folder that is on the list of a server of its own', async () => {
   expect((await runDrawbridge(['backup', other, ...named], { env })).code).toBe(2);
 });
 
+test('a backup in the home folder, which can be no project, is one of the shared server', async () => {
+  const { env } = await newMachine();
+  const { code, stderr } = await runDrawbridge(['backup', 'state.tar'], { env, cwd: env.HOME });
+  expect([code, stderr]).toEqual([0, '']);
+  expect(existsSync(join(env.HOME, 'state.tar'))).toBe(true);
+});
+
 test('a backup tells what it cannot take, and a restore of a backup from the future says so', async () => {
   const { env, serverDir } = await newMachine();
   const kept = join(serverDir, 'quarantine');
