@@ -16,7 +16,8 @@ export async function checkServer(
   const answer = await ask(`${url.replace(/\/+$/, '')}/api/v1/me`, headers, signal);
   if ('failure' in answer) {
     const advice = 'Check the address, the network and the proxy in front of it.';
-    return [bad('server', `${url} does not answer: ${answer.failure}.`, advice)];
+    const { failure } = answer;
+    return [bad('server', `${url} does not answer: ${failure}.`, adviceOn(failure) ?? advice)];
   }
   const findings = [good('server', `${url} answers.`), ...checkDate(url, answer.date)];
   if (answer.status === 401) {
@@ -108,7 +109,9 @@ async function checkModelServer(
   const name = originOf(baseUrl);
   const answer = await ask(`${baseUrl.replace(/\/+$/, '')}/models`, headers, signal);
   if ('failure' in answer) {
-    return [bad('model', `${name} does not answer: ${answer.failure}.`, 'Is the server running?')];
+    const { failure } = answer;
+    const advice = adviceOn(failure) ?? 'Is the server running?';
+    return [bad('model', `${name} does not answer: ${failure}.`, advice)];
   }
   const { status, date } = answer;
   const findings = checkDate(name, date);
@@ -118,6 +121,13 @@ async function checkModelServer(
   }
   const says = status === 200 ? 'answers' : `answers, but lists no models (${status})`;
   return [...findings, good('model', `${name} ${says}.`)];
+}
+
+/** A clock that is years off makes every certificate invalid, before any server can tell its time. */
+function adviceOn(failure: string): string | undefined {
+  if (!/^CERT_(NOT_YET_VALID|HAS_EXPIRED)$/.test(failure)) return undefined;
+  const time = new Date(Date.now()).toISOString();
+  return `The certificate is not valid at the time of this machine's clock, ${time}. ${SET_CLOCK}`;
 }
 
 /** Two clocks that differ by minutes make tokens expire early, or not be valid yet. */

@@ -1,5 +1,8 @@
-import { chmodSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdirSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -158,6 +161,26 @@ describe('the servers of the models', () => {
   });
 
   it.each([
+    ['20200101000000Z', '20210101000000Z', 'CERT_HAS_EXPIRED'],
+    ['20900101000000Z', '20910101000000Z', 'CERT_NOT_YET_VALID'],
+  ])('one whose certificate holds from %s to %s', async (start, end, reason) => {
+    const { key, cert, certFile } = newCertificate(start, end);
+    const server = createTlsServer({ key, cert }, (_, res) => res.end('{}'));
+    onTestFinished(() => void server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const known = { NODE_EXTRA_CA_CERTS: certFile };
+    const env = { ...known, OPENAI_BASE_URL: `${url}/v1`, OPENAI_MODEL: 'm' };
+    const { about } = await doctor(newPlace(), [], env);
+    expect(about('model')).toMatchObject([
+      {
+        ...{ verdict: 'bad', says: expect.stringContaining(reason) },
+        advice: expect.stringMatching(/this machine's clock, 20\d\d-.*Set the clock/),
+      },
+    ]);
+  });
+
+  it.each([
     [10, /^This machine's clock is 10 years ahead of http:/],
     [-10, /^This machine's clock is 10 years behind http:/],
   ])(
@@ -224,4 +247,37 @@ function passOnAtOnce(target: string, req: IncomingMessage, res: ServerResponse)
     });
   });
   req.pipe(passed);
+}
+
+/** A certificate for 127.0.0.1 that signs itself. */
+function newCertificate(start: string, end: string) {
+  const cwd = temporaryFolder();
+  const lists = { database: 'list', new_certs_dir: '.', serial: 'serial', policy: 'names' };
+  const ca = { ...lists, default_md: 'sha256', x509_extensions: 'more' };
+  const sections = {
+    ca: { default_ca: 'own' },
+    own: ca,
+    names: { commonName: 'supplied' },
+    more: { subjectAltName: 'IP:127.0.0.1', basicConstraints: 'CA:TRUE' },
+    req: { distinguished_name: 'none' },
+    none: {},
+  };
+  const text = Object.entries(sections).map(([name, fields]) =>
+    [`[${name}]`, ...Object.entries(fields).map((pair) => pair.join('='))].join('\n'),
+  );
+  for (const [name, content] of [
+    ['conf', `${text.join('\n')}\n`],
+    ['list', ''],
+    ['serial', '01'],
+  ] as const) {
+    writeFileSync(join(cwd, name), content);
+  }
+  const openssl = (line: string) =>
+    execFileSync('openssl', line.split(' '), { cwd, stdio: ['ignore', 'ignore', 'pipe'] });
+  openssl('req -config conf -new -newkey rsa:2048 -nodes -keyout key -out request -subj /CN=x');
+  openssl(
+    `ca -config conf -batch -selfsign -notext -keyfile key -in request -out cert -startdate ${start} -enddate ${end}`,
+  );
+  const certFile = join(cwd, 'cert');
+  return { key: readFileSync(join(cwd, 'key')), cert: readFileSync(certFile), certFile };
 }
