@@ -164,8 +164,10 @@ const HIDDEN_IN_LINE = new RegExp(HIDDEN_CLASS, 'gu');
 const HIDDEN = new RegExp(`(?!\\n)(?:${HIDDEN_CLASS})`, 'gu');
 /** Joiners stay: words of some languages and many emoji contain them. */
 const HIDDEN_IN_NAME = new RegExp(`(?![\\u200c\\u200d])(?:${HIDDEN_CLASS})`, 'gu');
-const AMBIGUOUS_BACKSLASHES = new RegExp(`\\\\+(?=u\\{|(?!\\n)(?:${HIDDEN_CLASS}))`, 'gu');
-const AMBIGUOUS_IN_LINE = new RegExp(`\\\\+(?=u\\{|${HIDDEN_CLASS})`, 'gu');
+/** Whole runs: to look again from each backslash of a run would take the square of its length. */
+const BACKSLASHES = '(?<!\\\\)\\\\+';
+const AMBIGUOUS_BACKSLASHES = new RegExp(`${BACKSLASHES}(?=u\\{|(?!\\n)(?:${HIDDEN_CLASS}))`, 'gu');
+const AMBIGUOUS_IN_LINE = new RegExp(`${BACKSLASHES}(?=u\\{|${HIDDEN_CLASS})`, 'gu');
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern looks for them.
 const COLOURS = /\u001b\[[0-9;:]*m/g;

@@ -182,10 +182,8 @@ function toTodo(fields: Fields): Todo {
 const DONE: ReadonlySet<string> = new Set(['done', 'complete']);
 
 function boxesIn(body: string): Todo[] {
-  return [...body.matchAll(/^[^\S\n]*[-*]\s+\[([ xX])\]\s+(.+)$/gm)].map(
-    ([, box, content = '']) => ({
-      ...{ id: '', content: content.trim(), dependencies: [] },
-      status: box === ' ' ? ('pending' as const) : ('completed' as const),
-    }),
-  );
+  return [...body.matchAll(/^[ \t]*[-*]\s+\[([ xX])\]\s+(.+)$/gm)].map(([, box, content = '']) => ({
+    ...{ id: '', content: content.trim(), dependencies: [] },
+    status: box === ' ' ? ('pending' as const) : ('completed' as const),
+  }));
 }

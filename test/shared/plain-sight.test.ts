@@ -22,6 +22,16 @@ it.each([
 it.each([
   ['inPlainSight', inPlainSight],
   ['inOneLine', inOneLine],
+])('%s shows backslashes of any number', (_, show) => {
+  const many = '\\'.repeat(1_000_000);
+  expect([many, `${many}a`, `${many}u{`].map((text) => show(text).length)).toEqual([
+    ...[1_000_000, 1_000_001, 2_000_002],
+  ]);
+});
+
+it.each([
+  ['inPlainSight', inPlainSight],
+  ['inOneLine', inOneLine],
   ['nameInLine', nameInLine],
 ])('%s never shows two different texts the same way', (_, show) => {
   const pieces = ['\\', 'u{1b}', '\u001b', 'u', '{', '1b}', '\n', '"'];

@@ -126,8 +126,10 @@ it.each([
   expect(read).toMatchObject({ ok: true, plan: { todos: [{ id: 'a', content: 'b\u2028c' }] } });
 });
 
-it('reads a body of blank lines that is long on purpose', () => {
-  const body = `${' '.repeat(100)}\n`.repeat(20_000);
+it.each([
+  ['blank lines', `${' '.repeat(100)}\n`.repeat(20_000)],
+  ['other ends of lines', '\r\u2028'.repeat(1_000_000)],
+])('reads a body of %s that is long on purpose', (_, body) => {
   const problem = 'its text is too long';
   expect(parsePlanFile(`# Long\n${body}- [x] a`)).toEqual({ ok: false, problem });
 });
