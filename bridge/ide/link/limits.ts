@@ -43,8 +43,12 @@ export const LINK_LIMITS = {
   diagnosePauseMs: 30 * SECOND,
   /** Files of a look that are asked about: the open ones, and as many that the conversation has used last. */
   maxDiagnosedFiles: 20,
-  /** UTF-16 units of one text of an answer: more than a thousand errors of one file. */
+  /**
+   * UTF-16 units of an answer's texts: more than a thousand errors. So many items are read of them: more do not fit, but
+   * of another form there could be a hundred thousand, each of which costs a list of complaints.
+   */
   maxDiagnosisChars: 256 * KIB,
+  maxDiagnosisItems: 4_000,
   /** Different problems with what one companion sends that the log tells. */
   maxTold: 10,
   /** UTF-16 units of an editor's own words in the log. */

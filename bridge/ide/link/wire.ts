@@ -129,15 +129,25 @@ export interface Diagnosed {
  * Code), or one diagnostic with its path, which counts from 1 (Neovim). Hints and information are left out.
  */
 export function readDiagnostics({ content }: CallToolResult): Diagnosed {
-  const found: EditorDiagnostic[] = [];
-  let problem: string | undefined;
-  for (const block of content) {
-    const isFitting = block.type === 'text' && block.text.length <= LINK_LIMITS.maxDiagnosisChars;
-    const read = Diagnosis.safeParse(isFitting ? jsonOf(block.text) : undefined);
-    if (read.success) found.push(...read.data.flat());
-    else problem = 'getDiagnostics: an answer is too long, or of another form';
-  }
-  return problem === undefined ? { found } : { found, problem };
+  const items = itemsIn(content.flatMap((block) => (block.type === 'text' ? [block.text] : [])));
+  const read = items.map((item) => Item.safeParse(item));
+  const found = read.flatMap(({ data }) => data ?? []);
+  return read.every(({ success }) => success) ? { found } : { found, problem: MISREAD };
+}
+
+const MISREAD = 'getDiagnostics: an answer is too long, or of another form';
+
+/** Single diagnostics, and one item of another form for what holds none. Their number is bounded before they are read. */
+function itemsIn(texts: readonly string[]): unknown[] {
+  const { maxDiagnosisChars, maxDiagnosisItems } = LINK_LIMITS;
+  const chars = texts.reduce((sum, { length }) => sum + length, 0);
+  if (chars > maxDiagnosisChars) return [undefined];
+  const entries = texts.flatMap(jsonOf).slice(0, maxDiagnosisItems);
+  const items = entries.flatMap((entry) => {
+    const { data } = OfFile.safeParse(entry);
+    return data ? data.diagnostics.map((said) => ({ uri: data.uri, said })) : [entry];
+  });
+  return items.slice(0, maxDiagnosisItems);
 }
 
 const Severity = z.union([z.string(), z.number()]).transform((severity) => {
@@ -159,19 +169,22 @@ const Flat = Said.extend({ filePath: z.string(), line: z.number(), character: z.
 const Ranged = Said.extend({
   range: z.object({ start: z.object({ line: z.number(), character: z.number() }) }),
 });
-const OfFile = z.object({ uri: z.string(), diagnostics: z.array(Ranged) });
+const OfFile = z.object({ uri: z.string(), diagnostics: z.array(z.unknown()) });
 
-const Entry = z.union([
-  OfFile.transform(({ uri, diagnostics }) =>
-    diagnostics.flatMap(({ range: { start }, ...said }) =>
-      toDiagnostic(pathOf(uri), { line: start.line + 1, column: start.character + 1 }, said),
+const Item = z.union([
+  z
+    .object({ uri: z.string(), said: Ranged })
+    .transform(({ uri, said: { range, ...said } }) =>
+      toDiagnostic(
+        pathOf(uri),
+        { line: range.start.line + 1, column: range.start.character + 1 },
+        said,
+      ),
     ),
-  ),
   Flat.transform(({ filePath, line, character, ...said }) =>
     toDiagnostic(filePath, { line, column: character }, said),
   ),
 ]);
-const Diagnosis = z.union([z.array(Entry), Entry.transform((entry) => [entry])]);
 
 function toDiagnostic(
   path: string | undefined,

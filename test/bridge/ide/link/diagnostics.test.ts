@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { editorDiagnostics } from '../../../../bridge/ide/link/diagnostics.ts';
 import { LINK_LIMITS } from '../../../../bridge/ide/link/limits.ts';
+import { readDiagnostics } from '../../../../bridge/ide/link/wire.ts';
 import { Workspace } from '../../../../bridge/workspace/workspace.ts';
 import { Diagnostics } from '../../../../shared/findings.ts';
 import { FINDING_LIMITS } from '../../../../shared/limits.ts';
@@ -187,6 +188,20 @@ describe('an answer', () => {
     expect(told?.items).toHaveLength(FINDING_LIMITS.maxDiagnostics);
     expect(told?.leftOut).toBe(100 - FINDING_LIMITS.maxDiagnostics);
     expect(told?.items[0]?.message).toMatch(/^x+…$/);
+  });
+
+  test('is read in so far as it has the right form', async () => {
+    const { diagnose } = await start(['b.ts'], {
+      diagnose: (uri) => ofFile(uri, ranged('bad'), { message: 'nowhere' }, ranged('odd')),
+    });
+    expect((await diagnose())?.items).toMatchObject([{ message: 'bad' }, { message: 'odd' }]);
+    expect(log.filter((line) => line.includes('getDiagnostics'))).toHaveLength(1);
+  });
+
+  test('of millions of items in many texts is read no further than it can be told', () => {
+    const items = Array.from({ length: LINK_LIMITS.maxDiagnosisChars / 4 }, () => ({}));
+    const { content } = textResult(...Array<string>(200).fill(JSON.stringify(items)));
+    expect(readDiagnostics({ content })).toMatchObject({ found: [] });
   });
 
   test.each([
