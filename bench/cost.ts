@@ -56,10 +56,10 @@ export function uses(): readonly (readonly [name: string, use: Use])[] {
   const month = (what: keyof Use) => HOURS_A_MONTH * hour[what] + CHATS_A_MONTH * chat[what];
   const user = mapUse(month);
   return [
-    ['A short chat: 5 answers of 8 s', chat],
-    ['An hour of coding: 20 tasks of 7 turns and 8 calls', hour],
-    ['A month of one user: 20 such hours, 40 chats', user],
-    ['A month of 1,000 such users', mapUse((what) => USERS * user[what])],
+    ['A short chat', chat],
+    ['An hour of coding', hour],
+    ['A month of one user', user],
+    ['A month of 1,000 users', mapUse((what) => USERS * user[what])],
   ];
 }
 
@@ -90,7 +90,7 @@ export function monthlyPriceOf(use: Use): number {
 
 /** The table as Markdown. */
 export function costTable(): string {
-  const header = ['Use', 'Rows', 'Object requests', 'GB-s', 'Worker requests', 'Price', 'Bill'];
+  const header = ['Use', 'Rows', 'To objects', 'GB-s', 'To Worker', 'Price', 'Bill'];
   const lines = uses().map(([name, use]) => {
     const counts = [use.rows, use.objectRequests, use.gbSeconds, use.workerRequests];
     const isMonth = name.startsWith('A month');
