@@ -5,7 +5,7 @@ const MIB = 1024 * KIB;
 const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 
-/** The limits of an instance that `npm start` runs. */
+/** The limits of a local server. */
 export const LOCAL_LIMITS = {
   /** Lifetime of a user's token. A command in its last day (`renewTokenMs`) renews it: only an unused token expires. */
   userTokenMs: 30 * 24 * 60 * MINUTE,

@@ -27,7 +27,7 @@ export function registerUsage(program: Command): void {
     )
     .option('--to <day>', 'the last day (default: today)', parseDay)
     .option('--json', 'print each entry as a line of JSON', false)
-    .addHelpText('after', `\n${EXIT_HELP}`);
+    .addHelpText('after', EXIT_HELP);
   addTargetOptions(command).action(async (options: UsageOptions) => {
     const client = createClient(await findTarget(options));
     const terminal = openTerminal(process, process.env, { machine: options.json });

@@ -40,7 +40,7 @@ export function registerChat(program: Command): void {
     .addOption(
       new Option(
         '--mode <mode>',
-        `${Mode.options.join(', ')}, or a mode of the workspace (default: agent)`,
+        `${Mode.options.join(', ')}, or a mode of the workspace (default: your setting, else agent)`,
       ).argParser(parseMode),
     )
     .addOption(

@@ -27,4 +27,5 @@ const HOW = `
 Write one of these lines into the file that your shell reads at its start:
   ~/.bashrc                   eval "$(drawbridge completion bash)"
   ~/.zshrc (below compinit)   eval "$(drawbridge completion zsh)"
-  ~/.config/fish/config.fish  drawbridge completion fish | source`;
+  ~/.config/fish/config.fish  drawbridge completion fish | source
+`;

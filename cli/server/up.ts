@@ -35,7 +35,7 @@ export function registerUp(program: Command, programs: Programs): void {
     .command('up')
     .description('Run the API and the bridge on this machine, until Ctrl-C')
     .option('--port <number>', PORT_HELP, parsePort);
-  addLocationOptions(command)
+  addLocationOptions(command, 'here')
     .option('--json', 'print one line of JSON to stdout when ready, all else to stderr', false)
     .option('--no-bridge', 'run only the API: the agent cannot read files or run commands')
     .action((options: UpOptions) => up(options, programs, abortOnInterrupt()));

@@ -27,7 +27,7 @@ export function registerBackup(program: Command): void {
     .command('restore <file>')
     .description('Make a new state folder from a backup')
     .option('--state <folder>', 'the new folder (default: the place of the shared server)')
-    .addHelpText('after', `\n${EXIT_HELP}`)
+    .addHelpText('after', EXIT_HELP)
     .action(restoreFrom);
 }
 

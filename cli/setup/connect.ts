@@ -39,7 +39,7 @@ export function registerConnect(program: Command, runBridge: RunBridge = runOwnB
     .argument('<url>', 'the URL of the Drawbridge')
     .option('--token-file <file>', 'file with the token (default: the variable DRAWBRIDGE_TOKEN)')
     .option('--bridge-id <id>', 'the id of this bridge (default: the id in the token)');
-  addLocationOptions(command).action(async (url: string, options: ConnectOptions) => {
+  addLocationOptions(command, 'here').action(async (url: string, options: ConnectOptions) => {
     const { preset, keyNames } = await readSettings();
     const config = { ...(await configOf(url, options)), preset };
     limitOwnEnvironment(keyNames);

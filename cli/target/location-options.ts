@@ -10,13 +10,15 @@ export interface LocationOptions {
   readonly state?: string;
 }
 
-/** Adds both options to a command. */
-export function addLocationOptions(command: Command): Command {
+/** Adds both options to a command. `where` tells which folder it takes without them. */
+export function addLocationOptions(
+  command: Command,
+  where: 'here' | 'here or above' = 'here or above',
+): Command {
+  const byDefault =
+    where === 'here' ? 'the current folder' : 'the current folder, or a known one above it';
   return command
-    .option(
-      '--workspace <folder>',
-      'the folder to work in (default: the current folder; all commands except up and connect also look for a known one above it)',
-    )
+    .option('--workspace <folder>', `the folder to work in (default: ${byDefault})`)
     .option(
       '--state <folder>',
       'the folder of the keys and conversations (default: one for all your projects)',
