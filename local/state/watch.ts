@@ -20,10 +20,11 @@ export async function watchState(
   let told: LogEvent | undefined;
   while (!signal.aborted) {
     await sleep(LOCAL_LIMITS.stateWatchMs, undefined, { signal }).catch(() => {});
+    // First: a folder that is being deleted has this trouble, too.
+    const trouble = await troubleWith(dir);
     const now = await stat(dir).catch(() => undefined);
     if (signal.aborted) return;
     if (now?.ino !== ino) throw gone(dir);
-    const trouble = await troubleWith(dir);
     if (trouble?.event !== told) {
       const { line, event } = trouble ?? writableAgain(dir);
       onNotice(line, event);
