@@ -72,6 +72,13 @@ export class Keyboard {
     };
   }
 
+  /** Leaves the terminal to another program until this is disposed of. What is typed then is that program's. */
+  lend(): Disposable {
+    if (this.#holders === 0) return { [Symbol.dispose]: () => {} };
+    this.#leave();
+    return { [Symbol.dispose]: () => this.#take() };
+  }
+
   /** The next message, typed earlier or now. Undefined at the end of the input. */
   async readMessage(prompt: string): Promise<string | undefined> {
     using _ = this.listen();
@@ -221,11 +228,15 @@ export class Keyboard {
     process.on('exit', this.#leaveModes);
   }
 
-  #release(): void {
+  #leave(): void {
     const { input } = this.#options;
     input.off('data', this.#receive).off('end', this.#end).pause();
     process.off('exit', this.#leaveModes);
     this.#setModes(false);
+  }
+
+  #release(): void {
+    this.#leave();
     this.#endBurst();
     this.#lines = [];
     this.#restart(false, '');

@@ -1,7 +1,12 @@
 /** What a terminal gives the server that it starts: settings, keys of models, and the environment of bridges. */
 import * as z from 'zod';
 import { bridgeEnvironment } from '../../local/bridge/environment.ts';
-import { openServerSettings, readSettings, type Settings } from '../../local/config/settings.ts';
+import {
+  openServerSettings,
+  readSettings,
+  runsKeyCommands,
+  type Settings,
+} from '../../local/config/settings.ts';
 import { type ModelSettings, modelKeyNames } from '../../local/settings.ts';
 import { chooseModel } from '../config/choose-model.ts';
 import { openTerminal, type Terminal } from '../terminal/terminal.ts';
@@ -30,6 +35,8 @@ export async function readStartSettings(
 ): Promise<StartSettings> {
   const settings = await settingsWithModel(options, signal);
   const environment = bridgeEnvironment(process.env, settings.keyNames);
+  // What is typed for such a command, as a passphrase, must become no message.
+  using _ = runsKeyCommands(settings) ? options.terminal?.lend() : undefined;
   const served = await openServerSettings(settings, onNotice, signal);
   const keyNames = [...modelKeyNames(process.env), ...settings.keyNames];
   return { ...served, port: settings.port, environment, keyNames };

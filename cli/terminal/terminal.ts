@@ -28,6 +28,8 @@ export interface Terminal {
   readMessage(prompt: string): Promise<string | undefined>;
   /** Keeps what the person types from now on for the next message, until the result is disposed of. */
   listen(): Disposable;
+  /** Leaves what is typed from now on to another program, until the result is disposed of. */
+  lend(): Disposable;
   /** The input; null if it is a terminal. */
   readonly piped: Readable | null;
   /**
@@ -106,6 +108,7 @@ export function openTerminal(
     ask: (question, signal) => holdingBack(keyboard.ask(question, signal)),
     readMessage: (prompt) => holdingBack(keyboard.readMessage(prompt)),
     listen: () => keyboard.listen(),
+    lend: () => keyboard.lend(),
     piped: stdin.isTTY ? null : stdin,
     onSignal(listener) {
       listeners.add(listener);

@@ -182,6 +182,12 @@ export async function openServerSettings(
   return { model: readModelSettings(variables), workerSettings: readWorkerSettings(variables) };
 }
 
+/** Whether {@link openServerSettings} may run commands, which can ask the person at the terminal. */
+export function runsKeyCommands({ source: { file } }: Settings): boolean {
+  const { key, models = [] } = file.config;
+  return [key, ...models.map((model) => model.key)].some((each) => each && 'command' in each);
+}
+
 /** The keys of the file by the Worker's variables. One after the other: each command may have a question. */
 async function openKeys(
   env: NodeJS.ProcessEnv,

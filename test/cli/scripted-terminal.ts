@@ -55,6 +55,7 @@ export function scriptTerminal({
     ask,
     readMessage: ask,
     listen: () => ({ [Symbol.dispose]: () => {} }),
+    lend: () => ({ [Symbol.dispose]: () => {} }),
     piped: piped === undefined ? null : Readable.from([Buffer.from(piped)], { objectMode: false }),
     onSignal(listener) {
       listeners.add(listener);

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -130,5 +130,21 @@ describe.runIf(HAS_TERMINALS)('drawbridge in a folder, at a terminal', () => {
       code: 1,
       stderr: expect.stringContaining('No server runs'),
     });
+  });
+
+  it('leaves the terminal to a command that prints a key, so that a passphrase is no message', async () => {
+    const command = ['sh', '-c', 'echo Passphrase? > $KEY_TTY; read word < $KEY_TTY; echo $word'];
+    const { baseUrl } = model;
+    const models = [{ id: 'scripted', baseUrl, key: { command } }];
+    writeFileSync(join(home, 'drawbridge', 'config.json'), JSON.stringify({ models }));
+    const withTty = ['sh', '-c', 'KEY_TTY=$(tty) exec "$@"', 'sh'];
+    const terminal = openPseudoTerminal([...withTty, ...PROGRAM], { cwd: folders.first, env });
+    await terminal.shows('Passphrase?\n');
+    terminal.type('secret\r');
+    await terminal.shows('> ');
+    terminal.type('hello\r');
+    await terminal.shows('Heard: hello.');
+    await leave(terminal);
+    expect(typedIn(model.requests.at(-1)?.messages ?? [])).toEqual(['hello']);
   });
 });
