@@ -58,15 +58,23 @@ function escapeGlob(path: string): string {
 
 /**
  * The rests of a pattern for paths below the named folders. None where the pattern is about one of these folders
- * itself.
+ * itself. Follows all ways through the pattern at once: with many `**` there are more ways than a search has time for.
  */
 function restsOf(segments: readonly string[], names: readonly string[]): (readonly string[])[] {
-  const [name, ...below] = names;
-  const [first, ...rest] = segments;
-  if (first === undefined) return [];
-  if (name === undefined) return [segments];
-  if (first === '**') return [...restsOf(rest, names), ...restsOf(segments, below)];
-  return matchesSegment(first, name) ? restsOf(rest, below) : [];
+  const pattern = segments.filter((one, index) => one !== '**' || segments[index - 1] !== '**');
+  let open: ReadonlySet<number> = new Set([0]);
+  for (const name of names) {
+    const next = new Set<number>();
+    for (const start of open) {
+      const isAnyDepth = pattern[start] === '**';
+      if (isAnyDepth) next.add(start);
+      const index = isAnyDepth ? start + 1 : start;
+      const segment = pattern[index];
+      if (segment !== undefined && matchesSegment(segment, name)) next.add(index + 1);
+    }
+    open = next;
+  }
+  return [...open].filter((start) => start < pattern.length).map((start) => pattern.slice(start));
 }
 
 /** One character, or any number of characters. */
@@ -94,7 +102,13 @@ function matchesSegment(pattern: string, name: string): boolean {
 }
 
 function tokensOf(pattern: string): Token[] {
-  return Array.from(pattern.matchAll(TOKEN), ({ 0: token, groups }): Token => {
+  // Behind its last bracket a pattern has no sets. To look for the end of one at each `[` takes the square of its length.
+  const end = pattern.lastIndexOf(']') + 1;
+  const found = [
+    ...pattern.slice(0, end).matchAll(TOKEN),
+    ...pattern.slice(end).matchAll(TOKEN_BUT_SET),
+  ];
+  return found.map(({ 0: token, groups }): Token => {
     if (token === '*') return '*';
     if (token === '?') return () => true;
     const set = groups?.['set'];
@@ -104,6 +118,7 @@ function tokensOf(pattern: string): Token[] {
 }
 
 const TOKEN = /\\.|\*|\?|\[(?<set>[!^]?\]?[^\]]*)\]|./gsu;
+const TOKEN_BUT_SET = /\\.|\*|\?|./gsu;
 
 function isInSet(set: string): (char: string) => boolean {
   const isNegated = /^[!^]/.test(set);

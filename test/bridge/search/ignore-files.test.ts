@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readMachineContext } from '../../../bridge/context/context.ts';
 import { listFiles } from '../../../bridge/search/file-list.ts';
+import { rulesFromAbove } from '../../../bridge/search/ignore-rules.ts';
 import { runRipgrep } from '../../../bridge/search/ripgrep.ts';
 import { type TemporaryWorkspace, temporaryWorkspace } from '../tools/temporary-workspace.ts';
 import { listedByRipgrep, randomProject } from './random-project.ts';
@@ -49,6 +50,14 @@ const CASES = ['.gitignore', '.ignore', '.rgignore'].flatMap((name) =>
     TRAPS.map(([what, lay]) => [`${folder}${name}`, what, lay] as const),
   ),
 );
+
+it.each([
+  ['with many ways through it', '**/a/'.repeat(100), 21],
+  ['of stars', `${'**/'.repeat(100_000)}b`, 1],
+  ['of brackets that stay open', `/${'['.repeat(500_000)}/b`, 0],
+])('a rule %s holds no search up', (_, rule, rewritten) => {
+  expect(rulesFromAbove(rule, Array(20).fill('a'))).toHaveLength(rewritten);
+});
 
 describe('a trap in the place of ignore rules', () => {
   it.each(CASES)('%s as %s holds no search up', async (name, _, lay) => {
