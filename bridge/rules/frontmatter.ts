@@ -31,6 +31,7 @@ export interface SplitHead {
   readonly problem?: string;
 }
 
+/** Never throws: a head that cannot be read is a `problem`, and the body is there all the same. */
 export function splitHead(text: string): SplitHead {
   const lines = text.split(/\r?\n/);
   if (lines[0]?.trimEnd() !== FENCE) return { body: text.trim() };

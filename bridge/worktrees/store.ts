@@ -54,6 +54,7 @@ export interface WorktreePaths {
   readonly facts: string;
 }
 
+/** The folders of the worktrees in the state folder, one for each conversation by its id. */
 export class WorktreeStore {
   /** Holds all of them. It need not exist. */
   readonly folder: string;

@@ -35,6 +35,7 @@ export interface WorktreesConfig
   readonly readTellable: () => Promise<{ readonly mayRead: (name: string) => boolean }>;
 }
 
+/** The worktrees of one bridge: where calls of a conversation work, and the tools that open, close and remove them. */
 export class Worktrees {
   readonly rooms: Rooms;
   readonly tools: readonly BridgeTool[];

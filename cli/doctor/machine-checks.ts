@@ -119,6 +119,7 @@ export async function checkClock(
   return [bad('clock', says, SET_CLOCK)];
 }
 
+/** The advice for every finding about the clock. */
 export const SET_CLOCK =
   'Set the clock, best by network time (timedatectl set-ntp true): tokens are checked by it.';
 

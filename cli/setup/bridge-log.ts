@@ -4,11 +4,13 @@ import { openEventLog } from '../../local/processes/log-file.ts';
 import type { BridgeStatus } from '../../machine/bridge-status.ts';
 
 export interface BridgeLog {
+  /** Writes to the file, and the line to stderr where a person sees it. Never throws. */
   readonly write: LogSink;
   /** Writes to the file alone: who gets the status tells people. */
   noteStatus(status: BridgeStatus): void;
 }
 
+/** `logFile` is shared with the next starts of the same bridge. Each line of it gets `bridgeId`. */
 export interface BridgeLogOptions {
   readonly logFile: string;
   readonly bridgeId: string;

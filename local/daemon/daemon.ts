@@ -27,6 +27,7 @@ export interface DaemonOptions extends ServerOptions {
   onReady(server: RunningDaemon): Promise<void>;
 }
 
+/** What the process that runs the server can do with it, beside the control socket. */
 export interface RunningDaemon {
   readonly url: string;
   connect(request: ConnectRequest): Promise<ProjectReport>;

@@ -26,11 +26,15 @@ interface Connected {
 
 export interface ConnectRequest {
   readonly workspaceDir: string;
+  /** Of the terminal that connects the folder; keys of models are taken out. */
   readonly environment: Readonly<Record<string, string>>;
+  /** Whether its bridge may ask at the terminal of this process. */
   readonly asksAtTerminal: boolean;
+  /** Whether the folder leaves again with the program that connects it ({@link Projects.release}). */
   readonly isHeld: boolean;
 }
 
+/** The bridges of the connected folders. A folder that leaves with its program is not on the list on disk. */
 export class Projects {
   readonly #options: ProjectsOptions;
   readonly #connected = new Map<string, Connected>();
@@ -53,7 +57,8 @@ export class Projects {
   }
 
   /**
-   * Connects a folder, and resolves when its bridge is connected. A connected folder stays as it is.
+   * Connects a folder, and resolves when its bridge is connected. A connected folder stays as it is, unless its bridge
+   * has ended, or came back with the server and has another environment: then the bridge is started anew.
    * @throws {LocalError} if the folder cannot be connected.
    */
   async connect(request: ConnectRequest): Promise<ProjectReport> {
@@ -164,7 +169,7 @@ export class Projects {
   }
 }
 
-/** A bridge that has ended, or that has another terminal's environment by chance. */
+/** A bridge that has ended, or that no terminal has connected since the server began. */
 function mustBeRenewed(
   { project, isRestored }: Connected,
   environment: Readonly<Record<string, string>>,

@@ -46,10 +46,11 @@ export function openEventLog(path: string): (entry: LogEntry) => void {
 /** The server's own log, `server.log`, which every kind of server writes. */
 export interface ServerLog {
   note(entry: LogEntry): void;
-  /** Writes a notice, and passes it on to the person. */
+  /** Writes a notice, and passes it to `tell`. */
   readonly onNotice: TellNotice;
 }
 
+/** Opens it in `logsDir`. `tell` gets each notice for the person who runs the server. */
 export function openServerLog(logsDir: string, tell: TellNotice): ServerLog {
   const note = openEventLog(join(logsDir, 'server.log'));
   return {

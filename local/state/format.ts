@@ -44,6 +44,7 @@ export const StateFormat = z.object({
 });
 export type StateFormat = z.infer<typeof StateFormat>;
 
+/** What a state gets that this version makes or has upgraded. */
 export const PRESENT_FORMAT: StateFormat = { format: FORMAT_STEPS.length, writtenBy: OWN_VERSION };
 
 export function formatPath(dir: string): string {

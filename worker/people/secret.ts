@@ -25,6 +25,7 @@ function bytesOf(secret: string): Uint8Array<ArrayBuffer> {
   );
 }
 
+/** The 401 of every kind of token. `cause` stays in the Worker. */
 export function unauthenticated(message: string, cause?: unknown): DrawbridgeError {
   return new DrawbridgeError('UNAUTHENTICATED', message, { cause });
 }

@@ -24,6 +24,7 @@ export interface OpenTicket {
   readonly expiresMs: number;
 }
 
+/** Throws NOT_CONFIGURED if the secret is missing or bad. */
 export async function mintTicket(
   secret: string | undefined,
   { account, path, nowMs }: { account: string; path: string; nowMs: number },

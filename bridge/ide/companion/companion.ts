@@ -43,6 +43,7 @@ export interface CompanionOptions {
   readonly streamlessMs?: number;
 }
 
+/** One companion, from its start to `close`. It outlives every CLI that connects, and never writes a file of the workspace. */
 export class Companion {
   readonly #options: CompanionOptions;
   readonly #mcp: typeof import('./mcp-server.ts');

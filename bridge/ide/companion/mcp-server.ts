@@ -59,6 +59,7 @@ export interface ProtocolOptions {
 /** Whether a body begins a session. */
 export { isInitializeRequest };
 
+/** The MCP server of one session. Its transport takes one event stream at a time, and answers calls without one. */
 export async function newProtocol(options: ProtocolOptions): Promise<Protocol> {
   const { sessionId, title, tools, diagnose } = options;
   const server = newServer(title, tools);

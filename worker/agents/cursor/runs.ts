@@ -69,7 +69,10 @@ interface RunPage {
   readonly cursor?: string | undefined;
 }
 
-/** A part of the conversation: a part with large responses has fewer runs than the limit. Those that wait are in none. */
+/**
+ * The runs of one part of the conversation, the newest first: fewer than the limit where responses are large. Leaves out
+ * runs that still wait for their turn.
+ */
 export async function listRuns(
   c: Context<AppContext>,
   caller: Caller,

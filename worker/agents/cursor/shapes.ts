@@ -21,6 +21,7 @@ export function runIdOf(responseId: string): string {
   return responseId.replace('chat_', 'run-');
 }
 
+/** `origin` is the server's own, `agentId` as for {@link toRun}. `responseId` is the newest response, if it is known. */
 export function toAgent(
   { id, title, status, created, updated }: AgentInfo,
   origin: string,

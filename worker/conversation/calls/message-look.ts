@@ -13,6 +13,7 @@ export function mentionsOf({ messages, guest, subagent }: RunRequest): Mention[]
   return guest || subagent ? [] : mentionsIn(messages.at(-1)?.content ?? '');
 }
 
+/** Those of the text; images name nothing. */
 export function mentionsIn(content: MessageContent): Mention[] {
   return findMentions(textOf(content));
 }

@@ -157,7 +157,7 @@ export class RunLog {
 
   /**
    * The messages that steered earlier runs, which ended before the model was told of them. The run at work tells them.
-   * Not those before a message that was looked up: looking up and telling take all that wait.
+   * Leaves out those before a message that was looked up: a lookup and a telling always take all messages that wait.
    */
   get leftMessages(): readonly Steer[] {
     return this.#left;

@@ -34,6 +34,7 @@ ${INTENTS.map(({ example }) => `- ${example}`).join('\n')}
 Join several with "then". Anything more needs a real model: \`drawbridge config model\` chooses one, and
 \`drawbridge stop\` and a new start use it. A hosted server takes \`OPENAI_BASE_URL\` and \`OPENAI_API_KEY\`.`;
 
+/** Decides from the conversation alone, so a repeated request gets the same answer. `tools` are those on offer. */
 export function nextMove(talk: Talk, tools: Tools): Move {
   const { text, calls } = moveOf(talk, tools);
   return { text: talk.isFirstAnswer ? `${INTRODUCTION}\n\n${text}` : text, calls };
