@@ -67,6 +67,8 @@ export const LOCAL_LIMITS = {
   maxLogBytes: 5 * MIB,
   /** UTF-16 units of the log's end that are shown if the Worker keeps dying. */
   maxLogTailChars: 4 * KIB,
+  /** UTF-16 units of a program's output without the end of a line, before they count as one: no line of ours is as long. */
+  maxLineChars: 64 * KIB,
   /** How long a command of config.json may take to print a key: a person may have to unlock a store of passwords. */
   keyCommandMs: 60 * SECOND,
   /** UTF-16 units of a key. Signed tokens, the longest keys, have some thousands. */

@@ -62,12 +62,16 @@ export function openServerLog(logsDir: string, tell: TellNotice): ServerLog {
   };
 }
 
-/** Turns chunks of text into lines. The part after the last newline waits for its end. */
+/** Turns chunks of text into lines. The part after the last newline waits for its end, up to a length. */
 export function byLines(onLine: (line: string) => void): (text: string) => void {
   let begun = '';
   return (text) => {
     const lines = (begun + text).split('\n');
     begun = lines.pop() ?? '';
+    if (begun.length > LOCAL_LIMITS.maxLineChars) {
+      lines.push(begun);
+      begun = '';
+    }
     for (const line of lines) onLine(line);
   };
 }

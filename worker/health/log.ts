@@ -92,7 +92,7 @@ const PLAIN: ReadonlySet<string> = new Set(['Error', 'TypeError', 'RangeError', 
 
 /** From the first quote to the last one: what is quoted may hold quotes itself. */
 function withoutContent(message: string): string {
-  return message.replace(/["'`“‘].*["'`”’]/s, '…').replaceAll(/\w+:\/\/\S+/g, '…');
+  return message.replace(/["'`“‘].*["'`”’]/s, '…').replaceAll(/\b\w+:\/\/\S+/g, '…');
 }
 
 function cut(text: string): string {

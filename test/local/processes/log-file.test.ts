@@ -24,3 +24,13 @@ test('chunks of text become lines at whatever point they were split', () => {
     expect(lines).toEqual(['one', '', 'two']);
   }
 });
+
+test('what comes without end is told in pieces', () => {
+  const lines: string[] = [];
+  const take = byLines((line) => lines.push(line));
+  const chunk = 'x'.repeat(10_000);
+  for (let count = 0; count < 100; count++) take(chunk);
+  expect(lines.length).toBeGreaterThan(1);
+  take('end\n');
+  expect(lines.join('')).toBe(`${chunk.repeat(100)}end`);
+});

@@ -117,6 +117,11 @@ describe('an error', () => {
     expect(at?.join() ?? '').not.toContain(SECRET);
   });
 
+  it('may have a message of a single long word', () => {
+    const word = 'a'.repeat(500_000);
+    expect(describeError(new Error(`${word} at https://a.example/x`)).message).toBe(`${word} at …`);
+  });
+
   it('makes no long line', () => {
     const error = new Error('x'.repeat(100_000));
     error.stack = `Error\n${'    at y (z)\n'.repeat(1_000)}`;
