@@ -142,7 +142,9 @@ export async function* entriesIn(
     }
     if (stats.isFile()) yield { path, type: 'file', mode, bytes: stats.size };
     if (stats.isSymbolicLink()) {
-      const target = asText(await readlink(join(folder, path), { encoding: 'buffer' }));
+      const read = await readlink(join(folder, path), { encoding: 'buffer' }).catch(unlessGone);
+      if (!read) continue;
+      const target = asText(read);
       if (typeof target === 'string') yield { path, type: 'link', mode, bytes: 0, target };
       else onLost(path);
     }
@@ -154,7 +156,8 @@ export async function* entriesIn(
 
 /** The names in a folder; as bytes where they are no text. */
 async function namesIn(path: string): Promise<(string | Buffer)[]> {
-  return (await readdir(path, { encoding: 'buffer' })).map(asText);
+  const names = await readdir(path, { encoding: 'buffer' }).catch(unlessGone);
+  return (names ?? []).map(asText);
 }
 
 function asText(bytes: Buffer): string | Buffer {
@@ -173,7 +176,8 @@ async function isOpen(path: string, stats: Stats): Promise<boolean> {
 }
 
 function unlessGone(error: unknown): undefined {
-  if (!isSystemError(error, 'ENOENT')) throw error;
+  // The latter two: something else has taken its place.
+  if (!isSystemError(error, 'ENOENT', 'ENOTDIR', 'EINVAL')) throw error;
 }
 
 async function* contentOf(path: string, bytes: number, digest: Hash): AsyncGenerator<Buffer, void> {

@@ -6,7 +6,7 @@ import { LocalError } from '../../machine/local-error.ts';
 import { holderOf, takeLock } from '../../machine/lock.ts';
 import { makePrivateFolder, PRIVATE_FOLDER } from '../../machine/private-files.ts';
 import { codeOf, isSystemError } from '../../machine/system-error.ts';
-import { entriesIn, writeArchive } from '../archive/archive.ts';
+import { type ArchiveEntry, entriesIn, writeArchive } from '../archive/archive.ts';
 import { LOCAL_LIMITS } from '../limits.ts';
 import { OWN_VERSION } from '../own-root.ts';
 import { openFormat } from '../state/upgrade.ts';
@@ -142,25 +142,50 @@ async function copyChanged(
   onLost?: (path: string) => void,
 ): Promise<Seen> {
   const now = new Map<string, BigIntStats>();
-  const there = new Set<string>();
+  const there = new Map<string, ArchiveEntry['type']>();
   for await (const { path, type } of entriesIn(dir, '', onLost)) {
-    there.add(path);
+    there.set(path, type);
     const [from, to] = [join(dir, path), join(copy, path)];
     try {
-      if (type === 'folder') await mkdir(to, { recursive: true, mode: PRIVATE_FOLDER });
-      if (type === 'link' && !seen.has(path)) await symlink(await readlink(from), to);
-      if (type === 'folder') continue;
+      if (type === 'folder') {
+        await makeFolder(to);
+        continue;
+      }
       const stats = await lstat(from, { bigint: true });
       now.set(path, stats);
-      if (type === 'link' || isUnchanged(stats, seen.get(path), beganMs)) continue;
-      await copyFile(from, to, constants.COPYFILE_FICLONE);
+      if (isUnchanged(stats, seen.get(path), beganMs)) continue;
+      // What was a link may be a file now: to write to it would follow the link out of the copy.
+      await rm(to, { recursive: true, force: true });
+      if (type === 'link') await symlink(await readlink(from), to);
+      else await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
     } catch (error) {
-      if (!isSystemError(error, 'ENOENT')) throw error; // It was removed while this went through the folder.
+      // It was removed, or replaced by another kind of entry, while this went through the folder.
+      if (!isSystemError(error, 'ENOENT', 'EINVAL')) throw error;
       now.delete(path);
     }
   }
-  for (const path of seen.keys()) if (!there.has(path)) await rm(join(copy, path), { force: true });
+  for (const path of seen.keys()) await removeGone(copy, path, there);
   return now;
+}
+
+async function makeFolder(path: string): Promise<void> {
+  const stats = await lstat(path).catch(() => undefined);
+  if (stats?.isDirectory()) return;
+  await rm(path, { force: true });
+  await mkdir(path, { mode: PRIVATE_FOLDER });
+}
+
+/** Removes the first part of the path that is no longer there. Never goes through what is no folder now. */
+async function removeGone(
+  copy: string,
+  path: string,
+  there: ReadonlyMap<string, ArchiveEntry['type']>,
+): Promise<void> {
+  const parts = path.split('/').map((_, index, names) => names.slice(0, index + 1).join('/'));
+  const first = parts.find((part) => there.get(part) !== 'folder');
+  if (first !== undefined && !there.has(first)) {
+    await rm(join(copy, first), { recursive: true, force: true });
+  }
 }
 
 function isUnchanged(now: BigIntStats, before: BigIntStats | undefined, beganMs: number): boolean {

@@ -108,7 +108,7 @@ async function clearFor(storage: DurableObjectStorage, store: ConversationStore)
   await storage.setAlarm(Date.now() + CONVERSATION_LIMITS.maxCopyMs);
 }
 
-/** The row without its Idempotency-Key, which belongs to the old conversation. */
+/** The row without what belongs to the old conversation, such as its Idempotency-Key. */
 function asCopied(table: TableName, row: StoredRow, copy: Copy): StoredRow {
   if (table !== 'runs' && table !== 'steers') return row;
   const column = table === 'runs' ? 'request' : 'body';

@@ -1,0 +1,74 @@
+import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test, vi } from 'vitest';
+import { backUp } from '../../../local/backup/backup.ts';
+import { restoreBackup } from '../../../local/backup/restore.ts';
+import { openState } from '../../../local/state/state.ts';
+import { temporaryFolder } from '../temporary-folder.ts';
+
+const pause = vi.hoisted(() => ({ before: () => {} }));
+
+vi.mock('../../../local/backup/pause.ts', () => ({
+  childrenOf: () => [],
+  stopProcesses: async () => {
+    pause.before();
+    return { [Symbol.dispose]: () => {} };
+  },
+}));
+
+/** Backs up what `lay` makes in the quarantine, which `change` changes between the two looks at it. */
+async function backUpWhile(lay: (kept: string) => void, change: (kept: string) => void) {
+  const dir = join(temporaryFolder(), 'state');
+  await openState({ workspaceDir: temporaryFolder(), stateDir: dir });
+  const kept = join(dir, 'quarantine');
+  mkdirSync(kept);
+  lay(kept);
+  pause.before = () => change(kept);
+  const file = join(temporaryFolder(), 'backup.tar');
+  await backUp(dir, file);
+  const restored = join(temporaryFolder(), 'state');
+  await restoreBackup(file, restored, new Date('2040-01-01T00:00:00Z'));
+  return join(restored, 'quarantine');
+}
+
+test('a link that becomes a file or a folder meanwhile leads nothing out of the backup', async () => {
+  const outside = temporaryFolder();
+  writeFileSync(join(outside, 'mine'), 'mine');
+  const lay = (kept: string) => {
+    symlinkSync(join(outside, 'mine'), join(kept, 'file'));
+    symlinkSync(outside, join(kept, 'folder'));
+  };
+  const restored = await backUpWhile(lay, (kept) => {
+    rmSync(join(kept, 'file'));
+    rmSync(join(kept, 'folder'));
+    writeFileSync(join(kept, 'file'), 'hostile');
+    mkdirSync(join(kept, 'folder'));
+    writeFileSync(join(kept, 'folder/mine'), 'hostile');
+  });
+  expect(readFileSync(join(outside, 'mine'), 'utf8')).toBe('mine');
+  expect(readFileSync(join(restored, 'file'), 'utf8')).toBe('hostile');
+  expect(readFileSync(join(restored, 'folder/mine'), 'utf8')).toBe('hostile');
+});
+
+test('a file or a folder that becomes a link meanwhile is one in the backup, and removes nothing elsewhere', async () => {
+  const outside = temporaryFolder();
+  writeFileSync(join(outside, 'mine'), 'mine');
+  const lay = (kept: string) => {
+    writeFileSync(join(kept, 'file'), 'old');
+    for (const name of ['folder', 'gone']) {
+      mkdirSync(join(kept, name));
+      writeFileSync(join(kept, name, 'mine'), 'old');
+    }
+  };
+  const restored = await backUpWhile(lay, (kept) => {
+    for (const name of ['file', 'folder', 'gone']) rmSync(join(kept, name), { recursive: true });
+    symlinkSync(outside, join(kept, 'file'));
+    symlinkSync(outside, join(kept, 'folder'));
+  });
+  expect(readFileSync(join(outside, 'mine'), 'utf8')).toBe('mine');
+  expect(['file', 'folder'].map((name) => readlinkSync(join(restored, name)))).toEqual([
+    outside,
+    outside,
+  ]);
+  expect(() => readFileSync(join(restored, 'gone/mine'))).toThrow('ENOENT');
+});
