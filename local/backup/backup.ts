@@ -24,14 +24,18 @@ export interface BackupReport {
 
 /**
  * Writes a backup of the state to a new file: all conversations and journals as they were at one moment, as after a
- * crash. Keys are in it; only the owner can read it.
+ * crash. Keys are in it; only the owner can read it. `stop` is a parameter because tests change files at that moment.
  * @throws {LocalError} if a disk is full, or a folder may not be written. The state stays as it is.
  */
-export async function backUp(dir: string, file: string): Promise<BackupReport> {
+export async function backUp(
+  dir: string,
+  file: string,
+  stop = stopProcesses,
+): Promise<BackupReport> {
   const { format } = await openFormat(dir);
   const copy = await newCopy(dir).catch((cause) => refuse(uncopied(dir), cause));
   try {
-    const report = await copyAtOnce(dir, copy).catch((cause) => refuse(uncopied(dir), cause));
+    const report = await copyAtOnce(dir, copy, stop).catch((cause) => refuse(uncopied(dir), cause));
     const head = { archive: 1, format, writtenBy: OWN_VERSION, createdMs: Date.now() } as const;
     await writeArchive(file, copy, head).catch((cause) => refuse(unwritten(file), cause));
     return report;
@@ -81,7 +85,11 @@ async function removeKilled(folder: string): Promise<void> {
  * Copies everything while the server runs, then once more, with the server paused, what has changed meanwhile: the
  * pause is short whatever the state's size.
  */
-async function copyAtOnce(dir: string, copy: string): Promise<BackupReport> {
+async function copyAtOnce(
+  dir: string,
+  copy: string,
+  stop: typeof stopProcesses,
+): Promise<BackupReport> {
   const lock = takeLock(join(dir, 'lock')); // Without a server, none shall start now.
   try {
     const beganMs = Date.now();
@@ -89,7 +97,7 @@ async function copyAtOnce(dir: string, copy: string): Promise<BackupReport> {
     const lost: string[] = [];
     const onLost = (path: string) => void lost.push(path);
     const again = () => copyChanged(dir, copy, seen, beganMs, onLost);
-    const { all, pausedMs } = await whilePaused(dir, again);
+    const { all, pausedMs } = await whilePaused(dir, stop, again);
     const sizes = [...all.values()].map(({ size }) => Number(size));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
     return { files: sizes.length, bytes, pausedMs, lost };
@@ -102,11 +110,12 @@ type Seen = ReadonlyMap<string, BigIntStats>;
 
 async function whilePaused(
   dir: string,
+  stop: typeof stopProcesses,
   work: () => Promise<Seen>,
 ): Promise<{ all: Seen; pausedMs: number }> {
   const startedAt = performance.now();
   const writers = await writersOf(dir);
-  using _stopped = await stopProcesses(writers);
+  using _stopped = await stop(writers);
   const all = await work();
   const pausedMs = writers.length === 0 ? 0 : Math.ceil(performance.now() - startedAt);
   return { all, pausedMs };

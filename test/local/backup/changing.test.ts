@@ -1,20 +1,10 @@
 import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { backUp } from '../../../local/backup/backup.ts';
 import { restoreBackup } from '../../../local/backup/restore.ts';
 import { openState } from '../../../local/state/state.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
-
-const pause = vi.hoisted(() => ({ before: () => {} }));
-
-vi.mock('../../../local/backup/pause.ts', () => ({
-  childrenOf: () => [],
-  stopProcesses: async () => {
-    pause.before();
-    return { [Symbol.dispose]: () => {} };
-  },
-}));
 
 /** Backs up what `lay` makes in the quarantine, which `change` changes between the two looks at it. */
 async function backUpWhile(lay: (kept: string) => void, change: (kept: string) => void) {
@@ -23,9 +13,11 @@ async function backUpWhile(lay: (kept: string) => void, change: (kept: string) =
   const kept = join(dir, 'quarantine');
   mkdirSync(kept);
   lay(kept);
-  pause.before = () => change(kept);
   const file = join(temporaryFolder(), 'backup.tar');
-  await backUp(dir, file);
+  await backUp(dir, file, async () => {
+    change(kept);
+    return { [Symbol.dispose]: () => {} };
+  });
   const restored = join(temporaryFolder(), 'state');
   await restoreBackup(file, restored, new Date('2040-01-01T00:00:00Z'));
   return join(restored, 'quarantine');

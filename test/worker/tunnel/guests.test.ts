@@ -51,8 +51,9 @@ it('a guest’s call begins a conversation, whose run asks no model and ends wit
   await bridge.next('ack');
   const [{ id } = { id: '' }] = waiting.responses;
   await expect.poll(async () => (await readResponse(id)).status).toBe('completed');
-  const listed = await (await call('conversations')).json();
-  expect(listed).toMatchObject({ items: [{ id: conversationId, title: frame.title }] });
+  const { items } = await (await call('conversations')).json<{ items: unknown[] }>();
+  const { title } = frame;
+  expect(items).toContainEqual(expect.objectContaining({ id: conversationId, title }));
 });
 
 it('the same frame again begins nothing, and another call of the guest goes into the same conversation', async () => {
