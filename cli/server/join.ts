@@ -45,8 +45,7 @@ export async function joinServer({
 }: JoinOptions): Promise<Joined> {
   const place = await locateState(location);
   const notices: string[] = [];
-  // Ctrl-C ends this command, and a key's command with it.
-  const { signal } = new AbortController();
+  const { signal } = new AbortController(); // Ctrl-C ends this command at once.
   const settings = async () =>
     await readStartSettings({ port, terminal }, (line) => notices.push(line), signal);
   const launch = { place, programs, settings };

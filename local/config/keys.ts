@@ -105,6 +105,7 @@ async function runForText(
     const settle = (end: Printed['end']) => {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
+      for (const name of ENDING) process.off(name, endWith);
       killGroup(child.pid);
       child.stdout.destroy();
       resolve({ text, end });
@@ -112,6 +113,12 @@ async function runForText(
     const timer = setTimeout(settle, LOCAL_LIMITS.keyCommandMs, 'late');
     const onAbort = () => settle('was cancelled');
     signal.addEventListener('abort', onAbort);
+    // The group of its own gets no Ctrl-C from the terminal.
+    const endWith = (name: NodeJS.Signals) => {
+      settle('was cancelled');
+      if (process.listenerCount(name) === 0) process.kill(process.pid, name);
+    };
+    for (const name of ENDING) process.on(name, endWith);
     child.stdout.setEncoding('utf8').on('data', (piece: string) => {
       text += piece;
       if (text.length > LOCAL_LIMITS.maxKeyChars) settle('long');
@@ -125,6 +132,9 @@ async function runForText(
     if (signal.aborted) onAbort();
   });
 }
+
+/** What ends this program ends the program that prints its key. */
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The program leads a group of its own. */
 function killGroup(pid: number | undefined): void {

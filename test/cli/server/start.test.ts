@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { OWN_VERSION } from '../../../local/own-root.ts';
+import { newConfig } from '../../local/config/config-folder.ts';
 import { isAlive } from '../../local/processes.ts';
 import { temporaryFolder } from '../../local/temporary-folder.ts';
 import { startDrawbridge } from '../drawbridge.ts';
@@ -15,6 +16,23 @@ const states = (status: { projects: { workspaceDir: string; bridge: { state: str
   Object.fromEntries(
     status.projects.map(({ workspaceDir, bridge }) => [workspaceDir, bridge.state]),
   );
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'a start that %s ends takes the command of its key along',
+  async (name) => {
+    const pidFile = join(temporaryFolder(), 'pid');
+    const command = ['sh', '-c', `echo $$ > ${pidFile}; exec sleep 300`];
+    const { env } = newConfig({ baseUrl: 'http://127.0.0.1:9/v1', key: { command } });
+    const home = { XDG_STATE_HOME: temporaryFolder() };
+    const start = startDrawbridge(START, { cwd: temporaryFolder(), env: { ...env, ...home } });
+    await expect.poll(() => readFileSync(pidFile, 'utf8').trim()).not.toBe('');
+    start.process.kill(name);
+    await start.finished;
+    expect(start.process.signalCode).toBe(name);
+    const pid = Number(readFileSync(pidFile, 'utf8'));
+    await expect.poll(() => isAlive(pid)).toBe(false);
+  },
+);
 
 test('two folders share one server, which outlives its terminals and is ended by stop', async () => {
   const { run, status, processes } = newBackground();
