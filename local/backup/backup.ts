@@ -1,6 +1,17 @@
 /** Makes a backup of a state folder, while its server runs or not. */
 import { type BigIntStats, constants } from 'node:fs';
-import { copyFile, lstat, mkdir, mkdtemp, readdir, readlink, rm, symlink } from 'node:fs/promises';
+import {
+  copyFile,
+  lstat,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rm,
+  symlink,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { LocalError } from '../../machine/local-error.ts';
 import { holderOf, takeLock } from '../../machine/lock.ts';
@@ -86,10 +97,11 @@ async function removeKilled(folder: string): Promise<void> {
  * pause is short whatever the state's size.
  */
 async function copyAtOnce(
-  dir: string,
+  stateDir: string,
   copy: string,
   stop: typeof stopProcesses,
 ): Promise<BackupReport> {
+  const dir = await realpath(stateDir); // See copyPlain.
   const lock = takeLock(join(dir, 'lock')); // Without a server, none shall start now.
   try {
     const beganMs = Date.now();
@@ -166,15 +178,34 @@ async function copyChanged(
       // What was a link may be a file now: to write to it would follow the link out of the copy.
       await rm(to, { recursive: true, force: true });
       if (type === 'link') await symlink(await readlink(from), to);
-      else await copyFile(from, to, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
+      else if (!(await copyPlain(from, to))) now.delete(path);
     } catch (error) {
       // It was removed, or replaced by another kind of entry, while this went through the folder.
-      if (!isSystemError(error, 'ENOENT', 'EINVAL')) throw error;
+      if (!isSystemError(error, ...REPLACED)) throw error;
       now.delete(path);
     }
   }
   for (const path of seen.keys()) await removeGone(copy, path, there);
   return now;
+}
+
+/** What the system says of a path where something else is now: a link has no file's content, a file has no entries. */
+const REPLACED = ['ENOENT', 'EINVAL', 'ELOOP', 'ENOTDIR', 'EISDIR'];
+
+/**
+ * Copies a file, to which no link on the way may lead: what a command has left in the quarantine can change at any
+ * moment, and a file of the person must not get there. False where the path leads to something else now. Only Linux
+ * tells which file was opened; elsewhere just the last name is safe.
+ */
+async function copyPlain(from: string, to: string): Promise<boolean> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, COPYFILE_FICLONE, COPYFILE_EXCL } = constants;
+  await using file = await open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+  if (!(await file.stat()).isFile()) return false;
+  const isLinux = process.platform === 'linux';
+  const source = isLinux ? `/proc/self/fd/${file.fd}` : from;
+  if (isLinux && (await readlink(source)) !== from) return false;
+  await copyFile(source, to, COPYFILE_FICLONE | COPYFILE_EXCL);
+  return true;
 }
 
 async function makeFolder(path: string): Promise<void> {

@@ -1,6 +1,7 @@
+import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { basename, join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
 import { backUp } from '../../../local/backup/backup.ts';
 import { restoreBackup } from '../../../local/backup/restore.ts';
 import { openState } from '../../../local/state/state.ts';
@@ -64,3 +65,37 @@ test('a file or a folder that becomes a link meanwhile is one in the backup, and
   ]);
   expect(() => readFileSync(join(restored, 'gone/mine'))).toThrow('ENOENT');
 });
+
+test('a folder and a file that swap places with links all the while bring nothing from outside', async () => {
+  const outside = temporaryFolder();
+  const dir = join(temporaryFolder(), 'state');
+  await openState({ workspaceDir: temporaryFolder(), stateDir: dir });
+  const kept = join(dir, 'quarantine');
+  mkdirSync(kept);
+  for (const folder of [outside, join(kept, 'folder')]) {
+    mkdirSync(folder, { recursive: true });
+    for (let file = 0; file < 50; file++) writeFileSync(join(folder, `${file}`), basename(folder));
+  }
+  writeFileSync(join(kept, 'file'), 'file');
+  symlinkSync(outside, join(kept, 'folder-link'));
+  symlinkSync(join(outside, '0'), join(kept, 'file-link'));
+  const swapper = spawn(process.execPath, ['-e', SWAP, kept], { stdio: 'ignore' });
+  onTestFinished(() => void swapper.kill('SIGKILL'));
+  for (let round = 0; round < 20; round++) {
+    const file = join(temporaryFolder(), 'backup.tar');
+    await backUp(dir, file);
+    const bytes = readFileSync(file, 'latin1');
+    expect(bytes.split(`\0${basename(outside)}\0`)).toHaveLength(1);
+  }
+});
+
+/** What is at each name is a link and is none, in turns. */
+const SWAP = `
+  const { renameSync } = require('node:fs');
+  process.chdir(process.argv[1]);
+  for (;;) for (const name of ['folder', 'file']) {
+    renameSync(name, 'away');
+    renameSync(name + '-link', name);
+    renameSync(name, name + '-link');
+    renameSync('away', name);
+  }`;
