@@ -35,7 +35,8 @@ import {
 export async function openFormat(dir: string, steps = FORMAT_STEPS): Promise<StateFormat> {
   const found = (await readFormat(dir)) ?? (await formatWithoutFile(dir));
   refuseNewer(`The state ${dir}`, found, steps.length);
-  if (found.format === steps.length && !existsSync(commitPath(dir))) return found;
+  const isPresent = found.format === steps.length && !found.isUpgrading;
+  if (isPresent && !existsSync(commitPath(dir))) return found;
   try {
     using _lock = await lockToUpgrade(dir, found);
     return await upgrade(dir, steps);
@@ -60,15 +61,21 @@ async function upgrade(dir: string, steps: readonly FormatStep[]): Promise<State
   const { isUpgrading, ...found } = (await readFormat(dir)) ?? EARLIEST;
   // A backup of a format between would push out the one from before.
   if (found.format < steps.length && !isUpgrading) await keepBackup(dir, found);
+  // A later version was killed on its way beyond: its next upgrade takes its backup anew.
+  if (found.format === steps.length && isUpgrading) await commit(dir, stateFile(found));
   let present: StateFormat = found;
   for (const step of steps.slice(found.format)) {
     const format = present.format + 1;
     present = { ...found, format, writtenBy: OWN_VERSION };
-    const written = { ...present, ...(format < steps.length && { isUpgrading: true }) };
+    const written = { ...present, ...(format < steps.length && { isUpgrading: true as const }) };
     const changed = (await step.change?.(dir)) ?? {};
-    await commit(dir, { ...changed, [basename(formatPath(dir))]: JSON.stringify(written) });
+    await commit(dir, { ...changed, ...stateFile(written) });
   }
   return present;
+}
+
+function stateFile(format: StateFormat): Record<string, string> {
+  return { [basename(formatPath('.'))]: JSON.stringify(format) };
 }
 
 /** Keeps one backup for each upgrade, and removes all but the newest. A killed upgrade writes its own again. */

@@ -53,6 +53,15 @@ test('only the newest backups stay', async () => {
   expect(kept).toEqual(['format-3.tar.gz', 'format-4.tar.gz']);
 });
 
+test('a version that works between two upgrades has its work in a backup, too', async () => {
+  const dir = oldState();
+  const between = { format: 1, writtenBy: '9.9.9', isUpgrading: true };
+  writeFileSync(join(dir, 'state.json'), JSON.stringify(between));
+  expect(await openFormat(dir, STEPS.slice(0, 1))).toEqual({ format: 1, writtenBy: '9.9.9' });
+  await openFormat(dir, STEPS);
+  expect(readdirSync(join(dir, 'backups'))).toEqual([expect.stringMatching(/format-1\.tar\.gz$/)]);
+});
+
 test('a newer state is refused with its version, and stays as it is', async () => {
   const dir = oldState();
   const text = JSON.stringify({ format: 4, writtenBy: '9.9.9' });
