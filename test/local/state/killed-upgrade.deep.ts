@@ -5,9 +5,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { readArchive } from '../../../local/archive/archive.ts';
 import { openFormat } from '../../../local/state/upgrade.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { filesIn } from './archived-files.ts';
 import { STEPS } from './upgrade-steps.ts';
 
 const ROUNDS = 150;
@@ -78,18 +78,4 @@ function changedIn(dir: string): Record<string, string> {
 function leftIn(dir: string): string[] {
   const all = readdirSync(dir, { recursive: true, encoding: 'utf8' });
   return all.filter((name) => /\.(upgrade|partial|tmp)$|upgrade\.json$/.test(name));
-}
-
-/** The small files of a backup, which must be whole. */
-async function filesIn(archive: string): Promise<Record<string, string>> {
-  const files: Record<string, string> = {};
-  await readArchive(archive, {
-    begin: () => {},
-    take: async ({ path, type }, content) => {
-      let text = '';
-      for await (const piece of content) text += piece;
-      if (type === 'file' && !path.startsWith('storage/')) files[path] = text;
-    },
-  });
-  return files;
 }

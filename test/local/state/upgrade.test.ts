@@ -10,12 +10,12 @@ import {
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { readArchive } from '../../../local/archive/archive.ts';
 import { FORMAT_STEPS } from '../../../local/state/format.ts';
 import { openState } from '../../../local/state/state.ts';
 import { openFormat } from '../../../local/state/upgrade.ts';
 import { takeLock } from '../../../machine/lock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
+import { filesIn } from './archived-files.ts';
 import { type Fault, onFaultyDisk } from './faulty-disk.ts';
 import { STEPS } from './upgrade-steps.ts';
 
@@ -141,19 +141,6 @@ function filesOf(dir: string): Record<string, string> {
 function leftOvers(dir: string): string[] {
   const all = readdirSync(dir, { recursive: true, encoding: 'utf8' });
   return all.filter((name) => /\.(upgrade|partial)$|upgrade\.json$/.test(name));
-}
-
-async function filesIn(archive: string): Promise<Record<string, string>> {
-  const files: Record<string, string> = {};
-  await readArchive(archive, {
-    begin: () => {},
-    take: async ({ path, type }, content) => {
-      let text = '';
-      for await (const piece of content) text += piece;
-      if (type === 'file') files[path] = text;
-    },
-  });
-  return files;
 }
 
 /** Upgrades old states on disks that fail at the first change, the second, and so on. Returns how many failed. */
