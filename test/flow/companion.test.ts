@@ -42,9 +42,12 @@ it('shows another agent’s changes on the devices, and tells it what a person d
   await guest.openDiff(file, 'four\n');
   await nextApproval(house);
   expect(await guest.closeDiff(file)).toEqual({ content: 'four\n' });
-  await until(async () => (await house.client.listApprovals()).items.length === 0);
-  const { responses } = await house.client.getConversation(conversationId);
-  expect(responses.map(({ status }) => status)).toEqual(['completed', 'completed', 'completed']);
+  const statuses = async () => {
+    const { responses } = await house.client.getConversation(conversationId);
+    return responses.map(({ status }) => status);
+  };
+  await expect.poll(statuses).toEqual(['completed', 'completed', 'completed']);
+  expect((await house.client.listApprovals()).items).toEqual([]);
 });
 
 async function nextApproval(house: House): Promise<OpenApproval> {
