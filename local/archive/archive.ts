@@ -3,7 +3,7 @@
  * is, its last one is the digest of all names, modes and contents before it.
  */
 import { createHash, type Hash, randomUUID } from 'node:crypto';
-import { constants, createReadStream, createWriteStream, type Stats } from 'node:fs';
+import { constants, createReadStream, type Stats } from 'node:fs';
 import { access, lstat, open, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -68,10 +68,12 @@ function isLeftOut(folder: string, name: string): boolean {
 export async function writeArchive(file: string, folder: string, head: ArchiveHead): Promise<void> {
   const partial = `${file}.${randomUUID()}.partial`;
   const zipped = /\.t?gz$/.test(file) ? [createGzip({ level: zlib.Z_BEST_SPEED })] : [];
-  const target = createWriteStream(partial, { flags: 'wx', mode: PRIVATE_FILE, flush: true });
+  // The file is there before anything can fail, so that it is also there to be removed.
+  const target = await open(partial, 'wx', PRIVATE_FILE);
   const archive = pack();
   try {
-    const written = pipeline([Readable.from(archive), ...zipped, target]);
+    const sink = target.createWriteStream({ flush: true });
+    const written = pipeline([Readable.from(archive), ...zipped, sink]);
     const filled = fill(archive, folder, head).catch((error: Error) => {
       archive.destroy(error);
       throw error;

@@ -1,6 +1,6 @@
 /** Makes a state folder from a backup. */
 import { randomUUID } from 'node:crypto';
-import { constants, createWriteStream } from 'node:fs';
+import { constants } from 'node:fs';
 import {
   access,
   chmod,
@@ -12,9 +12,9 @@ import {
   rmdir,
   stat,
   symlink,
+  writeFile,
 } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import { LocalError } from '../../machine/local-error.ts';
 import {
   flushFolder,
@@ -103,8 +103,8 @@ async function unpack(file: string, made: string): Promise<ArchiveHead> {
         folders.push(entry);
       }
       if (entry.type !== 'file') return;
-      const options = { flags: 'wx', mode: PRIVATE_FILE, flush: true } as const;
-      await pipeline(content, createWriteStream(path, options));
+      // Not a stream: where the content breaks off, one could still be about to make the file when the folder goes.
+      await writeFile(path, content, { flag: 'wx', mode: PRIVATE_FILE, flush: true });
       await chmod(path, entry.mode);
     },
   });
