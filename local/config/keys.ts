@@ -98,9 +98,16 @@ async function runForText(
   { env, folder: cwd }: KeyRequest,
   signal: AbortSignal,
 ): Promise<Printed> {
-  const stdio = ['ignore', 'pipe', 'ignore'] as const;
-  const child = spawn(program, args, { stdio: [...stdio], detached: true, env, cwd });
   return await new Promise((resolve) => {
+    // The group of its own gets no Ctrl-C from the terminal.
+    const endWith = (name: NodeJS.Signals) => {
+      settle('was cancelled');
+      if (process.listenerCount(name) === 0) process.kill(process.pid, name);
+    };
+    // Before the program runs: a signal in between would leave it behind.
+    for (const name of ENDING) process.on(name, endWith);
+    const stdio = ['ignore', 'pipe', 'ignore'] as const;
+    const child = spawn(program, args, { stdio: [...stdio], detached: true, env, cwd });
     let text = '';
     const settle = (end: Printed['end']) => {
       clearTimeout(timer);
@@ -113,12 +120,6 @@ async function runForText(
     const timer = setTimeout(settle, LOCAL_LIMITS.keyCommandMs, 'late');
     const onAbort = () => settle('was cancelled');
     signal.addEventListener('abort', onAbort);
-    // The group of its own gets no Ctrl-C from the terminal.
-    const endWith = (name: NodeJS.Signals) => {
-      settle('was cancelled');
-      if (process.listenerCount(name) === 0) process.kill(process.pid, name);
-    };
-    for (const name of ENDING) process.on(name, endWith);
     child.stdout.setEncoding('utf8').on('data', (piece: string) => {
       text += piece;
       if (text.length > LOCAL_LIMITS.maxKeyChars) settle('long');
