@@ -90,11 +90,11 @@ function editorOf({ isInteractive }: Terminal, { VISUAL, EDITOR }: NodeJS.Proces
 
 /** A shell runs it, because the variables may hold arguments: `code --wait`. */
 async function runEditor(editor: string, draft: string): Promise<void> {
-  const child = spawn('sh', ['-c', `${editor} "$@"`, editor, draft], { stdio: 'inherit' });
   // Ctrl-C is for the editor.
   const ignore = () => {};
   process.on('SIGINT', ignore);
   try {
+    const child = spawn('sh', ['-c', `${editor} "$@"`, editor, draft], { stdio: 'inherit' });
     const [code] = await once(child, 'close');
     if (code === 0) return;
   } finally {
