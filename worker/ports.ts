@@ -15,6 +15,7 @@ import type {
   ConversationList,
   ConversationPatch,
 } from '../shared/conversations.ts';
+import type { Usage } from '../shared/documents.ts';
 import type { TapeEvent } from '../shared/events.ts';
 import type { Findings, MessageLook } from '../shared/findings.ts';
 import type { BridgeDetails, BridgeInfo } from '../shared/listings.ts';
@@ -63,6 +64,9 @@ export interface ConversationPort extends Rpc.DurableObjectBranded {
 
   /** The events for an agent's webhook, the newest first. Fails like {@link agent}. */
   deliveries(caller: Caller): Promise<Outcome<WebhookDelivery[]>>;
+
+  /** What each response of an agent has spent, the newest first. Fails like {@link agent}. */
+  usages(caller: Caller): Promise<Outcome<ResponseUsage[]>>;
 
   /** Ends all responses of an agent, also those that wait. Fails with NOT_FOUND if the conversation is no agent. */
   stopAgent(caller: Caller): Promise<Outcome<void>>;
@@ -376,6 +380,12 @@ export interface Spent {
   readonly after: number;
   readonly through: number;
   readonly entries: readonly UsageEntry[];
+}
+
+/** What a response has spent, with its subagents; null until it has ended, and where nothing was reported. */
+export interface ResponseUsage {
+  readonly responseId: string;
+  readonly usage: Usage | null;
 }
 
 /** A page of an account's usage. `from` and `to` are days of UTC, both included. */

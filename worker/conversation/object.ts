@@ -32,6 +32,7 @@ import type {
   ForkPoint,
   ForkSource,
   PageStart,
+  ResponseUsage,
   Submission,
   TaskReport,
 } from '../ports.ts';
@@ -133,6 +134,14 @@ export class Conversation extends DurableObject<Env> implements ConversationPort
 
   deliveries(caller: Caller): Promise<Outcome<WebhookDelivery[]>> {
     return toOutcome(() => agentOf(this.#partsFor(caller)).deliveries());
+  }
+
+  usages(caller: Caller): Promise<Outcome<ResponseUsage[]>> {
+    return toOutcome(() => {
+      const parts = this.#partsFor(caller);
+      agentOf(parts);
+      return parts.reader.usages();
+    });
   }
 
   stopAgent(caller: Caller): Promise<Outcome<void>> {

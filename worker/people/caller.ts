@@ -1,4 +1,4 @@
-/** Authenticates the caller by a bearer token or a ticket. */
+/** Authenticates the caller by a token or a ticket. */
 import type { HonoRequest } from 'hono';
 import { createMiddleware } from 'hono/factory';
 import { jwtVerify } from 'jose';
@@ -35,7 +35,7 @@ export function authenticate(scope: Claims['scope']) {
     const ticket = scope === 'user' ? ticketOf(c.req) : undefined;
     const claims =
       ticket === undefined
-        ? await verify(c.req.header('authorization'), c.env.AUTH_SECRET)
+        ? await verify(tokenIn(c.req), c.env.AUTH_SECRET)
         : await redeem(c.env, ticket, c.req.path);
     if (claims.scope !== scope) {
       throw new DrawbridgeError(
@@ -46,6 +46,26 @@ export function authenticate(scope: Claims['scope']) {
     c.set('caller', claims);
     await next();
   });
+}
+
+/** The token that a request brings; in the shapes of others also as the user name of Basic authentication. */
+function tokenIn(request: HonoRequest): string | undefined {
+  const [, scheme, given] = AUTHORIZATION.exec(request.header('authorization') ?? '') ?? [];
+  if (given === undefined || scheme?.toLowerCase() === 'bearer') return given;
+  // A browser repeats what it knows for Basic authentication for every page that asks.
+  const isPage = request.header('sec-fetch-site') !== undefined;
+  return isPage || !request.path.startsWith('/v1/') ? undefined : userNameIn(given);
+}
+
+/** RFC 6750, section 2.1, and RFC 7617, section 2. */
+const AUTHORIZATION = /^(Bearer|Basic) +(\S+)$/i;
+
+function userNameIn(credentials: string): string | undefined {
+  try {
+    return atob(credentials).split(':', 1)[0];
+  } catch {
+    return undefined; // It is not base64.
+  }
 }
 
 /** The ticket of a GET request without a token. Tickets exist only for `events` paths. */
@@ -62,8 +82,7 @@ async function redeem(env: Env, ticket: string, path: string): Promise<Claims> {
 }
 
 /** Accepts only HS256: `alg` is fixed here, never taken from the token (RFC 8725, section 3.1). */
-async function verify(header: string | undefined, secret: string | undefined): Promise<Claims> {
-  const token = /^Bearer +(\S+)$/i.exec(header ?? '')?.[1];
+async function verify(token: string | undefined, secret: string | undefined): Promise<Claims> {
   if (!token) throw unauthenticated('Send a token: Authorization: Bearer TOKEN');
   const key = await secretKey(secret);
   const known = verified.find(token, key, Date.now());

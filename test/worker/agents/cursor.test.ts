@@ -204,6 +204,46 @@ it('the account and the models have the shapes that Cursor’s SDK reads', async
   expect(items.length).toBeGreaterThan(0);
 });
 
+it('tells what the runs of an agent have spent, and one of them', async () => {
+  const account = newAccount();
+  scriptModel(() => ({ text: 'Done.' }));
+  const { agent, run } = await cursor(account, 'POST', '', GO);
+  await untilStatus(account, conversationOf(agent.id), 'completed');
+  const path = `/${agent.id}/usage`;
+  const one = { id: run.id, usage: SPENT };
+  expect(await cursor(account, 'GET', path)).toEqual({ totalUsage: SPENT, runs: [one] });
+  const model = holdModel();
+  const more = await cursor(account, 'POST', `/${agent.id}/runs`, GO);
+  await model.next();
+  const none = Object.fromEntries(Object.keys(SPENT).map((name) => [name, 0]));
+  const { totalUsage, runs } = await cursor(account, 'GET', path);
+  expect(totalUsage).toEqual(SPENT);
+  expect(runs).toEqual([{ id: more.run.id, usage: none }, one]);
+  const asked = await cursor(account, 'GET', `${path}?runId=${more.run.id}`);
+  expect(asked).toEqual({ totalUsage: none, runs: [runs[0]] });
+  const missing = await cursor(account, 'GET', `${path}?runId=run-${crypto.randomUUID()}`);
+  expect(missing.error.code).toBe('not_found');
+  expect((await cursor(newAccount(), 'GET', path)).error.code).toBe('not_found');
+});
+
+it('takes the token as the user name of Basic authentication, but not from web pages', async () => {
+  const account = newAccount();
+  const token = await tokenFor({ account });
+  const ask = async (credentials: string, path = '/v1/me', headers = {}) => {
+    const authorization = `Basic ${credentials}`;
+    const url = `https://drawbridge.test${path}`;
+    return await SELF.fetch(url, { headers: { authorization, ...headers } });
+  };
+  const known = btoa(`${token}:`);
+  expect(await (await ask(known)).json()).toMatchObject({ apiKeyName: account });
+  const refused = [
+    ...[ask(btoa('somebody:')), ask(btoa(`:${token}`)), ask('%'), ask(known, '/api/v1/me')],
+    ask(known, '/v1/me', { 'sec-fetch-site': 'cross-site' }),
+  ];
+  const statuses = await Promise.all(refused.map(async (answer) => (await answer).status));
+  expect(statuses).toEqual(refused.map(() => 401));
+});
+
 it.each([
   ['not_implemented', { repos: [{ url: 'https://github.com/a/b' }] }],
   ['invalid_request', { agentId: 'bc-00000000-0000-8000-8000-000000000000' }],
@@ -216,6 +256,14 @@ it.each([
   expect((await cursor(newAccount(), 'POST', '', body)).error.code).toBe(code);
 });
 
+/** What the scripted model says of one request. */
+const SPENT = {
+  inputTokens: 11,
+  outputTokens: 7,
+  cacheWriteTokens: 0,
+  cacheReadTokens: 0,
+  totalTokens: 18,
+};
 const GO = { prompt: { text: 'Go' } };
 
 function conversationOf(agentId: string): string {

@@ -22,6 +22,7 @@ import {
   RUN_PARAMS,
   readResponse,
   readRun,
+  readUsage,
   responseIdOf,
 } from './runs.ts';
 import {
@@ -35,6 +36,7 @@ import {
   CursorRun,
   CursorRunRequest,
   CursorRuns,
+  CursorUsage,
 } from './schemas.ts';
 import { contentOf, conversationIdOf, refuseElsewhere, toAgent, toRun } from './shapes.ts';
 import { CURSOR_STREAM } from './stream.ts';
@@ -51,6 +53,8 @@ const Query = z.object({
 });
 
 const AgentsQuery = Query.extend({ includeArchived: z.enum(['true', 'false']).optional() });
+
+const UsageQuery = z.object({ runId: z.string().max(REQUEST_LIMITS.maxNameChars).optional() });
 
 /** The parameters of a page. */
 function describePage(what: string) {
@@ -241,6 +245,24 @@ export const CURSOR: readonly Endpoint[] = [
     },
   },
   CURSOR_STREAM,
+  {
+    ...COMMON,
+    id: 'getCursorUsage',
+    method: 'get',
+    path: `${AGENTS}/{id}/usage`,
+    summary: 'Get what an agent has spent',
+    params: PARAMS,
+    query: describeQuery({
+      schema: UsageQuery,
+      described: { runId: { description: 'Only this run: `run-<uuid>`.' } },
+    }),
+    answers: [jsonAnswer(200, 'The tokens of its runs, with those of subagents.', CursorUsage)],
+    errors: ['NOT_FOUND'],
+    handle: async (c) => {
+      const { runId } = parse(UsageQuery, c.req.query());
+      return c.json(await readUsage(c, callerOf(c), runId));
+    },
+  },
   {
     ...COMMON,
     id: 'getCursorMe',

@@ -6,11 +6,14 @@ import { DrawbridgeError } from '../../../shared/errors.ts';
 import { ConversationId, parseResponseId, ResponseId } from '../../../shared/ids.ts';
 import { readNewest, readWhole } from '../../conversation/reading/requests.ts';
 import { parseId } from '../../desk/parse.ts';
+import { conversationOf } from '../../objects.ts';
+import { type Outcome, unwrap } from '../../outcome.ts';
 import type { AppContext } from '../../people/caller.ts';
-import type { Caller } from '../../ports.ts';
+import type { Caller, ResponseUsage } from '../../ports.ts';
+import { reach } from '../../reach.ts';
 import { readAgent } from '../desk.ts';
-import type { CursorRun, CursorRuns } from './schemas.ts';
-import { conversationIdOf, runIdOf, toRun } from './shapes.ts';
+import type { CursorRun, CursorRuns, CursorUsage } from './schemas.ts';
+import { conversationIdOf, runIdOf, toRun, toUsage } from './shapes.ts';
 
 const ID = { description: 'An agent: `bc-<uuid>`.', zod: z.string() };
 
@@ -51,16 +54,28 @@ export async function readResponse(
 ): Promise<ChatResponse> {
   await readAgent(c.env, caller);
   const { conversationId, ordinal } = parseResponseId(responseId);
-  const missing = () => new DrawbridgeError('NOT_FOUND', 'There is no such run');
-  if (conversationId !== caller.conversationId) throw missing();
+  if (conversationId !== caller.conversationId) throw noRun();
   const response = await readWhole(c.env, { caller, ordinal });
-  if (!response.ok) throw missing();
+  if (!response.ok) throw noRun();
   return (await response.json()) as ChatResponse;
 }
 
 /** The run that the path names. Throws like {@link readResponse}. */
 export async function readRun(c: Context<AppContext>, responseId: string): Promise<CursorRun> {
   return toRun(await readResponse(c, callerOf(c), responseId), agentIdIn(c));
+}
+
+/** What the agent's runs have spent, or the one run. Throws NOT_FOUND where there is no such agent or run. */
+export async function readUsage(
+  c: Context<AppContext>,
+  caller: Caller,
+  runId: string | undefined,
+): Promise<CursorUsage> {
+  const read = () => conversationOf(c.env, caller).usages(caller);
+  const all = unwrap<ResponseUsage[]>(await reach<Outcome<ResponseUsage[]>>(read));
+  const usages = all.filter((one) => runId === undefined || runIdOf(one.responseId) === runId);
+  if (runId !== undefined && usages.length === 0) throw noRun();
+  return toUsage(usages);
 }
 
 /** A page of a list. */
@@ -92,6 +107,10 @@ function ordinalOf(cursor: string, { conversationId }: Caller): number {
   const named = success ? parseResponseId(data) : null;
   if (named?.conversationId !== conversationId) throw badCursor();
   return named.ordinal;
+}
+
+function noRun(): DrawbridgeError {
+  return new DrawbridgeError('NOT_FOUND', 'There is no such run');
 }
 
 function badCursor(): DrawbridgeError {

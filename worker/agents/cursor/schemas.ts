@@ -98,6 +98,23 @@ export const CursorRuns = z.object({
   nextCursor: z.string().optional(),
 });
 
+/** `inputTokens` are those of the prompt that no cache was read or written for. */
+const CursorTokens = z.object({
+  inputTokens: z.int().nonnegative(),
+  outputTokens: z.int().nonnegative(),
+  cacheWriteTokens: z.int().nonnegative(),
+  cacheReadTokens: z.int().nonnegative(),
+  totalTokens: z.int().nonnegative(),
+});
+export type CursorTokens = z.infer<typeof CursorTokens>;
+
+/** `GET /v1/agents/{id}/usage`: the newest run first, with zeros where nothing is known. */
+export const CursorUsage = z.object({
+  totalUsage: CursorTokens,
+  runs: z.array(z.object({ id: z.string(), usage: CursorTokens })),
+});
+export type CursorUsage = z.infer<typeof CursorUsage>;
+
 export const CursorId = z.object({ id: z.string() });
 
 /** `GET /v1/me`. */

@@ -1,10 +1,11 @@
 /** Translates between Cursor's shapes and ours. Ids keep their UUID and change their prefix. Pure. */
 import type { AgentInfo } from '../../../shared/agents.ts';
-import type { ChatResponse, Document, ResponseStatus } from '../../../shared/documents.ts';
+import type { ChatResponse, Document, ResponseStatus, Usage } from '../../../shared/documents.ts';
 import { DrawbridgeError } from '../../../shared/errors.ts';
 import { newConversationId } from '../../../shared/ids.ts';
 import { renderWords } from '../../openai/markdown.ts';
-import type { CursorAgent, CursorRun, Image } from './schemas.ts';
+import type { ResponseUsage } from '../../ports.ts';
+import type { CursorAgent, CursorRun, CursorTokens, CursorUsage, Image } from './schemas.ts';
 
 /** `bc-<uuid>` for a conversation. */
 export function agentIdOf(conversationId: string): string {
@@ -60,6 +61,35 @@ export function toRun(
     updatedAt: updated,
     ...(isOver && { durationMs }),
     ...(said && { result: said }),
+  };
+}
+
+/** The runs in the order of `responses`, and their sum. */
+export function toUsage(responses: readonly ResponseUsage[]): CursorUsage {
+  const runs = responses.map(({ responseId, usage }) => ({
+    id: runIdOf(responseId),
+    usage: toTokens(usage),
+  }));
+  const sum = (name: keyof CursorTokens) => runs.reduce((all, { usage }) => all + usage[name], 0);
+  const totalUsage = {
+    inputTokens: sum('inputTokens'),
+    outputTokens: sum('outputTokens'),
+    cacheWriteTokens: sum('cacheWriteTokens'),
+    cacheReadTokens: sum('cacheReadTokens'),
+    totalTokens: sum('totalTokens'),
+  };
+  return { totalUsage, runs };
+}
+
+function toTokens(usage: Usage | null): CursorTokens {
+  const { promptTokens = 0, completionTokens = 0, totalTokens = 0 } = usage ?? {};
+  const { cacheWriteTokens = 0, cachedPromptTokens = 0 } = usage ?? {};
+  return {
+    inputTokens: Math.max(0, promptTokens - cachedPromptTokens - cacheWriteTokens),
+    outputTokens: completionTokens,
+    cacheWriteTokens,
+    cacheReadTokens: cachedPromptTokens,
+    totalTokens,
   };
 }
 

@@ -7,12 +7,13 @@ import type { SchemaBook } from './schemas.ts';
 export function describeOperation(operation: Operation, schemas: SchemaBook): object {
   const { id, tag, summary, description, access, body, answers } = operation;
   const parameters = describeParameters(operation, schemas);
+  const isOthers = access === 'user' && operation.path.startsWith('/v1/');
   return {
     operationId: id,
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
-    ...SECURITY[access],
+    ...(isOthers ? OTHERS_SECURITY : SECURITY[access]),
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
@@ -37,6 +38,9 @@ const SECURITY: Readonly<Record<Access, object>> = {
   bridge: { security: [{ bearerAuth: ['bridge'] }] },
   metrics: { security: [{ metricsToken: [] }] },
 };
+
+/** Of the shapes of others. */
+const OTHERS_SECURITY = { security: [{ bearerAuth: [] }, { basicAuth: [] }] };
 
 type Place = 'path' | 'query' | 'header';
 

@@ -63,6 +63,11 @@ const SECURITY_SCHEMES = {
     bearerFormat: 'JWT',
     description: 'HS256; `sub` is the account, `scope` is `user` or `bridge`.',
   },
+  basicAuth: {
+    type: 'http',
+    scheme: 'basic',
+    description: 'The token is the user name. Not from web pages.',
+  },
   metricsToken: {
     type: 'http',
     scheme: 'bearer',

@@ -103,6 +103,7 @@ import {
   CursorRunEvent,
   CursorRunRequest,
   CursorRuns,
+  CursorUsage,
 } from '../../agents/cursor/schemas.ts';
 import { CompletionRequest } from '../../openai/request.ts';
 import {
@@ -169,7 +170,8 @@ export const NAMED: Readonly<Record<string, z.ZodType>> = {
   ...{ [TYPED]: TypedDocument, StreamEvent, ...eventsByName() },
   ...Object.fromEntries(DOCUMENTS.map((schema) => [nameOf(schema, 'Document'), schema])),
   ...{ CursorAgent, CursorAgents, CursorAgentRequest, CursorAgentAndRun },
-  ...{ CursorRun, CursorRunEvent, CursorRuns, CursorRunRequest, CursorNewRun, CursorId, CursorMe },
+  ...{ CursorRun, CursorRunEvent, CursorRuns, CursorRunRequest, CursorNewRun },
+  ...{ CursorId, CursorMe, CursorUsage },
   ...{ CompletionRequest, ChatAnswer, ChatCompletion, ChatCompletionChunk },
   ...{ Models, Model, OpenAiFailure },
 };

@@ -5,6 +5,7 @@ import { responseOf } from '../../../shared/events.ts';
 import { answerOf } from '../../../shared/fold.ts';
 import { responseIdOf } from '../../../shared/ids.ts';
 import { CONVERSATION_LIMITS } from '../../../shared/limits.ts';
+import type { ResponseUsage } from '../../ports.ts';
 import type { ConversationRow, Run } from '../store/rows.ts';
 import type { RunLog } from '../store/run-log.ts';
 import type { RunStore } from '../store/run-statements.ts';
@@ -69,6 +70,15 @@ export class TapeReader {
   newestBegun(): ChatResponse | null {
     for (const run of this.#runs.runsBack()) if (run.started !== null) return this.response(run);
     return null;
+  }
+
+  /** The newest first. */
+  usages(): ResponseUsage[] {
+    return Array.from(this.#runs.runsBack(), ({ ordinal, last }) => {
+      const [end] = last === null ? [] : this.#tape.read(last - 1);
+      const usage = end?.event.type === 'done' ? end.event.usage : null;
+      return { responseId: responseIdOf(this.#conversation.row.id, ordinal), usage };
+    });
   }
 
   /** When the conversation was last answered, or else created, in epoch milliseconds. */

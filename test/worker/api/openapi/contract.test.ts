@@ -185,6 +185,7 @@ it('an agent in Cursor’s shapes', async () => {
   expect(events.at(-1)).toEqual({ event: 'done', data: {} });
   await api.call('createCursorRun', { params, body, token });
   await api.call('listCursorRuns', { params, query: { limit: '1' }, token });
+  await api.call('getCursorUsage', { params, token });
   await api.call('listCursorAgents', { query: { limit: '1' }, token });
   await api.call('getCursorAgent', { params, token });
   await api.call('archiveCursorAgent', { params, token });
