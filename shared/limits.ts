@@ -499,6 +499,8 @@ export const COMMAND_LIMITS = {
   outputPauseMs: 25,
   /** Between two checks of an ending process group: a delay that no person notices. */
   groupPollMs: 20,
+  /** Between two checks of an ending sandbox, whose last process mostly goes within 2 ms: each command waits for it. */
+  namespacePollMs: 1,
   /** A background command that prints nothing for this long counts as started: a build step rarely pauses that long. */
   backgroundQuietMs: SECOND,
   /** A background command that keeps printing is reported after this long. */

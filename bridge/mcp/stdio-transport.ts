@@ -8,8 +8,7 @@ import { parsePruned } from '../../shared/json.ts';
 import { COMMAND_LIMITS, JSON_LIMITS } from '../../shared/limits.ts';
 import type { Launch } from '../terminal/launch.ts';
 import { PacedReading } from '../terminal/paced-reading.ts';
-import { endProcessGroup } from '../terminal/process-group.ts';
-import { spawnLaunch } from '../terminal/spawn-launch.ts';
+import { type Program, spawnLaunch } from '../terminal/spawn-launch.ts';
 import { MCP_LIMITS } from './limits.ts';
 
 /**
@@ -27,8 +26,7 @@ export class StdioTransport implements Transport {
   readonly #onStderr: (text: string) => void;
   readonly #lines = new Lines();
   readonly #over = newDeferred<void>();
-  #child: ChildProcess | undefined;
-  #hasPidNamespace = false;
+  #program: Program | undefined;
   #strayLines = 0;
   #endReason: string | undefined;
   #ending: Promise<void> | undefined;
@@ -62,9 +60,8 @@ export class StdioTransport implements Transport {
   }
 
   #spawn(launch: Launch): ChildProcess {
-    const child = spawnLaunch(launch, 'pipe');
-    this.#child = child;
-    this.#hasPidNamespace = launch.hasPidNamespace;
+    this.#program = spawnLaunch(launch, 'pipe');
+    const { child } = this.#program;
     child.stdin?.on('error', () => {}); // A program that ends says why by its end.
     if (child.stdout) new PacedReading([child.stdout], (text) => this.#read(text));
     if (child.stderr) new PacedReading([child.stderr], this.#onStderr);
@@ -78,7 +75,7 @@ export class StdioTransport implements Transport {
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
-    const { stdin } = this.#child ?? {};
+    const { stdin } = this.#program?.child ?? {};
     if (!stdin?.writable) throw new Error('The program has ended.');
     stdin.write(`${JSON.stringify(message)}\n`);
     if (stdin.writableLength > MCP_LIMITS.maxMessageBytes) this.#end('it does not read its input');
@@ -97,11 +94,10 @@ export class StdioTransport implements Transport {
   }
 
   async #endProcesses(graceMs: number): Promise<void> {
-    const child = this.#child;
+    const child = this.#program?.child;
     child?.stdin?.end();
     if (child && graceMs > 0) await exitOf(child, graceMs);
-    if (child?.pid !== undefined)
-      await endProcessGroup(child.pid, { hasPidNamespace: this.#hasPidNamespace });
+    await this.#program?.end();
     this.#lines.clear();
     child?.stdout?.destroy();
     child?.stderr?.destroy();

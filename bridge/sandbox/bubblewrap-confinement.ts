@@ -4,7 +4,7 @@
 import { join } from 'node:path';
 import { ToolFailure } from '../failure.ts';
 import { Lanes } from '../lanes.ts';
-import { type Launch, shellArgv } from '../terminal/launch.ts';
+import { FIRST_INPUT, type Launch, shellArgv } from '../terminal/launch.ts';
 import type { Account } from './account.ts';
 import { type BaseKind, Bases } from './bases.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
@@ -12,10 +12,10 @@ import { fromText, isBelow, toBytes } from './byte-path.ts';
 import {
   describeLimits,
   devices,
-  FIRST_INPUT,
   limitedShell,
   namespaces,
   ownFolders,
+  reporting,
 } from './command-arguments.ts';
 import type {
   CommandRequest,
@@ -157,7 +157,7 @@ function confineLook(
   { readable, writable }: LookReach = { readable: [], writable: [] },
 ): Launch {
   const confined = [
-    ...namespaces([], bubblewrap),
+    ...[...namespaces([], bubblewrap), ...reporting(1)],
     ...view.map((arg) => Buffer.from(arg, 'latin1').toString()),
     ...[workspace, ...readable].flatMap((path) => ['--ro-bind', path, path]),
     ...writable.flatMap((path) => ['--bind', path, path]),
@@ -176,7 +176,7 @@ function prepareOpen(
   { bubblewrap: { file }, surroundings: { closedFolders, environment, workspace } }: Machine,
 ): PreparedCommand {
   const args = [
-    ...['--unshare-pid', '--new-session', '--die-with-parent'],
+    ...['--unshare-pid', '--new-session', '--die-with-parent', ...reporting(0)],
     ...['--dev-bind', '/', '/', '--proc', '/proc'],
     ...closedFolders.flatMap((path) => hideFolder(path, { around: workspace })),
     ...['--bind', workspace, workspace],
@@ -200,7 +200,7 @@ async function startInBase<Result>(
   const { bubblewrap, account, surroundings, bases } = machine;
   const { base, notes } = await bases.current(kindOf(request));
   const args = [
-    ...namespaces(request.permissions, bubblewrap),
+    ...[...namespaces(request.permissions, bubblewrap), ...reporting(1 + base.namespaces.length)],
     ...['--bind', '/', '/', ...devices(), ...ownFolders(surroundings.workspace, bases.shownLinks)],
     ...commandArguments(request, ''),
   ];
@@ -222,7 +222,7 @@ async function startHeld<Result>(
     const own = [...devices(), ...folders, ...SEAL].map(fromText);
     const bytes = [...mounts, ...own].map((arg) => toBytes(`${arg}\0`));
     const args = [
-      ...namespaces(request.permissions, bubblewrap),
+      ...[...namespaces(request.permissions, bubblewrap), ...reporting(2)],
       ...['--args', String(FIRST_INPUT + 1), ...commandArguments(request, HOLD)],
     ];
     const [file = '', ...rest] = [...account.prefix, bubblewrap.file, ...args];

@@ -1,13 +1,10 @@
 /** The arguments for bubblewrap and the shell that each sandboxed command gets of its own. */
 import type { Permission } from '../../shared/tools/run-terminal-cmd.ts';
-import { SHELL } from '../terminal/launch.ts';
+import { reportDescriptor, SHELL } from '../terminal/launch.ts';
 import type { Bubblewrap } from './bubblewrap.ts';
 import { isBelow } from './byte-path.ts';
 import type { FolderLink } from './confinement.ts';
 import { SANDBOX_LIMITS } from './limits.ts';
-
-/** The descriptor of a launch's first input. The other inputs and descriptors follow. */
-export const FIRST_INPUT = 3;
 
 export function namespaces(
   permissions: readonly Permission[],
@@ -21,6 +18,11 @@ export function namespaces(
     ...['--hostname', 'drawbridge', '--cap-drop', 'ALL'],
     ...['--new-session', '--die-with-parent'],
   ];
+}
+
+/** For a launch with a PID namespace that has so many inputs and descriptors. */
+export function reporting(others: number): string[] {
+  return ['--info-fd', String(reportDescriptor(others))];
 }
 
 /** The kernel's settings are read-only as well, though only root could change them and no command is root. */

@@ -13,9 +13,20 @@ export interface Launch {
   readonly inputs: readonly Uint8Array[];
   /** Open descriptors of this process that the program gets after its inputs. */
   readonly descriptors?: readonly number[];
-  /** Whether the command runs in a PID namespace below the program, so that all its processes die with the program. */
+  /**
+   * Whether the command runs in a PID namespace below the program, so that all its processes die with the program. The
+   * program is then told with `--info-fd` to report on the descriptor behind all others: see {@link reportDescriptor}.
+   */
   readonly hasPidNamespace: boolean;
 }
+
+/** Where bubblewrap reports its first process, if the launch has so many inputs and descriptors. */
+export function reportDescriptor(others: number): number {
+  return FIRST_INPUT + others;
+}
+
+/** The descriptor of a launch's first input. The other inputs and descriptors follow. */
+export const FIRST_INPUT = 3;
 
 /** The shell of every command. Models write Bash. Where Bash is missing, the system's shell is similar enough. */
 export const SHELL = existsSync('/bin/bash') ? '/bin/bash' : '/bin/sh';

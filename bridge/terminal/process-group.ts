@@ -15,11 +15,29 @@ export async function endProcessGroup(
 ): Promise<void> {
   if (!isAlive(leader)) return;
   askToEnd(leader, hasPidNamespace);
-  const deadline = performance.now() + COMMAND_LIMITS.killGraceMs;
-  while (isAlive(leader) && performance.now() < deadline) {
-    await sleep(COMMAND_LIMITS.groupPollMs);
-  }
+  const { groupPollMs } = COMMAND_LIMITS;
+  if (await endsInTime(() => isAlive(leader), groupPollMs)) return;
   signalGroup(leader, 'SIGKILL');
+  await endsInTime(() => isAlive(leader), groupPollMs);
+}
+
+/**
+ * Resolves when all processes of a PID namespace have gone whose program has ended. They die with it, but some time
+ * later: process 1, which dies last, is only sent a signal. It is undefined where there was no such namespace.
+ */
+export async function endNamespace(first: number | undefined): Promise<void> {
+  if (first === undefined) return;
+  await endsInTime(() => groupOf(String(first)) !== undefined, COMMAND_LIMITS.namespacePollMs);
+}
+
+/** False when something is alive after `killGraceMs`: nothing more can be done about a process that the kernel holds. */
+async function endsInTime(isAlive: () => boolean, pollMs: number): Promise<boolean> {
+  const deadline = performance.now() + COMMAND_LIMITS.killGraceMs;
+  while (isAlive()) {
+    if (performance.now() > deadline) return false;
+    await sleep(pollMs);
+  }
+  return true;
 }
 
 function askToEnd(leader: number, hasPidNamespace: boolean): void {
@@ -46,18 +64,18 @@ function firstChildOf(pid: number): number | undefined {
 function isAlive(leader: number): boolean {
   if (!signalGroup(leader, 0)) return false;
   if (process.platform !== 'linux') return true;
-  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && isLivingMember(name, leader));
+  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && groupOf(name) === leader);
 }
 
-/** Reads proc_pid_stat(5): state, parent and group follow the name in parentheses. */
-function isLivingMember(pid: string, leader: number): boolean {
+/** The group of a process that lives. Reads proc_pid_stat(5): state, parent and group follow the name in parentheses. */
+function groupOf(pid: string): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return Number(group) === leader && state !== 'Z' && state !== 'X';
+    return state === 'Z' || state === 'X' ? undefined : Number(group);
   } catch {
-    // The process has gone since it was listed.
-    return false;
+    // The process has gone.
+    return undefined;
   }
 }
 

@@ -7,8 +7,7 @@ import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import type { Launch } from './launch.ts';
 import { PacedReading } from './paced-reading.ts';
-import { endProcessGroup } from './process-group.ts';
-import { spawnLaunch } from './spawn-launch.ts';
+import { type Program, spawnLaunch } from './spawn-launch.ts';
 
 /** Why a command was stopped. */
 export type StopReason = 'timeout' | 'cancelled';
@@ -27,39 +26,38 @@ export class RunningCommand {
   readonly pid: number | undefined;
   /** Never rejects. Settles when its group has gone and all its output was passed on. */
   readonly ended: Promise<CommandEnd>;
-  readonly #child: ChildProcess;
-  readonly #hasPidNamespace: boolean;
+  readonly #program: Program;
   readonly #reading: PacedReading;
   #stopReason: StopReason | undefined;
   #ending: Promise<void> | undefined;
 
   constructor(launch: Launch, onOutput: (text: string) => void) {
-    this.#child = spawnLaunch(launch, 'ignore');
-    this.#hasPidNamespace = launch.hasPidNamespace;
-    this.pid = this.#child.pid;
-    this.#reading = new PacedReading(outputsOf(this.#child), onOutput);
+    this.#program = spawnLaunch(launch, 'ignore');
+    const { child } = this.#program;
+    this.pid = child.pid;
+    this.#reading = new PacedReading(outputsOf(child), onOutput);
     this.ended = this.#watch();
   }
 
   /** Ends the command, unless it has ended. The first reason counts. */
   stop(reason: StopReason): void {
     this.#stopReason ??= reason;
-    void this.#endGroup();
+    void this.#end();
   }
 
   /** Waits for `exit` and not for `close`: a process that inherited the pipes may hold them open for ever. */
   async #watch(): Promise<CommandEnd> {
-    const own = await ownEndOf(this.#child);
+    const { child } = this.#program;
+    const own = await ownEndOf(child);
     const reason = this.#stopReason;
-    await this.#endGroup();
+    await this.#end();
     this.#reading.end();
-    await drain(this.#child);
+    await drain(child);
     return reason === undefined ? own : { state: 'stopped', reason };
   }
 
-  #endGroup(): Promise<void> {
-    if (this.pid === undefined) return Promise.resolve();
-    this.#ending ??= endProcessGroup(this.pid, { hasPidNamespace: this.#hasPidNamespace });
+  #end(): Promise<void> {
+    this.#ending ??= this.#program.end();
     return this.#ending;
   }
 }

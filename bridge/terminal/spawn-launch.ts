@@ -1,24 +1,60 @@
 /** Starts a program with exactly the descriptors that it should have. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { INHERITED, NOTHING } from './inherited.ts';
-import type { Launch } from './launch.ts';
+import { FIRST_INPUT, type Launch, reportDescriptor } from './launch.ts';
+import { endNamespace, endProcessGroup } from './process-group.ts';
+
+/** A program that was started. */
+export interface Program {
+  readonly child: ChildProcess;
+  /** Ends all its processes, and resolves when they have gone: at once where none was started. */
+  readonly end: () => Promise<void>;
+}
 
 /** The program leads its own process group. Its outputs are pipes, and it gets no other descriptor of this process. */
-export function spawnLaunch(
-  { file, args, cwd, env, inputs, descriptors = [] }: Launch,
-  stdin: 'ignore' | 'pipe',
-): ChildProcess {
+export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
+  const { file, args, cwd, env, inputs, descriptors = [], hasPidNamespace } = launch;
   const pipes = inputs.map(() => 'pipe' as const);
-  const given: StdioItem[] = [stdin, 'pipe', 'pipe', ...pipes, ...descriptors];
+  const last = hasPidNamespace ? (['pipe'] as const) : [];
+  const given: StdioItem[] = [stdin, 'pipe', 'pipe', ...pipes, ...descriptors, ...last];
   const stdio = withoutInherited(given);
   const child = spawn(file, args, { cwd, env, detached: true, stdio });
   for (const [index, bytes] of inputs.entries()) {
-    const stream = child.stdio[index + 3];
+    const stream = child.stdio[index + FIRST_INPUT];
     if (stream === null || stream === undefined || !('end' in stream)) continue;
     // A program that ends before it has read its input says why by its exit.
     stream.on('error', () => {}).end(bytes);
   }
-  return child;
+  const report =
+    hasPidNamespace && child.stdio[reportDescriptor(inputs.length + descriptors.length)];
+  const first = report instanceof Readable ? firstInside(report) : undefined;
+  const end = async () => {
+    if (child.pid === undefined) return;
+    await endProcessGroup(child.pid, { hasPidNamespace });
+    await endNamespace(await first?.());
+  };
+  return { child, end };
+}
+
+/**
+ * Reads bubblewrap's report. The result resolves, when bubblewrap has ended, with process 1 of its namespace, as this
+ * process sees it; undefined where it ended before it had one. The descriptor is bubblewrap's alone and ends with it.
+ */
+function firstInside(report: Readable): () => Promise<number | undefined> {
+  let said = '';
+  report.setEncoding('utf8').on('error', () => {});
+  report.on('data', (text: string) => {
+    said += text;
+  });
+  return async () => {
+    const signal = AbortSignal.timeout(COMMAND_LIMITS.killGraceMs);
+    await finished(report, { writable: false, signal }).catch(() => {});
+    const [, pid] = /"child-pid":\s*(\d+)/.exec(said) ?? [];
+    return pid === undefined ? undefined : Number(pid);
+  };
 }
 
 type StdioItem = 'ignore' | 'pipe' | number;

@@ -5,7 +5,6 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ToolFailure } from '../failure.ts';
 import type { Launch } from '../terminal/launch.ts';
-import { endProcessGroup } from '../terminal/process-group.ts';
 import { spawnLaunch } from '../terminal/spawn-launch.ts';
 import { WORKTREE_LIMITS } from './limits.ts';
 
@@ -106,12 +105,13 @@ class GitWork {
   readonly child: ChildProcess;
   readonly code: Promise<number | null>;
   complaint = '';
-  readonly #launch: Launch;
+  readonly #end: () => Promise<void>;
 
   constructor(launch: Launch, { timeoutMs = WORKTREE_LIMITS.gitAskMs, signal, args }: GitCall) {
     signal.throwIfAborted();
-    this.#launch = launch;
-    this.child = spawnLaunch(launch, 'pipe');
+    const { child, end } = spawnLaunch(launch, 'pipe');
+    this.child = child;
+    this.#end = end;
     this.child.stdin?.on('error', () => {}); // Git ends before it has read everything when something is wrong.
     this.child.stderr?.setEncoding('utf8').on('data', (text: string) => {
       const room = WORKTREE_LIMITS.maxComplaintChars - this.complaint.length;
@@ -121,9 +121,7 @@ class GitWork {
   }
 
   end(): void {
-    const { pid } = this.child;
-    const { hasPidNamespace } = this.#launch;
-    if (pid !== undefined) void endProcessGroup(pid, { hasPidNamespace });
+    void this.#end();
   }
 
   async #ended(timeoutMs: number, signal: AbortSignal, args: GitCall['args']) {

@@ -243,6 +243,17 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     expect(await isAnyoneRunning(marker)).toBe(false);
   });
 
+  test('has ended only when processes that work in silence have', async () => {
+    // They die with the namespace, soon after the program that was started for the command.
+    for (let round = 0; round < 12; round++) {
+      const marker = `38${randomUUID().replace(/\D/g, '').slice(0, 8)}`;
+      const worker = `(while :; do : ${marker}; done) >/dev/null 2>&1 &`;
+      const permissions = round % 2 === 0 ? [] : (['all'] as const);
+      await place.attempt(`${worker} ${worker} ${worker} ${worker} sleep 0.02`, ...permissions);
+      expect(await isAnyoneRunning(marker)).toBe(false);
+    }
+  });
+
   test('may clean up when it is asked to end', async () => {
     const cwd = place.surroundings.workspace;
     const command = 'trap "echo cleaned; exit 0" TERM; echo ready; sleep 60 & wait';
