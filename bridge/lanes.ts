@@ -7,9 +7,10 @@ export class Lanes {
   /**
    * Runs the work when all its lanes are free. It takes its place in all of them at once, so that no two wait for each
    * other. Rejects as the work does, which also frees the lanes. Work that has not begun when the signal aborts never
-   * begins: the call rejects at once, and keeps its place until its turn comes.
+   * begins: the call rejects at once, and keeps its place until its turn comes. With an aborted signal it takes none.
    */
   async run<T>(lanes: readonly string[], work: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+    signal?.throwIfAborted();
     const { promise: left, reject: leave } = newDeferred<never>();
     const onAbort = () => leave(signal?.reason);
     signal?.addEventListener('abort', onAbort);

@@ -66,6 +66,21 @@ test('work whose signal aborts while it waits ends at once, never begins, and ke
   expect(log).toEqual(['1', '3']);
 });
 
+test('work whose signal has aborted before it comes ends at once, also behind other work', async () => {
+  const lanes = new Lanes();
+  const log: string[] = [];
+  const [first, second] = [newWork('first', log), newWork('second', log)];
+  const run = lanes.run(['/a'], first.work);
+  const aborted = AbortSignal.abort(new Error('left'));
+  const states: string[] = [];
+  lanes.run(['/a'], second.work, aborted).catch(({ message }) => states.push(message));
+  await settle();
+  expect(states).toEqual(['left']);
+  first.end();
+  await run;
+  expect(log).toEqual(['first']);
+});
+
 test('a lane keeps the order of arrival, also for who comes while it is at work', async () => {
   const lanes = new Lanes();
   const log: string[] = [];
