@@ -70,16 +70,19 @@ export class Git {
     throw gitFailed(call.args, isTooMuch ? 'it printed too much' : complaint);
   }
 
-  /** Sends the first one's output to the second one's input. Throws as {@link run} does. */
+  /** Sends the first one's output to the second one's input. Throws as {@link run} does, when both have ended. */
   async pipe(from: GitCall, to: GitCall): Promise<void> {
-    const source = new GitWork(await this.#launchOf(from), from);
-    const sink = new GitWork(await this.#launchOf(to), to);
+    const launches = [await this.#launchOf(from), await this.#launchOf(to)] as const;
+    const source = new GitWork(launches[0], from);
+    const sink = new GitWork(launches[1], to);
+    const ended = Promise.allSettled([source.code, sink.code]);
     source.child.stdin?.end(from.input ?? '');
     sink.child.stdout?.resume();
     const { stdout } = source.child;
     const { stdin } = sink.child;
     // A failure of the stream is told by the exit of the program behind it.
     if (stdout && stdin) await pipeline(stdout, stdin).catch(() => {});
+    await ended;
     const [sent, taken] = await Promise.all([source.code, sink.code]);
     if (sent !== 0) throw gitFailed(from.args, source.complaint);
     if (taken !== 0) throw gitFailed(to.args, sink.complaint);
@@ -130,6 +133,7 @@ class GitWork {
     bound.addEventListener('abort', stop, { once: true });
     try {
       const [code] = await once(this.child, 'close');
+      if (bound.aborted) await this.#end(); // What it has started may still write.
       signal.throwIfAborted();
       if (bound.aborted) throw gitFailed(args, NO_ANSWER);
       return typeof code === 'number' ? code : null;

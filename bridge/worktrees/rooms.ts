@@ -115,7 +115,9 @@ export class Rooms implements Elsewhere {
     if (known) return await known;
     const made = this.#make(facts);
     this.#rooms.set(conversationId, made);
-    made.catch(() => this.#rooms.delete(conversationId));
+    made.catch(() => {
+      if (this.#rooms.get(conversationId) === made) this.#rooms.delete(conversationId);
+    });
     return await made;
   }
 
