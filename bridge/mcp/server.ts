@@ -199,6 +199,7 @@ export class McpServer {
   async #list(connection: Connection): Promise<void> {
     const tools = await connection.listTools();
     const offering = await connection.listOffering();
+    if (this.#connection !== connection) return; // It ended meanwhile.
     const { about, instructions } = connection;
     this.#become({ state: 'ready', about: nameInLine(about), instructions, tools, offering });
   }

@@ -83,7 +83,7 @@ async function answer(
     const family = admit(incoming, door);
     const body = incoming.method === 'POST' ? await readBody(incoming, door) : undefined;
     const visit = { family, body, gone: leaving.signal, ...protocolOf(incoming) };
-    await pass(await door.onVisit(visit), outgoing);
+    await pass(await door.onVisit(visit), outgoing, visit.gone);
   } catch (error) {
     refuse(outgoing, error instanceof Refusal ? error : FAILED);
   }
@@ -168,12 +168,18 @@ function protocolOf({
 const PROTOCOL_HEADERS = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-session-id'];
 
 /** A client that does not read is cut off: what it does not take would fill the memory. */
-async function pass(response: Response, outgoing: ServerResponse): Promise<void> {
+async function pass(
+  response: Response,
+  outgoing: ServerResponse,
+  gone: AbortSignal,
+): Promise<void> {
   outgoing.writeHead(response.status, Object.fromEntries(response.headers));
   if (response.body === null) return void outgoing.end();
   outgoing.flushHeaders();
   const reader = response.body.getReader();
-  outgoing.once('close', () => void reader.cancel().catch(() => {}));
+  const leave = () => void reader.cancel().catch(() => {});
+  gone.addEventListener('abort', leave, { once: true });
+  if (gone.aborted) leave();
   for (;;) {
     const { done, value } = await reader.read();
     if (done) break;
