@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import * as z from 'zod';
 import { LocalError } from '../../machine/local-error.ts';
-import { isLocked, takeLock } from '../../machine/lock.ts';
+import { holderOf, isLocked, takeLock } from '../../machine/lock.ts';
 import { readIfThere, replaceFile } from '../../machine/private-files.ts';
 import { locateState, type StateLocation } from './folder.ts';
 import { readKnownFormat } from './format.ts';
@@ -62,9 +62,15 @@ export async function findInstance(location: StateLocation): Promise<Instance | 
   return await findInstanceIn((await locateState(location)).serverDir);
 }
 
-/** The instance that runs on this server's state, if any. Creates nothing. */
+/**
+ * The instance that runs on this server's state, if any. Undefined while it is still starting: it has the lock but no
+ * URL yet. Creates nothing.
+ */
 export async function findInstanceIn(serverDir: string): Promise<Instance | undefined> {
-  return isClaimed(serverDir) ? await readInstance(serverDir) : undefined;
+  const holder = holderOf(lockPath(serverDir));
+  const instance = holder === undefined ? undefined : await readInstance(serverDir);
+  // An instance that was killed leaves its address until the next one has removed it.
+  return instance?.pid === holder ? instance : undefined;
 }
 
 /**
@@ -103,7 +109,7 @@ export async function listConnected(serverDir: string): Promise<readonly string[
 }
 
 async function alreadyRunning(dir: string): Promise<LocalError> {
-  const instance = await readInstance(dir);
+  const instance = await findInstanceIn(dir);
   const where = instance ? `at ${instance.url} (process ${instance.pid})` : 'and is starting';
   return new LocalError(
     'refused',
@@ -111,7 +117,6 @@ async function alreadyRunning(dir: string): Promise<LocalError> {
   );
 }
 
-/** Undefined while the instance is still starting: it has the lock but no URL yet. */
 async function readInstance(dir: string): Promise<Instance | undefined> {
   const text = await readIfThere(instancePath(dir));
   try {

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { FORMAT_STEPS } from '../../../local/state/format.ts';
 import { claimState, findInstance, isClaimed } from '../../../local/state/running.ts';
 import { openState } from '../../../local/state/state.ts';
+import { takeLock } from '../../../machine/lock.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
 test.each([
@@ -18,6 +19,17 @@ test.each([
   await claim.announce({ url: 'http://127.0.0.1:2' });
   expect(await findInstance(location)).toEqual({ url: 'http://127.0.0.1:2', pid: process.pid });
   await claim.release();
+});
+
+test('the address of a killed instance is not taken for that of the process that has the lock now', async () => {
+  const location = { workspaceDir: temporaryFolder(), stateDir: join(temporaryFolder(), 'state') };
+  const state = await openState(location);
+  const text = '{"url": "http://127.0.0.1:1", "pid": 1}';
+  writeFileSync(join(state.dir, 'instance.json'), text);
+  const lock = takeLock(join(state.dir, 'lock'));
+  expect(lock.isTaken).toBe(true);
+  expect(await findInstance(location)).toBeUndefined();
+  await expect(claimState(state)).rejects.toThrow('and is starting');
 });
 
 test('a state that a later version has upgraded since it was opened is not claimed', async () => {
