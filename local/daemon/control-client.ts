@@ -38,8 +38,14 @@ export async function holdServer<Answer extends ControlAnswer['answer']>(
   const ended = new Promise<void>((resolve) => {
     socket.once('close', () => resolve());
   });
-  const answer = await answerOn(socket, request, wanted);
-  return { answer, ended, leave: () => void socket.destroy() };
+  try {
+    const answer = await answerOn(socket, request, wanted);
+    return { answer, ended, leave: () => void socket.destroy() };
+  } catch (error) {
+    // The server waits for this side to leave.
+    socket.destroy();
+    throw error;
+  }
 }
 
 async function answerOn<Answer extends ControlAnswer['answer']>(

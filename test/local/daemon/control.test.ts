@@ -39,6 +39,16 @@ test('a held socket ends with the server', async () => {
   await held.ended;
 });
 
+test('a refused side leaves', async () => {
+  let left: AbortSignal | undefined;
+  const { path } = await open(async (_, closed) => {
+    left = closed;
+    return { answer: 'error', kind: 'refused', message: 'No.' };
+  });
+  await expect(holdServer(path, ASK, 'disconnected')).rejects.toThrow('No.');
+  await expect.poll(() => left?.aborted).toBe(true);
+});
+
 test('a refusal keeps its kind and its words', async () => {
   const { path } = await open(async () => ({ answer: 'error', kind: 'refused', message: 'No.' }));
   const error = await askServer(path, ASK, 'disconnected').catch((thrown: unknown) => thrown);
