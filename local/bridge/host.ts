@@ -20,11 +20,17 @@ export interface BridgeHostOptions {
 
 type News = HostNews['news'];
 
+interface Run {
+  readonly order: HostOrder;
+  readonly signal: AbortSignal;
+  onNews(news: News): void;
+}
+
 /** One process, started with the first bridge or before. When it dies, every run of a bridge ends. */
 export class BridgeHost {
   readonly #options: BridgeHostOptions;
   readonly #ending = new AbortController();
-  readonly #runs = new Map<string, { order: HostOrder; onNews(news: News): void }>();
+  readonly #runs = new Map<string, Run>();
   #child: ChildProcess | undefined;
   #supervised: Promise<void> | undefined;
 
@@ -47,6 +53,7 @@ export class BridgeHost {
     const end = () => this.#send({ order: 'end', key });
     this.#runs.set(key, {
       order,
+      signal,
       onNews: (news) => (news.event === 'ended' ? ended.resolve() : onNews(news)),
     });
     signal.addEventListener('abort', end);
@@ -113,8 +120,11 @@ export class BridgeHost {
       for (const { onNews } of this.#runs.values()) onNews({ event: 'ended' });
     });
     this.#child = child;
-    // After a crash, the next process gets what was ordered since.
-    for (const { order } of this.#runs.values()) this.#send(order);
+    // After a crash, the next process gets what was ordered since, but for what was ended again: no process took that.
+    for (const { order, signal, onNews } of this.#runs.values()) {
+      if (signal.aborted) onNews({ event: 'ended' });
+      else this.#send(order);
+    }
     return child;
   }
 
