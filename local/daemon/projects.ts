@@ -38,6 +38,9 @@ export interface ConnectRequest {
 export class Projects {
   readonly #options: ProjectsOptions;
   readonly #connected = new Map<string, Connected>();
+  /** The ends of bridges that are under way. The next bridge of a folder waits: both would write to its state. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  #hasEnded = false;
 
   constructor(options: ProjectsOptions) {
     this.#options = options;
@@ -66,18 +69,18 @@ export class Projects {
     const { isHeld, asksAtTerminal } = request;
     const environment = this.#keyless(request.environment);
     const before = this.#connected.get(place.workspaceDir);
-    const isKept = before?.isKept === true || !isHeld;
-    const holders = before?.holders ?? 0;
-    if (before && mustBeRenewed(before, environment)) {
-      if (this.#connected.delete(place.workspaceDir)) await before.project.end();
-    }
+    const renewed = before && mustBeRenewed(before, environment) ? before : undefined;
+    if (renewed) await this.#leave(place.workspaceDir, renewed);
+    while (this.#leaving.has(place.workspaceDir)) await this.#leaving.get(place.workspaceDir);
+    if (this.#hasEnded) throw new LocalError('failed', ENDING);
     // Another request may have connected the folder meanwhile.
     const now =
       this.#connected.get(place.workspaceDir) ??
-      this.#begin({ place, environment, asksAtTerminal }, { isKept, isRestored: false });
-    now.isKept = isKept;
-    now.holders = holders + (isHeld ? 1 : 0);
-    if (isKept && before?.isKept !== true) this.#saveList();
+      this.#begin({ place, environment, asksAtTerminal }, { isKept: false, isRestored: false });
+    const wasKept = now.isKept;
+    now.isKept ||= renewed?.isKept === true || !isHeld;
+    now.holders += (renewed?.holders ?? 0) + (isHeld ? 1 : 0);
+    if (now.isKept && !wasKept) this.#saveList();
     const report = await now.project.settled();
     if (report.bridge.state === 'connected') return report;
     if (isHeld) await this.release(place.workspaceDir);
@@ -90,22 +93,32 @@ export class Projects {
     if (!held) return;
     held.holders -= 1;
     if (held.isKept || held.holders > 0) return;
-    this.#connected.delete(workspaceDir);
-    await held.project.end();
+    await this.#leave(workspaceDir, held);
   }
 
   /** Takes a folder off the list, and ends its bridge. False if it was not connected. */
   async disconnect(workspaceDir: string): Promise<boolean> {
     const found = this.#connected.get(workspaceDir);
     if (!found) return false;
-    this.#connected.delete(workspaceDir);
+    const left = this.#leave(workspaceDir, found);
     this.#saveList();
-    await found.project.end();
+    await left;
     return true;
   }
 
+  /** Ends all bridges. No folder can be connected from then on. */
   async end(): Promise<void> {
-    await Promise.all([...this.#connected.values()].map(({ project }) => project.end()));
+    this.#hasEnded = true;
+    const ends = [...this.#connected.values()].map(({ project }) => project.end());
+    await Promise.all([...ends, ...this.#leaving.values()]);
+  }
+
+  async #leave(workspaceDir: string, { project }: Connected): Promise<void> {
+    this.#connected.delete(workspaceDir);
+    const ended = project.end();
+    this.#leaving.set(workspaceDir, ended);
+    await ended;
+    this.#leaving.delete(workspaceDir);
   }
 
   #begin(options: ProjectOptions, kept: Pick<Connected, 'isKept' | 'isRestored'>): Connected {
@@ -186,6 +199,8 @@ function textOf(environment: Readonly<Record<string, string>>): string {
 
 /** Variables that say where a terminal is and how large it is. */
 const CHANGING: ReadonlySet<string> = new Set(['PWD', 'COLUMNS', 'LINES']);
+
+const ENDING = 'The server is ending: run the command again when it has ended.';
 
 function whyNot({ workspaceDir, bridge }: ProjectReport): string {
   const why = 'reason' in bridge ? bridge.reason : 'it did not connect in time';

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { onTestFinished, test } from 'vitest';
 import { BridgeHost } from '../../../local/bridge/host.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 
