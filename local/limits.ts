@@ -59,6 +59,8 @@ export const LOCAL_LIMITS = {
   upgradePollMs: 50,
   /** How long processes may take to stand still for a backup. */
   stopMs: 2 * SECOND,
+  /** Pauses of one backup: one, and one more for each start of a Worker or a bridge in the middle of it. */
+  maxPauses: 4,
   /** The coarsest clock of a file system in use (FAT); others have steps of some milliseconds. */
   fileClockMs: 2 * SECOND,
   /** The age of the copy of a backup that was killed: longer than a backup takes. */

@@ -44,7 +44,9 @@ export async function backUp(
   stop = stopProcesses,
 ): Promise<BackupReport> {
   const { format } = await openFormat(dir);
-  const copy = await newCopy(dir).catch((cause) => refuse(uncopied(dir), cause));
+  const folder = join(dir, 'backups');
+  using _ = await lockBackups(dir, folder).catch((cause) => refuse(uncopied(dir), cause));
+  const copy = await newCopy(folder).catch((cause) => refuse(uncopied(dir), cause));
   try {
     const report = await copyAtOnce(dir, copy, stop).catch((cause) => refuse(uncopied(dir), cause));
     const head = { archive: 1, format, writtenBy: OWN_VERSION, createdMs: Date.now() } as const;
@@ -71,10 +73,17 @@ function refuse({ what, todo }: { what: string; todo: string }, cause: unknown):
   throw new LocalError('failed', told, { cause });
 }
 
-/** An empty folder in the state's own file system, where a copy of unchanged blocks can cost nothing. */
-async function newCopy(dir: string): Promise<string> {
-  const folder = join(dir, 'backups');
+/** One backup at a time: the end of one lets the server go on, while another one still copies. */
+async function lockBackups(dir: string, folder: string): Promise<Disposable> {
   makePrivateFolder(folder);
+  const lock = takeLock(join(folder, 'lock'));
+  if (lock.isTaken) return lock;
+  const told = `Process ${lock.holder} makes a backup of ${dir} now: try again when it has ended.`;
+  throw new LocalError('refused', told);
+}
+
+/** An empty folder in the state's own file system, where a copy of unchanged blocks can cost nothing. */
+async function newCopy(folder: string): Promise<string> {
   await removeKilled(folder);
   return await mkdtemp(join(folder, COPY));
 }
@@ -94,7 +103,7 @@ async function removeKilled(folder: string): Promise<void> {
 
 /**
  * Copies everything while the server runs, then once more, with the server paused, what has changed meanwhile: the
- * pause is short whatever the state's size.
+ * pause is short whatever the state's size. What starts to write in between is paused, too, in another attempt.
  */
 async function copyAtOnce(
   stateDir: string,
@@ -105,14 +114,19 @@ async function copyAtOnce(
   const lock = takeLock(join(dir, 'lock')); // Without a server, none shall start now.
   try {
     const beganMs = Date.now();
-    const seen = await copyChanged(dir, copy, new Map(), beganMs);
-    const lost: string[] = [];
-    const onLost = (path: string) => void lost.push(path);
-    const again = () => copyChanged(dir, copy, seen, beganMs, onLost);
-    const { all, pausedMs } = await whilePaused(dir, stop, again);
-    const sizes = [...all.values()].map(({ size }) => Number(size));
-    const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    return { files: sizes.length, bytes, pausedMs, lost };
+    let seen = await copyChanged(dir, copy, new Map(), beganMs);
+    let pausedMs = 0;
+    for (let attempt = 0; attempt < LOCAL_LIMITS.maxPauses; attempt++) {
+      const lost: string[] = [];
+      const onLost = (path: string) => void lost.push(path);
+      const again = () => copyChanged(dir, copy, seen, beganMs, onLost);
+      const paused = await whilePaused(dir, stop, again);
+      seen = paused.all;
+      pausedMs += paused.pausedMs;
+      if (paused.isWhole) return { ...sizeOf(seen), pausedMs, lost };
+    }
+    const told = `Something keeps starting on ${dir}: try again when it has started. No backup was made.`;
+    throw new LocalError('failed', told);
   } finally {
     if (lock.isTaken) lock[Symbol.dispose]();
   }
@@ -120,17 +134,24 @@ async function copyAtOnce(
 
 type Seen = ReadonlyMap<string, BigIntStats>;
 
+function sizeOf(seen: Seen): Pick<BackupReport, 'files' | 'bytes'> {
+  const sizes = [...seen.values()].map(({ size }) => Number(size));
+  return { files: sizes.length, bytes: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
 async function whilePaused(
   dir: string,
   stop: typeof stopProcesses,
   work: () => Promise<Seen>,
-): Promise<{ all: Seen; pausedMs: number }> {
+): Promise<{ all: Seen; isWhole: boolean; pausedMs: number }> {
   const startedAt = performance.now();
   const writers = await writersOf(dir);
   using _stopped = await stop(writers);
   const all = await work();
+  // A server that was only starting may run a Worker now.
+  const isWhole = (await writersOf(dir)).every((pid) => writers.includes(pid));
   const pausedMs = writers.length === 0 ? 0 : Math.ceil(performance.now() - startedAt);
-  return { all, pausedMs };
+  return { all, isWhole, pausedMs };
 }
 
 /** The server's runtime and bridges, which are children of the process with the lock, and bridges that run alone. */

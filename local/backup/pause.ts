@@ -17,7 +17,7 @@ export async function stopProcesses(pids: readonly number[]): Promise<Disposable
   const stopped = {
     [Symbol.dispose]: () => {
       for (const pid of pids) signal(pid, 'SIGCONT');
-      guard.end();
+      guard.kill();
     },
   };
   try {
@@ -42,7 +42,7 @@ export function childrenOf(parent: number): number[] {
 }
 
 /** A shell that wakes the processes when a pipe ends that only this process holds: also if this process is killed. */
-async function guardedBy(pids: readonly number[]): Promise<{ end(): void }> {
+async function guardedBy(pids: readonly number[]): Promise<{ kill(): void }> {
   const script = 'read -r _; kill -CONT "$@" 2>/dev/null';
   const guard = spawn('/bin/sh', ['-c', script, 'drawbridge-resume', ...pids.map(String)], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -50,7 +50,8 @@ async function guardedBy(pids: readonly number[]): Promise<{ end(): void }> {
   });
   guard.stdin.on('error', () => {}); // It was killed: this process still wakes them.
   await once(guard, 'spawn');
-  return { end: () => guard.stdin.end() };
+  // Not by the pipe's end: it could come to wake them only in the middle of the next backup.
+  return { kill: () => void guard.kill('SIGKILL') };
 }
 
 function signal(pid: number, name: NodeJS.Signals): void {

@@ -55,7 +55,8 @@ describe.skipIf(!canMount())('a disk with room for', () => {
       whileFull: () => {
         expect(readdirSync(out)).toEqual([]);
         expect(filesIn(dir)).toMatchObject(before);
-        expect(readdirSync(join(dir, 'backups'))).toEqual([]);
+        const left = readdirSync(join(dir, 'backups')).filter((name) => name !== 'lock');
+        expect(left).toEqual([]);
       },
       afterFailure: async (told) => {
         expect(told).toMatch(/cannot be copied for the backup \(ENOSPC\): make room on its disk/);

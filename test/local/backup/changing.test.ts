@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -99,3 +100,54 @@ const SWAP = `
     renameSync(name, name + '-link');
     renameSync('away', name);
   }`;
+
+test('what begins to write while the state is copied is paused and copied, too', async () => {
+  const dir = join(temporaryFolder(), 'state');
+  await openState({ workspaceDir: temporaryFolder(), stateDir: dir });
+  const writer = join(temporaryFolder(), 'writer.mjs');
+  const lockPath = join(dir, 'journal.jsonl.lock');
+  const program = `const { takeLock } = await import(${JSON.stringify(LOCK)});
+    takeLock(${JSON.stringify(lockPath)});
+    console.log('locked');
+    setInterval(() => {}, 1000);`;
+  writeFileSync(writer, program);
+  const stopped: (readonly number[])[] = [];
+  let pid: number | undefined;
+  const file = join(temporaryFolder(), 'backup.tar');
+  await backUp(dir, file, async (pids) => {
+    stopped.push(pids);
+    if (stopped.length === 1) pid = await startWriter(writer);
+    else writeFileSync(join(dir, 'journal.jsonl'), 'written');
+    return { [Symbol.dispose]: () => {} };
+  });
+  expect(stopped).toEqual([[], [pid]]);
+  const restored = join(temporaryFolder(), 'state');
+  await restoreBackup(file, restored, new Date('2040-01-01T00:00:00Z'));
+  expect(readFileSync(join(restored, 'journal.jsonl'), 'utf8')).toBe('written');
+});
+
+test('a backup beside another one is refused: its end would let the server go on', async () => {
+  const dir = join(temporaryFolder(), 'state');
+  await openState({ workspaceDir: temporaryFolder(), stateDir: dir });
+  const folder = temporaryFolder();
+  const second = Promise.withResolvers<unknown>();
+  await backUp(dir, join(folder, 'one.tar'), async () => {
+    const error = await backUp(dir, join(folder, 'two.tar')).catch((thrown: unknown) => thrown);
+    second.resolve(error);
+    return { [Symbol.dispose]: () => {} };
+  });
+  expect(await second.promise).toMatchObject({
+    kind: 'refused',
+    message: expect.stringMatching(`^Process ${process.pid} makes a backup of ${dir} now`),
+  });
+  await backUp(dir, join(folder, 'three.tar'));
+});
+
+const LOCK = join(import.meta.dirname, '../../../machine/lock.ts');
+
+async function startWriter(program: string): Promise<number | undefined> {
+  const child = spawn(process.execPath, [program], { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  return child.pid;
+}
