@@ -61,6 +61,7 @@ export class Finder {
   async look(message: MessageLook | undefined): Promise<Sight> {
     const context = this.#finding.looker.look();
     if (!message) return { context: await context };
+    context.catch(() => undefined); // It may reject before anything waits for it.
     const findings = await this.#findInTime(message, context);
     return { context: await context, ...(findings && { findings }) };
   }

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { unlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { Finder, type Finding } from '../../../bridge/context/finder.ts';
 import { FIND_LIMITS } from '../../../bridge/context/limits.ts';
 import { Looker } from '../../../bridge/context/looker.ts';
@@ -155,6 +155,19 @@ describe('what the person looks at', () => {
     expect(await at(3_099)).toBe(await at(3_050));
     expect(await at(9_999)).toBe(await at(3));
   });
+});
+
+it('ends with the bridge, which may end before the policy is read', async () => {
+  const unheard = vi.fn();
+  process.on('unhandledRejection', unheard);
+  onTestFinished(() => void process.off('unhandledRejection', unheard));
+  const ending = new Error('the bridge is ending');
+  const looker = { look: () => Promise.reject(ending) };
+  const finding = { looker, readTellable: () => sleep(0).then(() => Promise.reject(ending)) };
+  const finder = new Finder(finding as unknown as Finding, AbortSignal.abort(ending));
+  const looked = finder.look({ conversationId: 'conv_test', mentions: [] });
+  await expect(looked).rejects.toBe(ending);
+  expect(unheard).not.toHaveBeenCalled();
 });
 
 describe('what others changed', () => {
