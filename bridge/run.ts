@@ -89,12 +89,19 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const { kind, detail } = confinement;
   const isForeign = (path: string) => guard.isForeign(path);
   const surroundings = { root, stateDir, preset: config.preset, isForeign };
-  const link = linkHere(root, { stateDir, environment }, (view) =>
-    companion.contextChanged(guestContext(view)),
-  );
   const isDistrusted = () => link.isTrusted === false;
   const trust = { isConfined: kind !== 'none', isDistrusted };
   const judge = createJudge(surroundings, trust);
+  const findOffer = (name: string) => offers.find(name);
+  // Nothing below waits until all parts are there: each may be called by another from then on.
+  const worktrees = await Worktrees.open({
+    ...{ root, stateDir, confinement, isForeign, findOffer },
+    judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
+    readTellable: () => readTellable(surroundings),
+  });
+  const link = linkHere(root, { stateDir, environment }, (view) =>
+    companion.contextChanged(guestContext(view)),
+  );
   const looked = {
     ...{ root, confinement, readTellable: () => readTellable(surroundings) },
     readEditor: editorReader(link, workspace),
@@ -112,12 +119,6 @@ export async function runBridge(config: BridgeConfig, signal: AbortSignal): Prom
   const companion = new CompanionHost({
     ...{ stateDir, root },
     onDiff: (diff, ended) => guests.ask(diff, ended),
-  });
-  const findOffer = (name: string) => offers.find(name);
-  const worktrees = await Worktrees.open({
-    ...{ root, stateDir, confinement, isForeign, findOffer },
-    judgeIn: (folder) => createJudge(surroundings, { ...trust, folder }),
-    readTellable: () => readTellable(surroundings),
   });
   for (const tool of worktrees?.tools ?? []) known.set(tool.definition.name, tool);
   const finding = {
