@@ -1,6 +1,6 @@
 /** Asks a person which model answers, and keeps the choice in config.json. */
 import { dirname } from 'node:path';
-import { readConfig, writeConfig } from '../../local/config/config-file.ts';
+import { type ConfigFile, readConfig, writeConfig } from '../../local/config/config-file.ts';
 import { type FoundServer, findModelServers, listModelsAt } from '../../local/config/discover.ts';
 import { withoutSetting, withSetting } from '../../local/config/edit.ts';
 import { Config, DEMO, type KeyReference } from '../../local/config/schema.ts';
@@ -29,8 +29,7 @@ export async function chooseModel(
   find = findModelServers,
 ): Promise<void> {
   if (!terminal.isInteractive) return;
-  const { path, config, text } = await readConfig(env);
-  if (config.models) throw hasTable();
+  await readChangeable(env);
   const left = new AbortController();
   // At the question Ctrl-C ends the command, and is no answer.
   const stop = terminal.onSignal(() => left.abort());
@@ -40,7 +39,10 @@ export async function chooseModel(
     const ask = (question: string) => terminal.ask(question, ending);
     const choice = await chooseFrom(menuOf({ terminal, ask, env, ending }, servers), terminal, ask);
     ending.throwIfAborted();
-    if (choice) keep(terminal, path, withChoice(text, choice));
+    if (!choice) return;
+    // Anew: the person may have changed the file before the answer.
+    const { path, text } = await readChangeable(env);
+    keep(terminal, path, withChoice(text, choice));
   } catch (error) {
     if (left.signal.aborted) throw new Interrupted();
     throw error;
@@ -54,9 +56,12 @@ export class Interrupted extends Error {
   override readonly name = 'Interrupted';
 }
 
-function hasTable(): LocalError {
+/** @throws {LocalError} for a table of models, which is more than a choice, and as `readConfig`. */
+async function readChangeable(env: NodeJS.ProcessEnv): Promise<ConfigFile> {
+  const file = await readConfig(env);
+  if (!file.config.models) return file;
   const edit = ownCommand('config', 'edit');
-  return new LocalError('refused', `config.json has a table of models: \`${edit}\` changes it.`);
+  throw new LocalError('refused', `config.json has a table of models: \`${edit}\` changes it.`);
 }
 
 interface Asking {

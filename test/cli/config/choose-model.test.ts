@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { chooseModel, Interrupted } from '../../../cli/config/choose-model.ts';
@@ -81,6 +81,16 @@ describe('the choice of a model', () => {
     await expect.poll(() => terminal.questions).toHaveLength(1);
     terminal.interrupt();
     await expect(chosen).rejects.toBeInstanceOf(Interrupted);
+  });
+
+  test('keeps what was changed in the file since the question', async () => {
+    const { env, path } = newConfig({ mode: 'plan' });
+    await chooseModel(scriptTerminal({ answers: ['1'] }), env, signal, async () => {
+      writeFileSync(path, JSON.stringify({ mode: 'ask' }));
+      return [OLLAMA];
+    });
+    const kept = JSON.parse(readFileSync(path, 'utf8'));
+    expect(kept).toMatchObject({ mode: 'ask', model: 'qwen' });
   });
 
   test('leaves a table of models alone', async () => {
