@@ -43,10 +43,9 @@ export async function tellOfUpdate(hint: UpdateHint, signal: AbortSignal): Promi
     if (Math.abs(askedMs - kept.askedMs) < CLI_LIMITS.updateMs) return;
     // Kept first: a registry that does not answer is not asked more often.
     keep(file, { ...kept, askedMs });
-    void askRegistry(hint.env, signal).then(
-      (latest) => keep(file, { askedMs, latest }),
-      () => {},
-    );
+    askRegistry(hint.env, signal)
+      .then((latest) => keep(file, { askedMs, latest }))
+      .catch(() => {});
   } catch {
     // A hint that fails must not fail the command.
   }

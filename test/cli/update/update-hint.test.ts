@@ -1,10 +1,11 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { tellOfUpdate } from '../../../cli/update/update-hint.ts';
 import { newConfig } from '../../local/config/config-folder.ts';
@@ -44,7 +45,7 @@ async function start(answer: string | Answer | null, config: unknown = {}) {
   };
   const file = join(env.XDG_CACHE_HOME, 'drawbridge', 'update.json');
   const kept = () => JSON.parse(readFileSync(file, 'utf8'));
-  return { run, requests, kept };
+  return { run, requests, kept, folder: dirname(file) };
 }
 
 test('the registry is asked once a day, and the next command tells of a newer version', async () => {
@@ -57,6 +58,23 @@ test('the registry is asked once a day, and the next command tells of a newer ve
   expect(requests).toHaveLength(1);
   await run(1);
   await expect.poll(() => requests).toHaveLength(2);
+});
+
+test('an answer that can no longer be kept fails nothing', async () => {
+  const answered = Promise.withResolvers<void>();
+  const { run, folder } = await start((response) => {
+    rmSync(folder, { recursive: true });
+    writeFileSync(folder, '');
+    response.on('close', answered.resolve).end('{"latest": "1.10.0"}');
+  });
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown) => void failures.push(error);
+  process.on('unhandledRejection', onFailure);
+  onTestFinished(() => void process.off('unhandledRejection', onFailure));
+  await run(0);
+  await answered.promise;
+  await sleep(100);
+  expect(failures).toEqual([]);
 });
 
 test('the registry learns nothing but the name of the package', async () => {
