@@ -22,6 +22,7 @@ interface StillRunning {
 /** The background commands of one bridge. */
 export class BackgroundProcesses {
   readonly #running = new Set<RunningCommand>();
+  #hasEnded = false;
 
   get isFull(): boolean {
     return this.#running.size >= COMMAND_LIMITS.maxBackground;
@@ -30,13 +31,13 @@ export class BackgroundProcesses {
   /**
    * Starts a command. Returns at its first quiet moment, or when it ends before that. Until then the signal ends it;
    * later only {@link endAll} does. Its output is read to the end, so that the command never blocks, and is kept
-   * bounded.
+   * bounded. After {@link endAll} it starts nothing: a call may have been on its way here.
    */
   async start(
     launch: Launch,
     { onOutput, signal }: { onOutput: (text: string) => void; signal: AbortSignal },
   ): Promise<BackgroundOutcome> {
-    if (signal.aborted) return CANCELLED_BEFORE_START;
+    if (signal.aborted || this.#hasEnded) return CANCELLED_BEFORE_START;
     const startedAt = performance.now();
     const kept = new BoundedOutput();
     const live = new LiveOutput(onOutput);
@@ -61,6 +62,7 @@ export class BackgroundProcesses {
 
   /** Ends all commands, and returns when they have gone. May be called twice. */
   async endAll(): Promise<void> {
+    this.#hasEnded = true;
     for (const command of this.#running) command.stop('cancelled');
     await Promise.all([...this.#running].map((command) => command.ended));
   }

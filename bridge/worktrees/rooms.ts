@@ -43,6 +43,7 @@ export class Rooms implements Elsewhere {
   /** The calls at work, by the conversation in whose worktree they work. */
   readonly #atWork = new Map<string, Set<Promise<unknown>>>();
   readonly #lanes = new Lanes();
+  #hasEnded = false;
 
   constructor(house: House) {
     this.#house = house;
@@ -109,7 +110,9 @@ export class Rooms implements Elsewhere {
     throw worktreeGone();
   }
 
+  /** Throws a ToolFailure (`WORKTREE_GONE`) after {@link end}: nobody would end that room. */
   async enter(facts: WorktreeFacts): Promise<Room> {
+    if (this.#hasEnded) throw worktreeGone();
     const { conversationId } = facts;
     const known = this.#rooms.get(conversationId);
     if (known) return await known;
@@ -143,6 +146,7 @@ export class Rooms implements Elsewhere {
   }
 
   async end(): Promise<void> {
+    this.#hasEnded = true;
     await Promise.all([...this.#rooms.keys()].map((conversationId) => this.leave(conversationId)));
   }
 

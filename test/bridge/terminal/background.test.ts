@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { BackgroundProcesses } from '../../../bridge/terminal/background.ts';
 import { COMMAND_LIMITS } from '../../../shared/limits.ts';
 import { isAnyoneRunning, plainLaunch } from './plain-launch.ts';
 
 describe('a background command', () => {
-  const background = new BackgroundProcesses();
+  let background: BackgroundProcesses;
+  beforeEach(() => {
+    background = new BackgroundProcesses();
+  });
   afterEach(() => background.endAll());
 
   const start = (command: string, signal = new AbortController().signal) =>
@@ -50,6 +53,12 @@ describe('a background command', () => {
     await start(`sleep ${marker} & sleep ${marker}`);
     await background.endAll();
     expect(await isAnyoneRunning(marker)).toBe(false);
+  });
+
+  test('does not begin after the end, when nobody would end it', async () => {
+    await background.endAll();
+    const { end } = await start('sleep 60');
+    expect(end).toEqual({ state: 'stopped', reason: 'cancelled' });
   });
 
   test('frees its place when it ends', async () => {
