@@ -26,6 +26,7 @@ import {
   refuseNewer,
   type StateFormat,
 } from './format.ts';
+import { findInstanceIn } from './running.ts';
 
 /**
  * Upgrades a state of an earlier version, and keeps a backup from before. A new folder gets the present format. Killed
@@ -150,7 +151,8 @@ async function lockToUpgrade(dir: string, found: StateFormat): Promise<Disposabl
   for (;;) {
     const lock = takeLock(join(dir, 'lock'));
     if (lock.isTaken) return lock;
-    const isServer = existsSync(join(dir, 'instance.json'));
+    // One that cannot be read is of a server, too.
+    const isServer = await findInstanceIn(dir).then(Boolean, () => true);
     if (isServer || performance.now() > deadline) {
       const told = `The state ${dir} has format ${found.format}, and process ${lock.holder} of ${found.writtenBy} still runs on it: end that one (\`drawbridge stop\`, or Ctrl-C where it runs), which loses nothing, and run this command again.`;
       throw new LocalError('refused', told);

@@ -8,8 +8,10 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { LOCAL_LIMITS } from '../../../local/limits.ts';
 import { FORMAT_STEPS } from '../../../local/state/format.ts';
 import { openState } from '../../../local/state/state.ts';
 import { openFormat } from '../../../local/state/upgrade.ts';
@@ -79,6 +81,16 @@ test('a state that its own version still runs on is refused, and stays as it is'
     /process \d+ of an earlier version still runs/,
   );
   expect([isTaken, filesOf(dir)]).toEqual([true, OLD]);
+});
+
+test('an upgrade waits for another one, also where a killed server has left its address', async () => {
+  const dir = oldState();
+  writeFileSync(join(dir, 'instance.json'), '{"url": "http://127.0.0.1:1", "pid": 1}');
+  const lock = takeLock(join(dir, 'lock'));
+  const opened = openFormat(dir, STEPS);
+  await Promise.race([opened, sleep(2 * LOCAL_LIMITS.upgradePollMs)]);
+  if (lock.isTaken) lock[Symbol.dispose]();
+  expect(await opened).toMatchObject({ format: 3 });
 });
 
 test('processes that open an old state at once upgrade it once', async () => {
