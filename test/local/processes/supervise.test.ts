@@ -67,7 +67,8 @@ test.each([STAYS, IGNORES_SIGTERM])('an abort leaves no process: %s', async (scr
   const up = child.nextUp();
   const supervised = supervise('It', child.start, { graceMs: 50 }, ending.signal);
   await up;
-  expect(processesWith(child.marker)).toHaveLength(1);
+  // For a moment there are two: the shell copies itself to run each `sleep`.
+  expect(processesWith(child.marker)).not.toEqual([]);
   ending.abort();
   await supervised;
   expect(processesWith(child.marker)).toEqual([]);
