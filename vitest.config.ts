@@ -60,6 +60,7 @@ export default defineConfig({
         test: {
           name: 'node',
           expect: PATIENT,
+          setupFiles: 'test/patience.ts',
           include: [
             'test/*.test.ts',
             'test/{bench,bridge,browser,cli,client,local,machine,package,shared}/**/*.test.ts',
@@ -74,6 +75,7 @@ export default defineConfig({
         test: {
           name: 'flow',
           expect: PATIENT,
+          setupFiles: 'test/patience.ts',
           include: ['test/flow/**/*.test.ts'],
           testTimeout: 90_000,
           hookTimeout: 90_000,

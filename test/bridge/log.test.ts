@@ -85,7 +85,7 @@ test('what an MCP server wrote before its end is for the terminal, not for a log
   const args = ['-e', `console.error(${JSON.stringify(words)}); process.exit(1)`];
   const mcpServers = { tickets: { command: process.execPath, args } };
   const { about } = await startBridge({ 'mcp.json': JSON.stringify({ mcpServers }) });
-  await vi.waitFor(() => expect(about('mcp_server_down')).not.toEqual([]), 10_000);
+  await vi.waitFor(() => expect(about('mcp_server_down')).not.toEqual([]));
   const [down] = about('mcp_server_down');
   expect(down?.line).toContain(words);
   expect(down?.entry).toEqual({

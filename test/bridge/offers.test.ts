@@ -139,7 +139,7 @@ describe('a bridge that offers a tool', () => {
     const call = find('wait');
     connection.send({ type: 'call', call });
     if (!rules) await approve(connection, call, await connection.next('approval_request'));
-    await vi.waitUntil(async () => (await called()) === 'wait\n', { timeout: 10_000 });
+    await vi.waitUntil(async () => (await called()) === 'wait\n');
     child.kill('SIGKILL');
     await connection.closed;
     spawnBridge();

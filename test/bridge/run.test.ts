@@ -133,7 +133,7 @@ async function putJob(): Promise<ToolCall> {
   // A job that outlived its bridge must end before its folder does.
   onTestFinished(async () => {
     await place.put('go.txt', '');
-    await vi.waitFor(async () => expect(await isAnyoneRunning('job.sh')).toBe(false), 5000);
+    await vi.waitFor(async () => expect(await isAnyoneRunning('job.sh')).toBe(false));
   });
   return command('sh job.sh');
 }
@@ -432,11 +432,11 @@ describe('a bridge that loses its connection', () => {
     await chmod(join(bin, 'git'), 0o755);
     startBridge(await bridgeWithProgramsIn(bin));
     const first = await tunnel.connection();
-    await vi.waitFor(() => readFile(join(bin, 'first')), 5000);
+    await vi.waitFor(() => readFile(join(bin, 'first')));
     first.close();
     const second = await tunnel.welcomed();
     await writeFile(join(bin, 'go'), '');
-    await vi.waitFor(async () => expect(await isAnyoneRunning(`${bin}/git`)).toBe(false), 5000);
+    await vi.waitFor(async () => expect(await isAnyoneRunning(`${bin}/git`)).toBe(false));
     const result = await resultOf(second, newCall('read_file', { target_file: 'a.txt' }));
     expect(result).toMatchObject({ status: 'success' });
   });
@@ -469,7 +469,7 @@ describe('a bridge that is refused', () => {
     const { ended } = startBridge();
     const connection = await tunnel.welcomed();
     connection.send({ type: 'call', call });
-    await vi.waitUntil(exists('ran.txt'), 5000);
+    await vi.waitUntil(exists('ran.txt'));
     connection.close(CLOSE.replaced);
     await ended;
     expect(await isAnyoneRunning('job.sh')).toBe(false);
@@ -485,7 +485,7 @@ describe('a bridge that is ended', () => {
     const server = newCall('run_terminal_cmd', { command: 'sh job.sh', is_background: true });
     expect(await resultOf(connection, server)).toMatchObject({ status: 'success' });
     connection.send({ type: 'call', call });
-    await vi.waitFor(async () => expect(await place.text('ran.txt')).toBe('ran\nran\n'), 5000);
+    await vi.waitFor(async () => expect(await place.text('ran.txt')).toBe('ran\nran\n'));
     bridge.kill('SIGTERM');
     expect(await exited).toEqual([0, null]);
     expect(await isAnyoneRunning('job.sh')).toBe(false);
@@ -499,7 +499,7 @@ describe('a bridge that is ended', () => {
   test('before it could connect, or while it waits to, ends at once', async () => {
     tunnel.turnAway(503);
     const { ending, ended, statuses } = startBridge();
-    await vi.waitUntil(() => statuses.length > 0, 5000);
+    await vi.waitUntil(() => statuses.length > 0);
     ending.abort();
     expect(await ended).toBeUndefined();
   });
@@ -512,7 +512,7 @@ describe('a bridge that is killed in the middle of a command', () => {
     const call = await putJob();
     const read = newCall('read_file', { target_file: 'a.txt' });
     connection.send({ type: 'call', call });
-    await vi.waitUntil(exists('ran.txt'), 5000);
+    await vi.waitUntil(exists('ran.txt'));
     const exited = once(first, 'exit');
     first.kill('SIGKILL');
     await exited;

@@ -116,7 +116,7 @@ describe('a bad MCP server', () => {
     const digest = () => offering.offers.set(() => true)?.digest;
     const before = digest();
     for (let index = 0; index < 5; index++) await offering.call('mcp_bad_same');
-    await vi.waitFor(() => expect(digest()).not.toBe(before), 10_000);
+    await vi.waitFor(() => expect(digest()).not.toBe(before));
     expect(readFileSync(file, 'utf8').split('\n').length).toBeLessThan(10);
   });
 
@@ -125,7 +125,7 @@ describe('a bad MCP server', () => {
     await offering.until('mcp_bad_go');
     await expect(offering.call('mcp_bad_go')).rejects.toMatchObject({ code: 'UNKNOWN_OUTCOME' });
     await expectGood(offering);
-    await vi.waitFor(() => expect(said()).toMatch(/bad is down: .*longer than/), 10_000);
+    await vi.waitFor(() => expect(said()).toMatch(/bad is down: .*longer than/));
     await offering.until('mcp_bad_still');
   });
 
@@ -148,7 +148,7 @@ describe('a bad MCP server', () => {
     const controller = new AbortController();
     const called = offering.call('mcp_bad_go', {}, { signal: controller.signal });
     called.catch(() => {});
-    await vi.waitFor(() => expect(existsSync(file)).toBe(true), 5_000);
+    await vi.waitFor(() => expect(existsSync(file)).toBe(true));
     controller.abort(new Error('enough'));
     await expect(called).rejects.toThrow('enough');
     expect((await offering.call('mcp_bad_still')).data).toBe('still here');
@@ -159,7 +159,7 @@ describe('a bad MCP server', () => {
   it('that throws at its start is told with its error, not with its last line', async () => {
     const throws = ['-e', "throw new Error('no key is set')"];
     startServers({ bad: { command: process.execPath, args: throws } });
-    await vi.waitFor(() => expect(said()).toMatch(/bad is down: .*Error: no key is set/), 10_000);
+    await vi.waitFor(() => expect(said()).toMatch(/bad is down: .*Error: no key is set/));
   });
 
   it('that complains for megabytes is kept to its last words', async () => {

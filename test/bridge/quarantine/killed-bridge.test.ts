@@ -49,7 +49,7 @@ async function killed(bridge: ChildProcess): Promise<void> {
 }
 
 const config = () => place.text('workspace/new/.git/config');
-const isThere = (name: string) => vi.waitFor(() => stat(place.path(`workspace/${name}`)), 10_000);
+const isThere = (name: string) => vi.waitFor(() => stat(place.path(`workspace/${name}`)));
 
 describe.skipIf(NO_BUBBLEWRAP)(`a bridge that is killed ${NO_BUBBLEWRAP ?? ''}`, () => {
   test.each([

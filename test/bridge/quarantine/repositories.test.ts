@@ -199,7 +199,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`a repository that a command makes ${NO_BUBBLEWRA
     const late = 'git init -q late; git -C late config core.fsmonitor x';
     await run(`until [ -e go ]; do sleep 0.02; done; ${late}`, { is_background: true });
     await writeFile(`${root}/go`, '');
-    await vi.waitFor(() => expect(quarantined()).toEqual(['late/.git/config']), 4_000);
+    await vi.waitFor(() => expect(quarantined()).toEqual(['late/.git/config']));
     const { attention } = await run('true');
     expect(attention).toMatchObject([{ name: 'late/.git', quarantined: true }]);
     expect(told).toHaveLength(1);

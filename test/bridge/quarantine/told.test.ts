@@ -85,9 +85,9 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     await inBackground('first', `${until('go-first')}; : first-at-work`);
     await inBackground('second', `${until('go-second')}; echo touch ran > .envrc; sleep 60`);
     await place.put('workspace/go-first', '');
-    await vi.waitFor(async () => expect(await isAnyoneRunning('first-at-work')).toBe(false), 5000);
+    await vi.waitFor(async () => expect(await isAnyoneRunning('first-at-work')).toBe(false));
     await place.put('workspace/go-second', '');
-    await vi.waitFor(() => expect(toldFor).toEqual([{ call: 'second' }]), 10_000);
+    await vi.waitFor(() => expect(toldFor).toEqual([{ call: 'second' }]));
   });
 
   test('counts as not there while a command could have made it', async () => {
@@ -96,7 +96,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
       is_background: true,
     });
     await writeFile(join(root, 'go'), '');
-    await vi.waitFor(() => stat(join(root, 'made')), 5_000);
+    await vi.waitFor(() => stat(join(root, 'made')));
     expect(await guard.isForeign('.drawbridge')).toBe(true);
   });
 
@@ -119,7 +119,7 @@ describe.skipIf(NO_BUBBLEWRAP)(`what a command leaves behind ${NO_BUBBLEWRAP ?? 
     const { run, root } = await guardedWorkspace();
     const cancel = new AbortController();
     const running = run('mkdir .husky; touch made; sleep 60', {}, cancel.signal);
-    await vi.waitFor(() => stat(join(root, 'made')), 5_000);
+    await vi.waitFor(() => stat(join(root, 'made')));
     cancel.abort();
     await running;
     expect((await run('true')).attention).toMatchObject([{ name: '.husky' }]);

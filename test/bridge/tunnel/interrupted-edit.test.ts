@@ -24,7 +24,7 @@ async function killAt(moment: Moment, call: ToolCall, place: TemporaryWorkspace)
     child.stdout.on('data', (text) => {
       said += text;
     });
-    await vi.waitFor(() => expect(said).toBe('ready\n'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(said).toBe('ready\n'));
   } finally {
     child.kill('SIGKILL');
     await once(child, 'exit');

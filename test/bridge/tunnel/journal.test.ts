@@ -304,7 +304,7 @@ async function runAndKill(steps: readonly Step[], meanwhile = (_pid: number) => 
     child.stdout.on('data', (text) => {
       said += text;
     });
-    await vi.waitFor(() => expect(said).toBe('ready\n'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(said).toBe('ready\n'));
     meanwhile(child.pid ?? 0);
   } finally {
     child.kill('SIGKILL');
