@@ -30,8 +30,8 @@ export function insideWorkerd() {
   });
 }
 
-/** A condition may take long on a busy machine; one that never comes fails all the same. */
-const PATIENT = { poll: { timeout: 30_000 } };
+/** A condition may take long on a busy machine; one that never comes fails all the same. See test/patience.ts. */
+export const PATIENT = { poll: { timeout: 30_000 } };
 
 /** Tests of the Worker run inside workerd, the rest in Node. The tests of `flow` start both together. */
 export default defineConfig({
@@ -52,7 +52,7 @@ export default defineConfig({
           testTimeout: 60_000,
           // One runtime for all files of a test worker: starting it took most of a file's time.
           isolate: false,
-          setupFiles: 'test/worker/fresh-objects.ts',
+          setupFiles: ['test/worker/fresh-objects.ts', 'test/patience.ts'],
           globalSetup: 'test/worker/quiet-runtime.ts',
         },
       },

@@ -1,11 +1,13 @@
 import { defineConfig } from 'vitest/config';
-import { insideWorkerd } from './vitest.config.ts';
+import { insideWorkerd, PATIENT } from './vitest.config.ts';
 
 /** The slow tests: thousands of races and schedules, and fuzzing against other programs. `npm test` runs the rest. */
 export default defineConfig({
   test: {
     maxWorkers: 1,
     testTimeout: 15 * 60_000,
+    expect: PATIENT,
+    setupFiles: 'test/patience.ts',
     projects: [
       {
         plugins: [insideWorkerd()],
