@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 
 /**
- * Ends the process group of `leader`. Returns when no process of the group is left, at once when none was left before.
+ * Ends the process group of `leader`. Returns when no process of the group is left, at once when none was left before;
+ * in twice `killGraceMs` at the latest.
  *
  * A sandbox dies of SIGTERM together with its PID namespace, so the command inside would get no SIGTERM. With
  * `hasPidNamespace`, SIGTERM goes to the group inside and SIGKILL to the sandbox.
@@ -22,8 +23,9 @@ export async function endProcessGroup(
 }
 
 /**
- * Resolves when all processes of a PID namespace have gone whose program has ended. They die with it, but some time
- * later: process 1, which dies last, is only sent a signal. It is undefined where there was no such namespace.
+ * Resolves when all processes of a PID namespace have gone whose program has ended, in `killGraceMs` at the latest. They
+ * die with it, but some time later: `first`, process 1, dies last and is only sent a signal. Without a namespace there
+ * is no `first`.
  */
 export async function endNamespace(first: number | undefined): Promise<void> {
   if (first === undefined) return;

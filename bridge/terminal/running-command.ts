@@ -1,7 +1,7 @@
 /** One command's processes, from the first one's start until all have gone. */
 
 import type { ChildProcess } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { newDeferred } from '../../machine/deferred.ts';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
@@ -63,7 +63,7 @@ export class RunningCommand {
 }
 
 function outputsOf(child: ChildProcess): Readable[] {
-  return [child.stdout, child.stderr].filter((stream) => stream !== null);
+  return [child.stdout, child.stderr].filter((stream) => stream instanceof Readable);
 }
 
 function ownEndOf(child: ChildProcess): Promise<CommandEnd> {

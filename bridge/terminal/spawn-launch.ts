@@ -10,7 +10,7 @@ import { endNamespace, endProcessGroup } from './process-group.ts';
 /** A program that was started. */
 export interface Program {
   readonly child: ChildProcess;
-  /** Ends all its processes, and resolves when they have gone: at once where none was started. */
+  /** Ends all its processes, and resolves when they have gone or cannot be ended: at once where none was started. */
   readonly end: () => Promise<void>;
 }
 
@@ -22,14 +22,15 @@ export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
   const given: StdioItem[] = [stdin, 'pipe', 'pipe', ...pipes, ...descriptors, ...last];
   const stdio = withoutInherited(given);
   const child = spawn(file, args, { cwd, env, detached: true, stdio });
+  // It has none where this process may open no more files: then it only tells its error.
+  const streams = [...(child.stdio ?? [])];
   for (const [index, bytes] of inputs.entries()) {
-    const stream = child.stdio[index + FIRST_INPUT];
+    const stream = streams[index + FIRST_INPUT];
     if (stream === null || stream === undefined || !('end' in stream)) continue;
     // A program that ends before it has read its input says why by its exit.
     stream.on('error', () => {}).end(bytes);
   }
-  const report =
-    hasPidNamespace && child.stdio[reportDescriptor(inputs.length + descriptors.length)];
+  const report = hasPidNamespace && streams[reportDescriptor(inputs.length + descriptors.length)];
   const first = report instanceof Readable ? firstInside(report) : undefined;
   const end = async () => {
     if (child.pid === undefined) return;
