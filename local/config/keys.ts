@@ -1,5 +1,5 @@
 /** Reads the keys that config.json refers to. */
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -99,6 +99,16 @@ async function runForText(
   signal: AbortSignal,
 ): Promise<Printed> {
   return await new Promise((resolve) => {
+    let text = '';
+    let child: ChildProcess | undefined;
+    const settle = (end: Printed['end']) => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+      for (const name of ENDING) process.off(name, endWith);
+      killGroup(child?.pid);
+      child?.stdout?.destroy();
+      resolve({ text, end });
+    };
     // The group of its own gets no Ctrl-C from the terminal.
     const endWith = (name: NodeJS.Signals) => {
       settle('was cancelled');
@@ -106,21 +116,20 @@ async function runForText(
     };
     // Before the program runs: a signal in between would leave it behind.
     for (const name of ENDING) process.on(name, endWith);
-    const stdio = ['ignore', 'pipe', 'ignore'] as const;
-    const child = spawn(program, args, { stdio: [...stdio], detached: true, env, cwd });
-    let text = '';
-    const settle = (end: Printed['end']) => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', onAbort);
-      for (const name of ENDING) process.off(name, endWith);
-      killGroup(child.pid);
-      child.stdout.destroy();
-      resolve({ text, end });
-    };
     const timer = setTimeout(settle, LOCAL_LIMITS.keyCommandMs, 'late');
     const onAbort = () => settle('was cancelled');
     signal.addEventListener('abort', onAbort);
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
+    try {
+      child = spawn(program, args, {
+        stdio: ['ignore', 'pipe', 'ignore'],
+        detached: true,
+        env,
+        cwd,
+      });
+    } catch {
+      return settle('could not be started'); // Some reasons are thrown, others come as an event.
+    }
+    child.stdout?.setEncoding('utf8').on('data', (piece: string) => {
       text += piece;
       if (text.length > LOCAL_LIMITS.maxKeyChars) settle('long');
     });
@@ -128,7 +137,7 @@ async function runForText(
       settle(isSystemError(error, 'ENOENT') ? 'was not found' : 'could not be started'),
     );
     // What the program has left behind may hold its output open.
-    child.on('exit', () => killGroup(child.pid));
+    child.on('exit', () => killGroup(child?.pid));
     child.on('close', (code) => settle(code === 0 ? 0 : `failed (${code ?? 'killed'})`));
     if (signal.aborted) onAbort();
   });

@@ -73,13 +73,17 @@ describe('what gives no key is one sentence without the key', () => {
     [keyFile('lines', 'one\ntwo\n'), /lines has more than one line/],
     [{ command: ['no-such-program'] }, /the command no-such-program was not found/],
     [{ command: [folder] }, /could not be started/],
+    [{ command: ['/dev/null/tool'] }, /could not be started/],
+    [{ command: ['printf', '\0'] }, /could not be started/],
     [sh('echo secret; exit 3'), /the command sh failed \(3\)/],
     [sh('kill -9 $$'), /the command sh failed \(killed\)/],
     [sh('true'), /what the command sh prints is empty/],
     [sh('echo one; echo two'), /has more than one line/],
     [sh('yes'), /prints far more than a key/],
   ])('%j', async (reference, message) => {
+    const heard = process.listenerCount('SIGHUP');
     const error = await open(reference).catch((thrown) => thrown);
+    expect(process.listenerCount('SIGHUP')).toBe(heard);
     expect(error).toMatchObject({ name: 'LocalError', kind: 'refused' });
     expect(error.message).toMatch(message);
     expect(error.message).toMatch(/^config\.json, key: [^\n]+\.$/);
