@@ -121,8 +121,9 @@ async function carryOut(
       return { answer: 'status', server: report() };
     case 'connect': {
       if (!withBridges) throw new LocalError('refused', NO_BRIDGES);
-      const project = await projects.connect({ ...request, asksAtTerminal: false });
-      const release = () => void projects.release(project.workspaceDir);
+      const wanted = { ...request, asksAtTerminal: false };
+      const project = await projects.connect(wanted);
+      const release = () => void projects.release(project.workspaceDir, wanted);
       if (request.isHeld && closed.aborted) release();
       else if (request.isHeld) closed.addEventListener('abort', release, { once: true });
       return { answer: 'connected', project };

@@ -18,8 +18,6 @@ interface Connected {
   readonly project: Project;
   /** Whether the project comes back with the next start of the server. */
   isKept: boolean;
-  /** The programs with which the project leaves, if it is not kept. */
-  holders: number;
   /** Whether its environment is the server's own: no terminal has connected it since the start. */
   readonly isRestored: boolean;
 }
@@ -40,6 +38,8 @@ export class Projects {
   readonly #connected = new Map<string, Connected>();
   /** The ends of bridges that are under way. The next bridge of a folder waits: both would write to its state. */
   readonly #leaving = new Map<string, Promise<void>>();
+  /** The requests of the programs that hold a folder, whichever bridge it has: it leaves with the last one, if not kept. */
+  readonly #holders = new Map<string, Set<ConnectRequest>>();
   #hasEnded = false;
 
   constructor(options: ProjectsOptions) {
@@ -79,27 +79,27 @@ export class Projects {
       this.#begin({ place, environment, asksAtTerminal }, { isKept: false, isRestored: false });
     const wasKept = now.isKept;
     now.isKept ||= renewed?.isKept === true || !isHeld;
-    now.holders += (renewed?.holders ?? 0) + (isHeld ? 1 : 0);
+    if (isHeld) this.#hold(place.workspaceDir, request);
     if (now.isKept && !wasKept) this.#saveList();
     const report = await now.project.settled();
     if (report.bridge.state === 'connected') return report;
-    if (isHeld) await this.release(place.workspaceDir);
+    if (isHeld) await this.release(place.workspaceDir, request);
     throw new LocalError('failed', whyNot(report));
   }
 
-  /** One program less holds the folder. */
-  async release(workspaceDir: string): Promise<void> {
+  /** The program of the request holds the folder no more. Nothing happens if the folder was disconnected meanwhile. */
+  async release(workspaceDir: string, request: ConnectRequest): Promise<void> {
+    const holders = this.#holders.get(workspaceDir);
+    if (!holders?.delete(request) || holders.size > 0) return;
     const held = this.#connected.get(workspaceDir);
-    if (!held) return;
-    held.holders -= 1;
-    if (held.isKept || held.holders > 0) return;
-    await this.#leave(workspaceDir, held);
+    if (held && !held.isKept) await this.#leave(workspaceDir, held);
   }
 
   /** Takes a folder off the list, and ends its bridge. False if it was not connected. */
   async disconnect(workspaceDir: string): Promise<boolean> {
     const found = this.#connected.get(workspaceDir);
     if (!found) return false;
+    this.#holders.delete(workspaceDir);
     const left = this.#leave(workspaceDir, found);
     this.#saveList();
     await left;
@@ -113,6 +113,11 @@ export class Projects {
     await Promise.all([...ends, ...this.#leaving.values()]);
   }
 
+  #hold(workspaceDir: string, request: ConnectRequest): void {
+    const holders = this.#holders.get(workspaceDir) ?? new Set();
+    this.#holders.set(workspaceDir, holders.add(request));
+  }
+
   async #leave(workspaceDir: string, { project }: Connected): Promise<void> {
     this.#connected.delete(workspaceDir);
     const ended = project.end();
@@ -122,7 +127,7 @@ export class Projects {
   }
 
   #begin(options: ProjectOptions, kept: Pick<Connected, 'isKept' | 'isRestored'>): Connected {
-    const connected = { ...kept, project: new Project(this.#options, options), holders: 0 };
+    const connected = { ...kept, project: new Project(this.#options, options) };
     this.#connected.set(options.place.workspaceDir, connected);
     return connected;
   }

@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { Projects, type ProjectsOptions } from '../../../local/daemon/projects.ts';
+import {
+  type ConnectRequest,
+  Projects,
+  type ProjectsOptions,
+} from '../../../local/daemon/projects.ts';
 import { whenAborted } from '../../../local/processes/beside.ts';
 import { sharedServerDir } from '../../../local/state/folder.ts';
 import { openServerState } from '../../../local/state/state.ts';
@@ -23,17 +27,42 @@ test('the next bridge of a folder starts when the last one has ended', async () 
 
 test('each program that holds a folder counts, also while its bridge is started anew', async () => {
   const { projects, refuse, letEnd, request, other } = await newProjects();
-  const held = { ...request, isHeld: true };
-  await projects.connect(held);
+  const [first, second, third] = heldThrice(request);
+  await projects.connect(first);
   refuse();
-  const both = [projects.connect(held), projects.connect(held)];
+  const both = [projects.connect(second), projects.connect(third)];
   await projects.connect(other);
   letEnd();
   await Promise.all(both);
-  await projects.release(request.workspaceDir);
-  await projects.release(request.workspaceDir);
+  await projects.release(request.workspaceDir, second);
+  await projects.release(request.workspaceDir, first);
   expect(projects.reports).toHaveLength(2);
-  await projects.release(request.workspaceDir);
+  await projects.release(request.workspaceDir, third);
+  expect(projects.reports).toHaveLength(1);
+});
+
+test('a program that leaves while the bridge is started anew no longer counts', async () => {
+  const { projects, refuse, letEnd, request } = await newProjects();
+  const [first, second] = heldThrice(request);
+  await projects.connect(first);
+  refuse();
+  const again = projects.connect(second);
+  await expect.poll(() => projects.reports).toEqual([]);
+  await projects.release(request.workspaceDir, first);
+  letEnd();
+  await again;
+  await projects.release(request.workspaceDir, second);
+  expect(projects.reports).toEqual([]);
+});
+
+test('a program that held a folder until it was disconnected takes no later bridge away', async () => {
+  const { projects, letEnd, request } = await newProjects();
+  const [first, second] = heldThrice(request);
+  letEnd();
+  await projects.connect(first);
+  await projects.disconnect(request.workspaceDir);
+  await projects.connect(second);
+  await projects.release(request.workspaceDir, first);
   expect(projects.reports).toHaveLength(1);
 });
 
@@ -57,6 +86,12 @@ test('a server that ends takes no more folders', async () => {
   await ended;
   expect(projects.reports).toHaveLength(1);
 });
+
+/** The requests of three programs that hold the folder. */
+function heldThrice(request: ConnectRequest) {
+  const newHeld = () => ({ ...request, isHeld: true });
+  return [newHeld(), newHeld(), newHeld()] as const;
+}
 
 /** Projects whose bridges connect at once. They end when they are told to, once `letEnd` was called. */
 async function newProjects() {
