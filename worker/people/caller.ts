@@ -52,8 +52,9 @@ export function authenticate(scope: Claims['scope']) {
 function tokenIn(request: HonoRequest): string | undefined {
   const [, scheme, given] = AUTHORIZATION.exec(request.header('authorization') ?? '') ?? [];
   if (given === undefined || scheme?.toLowerCase() === 'bearer') return given;
-  // A browser repeats what it knows for Basic authentication for every page that asks.
-  const isPage = request.header('sec-fetch-site') !== undefined;
+  // A browser repeats what it knows for Basic authentication for every page that asks. To plain HTTP on another machine
+  // it sends no `Sec-Fetch-Site`, and for what changes something an `Origin` all the same.
+  const isPage = (request.header('sec-fetch-site') ?? request.header('origin')) !== undefined;
   return isPage || !request.path.startsWith('/v1/') ? undefined : userNameIn(given);
 }
 

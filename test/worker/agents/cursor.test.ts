@@ -239,6 +239,7 @@ it('takes the token as the user name of Basic authentication, but not from web p
   const refused = [
     ...[ask(btoa('somebody:')), ask(btoa(`:${token}`)), ask('%'), ask(known, '/api/v1/me')],
     ask(known, '/v1/me', { 'sec-fetch-site': 'cross-site' }),
+    ask(known, '/v1/me', { origin: 'http://page.test' }),
   ];
   const statuses = await Promise.all(refused.map(async (answer) => (await answer).status));
   expect(statuses).toEqual(refused.map(() => 401));
