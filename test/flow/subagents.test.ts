@@ -101,7 +101,9 @@ it('loses and doubles nothing when the runtime is killed while subagents work', 
   expect(events.at(-1)).toMatchObject({ type: 'done', status: 'completed' });
   expect(runs()).toEqual(names);
   const results = events.flatMap((event) => (event.type === 'tool_result' ? event.result : []));
-  expect(results).toEqual(names.map((name) => ({ status: 'success', data: `${name} ran.` })));
+  // In the order in which they ended.
+  const sorted = results.toSorted((a, b) => String(a.data).localeCompare(String(b.data)));
+  expect(sorted).toEqual(names.map((name) => ({ status: 'success', data: `${name} ran.` })));
 });
 
 function taskCall(prompt: string, type: string) {
