@@ -23,13 +23,15 @@ export async function endProcessGroup(
 }
 
 /**
- * Resolves when all processes of a PID namespace have gone whose program has ended, in `killGraceMs` at the latest. They
- * die with it, but some time later: `first`, process 1, dies last and is only sent a signal. Without a namespace there
- * is no `first`.
+ * Ends a PID namespace whose program has ended. Resolves when all its processes have gone, in `killGraceMs` at the
+ * latest. They die with the program, but some time later: `first`, process 1, dies last and is only sent a signal, and
+ * not even that where the program was killed before the namespace was ready. Without a namespace there is no `first`.
  */
 export async function endNamespace(first: number | undefined): Promise<void> {
-  if (first === undefined) return;
-  await endsInTime(() => groupOf(String(first)) !== undefined, COMMAND_LIMITS.namespacePollMs);
+  const isThere = () => groupOf(String(first)) !== undefined;
+  if (first === undefined || !isThere()) return;
+  signal(first, 'SIGKILL');
+  await endsInTime(isThere, COMMAND_LIMITS.namespacePollMs);
 }
 
 /** False when something is alive after `killGraceMs`: nothing more can be done about a process that the kernel holds. */
@@ -44,8 +46,10 @@ async function endsInTime(isAlive: () => boolean, pollMs: number): Promise<boole
 
 function askToEnd(leader: number, hasPidNamespace: boolean): void {
   const inside = hasPidNamespace ? firstChildOf(leader) : undefined;
-  // A sandbox that is just starting has no process inside yet.
-  if (inside === undefined || !signalGroup(inside, 'SIGTERM')) signalGroup(leader, 'SIGTERM');
+  if (inside === undefined) return void signalGroup(leader, 'SIGTERM');
+  // While a sandbox is made, process 1 ignores SIGTERM, and would start the command even after the sandbox's end.
+  const isMade = firstChildOf(inside) !== undefined && signalGroup(inside, 'SIGTERM');
+  if (!isMade) signal(inside, 'SIGKILL');
 }
 
 /** bubblewrap's only child is process 1 of the namespace. It leads the session of the command. */
@@ -82,9 +86,13 @@ function groupOf(pid: string): number | undefined {
 }
 
 /** Whether the group had a process to signal. Signal 0 only tests that. */
-function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+function signalGroup(leader: number, name: NodeJS.Signals | 0): boolean {
+  return signal(-leader, name);
+}
+
+function signal(pid: number, name: NodeJS.Signals | 0): boolean {
   try {
-    return process.kill(-leader, signal);
+    return process.kill(pid, name);
   } catch {
     // ESRCH: all have gone. EPERM: no process left is ours, for example after a change of user.
     return false;

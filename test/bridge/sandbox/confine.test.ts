@@ -254,6 +254,20 @@ describe.skipIf(NO_BUBBLEWRAP)(`a command in bubblewrap ${NO_BUBBLEWRAP ?? ''}`,
     }
   });
 
+  test('that is cancelled while its sandbox is made leaves no process', async () => {
+    const cwd = place.surroundings.workspace;
+    const marker = `39${randomUUID().replace(/\D/g, '').slice(0, 8)}`;
+    for (let round = 0; round < 40; round++) {
+      const cancel = new AbortController();
+      const request = { command: `sleep ${marker}`, cwd, permissions: [] };
+      await place.confinement.start(request, ({ launch }) => {
+        setTimeout(() => cancel.abort(), round / 4);
+        return run(launch, { signal: cancel.signal });
+      });
+      expect(await isAnyoneRunning(marker)).toBe(false);
+    }
+  });
+
   test('may clean up when it is asked to end', async () => {
     const cwd = place.surroundings.workspace;
     const command = 'trap "echo cleaned; exit 0" TERM; echo ready; sleep 60 & wait';
