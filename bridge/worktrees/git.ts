@@ -121,6 +121,7 @@ class GitWork {
       this.complaint += text.slice(0, Math.max(0, room));
     });
     this.code = this.#ended(timeoutMs, signal, args);
+    this.code.catch(() => {}); // Nothing waits for it where the other end of its pipe cannot be started.
   }
 
   end(): void {
