@@ -74,6 +74,7 @@ describe.runIf(HAS_TERMINALS)('drawbridge in a folder, at a terminal', () => {
     await terminal.shows('Variable that has its key (Enter for none): ');
     terminal.type('typed during the start\r');
     await terminal.shows('Give the name of a variable');
+    await terminal.shows('Variable that has its key (Enter for none): ', 2);
     terminal.type('\r');
     await terminal.shows('Kept in ');
     await terminal.shows('> early words\n');
