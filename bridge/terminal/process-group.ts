@@ -22,15 +22,28 @@ export async function endProcessGroup(
   await endsInTime(() => isAlive(leader), groupPollMs);
 }
 
+/** A process for good: once it has gone, the system can give its id to another, which began later. */
+export interface Identity {
+  readonly pid: number;
+  /** When it began, in the kernel's ticks. */
+  readonly began: string;
+}
+
+/** Undefined for a process that has gone. */
+export function identify(pid: number): Identity | undefined {
+  const state = stateOf(String(pid));
+  return state && { pid, began: state.began };
+}
+
 /**
  * Ends a PID namespace whose program has ended. Resolves when all its processes have gone, in `killGraceMs` at the
  * latest. They die with the program, but some time later: `first`, process 1, dies last and is only sent a signal, and
  * not even that where the program was killed before the namespace was ready. Without a namespace there is no `first`.
  */
-export async function endNamespace(first: number | undefined): Promise<void> {
-  const isThere = () => groupOf(String(first)) !== undefined;
+export async function endNamespace(first: Identity | undefined): Promise<void> {
+  const isThere = () => first !== undefined && identify(first.pid)?.began === first.began;
   if (first === undefined || !isThere()) return;
-  signal(first, 'SIGKILL');
+  signal(first.pid, 'SIGKILL');
   await endsInTime(isThere, COMMAND_LIMITS.namespacePollMs);
 }
 
@@ -70,15 +83,17 @@ function firstChildOf(pid: number): number | undefined {
 function isAlive(leader: number): boolean {
   if (!signalGroup(leader, 0)) return false;
   if (process.platform !== 'linux') return true;
-  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && groupOf(name) === leader);
+  return readdirSync('/proc').some((name) => /^\d+$/.test(name) && stateOf(name)?.group === leader);
 }
 
-/** The group of a process that lives. Reads proc_pid_stat(5): state, parent and group follow the name in parentheses. */
-function groupOf(pid: string): number | undefined {
+/** Of a process that lives: its group and its beginning, from proc_pid_stat(5). */
+function stateOf(pid: string): { group: number; began: string } | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const [state, , group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return state === 'Z' || state === 'X' ? undefined : Number(group);
+    // The name in parentheses can have spaces. The fields behind it are counted from 3.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    const [state, group, began = ''] = [fields[0], fields[5 - 3], fields[22 - 3]];
+    return state === 'Z' || state === 'X' ? undefined : { group: Number(group), began };
   } catch {
     // The process has gone.
     return undefined;

@@ -5,7 +5,7 @@ import { finished } from 'node:stream/promises';
 import { COMMAND_LIMITS } from '../../shared/limits.ts';
 import { INHERITED, NOTHING } from './inherited.ts';
 import { FIRST_INPUT, type Launch, reportDescriptor } from './launch.ts';
-import { endNamespace, endProcessGroup } from './process-group.ts';
+import { endNamespace, endProcessGroup, type Identity, identify } from './process-group.ts';
 
 /** A program that was started. */
 export interface Program {
@@ -42,19 +42,22 @@ export function spawnLaunch(launch: Launch, stdin: 'ignore' | 'pipe'): Program {
 
 /**
  * Reads bubblewrap's report. The result resolves, when bubblewrap has ended, with process 1 of its namespace, as this
- * process sees it; undefined where it ended before it had one. The descriptor is bubblewrap's alone and ends with it.
+ * process sees it; undefined where it ended before it had one, or so early that both have gone. The descriptor is
+ * bubblewrap's alone and ends with it.
  */
-function firstInside(report: Readable): () => Promise<number | undefined> {
+function firstInside(report: Readable): () => Promise<Identity | undefined> {
   let said = '';
+  let first: Identity | undefined;
   report.setEncoding('utf8').on('error', () => {});
   report.on('data', (text: string) => {
     said += text;
+    const [, pid] = /"child-pid":\s*(\d+)\D/.exec(said) ?? [];
+    first ??= pid === undefined ? undefined : identify(Number(pid));
   });
   return async () => {
     const signal = AbortSignal.timeout(COMMAND_LIMITS.killGraceMs);
     await finished(report, { writable: false, signal }).catch(() => {});
-    const [, pid] = /"child-pid":\s*(\d+)/.exec(said) ?? [];
-    return pid === undefined ? undefined : Number(pid);
+    return first;
   };
 }
 
