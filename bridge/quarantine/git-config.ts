@@ -54,12 +54,13 @@ async function listSettings(config: Uint8Array, git: string): Promise<Setting[] 
     killSignal: 'SIGKILL',
   });
   const exited = once(child, 'exit');
-  // Git ends before it has read everything when the text is no configuration.
-  child.stdin.on('error', () => {}).end(config);
   try {
+    // Git ends before it has read everything when the text is no configuration.
+    child.stdin.on('error', () => {}).end(config);
     const [listed, [exitCode]] = await Promise.all([text(child.stdout), exited]);
     return exitCode === 0 ? listed.split('\0').filter(Boolean).map(toSetting) : undefined;
   } catch {
+    exited.catch(() => {}); // Where no more files may be opened, it has no streams and tells why only now.
     return undefined; // Git could not be started.
   }
 }

@@ -61,7 +61,8 @@ export async function startHolder(
 }
 
 function writeArguments(child: ChildProcess, args: readonly BytePath[]): void {
-  const input = child.stdio[3];
+  // It has no streams where this process may open no more files: then it only tells its error.
+  const input = child.stdio?.[3];
   if (input === null || input === undefined || !('end' in input)) return;
   // A program that ends before it has read its arguments says why by its exit.
   input.on('error', () => {}).end(Buffer.concat(args.map((arg) => toBytes(`${arg}\0`))));
@@ -78,10 +79,9 @@ async function firstLine(child: ChildProcess): Promise<string> {
   const closed = once(child, 'close', { signal }).then(() => undefined);
   const { stdout } = child;
   try {
-    const line =
-      stdout === null
-        ? undefined
-        : await Promise.race([once(stdout.setEncoding('utf8'), 'data', { signal }), closed]);
+    const line = await (stdout
+      ? Promise.race([once(stdout.setEncoding('utf8'), 'data', { signal }), closed])
+      : closed);
     if (line !== undefined) return String(line[0]);
     throw new Error(complaint === '' ? 'bubblewrap ended without a message' : complaint.trim());
   } catch (error) {
